@@ -1,0 +1,18 @@
+# muster_table(NAME TYPE FILES OUT): writes OUT, a C file that defines `const TYPE *const mst_NAME_table[]`, ended by
+# NULL, with one `mst_NAME_<file name>` for each of FILES. It is rewritten only where it changes.
+function(muster_table name type files out)
+  set(declarations "")
+  set(entries "")
+  foreach(file ${files})
+    get_filename_component(base ${file} NAME_WE)
+    if(name STREQUAL "kernel")
+      get_filename_component(folder ${file} DIRECTORY)
+      get_filename_component(folder ${folder} NAME)
+      set(base ${folder}_${base})
+    endif()
+    string(APPEND declarations "extern const ${type} mst_${name}_${base};\n")
+    string(APPEND entries "    &mst_${name}_${base},\n")
+  endforeach()
+  set(text "/* Made by CMake from the list of files. */\ntypedef struct ${type} ${type};\n${declarations}extern const ${type} *const mst_${name}_table[];\nconst ${type} *const mst_${name}_table[] = {\n${entries}    0,\n};\n")
+  file(GENERATE OUTPUT ${out} CONTENT "${text}")
+endfunction()

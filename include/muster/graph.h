@@ -1,0 +1,128 @@
+/** Graphs: what is computed.
+ *
+ *  A graph is an arena of nodes that only grows. Building is expression style with a sticky error:
+ *
+ *      mst_value y = mst_relu(mst_add(mst_matmul(x, w), b));
+ *      if (mst_graph_check(g)) puts(mst_error()->message);
+ *
+ *  The first mistake is kept on the graph with node names and shapes, every later value that depends on it
+ *  is an error value, and mst_graph_check() or compiling reports it. A graph and its values are used by one
+ *  thread at a time while it is built.
+ */
+#ifndef MUSTER_GRAPH_H
+#define MUSTER_GRAPH_H
+
+#include "muster/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_graph mst_graph;
+typedef struct mst_node mst_node;
+struct mst_op;
+
+/** One output of a node. Small, copied freely, valid as long as its graph. */
+typedef struct mst_value {
+    mst_node *node;
+    int32_t index;
+} mst_value;
+
+#define MST_NONE ((mst_value){0})
+
+/** What is known of a value before running: dtype, and shape with -1 for dimensions not known yet. */
+typedef struct mst_spec {
+    mst_dtype dtype;
+    mst_shape shape;
+} mst_spec;
+
+MST_API MST_CHECKED mst_status mst_graph_create(mst_graph **out);
+/** Frees the graph and all its nodes. Sessions on it must be gone. NULL is allowed. */
+MST_API void mst_graph_destroy(mst_graph *graph);
+/** MST_OK, or the first mistake made while building. */
+MST_API MST_CHECKED mst_status mst_graph_check(const mst_graph *graph);
+/** Base of all random numbers of this graph; 0 by default. */
+MST_API void mst_graph_set_seed(mst_graph *graph, uint64_t seed);
+MST_API uint64_t mst_graph_seed(const mst_graph *graph);
+/** Grows by one with each node: the same version is the same graph. */
+MST_API uint64_t mst_graph_version(const mst_graph *graph);
+MST_API int64_t mst_graph_num_nodes(const mst_graph *graph);
+MST_API mst_node *mst_graph_node(const mst_graph *graph, int64_t id);
+/** Node by full name, or NULL. */
+MST_API mst_node *mst_graph_find(const mst_graph *graph, const char *name);
+/** One line a node: `name = op(sources) {options} : dtype[shape] @device`. Caller frees the text. */
+MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **text);
+
+MST_API mst_graph *mst_value_graph(mst_value value);
+MST_API mst_spec mst_value_spec(mst_value value);
+MST_API const char *mst_value_name(mst_value value);
+/** Output I of the node that made VALUE. */
+MST_API mst_value mst_value_output(mst_value value, int i);
+/** True for MST_NONE and for the value of a failed expression. */
+MST_API bool mst_value_is_none(mst_value value);
+MST_API bool mst_value_equal(mst_value a, mst_value b);
+
+MST_API const char *mst_node_name(const mst_node *node);
+MST_API const struct mst_op *mst_node_op(const mst_node *node);
+MST_API const void *mst_node_options(const mst_node *node);
+MST_API int mst_node_num_src(const mst_node *node);
+MST_API mst_value mst_node_src(const mst_node *node, int i);
+MST_API int mst_node_num_dst(const mst_node *node);
+/** The device asked for, merged from the scopes; "" where none was. */
+MST_API const char *mst_node_device(const mst_node *node);
+
+/* ---- scopes ---------------------------------------------------------------------------------------
+ * Each push is matched by a pop; the mst_with_... blocks do both. Do not leave a block by break, goto or
+ * return. */
+
+/** Prefix of node names: "tower_0/". A name already used in the scope gets a suffix: tower_0, tower_0_1. */
+MST_API int mst_name_scope_push(mst_graph *graph, const char *name);
+MST_API int mst_name_scope_pop(mst_graph *graph);
+/** The name of the innermost open name scope without the last '/', "" at the root. */
+MST_API const char *mst_name_scope(const mst_graph *graph);
+/** Device of the nodes made inside, merged field by field with the outer scopes: "/gpu:1". */
+MST_API int mst_device_push(mst_graph *graph, const char *device);
+MST_API int mst_device_pop(mst_graph *graph);
+/** Nodes made inside run after VALUE's node. */
+MST_API int mst_control_push(mst_graph *graph, mst_value value);
+MST_API int mst_control_pop(mst_graph *graph);
+/** Prefix of variable names; opens a name scope of the same name too. With REUSE, mst_get_variable returns
+ *  the variable that is there already, and it is an error where there is none. */
+typedef enum mst_reuse { MST_REUSE_INHERIT = 0, MST_REUSE_TRUE, MST_REUSE_AUTO } mst_reuse;
+MST_API int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse);
+MST_API int mst_variable_scope_pop(mst_graph *graph);
+
+#define MST_SCOPE_BLOCK_(push, pop) for (int mst_scope_ = (push); mst_scope_; mst_scope_ = (pop))
+#define mst_with_name(g, name) MST_SCOPE_BLOCK_(mst_name_scope_push((g), (name)), mst_name_scope_pop(g))
+#define mst_with_device(g, device) MST_SCOPE_BLOCK_(mst_device_push((g), (device)), mst_device_pop(g))
+#define mst_with_control(g, value) MST_SCOPE_BLOCK_(mst_control_push((g), (value)), mst_control_pop(g))
+#define mst_with_variables(g, name, reuse) \
+    MST_SCOPE_BLOCK_(mst_variable_scope_push((g), (name), (reuse)), mst_variable_scope_pop(g))
+
+/* ---- collections ---------------------------------------------------------------------------------- */
+
+#define MST_TRAINABLE "trainable_variables"
+#define MST_VARIABLES "variables"
+#define MST_LOSSES "losses"
+#define MST_SUMMARIES "summaries"
+
+/** Adds VALUE to the named list of the graph. */
+MST_API void mst_collect(mst_graph *graph, const char *collection, mst_value value);
+/** Copies up to MAX values of the collection whose node names begin with SCOPE (NULL: all) to OUT (may be
+ *  NULL) in the order they were added, and returns how many there are. */
+MST_API int mst_collection(const mst_graph *graph, const char *collection, const char *scope, mst_value *out, int max);
+
+/* ---- differentiation ------------------------------------------------------------------------------ */
+
+/** OUT[i] = d(sum of TARGET) / d(SRC[i]), with the shape and dtype of SRC[i], MST_NONE where TARGET does not
+ *  depend on it. Nodes are added under the name scope "gradients", each on the device of the node it
+ *  belongs to. Apply again for higher orders. */
+MST_API void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out);
+/** The same from a given gradient of TARGET (its shape and dtype). */
+MST_API void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src,
+                                mst_value *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

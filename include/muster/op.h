@@ -1,0 +1,265 @@
+/** Operations: what a node does. The same interface serves the library's own ops and yours.
+ *
+ *  An op is one `const mst_op` in one file: options table, inference, gradient, reference CPU kernel and
+ *  examples, which drive its tests. docs/adding-an-op.md walks through one.
+ */
+#ifndef MUSTER_OP_H
+#define MUSTER_OP_H
+
+#include "muster/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_op mst_op;
+
+/* ---- options -------------------------------------------------------------------------------------- */
+
+typedef enum mst_field_type {
+    MST_FIELD_TYPE_END = 0,
+    MST_FIELD_TYPE_BOOL,   /**< bool */
+    MST_FIELD_TYPE_I32,    /**< int32_t or int */
+    MST_FIELD_TYPE_I64,    /**< int64_t */
+    MST_FIELD_TYPE_U64,    /**< uint64_t */
+    MST_FIELD_TYPE_F32,    /**< float */
+    MST_FIELD_TYPE_F64,    /**< double */
+    MST_FIELD_TYPE_DTYPE,  /**< mst_dtype */
+    MST_FIELD_TYPE_SHAPE,  /**< mst_shape */
+    MST_FIELD_TYPE_AXES,   /**< mst_axes */
+    MST_FIELD_TYPE_STRING, /**< const char *, copied into the graph */
+    MST_FIELD_TYPE_TENSOR, /**< mst_tensor *, retained by the graph */
+    MST_FIELD_TYPE_ENUM,   /**< int, named by `names` */
+    MST_FIELD_TYPE_POINTER /**< const void *, opaque, compared by address, must outlive the graph */
+} mst_field_type;
+
+/** One member of an options struct. An option that is 0 takes `initial`. One table feeds the range checks,
+ *  printing, comparison, command-line flags and documentation. */
+typedef struct mst_field {
+    const char *name;
+    mst_field_type type;
+    size_t offset;
+    double initial;
+    double low, high; /**< allowed range, both 0 for any */
+    const char *help;
+    const char *const *names; /**< of an enum, ended by NULL */
+} mst_field;
+
+#define MST_FIELD_F32(T, m, initial, low, high, help) \
+    { #m, MST_FIELD_TYPE_F32, offsetof(T, m), (initial), (low), (high), (help), NULL }
+#define MST_FIELD_F64(T, m, initial, low, high, help) \
+    { #m, MST_FIELD_TYPE_F64, offsetof(T, m), (initial), (low), (high), (help), NULL }
+#define MST_FIELD_I32(T, m, initial, low, high, help) \
+    { #m, MST_FIELD_TYPE_I32, offsetof(T, m), (initial), (low), (high), (help), NULL }
+#define MST_FIELD_I64(T, m, initial, low, high, help) \
+    { #m, MST_FIELD_TYPE_I64, offsetof(T, m), (initial), (low), (high), (help), NULL }
+#define MST_FIELD_U64(T, m, help) \
+    { #m, MST_FIELD_TYPE_U64, offsetof(T, m), 0, 0, 0, (help), NULL }
+#define MST_FIELD_BOOL(T, m, help) \
+    { #m, MST_FIELD_TYPE_BOOL, offsetof(T, m), 0, 0, 0, (help), NULL }
+#define MST_FIELD_DTYPE(T, m, initial, help) \
+    { #m, MST_FIELD_TYPE_DTYPE, offsetof(T, m), (initial), 0, 0, (help), NULL }
+#define MST_FIELD_SHAPE(T, m, help) \
+    { #m, MST_FIELD_TYPE_SHAPE, offsetof(T, m), 0, 0, 0, (help), NULL }
+#define MST_FIELD_AXES(T, m, help) \
+    { #m, MST_FIELD_TYPE_AXES, offsetof(T, m), 0, 0, 0, (help), NULL }
+#define MST_FIELD_STRING(T, m, help) \
+    { #m, MST_FIELD_TYPE_STRING, offsetof(T, m), 0, 0, 0, (help), NULL }
+#define MST_FIELD_TENSOR(T, m, help) \
+    { #m, MST_FIELD_TYPE_TENSOR, offsetof(T, m), 0, 0, 0, (help), NULL }
+#define MST_FIELD_ENUM(T, m, initial, values, help) \
+    { #m, MST_FIELD_TYPE_ENUM, offsetof(T, m), (initial), 0, 0, (help), (values) }
+#define MST_FIELD_POINTER(T, m, help) \
+    { #m, MST_FIELD_TYPE_POINTER, offsetof(T, m), 0, 0, 0, (help), NULL }
+#define MST_FIELD_END \
+    { NULL, MST_FIELD_TYPE_END, 0, 0, 0, 0, NULL, NULL }
+
+/** A list of axes or of small integers; MST_AXES(0, -1). count 0 is the op's default (mostly: all axes). */
+typedef struct mst_axes {
+    int32_t count;
+    int32_t axis[MST_MAX_NDIM];
+} mst_axes;
+MST_API mst_axes mst_axes_make(int count, const int *axis);
+#define MST_AXES(...) mst_axes_make((int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)), (const int[]){__VA_ARGS__})
+
+/* ---- inference ------------------------------------------------------------------------------------ */
+
+/** Given to `infer`: fill dst[] from src[] and options. Runs while building, with -1 for dimensions not known
+ *  yet, and again for each plan, with all of them known. */
+typedef struct mst_infer {
+    const mst_op *op;
+    const void *options;
+    const char *name; /**< of the node */
+    int num_src;
+    const mst_spec *src;
+    const char *const *src_name; /**< node names of the sources, for messages */
+    int num_dst;
+    mst_spec *dst;
+} mst_infer;
+
+/** Error unless source I has this dtype. */
+MST_API MST_CHECKED mst_status mst_infer_want_dtype(mst_infer *c, int i, mst_dtype dtype);
+/** Error unless source I is f32 or f64. */
+MST_API MST_CHECKED mst_status mst_infer_want_float(mst_infer *c, int i);
+/** Error unless source I is i32 or i64. */
+MST_API MST_CHECKED mst_status mst_infer_want_index(mst_infer *c, int i);
+/** Error unless the dtype of source I is in the op's `dtypes`. */
+MST_API MST_CHECKED mst_status mst_infer_want_listed(mst_infer *c, int i);
+/** Error unless sources I and J have one dtype; names both. */
+MST_API MST_CHECKED mst_status mst_infer_same_dtype(mst_infer *c, int i, int j);
+/** Error unless source I has NDIM dimensions. */
+MST_API MST_CHECKED mst_status mst_infer_want_ndim(mst_infer *c, int i, int ndim);
+/** Unifies two dimensions, either of which may be -1: the known one to *OUT, an error where they differ. */
+MST_API MST_CHECKED mst_status mst_infer_same_dim(mst_infer *c, int64_t a, int64_t b, const char *what, int64_t *out);
+/** Unifies the shapes of sources I and J. */
+MST_API MST_CHECKED mst_status mst_infer_same_shape(mst_infer *c, int i, int j, mst_shape *out);
+/** NumPy broadcasting of the shapes of sources I and J. */
+MST_API MST_CHECKED mst_status mst_infer_broadcast(mst_infer *c, int i, int j, mst_shape *out);
+/** AXIS counted from the end where negative, checked against NDIM. */
+MST_API MST_CHECKED mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out);
+/** An error that begins with the node's op and name and ends with the shapes of all sources and their
+ *  names: `matmul 'h': inner dimensions 784 and 700 differ: x f32[100, 784], w f32[700, 500]`. */
+MST_API mst_status mst_infer_fail(mst_infer *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- gradients ------------------------------------------------------------------------------------ */
+
+/** Given to `grad`: builds the gradient with respect to source I out of ordinary ops. */
+typedef struct mst_grad {
+    mst_graph *graph;
+    const mst_op *op;
+    const void *options;
+    int num_src;
+    const mst_value *src;
+    int num_dst;
+    const mst_value *dst;
+    const mst_value *ddst; /**< gradient of each output; MST_NONE where nothing depends on it */
+} mst_grad;
+
+/** Sums GRADIENT over the axes along which LIKE was broadcast, so that it has LIKE's shape (also where
+ *  dimensions are known only when planning). */
+MST_API mst_value mst_unbroadcast(mst_value gradient, mst_value like);
+
+/* ---- kernels -------------------------------------------------------------------------------------- */
+
+/** A dense row-major array as a kernel sees it. Alias rules are the op's. */
+typedef struct mst_array {
+    void *data;
+    int64_t count;
+    mst_dtype dtype;
+    mst_shape shape;
+} mst_array;
+
+/** The state of one step, the same for all nodes. */
+typedef struct mst_step {
+    uint64_t seed;  /**< of the graph */
+    int64_t number; /**< of the step; counts from 0 */
+} mst_step;
+
+/** Given to a kernel. Kernels never allocate; what they need beside is in workspace. */
+typedef struct mst_kernel_args {
+    const mst_op *op;
+    const void *options;
+    const char *name; /**< of the node */
+    int num_src;
+    const mst_array *src;
+    int num_dst;
+    const mst_array *dst;
+    void *workspace; /**< as many bytes as `workspace` asked for, 64-byte aligned, not kept between steps */
+    void *state;     /**< what a fast kernel prepared; NULL in reference kernels */
+    const mst_step *step;
+    int num_threads; /**< of the device */
+} mst_kernel_args;
+
+typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
+
+/** An error of a running kernel that names its node. */
+MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- examples: what the registry-driven test runs ---------------------------------------------------- */
+
+#define MST_EXAMPLE_SRC 6
+#define MST_EXAMPLE_DST 3
+
+/** One use of an op. A dtype of MST_NO_DTYPE stands for each dtype of the op's `dtypes` in turn. */
+typedef struct mst_example {
+    const char *name;
+    int num_src;
+    struct {
+        mst_dtype dtype;
+        int ndim;
+        int64_t dim[MST_MAX_NDIM];
+        const double *value; /**< NULL: random in [low, high], whole numbers for integer dtypes */
+        double low, high;    /**< both 0: [-2, 2] (from 0 for u8 and bool) */
+        bool no_grad;        /**< no finite differences for this source */
+    } src[MST_EXAMPLE_SRC];
+    const void *options;                   /**< NULL: all zero */
+    const double *expect[MST_EXAMPLE_DST]; /**< values of the outputs, NULL: not checked */
+    double tolerance;                      /**< relative and absolute; 0: 1e-5 for f32, 1e-10 for f64 */
+    mst_status fails;                      /**< building, planning or running must fail like this */
+} mst_example;
+
+/* ---- the op --------------------------------------------------------------------------------------- */
+
+#define MST_VARIADIC (-1)
+
+#define MST_DTYPE_BIT(d) (1u << (d))
+#define MST_FLOATS (MST_DTYPE_BIT(MST_F32) | MST_DTYPE_BIT(MST_F64))
+#define MST_INDICES (MST_DTYPE_BIT(MST_I32) | MST_DTYPE_BIT(MST_I64))
+#define MST_NUMBERS (MST_FLOATS | MST_INDICES | MST_DTYPE_BIT(MST_U8))
+#define MST_ALL_DTYPES (MST_NUMBERS | MST_DTYPE_BIT(MST_BOOL))
+
+enum {
+    MST_OP_STATEFUL = 1,    /**< the same sources may give other values: not folded, not merged (random, variables) */
+    MST_OP_VIEW = 2,        /**< output 0 is the memory of source 0 with another shape: nothing runs */
+    MST_OP_PLACEHOLDER = 4, /**< the value comes from the caller */
+    MST_OP_VARIABLE = 8,    /**< the output is storage that lives as long as the session */
+    MST_OP_CONSTANT = 16,   /**< the value is the option `value` */
+    MST_OP_NO_VALUE = 32,   /**< only orders other nodes: group, no_op */
+};
+
+struct mst_op {
+    const char *name;    /**< "leaky_relu" */
+    const char *tf_name; /**< TensorFlow's name of the same op, "LeakyRelu"; NULL: name in camel case */
+    int num_src;         /**< or MST_VARIADIC */
+    int num_dst;         /**< or MST_VARIADIC with `count_dst` */
+    unsigned dtypes;     /**< of source 0 (or of the output where there is none), MST_DTYPE_BITs */
+    unsigned flags;      /**< MST_OP_... */
+    unsigned shape_only; /**< bit I: of source I only the shape counts; its data may be NULL in the kernel */
+    bool may_alias;      /**< output 0 may be the memory of any source of its dtype and element count */
+    const mst_field *fields;
+    size_t options_size;
+    int (*count_dst)(const void *options, int num_src);
+    mst_status (*infer)(mst_infer *c);
+    mst_value (*grad)(mst_grad *c, int i);                   /**< NULL: no gradient flows through */
+    bool (*writes)(const void *options, int num_src, int i); /**< source I (a variable) is changed by the kernel */
+    size_t (*workspace)(const mst_infer *c);                 /**< bytes, with all dimensions known; may be NULL */
+    mst_kernel_function reference;                           /**< plain C, any dtype of `dtypes` */
+    const mst_example *examples;
+    int num_examples;
+};
+
+#define MST_EXAMPLES(list) .examples = (list), .num_examples = (int)(sizeof(list) / sizeof((list)[0]))
+
+/** Adds a node and returns its output 0. OPTIONS (NULL: all zero) is copied. GRAPH may be NULL where there is
+ *  a source. Errors stick to the graph. */
+MST_API mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options);
+/** As mst_call, with the node's name (NULL: the op's). */
+MST_API mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src,
+                                 const mst_value *src, const void *options);
+/** Keeps an error on the graph, with a message in the manner of mst_infer_fail, and returns an error value. */
+MST_API mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Makes an op of yours known by name (for printing, loading and mst_find_op). OP must outlive the program's use
+ *  of it. Fails with MST_EXISTS where the name is taken, MST_INVALID where the op is incomplete. */
+MST_API MST_CHECKED mst_status mst_register_op(const mst_op *op);
+/** The op of a name, or NULL. */
+MST_API const mst_op *mst_find_op(const char *name);
+/** The I-th op known, NULL past the last. */
+MST_API const mst_op *mst_op_at(int i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

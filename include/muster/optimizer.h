@@ -1,0 +1,62 @@
+/** Optimizers, by the formulas of TensorFlow and Keras.
+ *
+ *  An mst_optimizer is a plain value: make one with mst_sgd(.learning_rate = 0.1, .momentum = 0.9) and hand it
+ *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer.
+ */
+#ifndef MUSTER_OPTIMIZER_H
+#define MUSTER_OPTIMIZER_H
+
+#include "muster/schedule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mst_epsilon {
+    MST_EPSILON_HAT = 0,  /**< added to the uncorrected root, as TensorFlow and Keras do ("epsilon hat") */
+    MST_EPSILON_CORRECTED /**< added to the bias-corrected root, as the paper's algorithm and PyTorch do */
+} mst_epsilon;
+
+/** All hyperparameters of all optimizers; each reads those it has. */
+typedef struct mst_optimizer {
+    int zero_;
+    const char *rule;           /**< "sgd", "adagrad", "rmsprop", "adam", "adamw", "nadam", "ftrl" */
+    double learning_rate;       /**< step size; the default is the optimizer's Keras default */
+    mst_schedule schedule;      /**< replaces learning_rate where it is set */
+    double momentum;            /**< sgd, rmsprop: default 0 */
+    bool nesterov;              /**< sgd */
+    double rho;                 /**< rmsprop: decay of the mean square, default 0.9 */
+    bool centered;              /**< rmsprop */
+    double beta_1, beta_2;      /**< adam family: 0.9, 0.999 */
+    double epsilon;             /**< default 1e-7 as in Keras; tf.train.AdamOptimizer has 1e-8 */
+    mst_epsilon epsilon_kind;   /**< adam, adamw */
+    bool amsgrad;               /**< adam, adamw */
+    double initial_accumulator; /**< adagrad, ftrl: default 0.1 */
+    double learning_rate_power; /**< ftrl: default -0.5 */
+    double l1_strength, l2_strength, l2_shrinkage, beta; /**< ftrl */
+    double weight_decay;     /**< decoupled: w -= learning_rate * weight_decay * w before the update; adamw: 0.004 */
+    double clip_value;       /**< gradients limited to [-clip_value, clip_value] */
+    double clip_norm;        /**< the gradient of each variable scaled to at most this norm */
+    double clip_global_norm; /**< all gradients scaled together to at most this global norm */
+    double ema_decay;        /**< > 0: keeps an exponential moving average of each variable */
+    bool ema_num_updates;    /**< the decay is min(ema_decay, (1 + step) / (10 + step)) */
+} mst_optimizer;
+
+#define mst_sgd(...) mst_optimizer_named("sgd", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+#define mst_adagrad(...) mst_optimizer_named("adagrad", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+#define mst_rmsprop(...) mst_optimizer_named("rmsprop", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+#define mst_adam(...) mst_optimizer_named("adam", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+#define mst_adamw(...) mst_optimizer_named("adamw", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+#define mst_nadam(...) mst_optimizer_named("nadam", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+#define mst_ftrl(...) mst_optimizer_named("ftrl", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+
+/** OPTIMIZER with its rule set to NAME and every member that is 0 set to that rule's default. */
+MST_API mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimizer);
+/** MST_INVALID, naming the member, where a hyperparameter is out of range or the rule is not known (naming the
+ *  nearest one). */
+MST_API MST_CHECKED mst_status mst_optimizer_check(const mst_optimizer *optimizer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

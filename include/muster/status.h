@@ -1,0 +1,73 @@
+/** Status codes and the error record.
+ *
+ *  Every function that can fail returns mst_status. The first detector fills a record of the calling
+ *  thread, and callers add context to it as the call unwinds; mst_error() returns it. The library never
+ *  exits, aborts or prints.
+ */
+#ifndef MUSTER_STATUS_H
+#define MUSTER_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MST_API __attribute__((visibility("default")))
+#define MST_CHECKED __attribute__((warn_unused_result))
+
+typedef enum mst_status {
+    MST_OK = 0,
+    MST_INVALID,       /**< an argument, option or input that cannot be right */
+    MST_NOT_FOUND,     /**< a name, file or device that is not there */
+    MST_EXISTS,        /**< a name that is taken */
+    MST_OUT_OF_MEMORY, /**< the machine's memory or a device's limit */
+    MST_UNIMPLEMENTED, /**< no kernel or no gradient for this */
+    MST_IO,            /**< the operating system refused a read or a write */
+    MST_CORRUPT,       /**< a file whose bytes are not what its format says */
+    MST_NUMERICS,      /**< NaN or Inf where a number was due */
+    MST_CANCELLED,     /**< stopped on request */
+    MST_DEADLINE,      /**< waited as long as was allowed */
+    MST_UNAVAILABLE,   /**< a peer or module that is not there now */
+    MST_INTERNAL,      /**< a mistake of this library */
+    MST_NUM_STATUS
+} mst_status;
+
+/** What is known of the last error of this thread. Strings are never NULL, and live until the thread's
+ *  next error. */
+typedef struct mst_error_info {
+    mst_status code;
+    const char *message; /**< one line: what, where, what to do */
+    const char *file;    /**< source file of the detector */
+    int line;
+    const char *node;   /**< graph node, or "" */
+    const char *device; /**< device name, or "" */
+    const char *task;   /**< task name, or "" */
+} mst_error_info;
+
+/** The last error of the calling thread; code is MST_OK where there was none. */
+MST_API const mst_error_info *mst_error(void);
+
+/** "invalid argument", "not found" and so on. */
+MST_API const char *mst_status_name(mst_status code);
+
+/** Fills the record of this thread and returns CODE. */
+MST_API mst_status mst_error_set(mst_status code, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** Puts context before the message ("reading 'x.npz': ...") and returns the record's code. */
+MST_API mst_status mst_error_prefix(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Names the node and the device in the record (either may be NULL) and returns the record's code. */
+MST_API mst_status mst_error_at(const char *node, const char *device);
+
+#define MST_FAIL(code, ...) mst_error_set((code), __FILE__, __LINE__, __VA_ARGS__)
+
+#define MST_TRY(call)                                \
+    do {                                             \
+        mst_status mst_try_status_ = (call);         \
+        if (mst_try_status_) return mst_try_status_; \
+    } while (0)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/** Element types, shapes and tensors. */
+#ifndef MUSTER_TENSOR_H
+#define MUSTER_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "muster/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mst_dtype {
+    MST_NO_DTYPE = 0,
+    MST_F32,
+    MST_F64,
+    MST_I32,
+    MST_I64,
+    MST_U8,
+    MST_BOOL, /**< one byte, 0 or 1 */
+    MST_NUM_DTYPES
+} mst_dtype;
+
+/** Bytes of one element. */
+MST_API size_t mst_dtype_size(mst_dtype dtype);
+/** "f32", "i64", ... */
+MST_API const char *mst_dtype_name(mst_dtype dtype);
+/** The dtype of a name, MST_NO_DTYPE where there is none. */
+MST_API mst_dtype mst_dtype_from_name(const char *name);
+MST_API bool mst_dtype_is_float(mst_dtype dtype);
+
+#define MST_MAX_NDIM 8
+
+/** Row-major dimensions. ndim 0 is a scalar. A dimension of -1 is not known yet (only in a graph). */
+typedef struct mst_shape {
+    int32_t ndim;
+    int64_t dim[MST_MAX_NDIM];
+} mst_shape;
+
+MST_API mst_shape mst_shape_make(int ndim, const int64_t *dim);
+/** MST_SHAPE(100, 784) */
+#define MST_SHAPE(...) \
+    mst_shape_make((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__})
+#define MST_SCALAR mst_shape_make(0, NULL)
+
+/** Product of the dimensions: 1 for a scalar, -1 where one is not known. */
+MST_API int64_t mst_shape_count(mst_shape shape);
+MST_API bool mst_shape_equal(mst_shape a, mst_shape b);
+/** "[100, 784]", unknown dimensions as "?". Writes at most SIZE bytes and returns TEXT. */
+MST_API char *mst_shape_print(mst_shape shape, char *text, size_t size);
+#define MST_SHAPE_TEXT 200 /**< bytes that hold any printed shape */
+
+/** A dense row-major array, reference counted. Memory is aligned to 64 bytes. */
+typedef struct mst_tensor mst_tensor;
+
+/** A new tensor of zeros, with one reference owned by the caller. */
+MST_API MST_CHECKED mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out);
+/** A tensor over memory of the caller; RELEASE (may be NULL) is called with CONTEXT when the last
+ *  reference goes. DATA must be aligned to the element. */
+MST_API MST_CHECKED mst_status mst_tensor_wrap(mst_dtype dtype, mst_shape shape, void *data,
+                                               void (*release)(void *context), void *context, mst_tensor **out);
+/** A tensor with a copy of DATA. */
+MST_API MST_CHECKED mst_status mst_tensor_copy(mst_dtype dtype, mst_shape shape, const void *data, mst_tensor **out);
+MST_API mst_tensor *mst_tensor_retain(mst_tensor *tensor);
+/** Drops one reference; NULL is allowed. */
+MST_API void mst_tensor_release(mst_tensor *tensor);
+
+MST_API mst_dtype mst_tensor_dtype(const mst_tensor *tensor);
+MST_API mst_shape mst_tensor_shape(const mst_tensor *tensor);
+MST_API int64_t mst_tensor_count(const mst_tensor *tensor);
+MST_API size_t mst_tensor_bytes(const mst_tensor *tensor);
+MST_API void *mst_tensor_data(const mst_tensor *tensor);
+/** Number of references; 1 means that nobody else can see a write. */
+MST_API int mst_tensor_references(const mst_tensor *tensor);
+/** Element I (flat) as double; bool gives 0 or 1. */
+MST_API double mst_tensor_get(const mst_tensor *tensor, int64_t i);
+/** Sets element I (flat) from a double, rounded to the dtype. */
+MST_API void mst_tensor_set(mst_tensor *tensor, int64_t i, double value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

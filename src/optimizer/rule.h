@@ -1,0 +1,46 @@
+/** The arithmetic of one optimizer over a run of elements: one file each in src/optimizer/rule/.
+ *
+ *  A rule knows nothing of graphs, devices or variables: the op apply_gradients walks the parameters in tiles
+ *  that stay in the first-level cache and calls a rule between averaging the gradient (before) and the moving
+ *  average (after). Results must not depend on where tiles begin: element by element only.
+ */
+#ifndef MUSTER_OPTIMIZER_RULE_H
+#define MUSTER_OPTIMIZER_RULE_H
+
+#include "muster/optimizer.h"
+
+#define MST_RULE_SLOTS 3
+#define MST_RULE_SCALARS 8
+
+typedef struct mst_rule_tile {
+    int64_t count;
+    void *weight;               /**< read and written */
+    void *slot[MST_RULE_SLOTS]; /**< read and written */
+    const void *gradient;       /**< averaged, clipped, penalties added */
+    const double *scalar;       /**< what `scalars` computed for this step */
+} mst_rule_tile;
+
+typedef struct mst_rule {
+    const char *name;
+    /** Number of slot variables with these hyperparameters (sgd without momentum: 0). */
+    int (*num_slots)(const mst_optimizer *optimizer);
+    const char *slot_name[MST_RULE_SLOTS]; /**< as in TensorFlow: "m", "v", "momentum", "accumulator" */
+    /** Initial value of all elements of a slot; NULL: 0. */
+    double (*slot_initial)(const mst_optimizer *optimizer, int slot);
+    /** Fills zero members with this optimizer's defaults. */
+    void (*defaults)(mst_optimizer *optimizer);
+    double initial_state; /**< of one number kept per optimizer, in f32 precision (Nadam's product) */
+    /** The number after step T (1 for the first); NULL where none is kept. */
+    double (*next_state)(const mst_optimizer *optimizer, int64_t t, double state);
+    /** Everything that is the same for all elements of step T (1 for the first), given the state after it. */
+    void (*scalars)(const mst_optimizer *optimizer, double learning_rate, int64_t t, double state, double *scalar);
+    /** weight_decay, clipping, L1, L2 and moving averages are not the rule's: the caller does them. */
+    void (*update_f32)(const mst_optimizer *optimizer, const mst_rule_tile *tile);
+    void (*update_f64)(const mst_optimizer *optimizer, const mst_rule_tile *tile);
+} mst_rule;
+
+/** All rules, ended by NULL; made by CMake from the files of src/optimizer/rule/. */
+extern const mst_rule *const mst_rule_table[];
+const mst_rule *mst_rule_find(const char *name);
+
+#endif
