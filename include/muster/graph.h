@@ -56,6 +56,9 @@ MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **te
 MST_API mst_graph *mst_value_graph(mst_value value);
 MST_API mst_spec mst_value_spec(mst_value value);
 MST_API const char *mst_value_name(mst_value value);
+/** Gives VALUE's node another name, in the current name scope, and returns VALUE: `c = mst_rename(mst_add(a, b), "c")`.
+ */
+MST_API mst_value mst_rename(mst_value value, const char *name);
 /** Output I of the node that made VALUE. */
 MST_API mst_value mst_value_output(mst_value value, int i);
 /** True for MST_NONE and for the value of a failed expression. */
@@ -77,6 +80,8 @@ MST_API const char *mst_node_device(const mst_node *node);
 
 /** Prefix of node names: "tower_0/". A name already used in the scope gets a suffix: tower_0, tower_0_1. */
 MST_API int mst_name_scope_push(mst_graph *graph, const char *name);
+/** Opens exactly PREFIX ("" the root), whatever scopes are open and also where it was used before. */
+MST_API int mst_name_scope_enter(mst_graph *graph, const char *prefix);
 MST_API int mst_name_scope_pop(mst_graph *graph);
 /** The name of the innermost open name scope without the last '/', "" at the root. */
 MST_API const char *mst_name_scope(const mst_graph *graph);

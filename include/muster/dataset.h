@@ -1,0 +1,180 @@
+/** Datasets: where batches come from.
+ *
+ *      mst_dataset *all, *mixed, *train;
+ *      MST_TRY(mst_dataset_open("fashion-mnist", "train", &all));
+ *      MST_TRY(mst_dataset_shuffle(all, &(mst_shuffle_options){.seed = 1}, &mixed));
+ *      MST_TRY(mst_dataset_batch(mixed, 100, false, &train));
+ *      mst_dataset_release(mixed);
+ *      mst_dataset_release(all);
+ *
+ *      mst_iterator *it;
+ *      const mst_batch *batch;
+ *      MST_TRY(mst_iterator_create(train, epoch, &it));
+ *      for (;;) {
+ *          MST_TRY(mst_iterator_next(it, &batch));
+ *          if (!batch) break;
+ *          MST_TRY(mst_batch_copy(batch, 0, 0, mst_batch_size(batch), images));
+ *          MST_TRY(mst_batch_copy(batch, 1, 0, mst_batch_size(batch), labels));
+ *      }
+ *      mst_iterator_destroy(it);
+ *
+ *  A dataset is an immutable description: a source and transforms over it. Its elements are rows, and after
+ *  mst_dataset_batch they are batches of rows. A row has one or more components (image, label), each with a dtype and a
+ *  shape. Every transform makes a new dataset that retains the one it was made from, which stays its owner's.
+ *
+ *  The order of rows depends only on the seeds of the shuffles and on the epoch. A batch is a list of row numbers:
+ *  nothing is copied until mst_batch_copy, which gathers, casts, scales and maps the rows it is asked for straight into
+ *  the caller's memory, on the caller's thread. So each device fetches its part of a batch with its own thread.
+ *
+ *  Datasets may be shared between threads, as may a batch; an iterator is used by one thread at a time.
+ */
+#ifndef MUSTER_DATASET_H
+#define MUSTER_DATASET_H
+
+#include "muster/op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_dataset mst_dataset;
+typedef struct mst_iterator mst_iterator;
+typedef struct mst_batch mst_batch;
+
+enum {
+    MST_INFINITE = -1,           /**< elements without end */
+    MST_UNKNOWN_CARDINALITY = -2 /**< only counting them would tell */
+};
+
+/* All functions that make a dataset give the caller one reference in *OUT, which is NULL on failure. */
+
+/** Adds a reference and returns DATASET. */
+MST_API mst_dataset *mst_dataset_retain(mst_dataset *dataset);
+/** Drops one reference; NULL is allowed. */
+MST_API void mst_dataset_release(mst_dataset *dataset);
+
+/* ---- sources -------------------------------------------------------------------------------------- */
+
+/** Row i has element i along dimension 0 of each of the N tensors, which are retained, not copied, and must not be
+ *  written any more. Fails with MST_INVALID where they are scalars, differ in dimension 0, or have no rows. */
+MST_API MST_CHECKED mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_dataset **out);
+
+/** Components 0 and 1 are the images and labels of two IDX files, plain or gzip, as stored (mostly u8). LABELS_PATH may
+ *  be NULL: then there are only images. Fails with MST_NOT_FOUND, MST_IO or MST_INVALID where a file cannot be read,
+ *  MST_CORRUPT where its bytes are not IDX, MST_INVALID where the numbers of images and labels differ. */
+MST_API MST_CHECKED mst_status mst_dataset_from_idx(const char *images_path, const char *labels_path,
+                                                    mst_dataset **out);
+
+/** Component i is the array NAMES[i] of the NumPy archive at PATH. Arrays must be of dtype float32, float64, int32,
+ *  int64, uint8 or bool, row-major. Fails as mst_dataset_from_idx does, and with MST_NOT_FOUND where an array is
+ *  missing, MST_UNIMPLEMENTED for other arrays. */
+MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char *const *names, int n,
+                                                    mst_dataset **out);
+
+/** The dataset of a data spec; PART is "train" or "test".
+ *
+ *      fashion-mnist  the files of Debian's package dataset-fashion-mnist in /usr/share/datasets/fashion-mnist, or in
+ * the folder that the environment variable MUSTER_FASHION_MNIST names idx:DIR        train-images-idx3-ubyte,
+ * train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte in DIR, each plain or with ".gz" npz:FILE
+ * arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are "train"
+ *
+ *  Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest right one. */
+MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out);
+
+/* ---- transforms ----------------------------------------------------------------------------------- */
+
+typedef struct mst_shuffle_options {
+    int zero_;
+    int64_t buffer_size;  /**< 0: a full permutation; else each row is drawn evenly from the next so many rows */
+    uint64_t seed;        /**< the order is a function of seed and epoch only */
+    bool same_each_epoch; /**< the order of epoch 0 in every epoch */
+} mst_shuffle_options;
+
+/** Rows in random order; comes before mst_dataset_batch. With a buffer of b rows the k-th row out is one of the first
+ *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes a row (of the dataset, or of the
+ *  buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
+MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options,
+                                                   mst_dataset **out);
+
+/** The elements COUNT times over, -1 for ever. Repetition r of epoch e is epoch e * COUNT + r of DATASET (e + r where
+ *  COUNT is -1), so each is shuffled anew. After mst_dataset_batch, batches do not cross the end of a repetition. Fails
+ *  with MST_INVALID for COUNT 0 or below -1. */
+MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out);
+
+/** Elements of SIZE consecutive rows. The last has what is left, or is left out with DROP_REMAINDER. SIZE may be more
+ * than mst_dataset_num_rows: then there is one batch of all rows (none with DROP_REMAINDER); a caller for whom that is
+ * a mistake compares. Fails with MST_INVALID for SIZE below 1 or a dataset of batches. */
+MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
+                                                 mst_dataset **out);
+
+/** Makes a row out of a row: reads IN[0], ..., one array for each component, and writes all elements of OUT[0], ...,
+ * one for each output. Called from any thread, by several at once, and as often as a row is copied. */
+typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
+
+/** Each row through FUNCTION, to NUM_OUTPUTS components with the dtypes and row shapes of OUTPUTS. CONTEXT must outlive
+ *  the dataset and its iterators. Also over batches, row by row. Runs inside mst_batch_copy: when several components of
+ * a batch are wanted, mst_batch_copy_all (or a prefetch behind the map) calls FUNCTION once a row and not once a
+ *  component. */
+MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
+                                               const mst_spec *outputs, int num_outputs, mst_dataset **out);
+
+/** Component COMPONENT as DTYPE(value) * DTYPE(FACTOR); pixels to [0, 1] are
+ *  mst_dataset_scale(ds, 0, MST_F32, 1.0 / 255, &out). Costs no pass of its own. DTYPE may be f32 or f64; or, from
+ * integers and bool, an integer dtype or bool (value != 0), with FACTOR 1. Fails with MST_INVALID otherwise. */
+MST_API MST_CHECKED mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor,
+                                                 mst_dataset **out);
+
+/** The first N elements (fewer where there are fewer); N at least 0. */
+MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out);
+/** All but the first N elements; N at least 0. */
+MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out);
+
+/** The same batches, with the next N made ahead by one background thread an iterator: for slow maps. In-memory data
+ * does not need it. Comes after mst_dataset_batch. Memory: N + 1 batches. Fails with MST_INVALID for N below 1 or a
+ * dataset of rows. */
+MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
+
+/** The rows whose number (counted in DATASET's order) is INDEX mod NUM: over all INDEX each row once, whatever NUM is.
+ *  Comes before mst_dataset_batch. Fails with MST_INVALID unless 0 <= INDEX < NUM. */
+MST_API MST_CHECKED mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out);
+
+/* ---- what is known of a dataset -------------------------------------------------------------------- */
+
+/** Rows of one epoch, whether in batches or not; MST_INFINITE or MST_UNKNOWN_CARDINALITY. */
+MST_API int64_t mst_dataset_num_rows(const mst_dataset *dataset);
+/** Elements of one epoch: rows, or after mst_dataset_batch batches; MST_INFINITE or MST_UNKNOWN_CARDINALITY. */
+MST_API int64_t mst_dataset_cardinality(const mst_dataset *dataset);
+MST_API int mst_dataset_num_components(const mst_dataset *dataset);
+/** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 where batches differ. */
+MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
+
+/* ---- iteration ------------------------------------------------------------------------------------ */
+
+/** Starts at the first element of epoch EPOCH (at least 0). Retains DATASET. Takes all memory that iterating needs. */
+MST_API MST_CHECKED mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out);
+/** NULL is allowed. */
+MST_API void mst_iterator_destroy(mst_iterator *iterator);
+/** The next element: a batch, or a single row where the dataset has no batches. *BATCH is the iterator's and valid
+ * until the next call on it; NULL at the end and on failure. */
+MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch);
+/** Passes over N elements (to the end where fewer are left) without copying a row. */
+MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
+
+/** Number of rows. */
+MST_API int64_t mst_batch_size(const mst_batch *batch);
+/** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST, row-major, in the component's dtype, aligned
+ * to its element. Several threads may copy from one batch at once. Fails with MST_INVALID for a component or rows that
+ * the batch does not have, and as a map function fails. */
+MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int component, int64_t first_row,
+                                              int64_t num_rows, void *dst);
+/** The same for all components at once: DST[i] takes component i, NULL leaves it out. */
+MST_API MST_CHECKED mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t num_rows,
+                                                  void *const *dst);
+/** A new tensor, owned by the caller, of component COMPONENT: [rows, ...], or the row alone where the dataset has no
+ *  batches. */
+MST_API MST_CHECKED mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/** Sessions: a graph on devices, and the values of its variables.
+ *
+ *  A run computes the fetched values from the fed ones. For each combination of (graph version, shapes and dtypes
+ *  of the feeds, fetches) the session makes a plan once and keeps it. A session is used by one thread at a time.
+ */
+#ifndef MUSTER_SESSION_H
+#define MUSTER_SESSION_H
+
+#include <stdio.h>
+
+#include "muster/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_session mst_session;
+
+/** Writes the rows of a fed value to DST of SPEC; called in every run by the thread of the device that holds the
+ *  placeholder. */
+typedef mst_status (*mst_fill_function)(void *context, const mst_spec *spec, void *dst);
+
+/** A value for a placeholder (or in place of any other value). Either TENSOR (not copied, must not change during the
+ *  run) or FILL, CONTEXT and SPEC. */
+typedef struct mst_feed {
+    mst_value value;
+    mst_tensor *tensor;
+    mst_fill_function fill;
+    void *context;
+    mst_spec spec; /**< with FILL: dtype and shape, all dimensions known */
+} mst_feed;
+
+typedef struct mst_session_options {
+    int zero_;
+    /** "cpu:2": the CPU as two logical devices; "cpu": one device of all cores. Default "cpu". A count of threads a
+     *  device can follow, "cpu:2/4". */
+    const char *devices;
+    bool allow_soft_placement; /**< a node that cannot run where it was put runs on CPU:0 instead */
+    FILE *placement_log;       /**< one line a node, when its plan is made; NULL: none */
+    FILE *plan_log;            /**< the plan after each pass; NULL: none */
+    int64_t memory_limit;      /**< bytes a device may use; 0: no limit. Checked when a plan is made */
+    bool pin_threads;          /**< binds each device's thread to its cores */
+    bool check_numerics;       /**< a NaN or Inf is an error that names the first node that made it */
+    double timeout;            /**< seconds a device may wait for another before that is an error; default 600 */
+} mst_session_options;
+
+/** GRAPH must outlive the session; OPTIONS may be NULL. */
+MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
+                                                  mst_session **out);
+MST_API void mst_session_destroy(mst_session *session);
+
+/** Gives all variables that have none their first values. */
+MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
+
+/** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor a fetch: where
+ *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
+ *  otherwise it is released and replaced. The caller owns them. On failure variables keep what was written before
+ *  the error. Fetching a variable gives its value before the writes of this run. */
+MST_API MST_CHECKED mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds,
+                                               const mst_value *fetches, int num_fetches, mst_tensor **outputs);
+
+/** Number of the step that random ops see; each run adds one. */
+MST_API void mst_session_set_step(mst_session *session, int64_t step);
+MST_API int64_t mst_session_step(const mst_session *session);
+
+/** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND where it has none yet. */
+MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out);
+/** Sets a variable; dtype and shape must be its own. */
+MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,
+                                                        const mst_tensor *value);
+
+/** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). */
+MST_API int mst_session_num_devices(const mst_session *session);
+MST_API const char *mst_session_device(const mst_session *session, int i);
+/** Bytes of variables, and the largest of the plans made so far, on device I. */
+MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
+/** Number of plans made. */
+MST_API int64_t mst_session_num_plans(const mst_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

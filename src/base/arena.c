@@ -1,0 +1,72 @@
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mst_arena_block {
+    mst_arena_block *next;
+    size_t size;
+    max_align_t data[];
+};
+
+enum { BLOCK_SIZE = 64 * 1024, ALIGNMENT = 16 };
+
+void *mst_arena_alloc(mst_arena *arena, size_t size) {
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (!arena->block || arena->block->size - arena->used < size) {
+        size_t block_size = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        mst_arena_block *block = malloc(sizeof *block + block_size);
+        if (!block) return NULL;
+        block->next = arena->block;
+        block->size = block_size;
+        arena->block = block;
+        arena->used = 0;
+    }
+    void *data = (char *)arena->block->data + arena->used;
+    arena->used += size;
+    return memset(data, 0, size);
+}
+
+void *mst_arena_copy(mst_arena *arena, const void *data, size_t size) {
+    void *copy = mst_arena_alloc(arena, size);
+    if (copy && size) memcpy(copy, data, size);
+    return copy;
+}
+
+char *mst_arena_string(mst_arena *arena, const char *text) {
+    return mst_arena_copy(arena, text, strlen(text) + 1);
+}
+
+char *mst_arena_print(mst_arena *arena, const char *format, ...) {
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    int size = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    char *text = size < 0 ? NULL : mst_arena_alloc(arena, (size_t)size + 1);
+    if (text) vsnprintf(text, (size_t)size + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void mst_arena_free(mst_arena *arena) {
+    while (arena->block) {
+        mst_arena_block *next = arena->block->next;
+        free(arena->block);
+        arena->block = next;
+    }
+    arena->used = 0;
+}
+
+mst_status mst_grow(void *data, size_t size, int64_t count, int64_t *capacity) {
+    if (count <= *capacity) return MST_OK;
+    int64_t larger = *capacity ? *capacity : 16;
+    while (larger < count) larger *= 2;
+    void **array = data;
+    void *grown = realloc(*array, (size_t)larger * size);
+    if (!grown) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get %zu bytes of memory", (size_t)larger * size);
+    *array = grown;
+    *capacity = larger;
+    return MST_OK;
+}

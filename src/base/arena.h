@@ -1,0 +1,29 @@
+/** Arena: many small allocations that are freed together. */
+#ifndef MUSTER_BASE_ARENA_H
+#define MUSTER_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "muster/status.h"
+
+typedef struct mst_arena_block mst_arena_block;
+
+/** Zero-initialised is empty. */
+typedef struct mst_arena {
+    mst_arena_block *block;
+    size_t used;
+} mst_arena;
+
+/** SIZE zeroed bytes aligned to 16, or NULL where memory is out. Valid until the arena is freed. */
+void *mst_arena_alloc(mst_arena *arena, size_t size);
+void *mst_arena_copy(mst_arena *arena, const void *data, size_t size);
+char *mst_arena_string(mst_arena *arena, const char *text);
+char *mst_arena_print(mst_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mst_arena_free(mst_arena *arena);
+
+/** Grows the array *DATA of elements of SIZE bytes to hold at least COUNT (doubling), by realloc. */
+MST_CHECKED mst_status mst_grow(void *data, size_t size, int64_t count, int64_t *capacity);
+
+#endif

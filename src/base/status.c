@@ -1,0 +1,62 @@
+#include "muster/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESSAGE_SIZE = 1024, NAME_SIZE = 256 };
+
+static _Thread_local struct {
+    mst_error_info info;
+    char message[MESSAGE_SIZE];
+    char node[NAME_SIZE];
+    char device[NAME_SIZE];
+} record;
+
+const mst_error_info *mst_error(void) {
+    record.info.message = record.message;
+    record.info.node = record.node;
+    record.info.device = record.device;
+    if (!record.info.file) record.info.file = "";
+    if (!record.info.task) record.info.task = "";
+    return &record.info;
+}
+
+const char *mst_status_name(mst_status code) {
+    static const char *const name[MST_NUM_STATUS] = {
+        "ok",      "invalid argument", "not found", "already there", "out of memory", "not implemented", "input/output",
+        "corrupt", "not a number",     "cancelled", "deadline",      "unavailable",   "internal"};
+    return (unsigned)code < MST_NUM_STATUS ? name[code] : "unknown";
+}
+
+mst_status mst_error_set(mst_status code, const char *file, int line, const char *format, ...) {
+    char message[MESSAGE_SIZE]; /* the arguments may point into the record */
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    memcpy(record.message, message, sizeof message);
+    record.info.code = code;
+    record.info.file = file;
+    record.info.line = line;
+    record.node[0] = record.device[0] = '\0';
+    return code;
+}
+
+mst_status mst_error_prefix(const char *format, ...) {
+    char message[MESSAGE_SIZE];
+    va_list list;
+    va_start(list, format);
+    int used = vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    if (used < 0) used = 0;
+    if ((size_t)used < sizeof message) snprintf(message + used, sizeof message - (size_t)used, ": %s", record.message);
+    memcpy(record.message, message, sizeof message);
+    return record.info.code;
+}
+
+mst_status mst_error_at(const char *node, const char *device) {
+    if (node) snprintf(record.node, sizeof record.node, "%s", node);
+    if (device) snprintf(record.device, sizeof record.device, "%s", device);
+    return record.info.code;
+}

@@ -1,0 +1,87 @@
+/* Cores, caches and binding, as hwloc sees them. */
+#include <hwloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device/device.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static hwloc_topology_t topology;
+
+static void load(void) {
+    if (hwloc_topology_init(&topology)) return;
+    /* only what is used: devices on buses take most of the time of a full discovery */
+    hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (hwloc_topology_load(topology)) {
+        hwloc_topology_destroy(topology);
+        topology = NULL;
+    }
+}
+
+static hwloc_topology_t get(void) {
+    pthread_once(&once, load);
+    return topology;
+}
+
+int mst_num_cores(void) {
+    int cores = get() ? hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) : 1;
+    if (cores < 1 && topology) cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    return cores > 0 ? cores : 1;
+}
+
+mst_status mst_bind_thread(int first, int count) {
+    if (!get() || first < 0) return MST_OK;
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    if (!set) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to bind a thread");
+    for (int i = first; i < first + count; i++) {
+        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
+        if (core) hwloc_bitmap_or(set, set, core->cpuset);
+    }
+    mst_status status = MST_OK;
+    if (!hwloc_bitmap_iszero(set) && hwloc_set_cpubind(topology, set, HWLOC_CPUBIND_THREAD))
+        status = MST_FAIL(MST_UNAVAILABLE, "cannot bind a thread to cores %d to %d: run without pinning", first,
+                          first + count - 1);
+    hwloc_bitmap_free(set);
+    return status;
+}
+
+static int64_t cache_size(hwloc_obj_type_t type) {
+    hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
+    return cache ? (int64_t)cache->attr->cache.size : 0;
+}
+
+static const char *isa(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return "AVX-512";
+    if (__builtin_cpu_supports("avx2")) return "AVX2";
+#endif
+    return "baseline";
+}
+
+static void read_cpu_name(mst_machine *out) {
+    snprintf(out->cpu, sizeof out->cpu, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[512];
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        snprintf(out->cpu, sizeof out->cpu, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+        break;
+    }
+    if (file) fclose(file);
+}
+
+void mst_machine_read(mst_machine *out) {
+    *out = (mst_machine){.num_cores = mst_num_cores(), .isa = isa()};
+    read_cpu_name(out);
+    if (!get()) return;
+    out->num_hardware_threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    out->num_numa_nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    out->memory = (int64_t)hwloc_get_root_obj(topology)->total_memory;
+    out->l2_cache = cache_size(HWLOC_OBJ_L2CACHE);
+    out->l3_cache = cache_size(HWLOC_OBJ_L3CACHE);
+}

@@ -1,0 +1,129 @@
+/* Reverse-mode differentiation of a graph by its own ops.
+ *
+ * Only nodes between the sources and the target take part. They are visited from the newest to the oldest, which is a
+ * reverse order of execution; each hands the gradients of its outputs to its sources, where they meet in an add_n, in
+ * the order of the nodes that made them, so that the sum is the same every time. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "muster/ops.h"
+
+/* gradients that reached one value */
+typedef struct terms {
+    mst_value *value;
+    int64_t count, capacity;
+} terms;
+
+typedef struct walk {
+    mst_graph *graph;
+    int64_t num_nodes;  /* before the first gradient node */
+    bool *reached;      /* the node depends on a source */
+    terms **node_terms; /* per node: one `terms` an output, NULL where none came */
+} walk;
+
+static mst_status add_term(walk *w, mst_value to, mst_value gradient) {
+    terms **list = &w->node_terms[to.node->id];
+    if (!*list && !(*list = calloc((size_t)to.node->num_dst, sizeof **list)))
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    terms *t = &(*list)[to.index];
+    MST_TRY(mst_grow(&t->value, sizeof *t->value, t->count + 1, &t->capacity));
+    t->value[t->count++] = gradient;
+    return MST_OK;
+}
+
+/* The gradient of one value: the sum of its terms, MST_NONE without any. Keeps the sum as its only term. */
+static mst_value sum_terms(walk *w, mst_value of) {
+    terms *list = w->node_terms[of.node->id];
+    if (!list || !list[of.index].count) return MST_NONE;
+    terms *t = &list[of.index];
+    if (t->count > 1) {
+        t->value[0] = mst_add_n(t->value, (int)t->count);
+        t->count = 1;
+    }
+    return t->value[0];
+}
+
+static void mark_reached(walk *w, const mst_value *src, int num_src) {
+    for (int i = 0; i < num_src; i++)
+        if (!mst_value_is_none(src[i])) w->reached[src[i].node->id] = true;
+    for (int64_t id = 0; id < w->num_nodes; id++) {
+        const mst_node *node = w->graph->node[id];
+        for (int i = 0; i < node->num_src && !w->reached[id]; i++)
+            if (node->op->grad && w->reached[node->src[i].node->id]) w->reached[id] = true;
+    }
+}
+
+static mst_status visit(walk *w, const mst_node *node) {
+    enum { FEW = 8 };
+    mst_value few[2 * FEW], *dst = few;
+    if (node->num_dst > FEW && !(dst = calloc(2 * (size_t)node->num_dst, sizeof *dst)))
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    mst_value *ddst = dst + node->num_dst;
+    for (int k = 0; k < node->num_dst; k++) {
+        dst[k] = (mst_value){(mst_node *)w->graph->node[node->id], k};
+        ddst[k] = sum_terms(w, dst[k]);
+    }
+    mst_grad c = {.graph = w->graph,
+                  .op = node->op,
+                  .options = node->options,
+                  .num_src = node->num_src,
+                  .src = node->src,
+                  .num_dst = node->num_dst,
+                  .dst = dst,
+                  .ddst = ddst};
+    mst_status status = MST_OK;
+    for (int i = 0; i < node->num_src && !status; i++) {
+        mst_value src = node->src[i];
+        if (!w->reached[src.node->id] || !mst_dtype_is_float(mst_value_spec(src).dtype)) continue;
+        mst_value gradient = node->op->grad(&c, i);
+        if (!mst_value_is_none(gradient)) status = add_term(w, src, gradient);
+    }
+    if (dst != few) free(dst);
+    return status;
+}
+
+static mst_status run(walk *w, mst_value target, mst_value gradient, const mst_value *src, int num_src,
+                      mst_value *out) {
+    w->reached = calloc((size_t)w->num_nodes, sizeof *w->reached);
+    w->node_terms = calloc((size_t)w->num_nodes, sizeof *w->node_terms);
+    if (!w->reached || !w->node_terms) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    mark_reached(w, src, num_src);
+    MST_TRY(add_term(w, target, gradient));
+    for (int64_t id = target.node->id; id >= 0; id--) {
+        const mst_node *node = w->graph->node[id];
+        if (!w->reached[id] || !w->node_terms[id] || !node->op->grad) continue;
+        w->graph->current.device = node->device; /* restored with the scope that the caller opened */
+        MST_TRY(visit(w, node));
+    }
+    for (int i = 0; i < num_src; i++)
+        if (!mst_value_is_none(src[i])) {
+            w->graph->current.device = src[i].node->device;
+            out[i] = sum_terms(w, src[i]);
+        }
+    return MST_OK;
+}
+
+void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src, mst_value *out) {
+    for (int i = 0; i < num_src; i++) out[i] = MST_NONE;
+    mst_graph *graph = mst_value_graph(target);
+    if (mst_value_is_none(target) || mst_value_is_none(gradient)) return; /* their error is on the graph */
+    if (!mst_dtype_is_float(mst_value_spec(target).dtype)) {
+        mst_value_fail(graph, MST_INVALID, "gradients: the target '%s' is %s, must be f32 or f64",
+                       mst_value_name(target), mst_dtype_name(mst_value_spec(target).dtype));
+        return;
+    }
+    walk w = {.graph = graph, .num_nodes = graph->num_nodes};
+    mst_with_name (graph, "gradients") {
+        if (run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
+    }
+    for (int64_t id = 0; w.node_terms && id < w.num_nodes; id++) {
+        for (int k = 0; w.node_terms[id] && k < graph->node[id]->num_dst; k++) free(w.node_terms[id][k].value);
+        free(w.node_terms[id]);
+    }
+    free(w.node_terms);
+    free(w.reached);
+}
+
+void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out) {
+    mst_gradients_from(target, mst_value_is_none(target) ? target : mst_ones_like(target), src, num_src, out);
+}

@@ -1,0 +1,115 @@
+/* Making nodes: the one way in for the library's ops and for the user's. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, ...) {
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    MST_FAIL(code, "%s", text);
+    if (!graph) return MST_NONE;
+    mst_graph_stick(graph);
+    return mst_graph_error_value(graph);
+}
+
+static mst_status check_sources(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src) {
+    if (op->num_src != MST_VARIADIC && op->num_src != num_src)
+        return MST_FAIL(MST_INVALID, "%s: takes %d sources, got %d", op->name, op->num_src, num_src);
+    for (int i = 0; i < num_src; i++) {
+        if (!src[i].node)
+            return MST_FAIL(MST_INVALID, "%s: source %d is no value (not initialised, or a gradient that is none)",
+                            op->name, i);
+        if (src[i].node->graph != graph)
+            return MST_FAIL(MST_INVALID, "%s: source %d, '%s', is of another graph", op->name, i, src[i].node->name);
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_node *node) {
+    enum { FEW = 16 };
+    mst_spec few_specs[FEW], *spec = few_specs;
+    const char *few_names[FEW], **name = few_names;
+    if (node->num_src > FEW) {
+        spec = calloc((size_t)node->num_src, sizeof *spec);
+        name = calloc((size_t)node->num_src, sizeof *name);
+    }
+    mst_status status = MST_OK;
+    if (!spec || !name) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a node");
+    for (int i = 0; i < node->num_src && !status; i++) {
+        spec[i] = node->src[i].node->dst[node->src[i].index];
+        name[i] = node->src[i].node->name;
+    }
+    if (!status)
+        status =
+            mst_node_infer(node->op, node->options, node->name, node->num_src, spec, name, node->num_dst, node->dst);
+    if (spec != few_specs) free(spec);
+    if (name != few_names) free(name);
+    return status;
+}
+
+static mst_status build(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
+                        const void *options, mst_node **out) {
+    MST_TRY(check_sources(graph, op, num_src, src));
+    mst_arena *arena = &graph->arena;
+    int num_dst = op->num_dst == MST_VARIADIC ? op->count_dst(options, num_src) : op->num_dst;
+    int num_control = graph->current.num_control;
+    mst_node *node = mst_arena_alloc(arena, sizeof *node);
+    const char *unique = mst_graph_unique_name(graph, name ? name : op->name);
+    if (!unique)
+        return mst_error()->code ? mst_error()->code : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+    void *own_options = mst_arena_alloc(arena, op->options_size ? op->options_size : 1);
+    mst_value *own_src = mst_arena_copy(arena, src, (size_t)num_src * sizeof *src);
+    mst_spec *dst = mst_arena_alloc(arena, (size_t)(num_dst > 0 ? num_dst : 1) * sizeof *dst);
+    mst_node *const *control =
+        num_control ? mst_arena_copy(arena, graph->control, (size_t)num_control * sizeof *control) : NULL;
+    if (!node || !own_options || !own_src || !dst || (num_control && !control))
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for node '%s'", unique);
+    if (options && op->options_size) memcpy(own_options, options, op->options_size);
+    MST_TRY(mst_options_resolve(graph, op, unique, own_options));
+    *node = (mst_node){.graph = graph,
+                       .id = graph->num_nodes,
+                       .name = unique,
+                       .op = op,
+                       .options = own_options,
+                       .num_src = num_src,
+                       .src = own_src,
+                       .num_control = num_control,
+                       .control = control,
+                       .num_dst = num_dst,
+                       .dst = dst,
+                       .device = graph->current.device};
+    MST_TRY(infer(node));
+    MST_TRY(mst_grow(&graph->node, sizeof node, graph->num_nodes + 1, &graph->node_capacity));
+    MST_TRY(mst_names_set(&graph->names, unique, node->id));
+    graph->node[graph->num_nodes++] = node;
+    *out = node;
+    return MST_OK;
+}
+
+mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
+                         const void *options) {
+    for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
+    if (!graph) {
+        MST_FAIL(MST_INVALID, "%s: no graph: none of its sources is a value", op->name);
+        return MST_NONE;
+    }
+    /* a source that failed: its error is on the graph already */
+    for (int i = 0; i < num_src; i++)
+        if (src[i].node && src[i].node->id < 0) return mst_graph_error_value(src[i].node->graph);
+    mst_node *node = NULL;
+    if (build(graph, op, name, num_src, src, options, &node)) {
+        mst_graph_stick(graph);
+        return mst_graph_error_value(graph);
+    }
+    return (mst_value){.node = node};
+}
+
+mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options) {
+    return mst_call_named(graph, op, NULL, num_src, src, options);
+}

@@ -1,0 +1,185 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+mst_status mst_graph_create(mst_graph **out) {
+    *out = NULL;
+    mst_graph *graph = calloc(1, sizeof *graph);
+    if (!graph) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a graph");
+    graph->error_node = (mst_node){.graph = graph, .id = -1, .name = "error", .device = ""};
+    graph->current = (mst_scope){.name_prefix = "", .variable_prefix = "", .device = ""};
+    *out = graph;
+    return MST_OK;
+}
+
+void mst_graph_destroy(mst_graph *graph) {
+    if (!graph) return;
+    for (int64_t i = 0; i < graph->num_tensors; i++) mst_tensor_release(graph->tensor[i]);
+    for (int64_t i = 0; i < graph->num_collections; i++) free(graph->collection[i].value);
+    free(graph->tensor);
+    free(graph->collection);
+    free(graph->control);
+    free(graph->scope);
+    free(graph->node);
+    mst_names_free(&graph->names);
+    mst_names_free(&graph->suffixes);
+    mst_arena_free(&graph->arena);
+    free(graph);
+}
+
+mst_status mst_graph_check(const mst_graph *graph) {
+    if (!graph->error) return MST_OK;
+    const mst_error_info *e = &graph->error_info;
+    mst_error_set(e->code, e->file, e->line, "%s", e->message);
+    return mst_error_at(e->node, e->device);
+}
+
+void mst_graph_stick(mst_graph *graph) {
+    if (graph->error) return;
+    const mst_error_info *e = mst_error();
+    const char *message = mst_arena_string(&graph->arena, e->message);
+    const char *node = mst_arena_string(&graph->arena, e->node);
+    graph->error = e->code;
+    graph->error_info = *e;
+    graph->error_info.message = message ? message : "out of memory";
+    graph->error_info.node = node ? node : "";
+    graph->error_info.device = graph->error_info.task = "";
+}
+
+mst_value mst_graph_error_value(mst_graph *graph) {
+    return (mst_value){.node = &graph->error_node};
+}
+
+void mst_graph_set_seed(mst_graph *graph, uint64_t seed) {
+    graph->seed = seed;
+}
+
+uint64_t mst_graph_seed(const mst_graph *graph) {
+    return graph->seed;
+}
+
+uint64_t mst_graph_version(const mst_graph *graph) {
+    return (uint64_t)graph->num_nodes;
+}
+
+int64_t mst_graph_num_nodes(const mst_graph *graph) {
+    return graph->num_nodes;
+}
+
+mst_node *mst_graph_node(const mst_graph *graph, int64_t id) {
+    return id >= 0 && id < graph->num_nodes ? graph->node[id] : NULL;
+}
+
+mst_node *mst_graph_find(const mst_graph *graph, const char *name) {
+    return mst_graph_node(graph, mst_names_get(&graph->names, name));
+}
+
+/* ---- values and nodes ---- */
+
+mst_graph *mst_value_graph(mst_value value) {
+    return value.node ? value.node->graph : NULL;
+}
+
+bool mst_value_is_none(mst_value value) {
+    return !value.node || value.node->id < 0;
+}
+
+bool mst_value_equal(mst_value a, mst_value b) {
+    return a.node == b.node && a.index == b.index;
+}
+
+mst_spec mst_value_spec(mst_value value) {
+    return mst_value_is_none(value) ? (mst_spec){0} : value.node->dst[value.index];
+}
+
+const char *mst_value_name(mst_value value) {
+    return value.node ? value.node->name : "";
+}
+
+mst_value mst_value_output(mst_value value, int i) {
+    if (mst_value_is_none(value)) return value;
+    if (i < 0 || i >= value.node->num_dst)
+        return mst_value_fail(value.node->graph, MST_INVALID, "output %d of '%s' asked for, which has %d", i,
+                              value.node->name, value.node->num_dst);
+    return (mst_value){value.node, i};
+}
+
+mst_value mst_rename(mst_value value, const char *name) {
+    if (mst_value_is_none(value)) return value;
+    mst_graph *graph = value.node->graph;
+    const char *unique = mst_graph_unique_name(graph, name);
+    if (!unique || mst_names_set(&graph->names, unique, value.node->id)) {
+        mst_graph_stick(graph);
+        return mst_graph_error_value(graph);
+    }
+    value.node->name = unique;
+    return value;
+}
+
+const char *mst_node_name(const mst_node *node) {
+    return node->name;
+}
+
+const mst_op *mst_node_op(const mst_node *node) {
+    return node->op;
+}
+
+const void *mst_node_options(const mst_node *node) {
+    return node->options;
+}
+
+int mst_node_num_src(const mst_node *node) {
+    return node->num_src;
+}
+
+mst_value mst_node_src(const mst_node *node, int i) {
+    return node->src[i];
+}
+
+int mst_node_num_dst(const mst_node *node) {
+    return node->num_dst;
+}
+
+const char *mst_node_device(const mst_node *node) {
+    return node->device;
+}
+
+/* ---- collections ---- */
+
+static mst_collection_list *find_collection(const mst_graph *graph, const char *name) {
+    for (int64_t i = 0; i < graph->num_collections; i++)
+        if (strcmp(graph->collection[i].name, name) == 0) return &graph->collection[i];
+    return NULL;
+}
+
+static mst_status collect(mst_graph *graph, const char *name, mst_value value) {
+    mst_collection_list *list = find_collection(graph, name);
+    if (!list) {
+        MST_TRY(mst_grow(&graph->collection, sizeof *list, graph->num_collections + 1, &graph->collection_capacity));
+        list = &graph->collection[graph->num_collections];
+        *list = (mst_collection_list){.name = mst_arena_string(&graph->arena, name)};
+        if (!list->name) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a collection");
+        graph->num_collections++;
+    }
+    MST_TRY(mst_grow(&list->value, sizeof value, list->count + 1, &list->capacity));
+    list->value[list->count++] = value;
+    return MST_OK;
+}
+
+void mst_collect(mst_graph *graph, const char *collection, mst_value value) {
+    if (mst_value_is_none(value)) return; /* its error is on the graph already */
+    if (collect(graph, collection, value)) mst_graph_stick(graph);
+}
+
+int mst_collection(const mst_graph *graph, const char *collection, const char *scope, mst_value *out, int max) {
+    const mst_collection_list *list = find_collection(graph, collection);
+    size_t length = scope ? strlen(scope) : 0;
+    int count = 0;
+    for (int64_t i = 0; list && i < list->count; i++) {
+        if (length && strncmp(list->value[i].node->name, scope, length) != 0) continue;
+        if (out && count < max) out[count] = list->value[i];
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,100 @@
+/** The inside of a graph: an arena of nodes, a table of names, stacks of scopes, collections.
+ *
+ *  Nodes are numbered in the order they are made, and a node's sources and control sources are always older:
+ *  the order of ids is a valid order of execution.
+ */
+#ifndef MUSTER_GRAPH_GRAPH_H
+#define MUSTER_GRAPH_GRAPH_H
+
+#include "base/arena.h"
+#include "muster/op.h"
+
+struct mst_node {
+    mst_graph *graph;
+    int64_t id; /**< -1 for the error node */
+    const char *name;
+    const mst_op *op;
+    const void *options;
+    int num_src;
+    const mst_value *src;
+    int num_control;
+    mst_node *const *control;
+    int num_dst;
+    mst_spec *dst;
+    const char *device;
+};
+
+/** Name to number, open addressing; for node names, uniquifying suffixes and collections. */
+typedef struct mst_names {
+    struct mst_name_slot {
+        const char *name;
+        int64_t value;
+    } * slot;
+    int64_t count, capacity;
+} mst_names;
+
+typedef enum mst_scope_kind { MST_SCOPE_NAME, MST_SCOPE_DEVICE, MST_SCOPE_CONTROL, MST_SCOPE_VARIABLE } mst_scope_kind;
+
+/** One frame of the stack of open scopes: what a pop restores. */
+typedef struct mst_scope {
+    mst_scope_kind kind;
+    const char *name_prefix;
+    const char *variable_prefix;
+    const char *device;
+    int num_control;
+    mst_reuse reuse;
+} mst_scope;
+
+typedef struct mst_collection_list {
+    const char *name;
+    mst_value *value;
+    int64_t count, capacity;
+} mst_collection_list;
+
+struct mst_graph {
+    mst_arena arena;
+    uint64_t seed;
+    mst_node error_node; /**< source of all error values */
+    mst_node **node;
+    int64_t num_nodes, node_capacity;
+    mst_names names;    /**< node name -> id */
+    mst_names suffixes; /**< base name -> last suffix given */
+    mst_scope current;  /**< prefixes end in '/' or are "" */
+    mst_scope *scope;
+    int64_t num_scopes, scope_capacity;
+    mst_node **control; /**< stack of all open control scopes */
+    int64_t control_capacity;
+    mst_collection_list *collection;
+    int64_t num_collections, collection_capacity;
+    mst_tensor **tensor; /**< kept alive by options */
+    int64_t num_tensors, tensor_capacity;
+    mst_status error;
+    mst_error_info error_info; /**< strings in the arena */
+};
+
+/** Keeps the calling thread's error as the graph's first. */
+void mst_graph_stick(mst_graph *graph);
+mst_value mst_graph_error_value(mst_graph *graph);
+/** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
+const char *mst_graph_unique_name(mst_graph *graph, const char *base);
+/** Merges device names field by field, INNER over OUTER, into the arena; NULL and an error set where INNER cannot be
+ *  read. */
+const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const char *inner);
+
+int64_t mst_names_get(const mst_names *names, const char *name); /**< -1 where there is none */
+MST_CHECKED mst_status mst_names_set(mst_names *names, const char *name, int64_t value);
+void mst_names_free(mst_names *names);
+
+/** Checks ranges, sets options that are 0 to their initial values and copies strings and tensors into the graph. */
+MST_CHECKED mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *node, void *options);
+/** Same values of all fields. */
+bool mst_options_equal(const mst_field *fields, const void *a, const void *b);
+uint64_t mst_options_hash(const mst_field *fields, const void *options);
+/** "axis=1, keep_dims=true": the options that are not 0. */
+void mst_options_print(const mst_field *fields, const void *options, char *text, size_t size);
+
+/** Runs infer with the specs given; names for messages are those of NODE and its sources. */
+MST_CHECKED mst_status mst_node_infer(const mst_op *op, const void *options, const char *name, int num_src,
+                                      const mst_spec *src, const char *const *src_name, int num_dst, mst_spec *dst);
+
+#endif

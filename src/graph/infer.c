@@ -1,0 +1,122 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+mst_axes mst_axes_make(int count, const int *axis) {
+    mst_axes axes = {.count = count};
+    for (int i = 0; i < count && i < MST_MAX_NDIM; i++) axes.axis[i] = axis[i];
+    return axes;
+}
+
+mst_status mst_infer_fail(mst_infer *c, const char *format, ...) {
+    char reason[256], text[900];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(reason, sizeof reason, format, list);
+    va_end(list);
+    size_t used = (size_t)snprintf(text, sizeof text, "%s '%s': %s", c->op->name, c->name, reason);
+    for (int i = 0; i < c->num_src && i < 6 && used < sizeof text; i++) {
+        char shape[MST_SHAPE_TEXT];
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s %s%s%s%s", i ? "," : ":",
+                             c->src_name ? c->src_name[i] : "", c->src_name ? " " : "", mst_dtype_name(c->src[i].dtype),
+                             mst_shape_print(c->src[i].shape, shape, sizeof shape));
+    }
+    MST_FAIL(MST_INVALID, "%s", text);
+    return mst_error_at(c->name, NULL);
+}
+
+mst_status mst_infer_want_dtype(mst_infer *c, int i, mst_dtype dtype) {
+    if (c->src[i].dtype == dtype) return MST_OK;
+    return mst_infer_fail(c, "source %d is %s, must be %s", i, mst_dtype_name(c->src[i].dtype), mst_dtype_name(dtype));
+}
+
+mst_status mst_infer_want_float(mst_infer *c, int i) {
+    if (mst_dtype_is_float(c->src[i].dtype)) return MST_OK;
+    return mst_infer_fail(c, "source %d is %s, must be f32 or f64", i, mst_dtype_name(c->src[i].dtype));
+}
+
+mst_status mst_infer_want_index(mst_infer *c, int i) {
+    if (c->src[i].dtype == MST_I32 || c->src[i].dtype == MST_I64) return MST_OK;
+    return mst_infer_fail(c, "source %d is %s, must be i32 or i64", i, mst_dtype_name(c->src[i].dtype));
+}
+
+mst_status mst_infer_want_listed(mst_infer *c, int i) {
+    if (c->op->dtypes & MST_DTYPE_BIT(c->src[i].dtype)) return MST_OK;
+    char wanted[64] = "";
+    for (int d = 1; d < MST_NUM_DTYPES; d++) {
+        if (!(c->op->dtypes & MST_DTYPE_BIT(d))) continue;
+        size_t used = strlen(wanted);
+        snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? ", " : "", mst_dtype_name((mst_dtype)d));
+    }
+    return mst_infer_fail(c, "source %d is %s, must be one of %s", i, mst_dtype_name(c->src[i].dtype), wanted);
+}
+
+mst_status mst_infer_same_dtype(mst_infer *c, int i, int j) {
+    if (c->src[i].dtype == c->src[j].dtype) return MST_OK;
+    return mst_infer_fail(c, "dtypes %s and %s differ (mst_cast converts)", mst_dtype_name(c->src[i].dtype),
+                          mst_dtype_name(c->src[j].dtype));
+}
+
+mst_status mst_infer_want_ndim(mst_infer *c, int i, int ndim) {
+    if (c->src[i].shape.ndim == ndim) return MST_OK;
+    return mst_infer_fail(c, "source %d has %d dimensions, must have %d", i, c->src[i].shape.ndim, ndim);
+}
+
+mst_status mst_infer_same_dim(mst_infer *c, int64_t a, int64_t b, const char *what, int64_t *out) {
+    if (a >= 0 && b >= 0 && a != b)
+        return mst_infer_fail(c, "%s %lld and %lld differ", what, (long long)a, (long long)b);
+    *out = a >= 0 ? a : b;
+    return MST_OK;
+}
+
+mst_status mst_infer_same_shape(mst_infer *c, int i, int j, mst_shape *out) {
+    const mst_shape *a = &c->src[i].shape, *b = &c->src[j].shape;
+    if (a->ndim != b->ndim) return mst_infer_fail(c, "shapes of sources %d and %d differ", i, j);
+    out->ndim = a->ndim;
+    for (int k = 0; k < a->ndim; k++) {
+        if (a->dim[k] >= 0 && b->dim[k] >= 0 && a->dim[k] != b->dim[k])
+            return mst_infer_fail(c, "shapes of sources %d and %d differ", i, j);
+        out->dim[k] = a->dim[k] >= 0 ? a->dim[k] : b->dim[k];
+    }
+    return MST_OK;
+}
+
+mst_status mst_infer_broadcast(mst_infer *c, int i, int j, mst_shape *out) {
+    mst_shape a = c->src[i].shape, b = c->src[j].shape;
+    out->ndim = a.ndim > b.ndim ? a.ndim : b.ndim;
+    for (int k = 1; k <= out->ndim; k++) {
+        int64_t da = k <= a.ndim ? a.dim[a.ndim - k] : 1, db = k <= b.ndim ? b.dim[b.ndim - k] : 1;
+        int64_t *dim = &out->dim[out->ndim - k];
+        if (da == db || db == 1)
+            *dim = da;
+        else if (da == 1)
+            *dim = db;
+        else if (da < 0 || db < 0)
+            *dim = da < 0 ? db : da; /* a dimension not known yet must turn out 1 or the same */
+        else
+            return mst_infer_fail(c, "shapes do not broadcast: %lld and %lld differ", (long long)da, (long long)db);
+    }
+    return MST_OK;
+}
+
+mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out) {
+    if (axis < -ndim || axis >= ndim) return mst_infer_fail(c, "axis %d is out of range for %d dimensions", axis, ndim);
+    *out = axis < 0 ? axis + ndim : axis;
+    return MST_OK;
+}
+
+mst_status mst_node_infer(const mst_op *op, const void *options, const char *name, int num_src, const mst_spec *src,
+                          const char *const *src_name, int num_dst, mst_spec *dst) {
+    mst_infer c = {.op = op,
+                   .options = options,
+                   .name = name,
+                   .num_src = num_src,
+                   .src = src,
+                   .src_name = src_name,
+                   .num_dst = num_dst,
+                   .dst = dst};
+    return op->infer(&c);
+}

@@ -1,0 +1,157 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+static double number(const mst_field *field, const void *at) {
+    switch (field->type) {
+        case MST_FIELD_TYPE_I32: return *(const int32_t *)at;
+        case MST_FIELD_TYPE_ENUM: return *(const int *)at;
+        case MST_FIELD_TYPE_DTYPE: return (double)*(const mst_dtype *)at;
+        case MST_FIELD_TYPE_I64: return (double)*(const int64_t *)at;
+        case MST_FIELD_TYPE_F32: return (double)*(const float *)at;
+        case MST_FIELD_TYPE_F64: return *(const double *)at;
+        default: return 0;
+    }
+}
+
+static void set_number(const mst_field *field, void *at, double value) {
+    switch (field->type) {
+        case MST_FIELD_TYPE_I32: *(int32_t *)at = (int32_t)value; break;
+        case MST_FIELD_TYPE_ENUM: *(int *)at = (int)value; break;
+        case MST_FIELD_TYPE_DTYPE: *(mst_dtype *)at = (mst_dtype)value; break;
+        case MST_FIELD_TYPE_I64: *(int64_t *)at = (int64_t)value; break;
+        case MST_FIELD_TYPE_F32: *(float *)at = (float)value; break;
+        case MST_FIELD_TYPE_F64: *(double *)at = value; break;
+        default: break;
+    }
+}
+
+static mst_status own(mst_graph *graph, const mst_field *field, void *at) {
+    if (field->type == MST_FIELD_TYPE_STRING) {
+        const char **text = at;
+        if (*text && !(*text = mst_arena_string(&graph->arena, *text)))
+            return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an option");
+    } else if (field->type == MST_FIELD_TYPE_TENSOR) {
+        mst_tensor *tensor = *(mst_tensor **)at;
+        if (!tensor) return MST_OK;
+        MST_TRY(mst_grow(&graph->tensor, sizeof tensor, graph->num_tensors + 1, &graph->tensor_capacity));
+        graph->tensor[graph->num_tensors++] = mst_tensor_retain(tensor);
+    }
+    return MST_OK;
+}
+
+mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *node, void *options) {
+    for (const mst_field *field = op->fields; field && field->name; field++) {
+        void *at = (char *)options + field->offset;
+        double value = number(field, at);
+        if (value == 0 && field->initial != 0) set_number(field, at, value = field->initial);
+        if ((field->low != 0 || field->high != 0) && !(value >= field->low && value <= field->high))
+            return MST_FAIL(MST_INVALID, "%s '%s': %s is %g, must be between %g and %g (%s)", op->name, node,
+                            field->name, value, field->low, field->high, field->help);
+        MST_TRY(own(graph, field, at));
+    }
+    return MST_OK;
+}
+
+static size_t field_size(mst_field_type type) {
+    switch (type) {
+        case MST_FIELD_TYPE_BOOL: return sizeof(bool);
+        case MST_FIELD_TYPE_I32: return sizeof(int32_t);
+        case MST_FIELD_TYPE_ENUM: return sizeof(int);
+        case MST_FIELD_TYPE_F32: return sizeof(float);
+        case MST_FIELD_TYPE_DTYPE: return sizeof(mst_dtype);
+        case MST_FIELD_TYPE_I64:
+        case MST_FIELD_TYPE_U64:
+        case MST_FIELD_TYPE_F64: return 8;
+        case MST_FIELD_TYPE_SHAPE: return sizeof(mst_shape);
+        case MST_FIELD_TYPE_AXES: return sizeof(mst_axes);
+        default: return sizeof(void *);
+    }
+}
+
+/* The bytes that make the value of a field; shapes and axes have no padding and zeroed tails, strings are compared by
+ * content. */
+static const void *field_bytes(const mst_field *field, const void *options, size_t *size) {
+    const void *at = (const char *)options + field->offset;
+    *size = field_size(field->type);
+    if (field->type != MST_FIELD_TYPE_STRING) return at;
+    const char *text = *(const char *const *)at;
+    *size = text ? strlen(text) : 0;
+    return text;
+}
+
+bool mst_options_equal(const mst_field *fields, const void *a, const void *b) {
+    for (const mst_field *field = fields; field && field->name; field++) {
+        const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
+        if (field->type == MST_FIELD_TYPE_SHAPE) {
+            if (!mst_shape_equal(*(const mst_shape *)left, *(const mst_shape *)right)) return false;
+            continue;
+        }
+        size_t left_size, right_size;
+        const void *left_bytes = field_bytes(field, a, &left_size), *right_bytes = field_bytes(field, b, &right_size);
+        if (left_size != right_size || (left_size && memcmp(left_bytes, right_bytes, left_size) != 0)) return false;
+    }
+    return true;
+}
+
+uint64_t mst_options_hash(const mst_field *fields, const void *options) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (const mst_field *field = fields; field && field->name; field++) {
+        size_t size;
+        const unsigned char *bytes = field_bytes(field, options, &size);
+        if (field->type == MST_FIELD_TYPE_SHAPE) size = sizeof(int32_t); /* padding is not part of the value */
+        for (size_t i = 0; i < size; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
+    }
+    return h;
+}
+
+static int print_field(const mst_field *field, const void *options, char *text, size_t size) {
+    const void *at = (const char *)options + field->offset;
+    char shape[MST_SHAPE_TEXT];
+    switch (field->type) {
+        case MST_FIELD_TYPE_BOOL: return *(const bool *)at ? snprintf(text, size, "%s", field->name) : 0;
+        case MST_FIELD_TYPE_DTYPE:
+            return snprintf(text, size, "%s=%s", field->name, mst_dtype_name(*(const mst_dtype *)at));
+        case MST_FIELD_TYPE_SHAPE:
+            return snprintf(text, size, "%s=%s", field->name,
+                            mst_shape_print(*(const mst_shape *)at, shape, sizeof shape));
+        case MST_FIELD_TYPE_AXES: {
+            const mst_axes *axes = at;
+            if (!axes->count) return 0;
+            int used = snprintf(text, size, "%s=[", field->name);
+            for (int i = 0; i < axes->count && (size_t)used < size; i++)
+                used += snprintf(text + used, size - (size_t)used, "%s%d", i ? ", " : "", axes->axis[i]);
+            return used + ((size_t)used < size ? snprintf(text + used, size - (size_t)used, "]") : 0);
+        }
+        case MST_FIELD_TYPE_STRING: {
+            const char *string = *(const char *const *)at;
+            return string ? snprintf(text, size, "%s='%s'", field->name, string) : 0;
+        }
+        case MST_FIELD_TYPE_TENSOR: {
+            const mst_tensor *tensor = *(mst_tensor *const *)at;
+            if (!tensor || mst_tensor_count(tensor) != 1) return 0;
+            return snprintf(text, size, "%s=%g", field->name, mst_tensor_get(tensor, 0));
+        }
+        case MST_FIELD_TYPE_ENUM: return snprintf(text, size, "%s=%s", field->name, field->names[*(const int *)at]);
+        case MST_FIELD_TYPE_U64: {
+            uint64_t value = *(const uint64_t *)at;
+            return value ? snprintf(text, size, "%s=%llu", field->name, (unsigned long long)value) : 0;
+        }
+        case MST_FIELD_TYPE_POINTER: return 0;
+        default: {
+            double value = number(field, at);
+            return value != 0 ? snprintf(text, size, "%s=%g", field->name, value) : 0;
+        }
+    }
+}
+
+void mst_options_print(const mst_field *fields, const void *options, char *text, size_t size) {
+    size_t used = 0;
+    *text = '\0';
+    for (const mst_field *field = fields; field && field->name; field++) {
+        char one[MST_SHAPE_TEXT + 64];
+        if (print_field(field, options, one, sizeof one) <= 0 || used >= size) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", one);
+    }
+}

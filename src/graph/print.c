@@ -1,0 +1,36 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "graph/graph.h"
+
+static void print_node(FILE *file, const mst_node *node) {
+    char text[MST_SHAPE_TEXT + 256];
+    fprintf(file, "%s = %s(", node->name, node->op->name);
+    for (int i = 0; i < node->num_src; i++) {
+        fprintf(file, "%s%s", i ? ", " : "", node->src[i].node->name);
+        if (node->src[i].index) fprintf(file, ":%d", node->src[i].index);
+    }
+    for (int i = 0; i < node->num_control; i++)
+        fprintf(file, "%s^%s", i || node->num_src ? ", " : "", node->control[i]->name);
+    mst_options_print(node->op->fields, node->options, text, sizeof text);
+    fprintf(file, ")%s%s%s", *text ? " {" : "", text, *text ? "}" : "");
+    for (int i = 0; i < node->num_dst; i++)
+        fprintf(file, "%s%s%s", i ? ", " : " : ", mst_dtype_name(node->dst[i].dtype),
+                mst_shape_print(node->dst[i].shape, text, sizeof text));
+    fprintf(file, "%s%s\n", *node->device ? " @" : "", node->device);
+}
+
+mst_status mst_graph_print(const mst_graph *graph, char **text) {
+    size_t size;
+    *text = NULL;
+    FILE *file = open_memstream(text, &size);
+    if (!file) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to print a graph");
+    for (int64_t i = 0; i < graph->num_nodes; i++) print_node(file, graph->node[i]);
+    bool failed = ferror(file);
+    if (fclose(file) || failed) {
+        free(*text);
+        *text = NULL;
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to print a graph");
+    }
+    return MST_OK;
+}

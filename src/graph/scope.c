@@ -1,0 +1,134 @@
+#include <string.h>
+
+#include "graph/device_name.h"
+#include "graph/graph.h"
+
+/* A push answers 1 also after an error, so that the body of a block runs and the pop matches: the error sticks. */
+static int push(mst_graph *graph, mst_scope_kind kind) {
+    if (mst_grow(&graph->scope, sizeof *graph->scope, graph->num_scopes + 1, &graph->scope_capacity)) {
+        mst_graph_stick(graph);
+        return 0;
+    }
+    graph->scope[graph->num_scopes++] = graph->current;
+    graph->current.kind = kind;
+    return 1;
+}
+
+static int pop(mst_graph *graph, mst_scope_kind kind) {
+    if (graph->num_scopes == 0 || graph->current.kind != kind) {
+        MST_FAIL(MST_INVALID, "scopes: a pop without its push; leave mst_with_... blocks by their end only");
+        mst_graph_stick(graph);
+        return 0;
+    }
+    graph->current = graph->scope[--graph->num_scopes];
+    return 0;
+}
+
+static bool valid_name(const char *name) {
+    return name && *name &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")] == '\0' &&
+           name[0] != '/' && name[strlen(name) - 1] != '/';
+}
+
+const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
+    if (!valid_name(base)) {
+        MST_FAIL(MST_INVALID, "name '%s': use letters, digits, '_', '.', '-' and '/' inside", base ? base : "(null)");
+        return NULL;
+    }
+    const char *full = mst_arena_print(&graph->arena, "%s%s", graph->current.name_prefix, base);
+    if (!full) return NULL;
+    if (mst_names_get(&graph->names, full) < 0 && mst_names_get(&graph->suffixes, full) < 0)
+        return mst_names_set(&graph->suffixes, full, 0) ? NULL : full;
+    int64_t suffix = mst_names_get(&graph->suffixes, full);
+    if (suffix < 0) suffix = 0;
+    const char *unique;
+    do {
+        unique = mst_arena_print(&graph->arena, "%s_%lld", full, (long long)++suffix);
+        if (!unique) return NULL;
+    } while (mst_names_get(&graph->names, unique) >= 0 || mst_names_get(&graph->suffixes, unique) >= 0);
+    if (mst_names_set(&graph->suffixes, full, suffix) || mst_names_set(&graph->suffixes, unique, 0)) return NULL;
+    return unique;
+}
+
+int mst_name_scope_push(mst_graph *graph, const char *name) {
+    const char *unique = mst_graph_unique_name(graph, name);
+    const char *prefix = unique ? mst_arena_print(&graph->arena, "%s/", unique) : NULL;
+    if (!prefix) mst_graph_stick(graph);
+    if (!push(graph, MST_SCOPE_NAME)) return 0;
+    if (prefix) graph->current.name_prefix = prefix;
+    return 1;
+}
+
+int mst_name_scope_pop(mst_graph *graph) {
+    return pop(graph, MST_SCOPE_NAME);
+}
+
+int mst_name_scope_enter(mst_graph *graph, const char *prefix) {
+    if (!push(graph, MST_SCOPE_NAME)) return 0;
+    const char *copy = mst_arena_print(&graph->arena, *prefix ? "%s/" : "%s", prefix);
+    if (copy) graph->current.name_prefix = copy;
+    return 1;
+}
+
+const char *mst_name_scope(const mst_graph *graph) {
+    static _Thread_local char text[512];
+    size_t length = strlen(graph->current.name_prefix);
+    if (length) length--;
+    if (length >= sizeof text) length = sizeof text - 1;
+    memcpy(text, graph->current.name_prefix, length);
+    text[length] = '\0';
+    return text;
+}
+
+const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const char *inner) {
+    mst_device_name a, b;
+    char text[MST_DEVICE_TEXT];
+    if (mst_device_name_parse(outer, &a) || mst_device_name_parse(inner, &b)) return NULL;
+    mst_device_name_merge(&a, &b);
+    const char *merged = mst_arena_string(&graph->arena, mst_device_name_print(&a, text));
+    if (!merged) MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a device name");
+    return merged;
+}
+
+int mst_device_push(mst_graph *graph, const char *device) {
+    const char *merged = mst_graph_merge_device(graph, graph->current.device, device);
+    if (!merged) mst_graph_stick(graph);
+    if (!push(graph, MST_SCOPE_DEVICE)) return 0;
+    if (merged) graph->current.device = merged;
+    return 1;
+}
+
+int mst_device_pop(mst_graph *graph) {
+    return pop(graph, MST_SCOPE_DEVICE);
+}
+
+int mst_control_push(mst_graph *graph, mst_value value) {
+    if (!push(graph, MST_SCOPE_CONTROL)) return 0;
+    if (mst_value_is_none(value)) return 1;
+    if (mst_grow(&graph->control, sizeof *graph->control, graph->current.num_control + 1, &graph->control_capacity)) {
+        mst_graph_stick(graph);
+        return 1;
+    }
+    graph->control[graph->current.num_control++] = value.node;
+    return 1;
+}
+
+int mst_control_pop(mst_graph *graph) {
+    return pop(graph, MST_SCOPE_CONTROL);
+}
+
+int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse) {
+    const char *unique = mst_graph_unique_name(graph, name);
+    const char *prefix = unique ? mst_arena_print(&graph->arena, "%s/", unique) : NULL;
+    const char *variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name);
+    if (!prefix || !variables) mst_graph_stick(graph);
+    if (!push(graph, MST_SCOPE_VARIABLE)) return 0;
+    if (prefix) graph->current.name_prefix = prefix;
+    if (variables) graph->current.variable_prefix = variables;
+    if (reuse != MST_REUSE_INHERIT) graph->current.reuse = reuse;
+    return 1;
+}
+
+int mst_variable_scope_pop(mst_graph *graph) {
+    return pop(graph, MST_SCOPE_VARIABLE);
+}

@@ -1,0 +1,26 @@
+/** Fast kernels: what runs in place of an op's reference kernel where it can.
+ *
+ *  One file an op or family, src/kernel/<engine>/<name>.c, defines `const mst_kernel mst_kernel_<engine>_<name>`; CMake
+ *  makes the table. `select` says for one node, all shapes known, whether the kernel does it. The first in the table
+ *  that does is taken; where none does, the reference kernel runs.
+ */
+#ifndef MUSTER_KERNEL_KERNEL_H
+#define MUSTER_KERNEL_KERNEL_H
+
+#include "muster/op.h"
+
+typedef struct mst_kernel {
+    const char *engine;      /**< "onednn" */
+    const char *device_type; /**< "CPU" */
+    const char *const *ops;  /**< names, ended by NULL */
+    /** The function for this node, or NULL where this kernel does not do it. */
+    mst_kernel_function (*select)(const mst_infer *c);
+    /** Makes what the function finds in args->state, and the bytes of workspace it needs. May be NULL. */
+    mst_status (*prepare)(const mst_infer *c, int num_threads, void **state, size_t *workspace);
+    void (*release)(void *state);
+} mst_kernel;
+
+/** All kernels, ended by NULL; made by CMake from the files of src/kernel/. */
+extern const mst_kernel *const mst_kernel_table[];
+
+#endif

@@ -1,0 +1,66 @@
+/** assign_add: variable += value
+ *
+ *  variable  the output of mst_variable, written
+ *  value     its dtype and shape
+ *  dst       the variable after the write: what reads dst reads the new value
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_assign_add(mst_value variable, mst_value value);
+#endif
+#include "op/op.h"
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    MST_TRY(mst_infer_same_shape(c, 0, 1, &c->dst[0].shape));
+    c->dst[0].dtype = c->src[0].dtype;
+    return MST_OK;
+}
+
+static bool writes(const void *options, int num_src, int i) {
+    (void)options, (void)num_src;
+    return i == 0;
+}
+
+/* integers wrap around without undefined behaviour */
+#define LOOP(T, U)                                                                           \
+    {                                                                                        \
+        T *variable = a->src[0].data;                                                        \
+        const T *value = a->src[1].data;                                                     \
+        for (int64_t i = 0; i < count; i++) variable[i] = (T)((U)variable[i] + (U)value[i]); \
+        return MST_OK;                                                                       \
+    }
+
+static mst_status reference(const mst_kernel_args *a) {
+    int64_t count = a->src[1].count;
+    switch (a->src[1].dtype) {
+        case MST_F32: LOOP(float, float)
+        case MST_F64: LOOP(double, double)
+        case MST_I32: LOOP(int32_t, uint32_t)
+        case MST_I64: LOOP(int64_t, uint64_t)
+        default: LOOP(uint8_t, uint32_t)
+    }
+}
+
+/* the source must be a variable: values are tested in test/op/variable_test.c */
+static const mst_example examples[] = {
+    {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID}};
+
+const mst_op mst_op_assign_add = {
+    .name = "assign_add",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_STATEFUL | MST_OP_VIEW,
+    .infer = infer,
+    .writes = writes,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_assign_add(mst_value variable, mst_value value) {
+    if (!mst_value_is_none(variable) && !mst_is_variable(variable))
+        return mst_value_fail(mst_value_graph(variable), MST_INVALID, "assign_add: '%s' is no variable",
+                              mst_value_name(variable));
+    return mst_call(NULL, &mst_op_assign_add, 2, (const mst_value[]){variable, value}, NULL);
+}

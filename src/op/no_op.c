@@ -1,0 +1,35 @@
+/** no_op: nothing; a node for control dependencies to hold on to
+ *
+ *  dst  bool scalar, always true
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_no_op(mst_graph *graph);
+#endif
+#include "op/op.h"
+
+static mst_status infer(mst_infer *c) {
+    c->dst[0] = (mst_spec){.dtype = MST_BOOL, .shape = MST_SCALAR};
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    *(uint8_t *)a->dst[0].data = 1;
+    return MST_OK;
+}
+
+static const mst_example examples[] = {{.expect = {(const double[]){1}}}};
+
+const mst_op mst_op_no_op = {
+    .name = "no_op",
+    .num_src = 0,
+    .num_dst = 1,
+    .dtypes = MST_DTYPE_BIT(MST_BOOL),
+    .flags = MST_OP_NO_VALUE | MST_OP_STATEFUL,
+    .infer = infer,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_no_op(mst_graph *graph) {
+    return mst_call(graph, &mst_op_no_op, 0, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+/** placeholder: a value that the caller feeds
+ *
+ *  dtype  of the value
+ *  shape  -1 for dimensions that each feed may choose (the batch)
+ *  name   of the node, default "placeholder"
+ *
+ *  Running without a feed for it is MST_INVALID and names it.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_placeholder_options {
+    int zero_;
+    mst_graph *graph;
+    mst_dtype dtype;
+    mst_shape shape;
+    const char *name;
+} mst_placeholder_options;
+MST_API mst_value mst_placeholder_with(mst_placeholder_options options);
+#define mst_placeholder(...) mst_placeholder_with((mst_placeholder_options){.zero_ = 0, __VA_ARGS__})
+#endif
+#include "op/op.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_DTYPE(mst_placeholder_options, dtype, MST_F32, "element type"),
+    MST_FIELD_SHAPE(mst_placeholder_options, shape, "-1 where a feed may choose"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_placeholder_options *o = c->options;
+    c->dst[0] = (mst_spec){.dtype = o->dtype, .shape = o->shape};
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_kernel_fail(a, MST_INVALID, "was not fed");
+}
+
+const mst_op mst_op_placeholder = {
+    .name = "placeholder",
+    .num_src = 0,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_PLACEHOLDER | MST_OP_STATEFUL,
+    .fields = fields,
+    .options_size = sizeof(mst_placeholder_options),
+    .infer = infer,
+    .reference = reference,
+};
+
+mst_value mst_placeholder_with(mst_placeholder_options options) {
+    return mst_call_named(options.graph, &mst_op_placeholder, options.name, 0, NULL, &options);
+}

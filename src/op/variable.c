@@ -1,0 +1,105 @@
+/** variable: a value that stays from step to step
+ *
+ *  name     full name; not prefixed by name scopes
+ *  initial  its first value, of known shape; what mst_session_init_variables assigns
+ *  dst      like initial: the storage itself, not a copy
+ *
+ *  Reading gives the value at the time the reader runs. In one step a reader that does not come after a write (by a
+ *  source or a control dependency) sees the value before it; one that does sees the value after it.
+ *  Variables are trainable unless told otherwise, and then are in the collection MST_TRAINABLE; all are in
+ *  MST_VARIABLES.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_variable_options {
+    int zero_;
+    mst_graph *graph;
+    const char *name;
+    mst_value initial;
+    bool not_trainable;
+    bool hidden;     /**< in no collection: copies of mirrored variables */
+    mst_dtype dtype; /**< set by the op */
+    mst_shape shape; /**< set by the op */
+} mst_variable_options;
+MST_API mst_value mst_variable_with(mst_variable_options options);
+#define mst_variable(...) mst_variable_with((mst_variable_options){.zero_ = 0, __VA_ARGS__})
+/** True where VALUE is the output of a variable. */
+MST_API bool mst_is_variable(mst_value value);
+/** The value that the variable begins with. */
+MST_API mst_value mst_variable_initial(mst_value variable);
+/** Collection of the assignments that give variables their first values. */
+#define MST_INITIALIZERS "initializers"
+#endif
+#include <stdio.h>
+
+#include "op/op.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_DTYPE(mst_variable_options, dtype, 0, "element type"),
+    MST_FIELD_SHAPE(mst_variable_options, shape, "shape"),
+    MST_FIELD_BOOL(mst_variable_options, not_trainable, "no gradient descent for it"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_variable_options *o = c->options;
+    if (mst_shape_count(o->shape) < 0) return mst_infer_fail(c, "the shape of a variable must be known");
+    c->dst[0] = (mst_spec){.dtype = o->dtype, .shape = o->shape};
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_kernel_fail(a, MST_INTERNAL, "storage does not run");
+}
+
+const mst_op mst_op_variable = {
+    .name = "variable",
+    .tf_name = "VariableV2",
+    .num_src = 0,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_VARIABLE | MST_OP_STATEFUL,
+    .fields = fields,
+    .options_size = sizeof(mst_variable_options),
+    .infer = infer,
+    .reference = reference,
+};
+
+mst_value mst_variable_with(mst_variable_options options) {
+    mst_graph *graph = options.graph ? options.graph : mst_value_graph(options.initial);
+    if (mst_value_is_none(options.initial)) {
+        if (mst_value_graph(options.initial)) return options.initial;
+        return mst_value_fail(graph, MST_INVALID, "variable '%s': no initial value", options.name ? options.name : "");
+    }
+    mst_spec spec = mst_value_spec(options.initial);
+    options.graph = graph;
+    options.dtype = spec.dtype;
+    options.shape = spec.shape;
+    mst_value variable = MST_NONE;
+    mst_name_scope_enter(graph, "");
+    if (options.name && mst_graph_find(graph, options.name))
+        variable = mst_value_fail(
+            graph, MST_EXISTS, "variable '%s': there is one already; mst_get_variable in a scope with reuse shares it",
+            options.name);
+    else
+        variable = mst_call_named(graph, &mst_op_variable, options.name, 0, NULL, &options);
+    if (!mst_value_is_none(variable)) {
+        char name[512];
+        snprintf(name, sizeof name, "%s/assign", mst_value_name(variable));
+        mst_collect(graph, MST_INITIALIZERS, mst_rename(mst_assign(variable, options.initial), name));
+    }
+    mst_name_scope_pop(graph);
+    if (!options.hidden) {
+        mst_collect(graph, MST_VARIABLES, variable);
+        if (!options.not_trainable) mst_collect(graph, MST_TRAINABLE, variable);
+    }
+    return variable;
+}
+
+bool mst_is_variable(mst_value value) {
+    return !mst_value_is_none(value) && (mst_node_op(value.node)->flags & MST_OP_VARIABLE);
+}
+
+mst_value mst_variable_initial(mst_value variable) {
+    if (!mst_is_variable(variable)) return MST_NONE;
+    return ((const mst_variable_options *)mst_node_options(variable.node))->initial;
+}

@@ -1,0 +1,60 @@
+/* infer: dtype and shape of every value from those of the feeds. After it no dimension is open. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+static mst_status check_feed(const mst_plan_node *node, const mst_spec *fed) {
+    const mst_spec *wanted = &node->origin->dst[0];
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    bool same = fed->dtype == wanted->dtype && fed->shape.ndim == wanted->shape.ndim;
+    for (int i = 0; same && i < fed->shape.ndim; i++)
+        same = wanted->shape.dim[i] < 0 || wanted->shape.dim[i] == fed->shape.dim[i];
+    if (same) return MST_OK;
+    MST_FAIL(MST_INVALID, "feed of '%s' is %s%s, must be %s%s", node->name, mst_dtype_name(fed->dtype),
+             mst_shape_print(fed->shape, have, sizeof have), mst_dtype_name(wanted->dtype),
+             mst_shape_print(wanted->shape, want, sizeof want));
+    return mst_error_at(node->name, NULL);
+}
+
+static mst_status infer_node(mst_plan *plan, mst_plan_node *node, mst_spec *src, const char **src_name) {
+    if (node->op == &mst_op_feed) return check_feed(node, &plan->value[node->dst].spec);
+    if (node->op == &mst_op_fetch) return MST_OK;
+    if (node->op->flags & MST_OP_PLACEHOLDER) {
+        MST_FAIL(MST_INVALID, "placeholder '%s' is needed, but was not fed", node->name);
+        return mst_error_at(node->name, NULL);
+    }
+    for (int i = 0; i < node->num_src; i++) {
+        src[i] = plan->value[node->src[i]].spec;
+        src_name[i] = plan->node[plan->value[node->src[i]].node].name;
+    }
+    enum { FEW = 8 };
+    mst_spec few[FEW], *dst = node->num_dst > FEW ? calloc((size_t)node->num_dst, sizeof *dst) : few;
+    if (!dst) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    mst_status status =
+        mst_node_infer(node->op, node->options, node->name, node->num_src, src, src_name, node->num_dst, dst);
+    for (int i = 0; i < node->num_dst && !status; i++) {
+        plan->value[node->dst + i].spec = dst[i];
+        if (mst_shape_count(dst[i].shape) < 0) {
+            status = MST_FAIL(MST_INVALID, "%s '%s': its shape is not known although all feeds are", node->op->name,
+                              node->name);
+            mst_error_at(node->name, NULL);
+        }
+    }
+    if (dst != few) free(dst);
+    return status;
+}
+
+mst_status mst_plan_infer(mst_plan *plan) {
+    int32_t most = 1;
+    for (int64_t i = 0; i < plan->num_nodes; i++)
+        if (plan->node[i].num_src > most) most = plan->node[i].num_src;
+    mst_spec *src = calloc((size_t)most, sizeof *src);
+    const char **name = calloc((size_t)most, sizeof *name);
+    mst_status status = src && name ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    /* nodes whose shapes alone are used are dead already, but their shapes must be known all the same */
+    for (int64_t i = 0; i < plan->num_nodes && !status; i++) status = infer_node(plan, &plan->node[i], src, name);
+    free(src);
+    free(name);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* --dump-plan: a plan after a pass, one line a live node. */
+#include <inttypes.h>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+static void print_value(const mst_plan *plan, FILE *file, int32_t value) {
+    const mst_plan_node *node = &plan->node[plan->value[value].node];
+    fprintf(file, "%s", node->name);
+    if (value != node->dst) fprintf(file, ":%d", value - node->dst);
+}
+
+static void print_node(const mst_plan *plan, FILE *file, const mst_plan_node *node) {
+    char text[MST_SHAPE_TEXT + 256];
+    fprintf(file, "  %s = %s(", node->name, node->op->name);
+    for (int i = 0; i < node->num_src; i++) {
+        fprintf(file, "%s", i ? ", " : "");
+        print_value(plan, file, node->src[i]);
+    }
+    for (int i = 0; i < node->num_control; i++)
+        fprintf(file, "%s^%s", i || node->num_src ? ", " : "", plan->node[node->control[i]].name);
+    mst_options_print(node->op->fields, node->options, text, sizeof text);
+    fprintf(file, ")%s%s%s", *text ? " {" : "", text, *text ? "}" : "");
+    for (int i = 0; i < node->num_dst; i++) {
+        const mst_plan_value *value = &plan->value[node->dst + i];
+        fprintf(file, "%s%s%s", i ? ", " : " : ", mst_dtype_name(value->spec.dtype),
+                mst_shape_print(value->spec.shape, text, sizeof text));
+        if (value->root != node->dst + i) {
+            fprintf(file, " in ");
+            print_value(plan, file, value->root);
+        } else if (plan->program && plan->program->arena && value->where == MST_IN_ARENA) {
+            fprintf(file, " at %" PRId64, value->offset);
+        }
+    }
+    if (node->device >= 0) fprintf(file, " @%s", plan->host->devices->device[node->device].text);
+    if (node->kernel) fprintf(file, " by %s", node->kernel->engine);
+    fprintf(file, "\n");
+}
+
+void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
+    int64_t live = 0;
+    for (int64_t i = 0; i < plan->num_nodes; i++) live += !plan->node[i].dead;
+    fprintf(file, "after %s: %" PRId64 " nodes\n", title, live);
+    if (plan->program) {
+        for (int d = 0; d < plan->host->devices->count; d++) {
+            const mst_program *program = &plan->program[d];
+            fprintf(file, " %s:", plan->host->devices->device[d].text);
+            if (program->arena)
+                fprintf(file, " %" PRId64 " bytes, workspace %" PRId64 ", %" PRId64 " calls", program->arena_bytes,
+                        program->workspace_bytes, program->num_items);
+            fprintf(file, "\n");
+            for (int32_t i = 0; i < program->num_nodes; i++) print_node(plan, file, &plan->node[program->node[i]]);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < (plan->order ? plan->num_order : plan->num_nodes); i++) {
+        const mst_plan_node *node = &plan->node[plan->order ? plan->order[i] : i];
+        if (!node->dead) print_node(plan, file, node);
+    }
+}

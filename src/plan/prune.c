@@ -1,0 +1,135 @@
+/* prune: imports from the graph what the fetches need. A fed value is a node of its own, and what is behind it is not
+ * needed. Nodes keep the order of the graph, in which sources come first. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "plan/plan.h"
+
+typedef struct import {
+    mst_plan *plan;
+    uint8_t *needed;   /* by graph node */
+    int32_t *node_of;  /* plan node of a graph node, -1 */
+    int32_t *value_of; /* value of its first output */
+    const mst_node **stack;
+    int64_t top;
+} import;
+
+static int find_feed(const mst_plan *plan, mst_value value) {
+    for (int i = 0; i < plan->num_feeds; i++)
+        if (mst_value_equal(plan->feed[i].value, value)) return i;
+    return -1;
+}
+
+static void need(import *m, const mst_node *node) {
+    if (m->needed[node->id]) return;
+    m->needed[node->id] = 1;
+    m->stack[m->top++] = node;
+}
+
+static void mark(import *m) {
+    while (m->top) {
+        const mst_node *node = m->stack[--m->top];
+        for (int i = 0; i < node->num_src; i++)
+            if (find_feed(m->plan, node->src[i]) < 0) need(m, node->src[i].node);
+        for (int i = 0; i < node->num_control; i++) need(m, node->control[i]);
+    }
+}
+
+static int32_t lookup(const import *m, mst_value value) {
+    int feed = find_feed(m->plan, value);
+    return feed >= 0 ? m->plan->feed_value[feed] : m->value_of[value.node->id] + value.index;
+}
+
+static mst_status import_feeds(mst_plan *plan) {
+    for (int i = 0; i < plan->num_feeds; i++) {
+        const mst_feed *feed = &plan->feed[i];
+        mst_plan_node node = {.op = &mst_op_feed,
+                              .name = feed->value.node->name,
+                              .origin = feed->value.node,
+                              .asked = feed->value.node->device,
+                              .num_dst = 1,
+                              .device = -1};
+        mst_spec spec =
+            feed->tensor ? (mst_spec){mst_tensor_dtype(feed->tensor), mst_tensor_shape(feed->tensor)} : feed->spec;
+        int32_t added;
+        MST_TRY(mst_plan_add(plan, &node, NULL, &spec, &added));
+        MST_TRY(mst_plan_add_port(plan, added, i));
+        plan->feed_value[i] = plan->node[added].dst;
+        plan->value[plan->feed_value[i]].feed = i;
+        if (feed->tensor) plan->value[plan->feed_value[i]].where = MST_IN_FEED;
+    }
+    return MST_OK;
+}
+
+static mst_status import_node(import *m, const mst_node *from) {
+    mst_plan *plan = m->plan;
+    int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(from->num_src + from->num_control) * sizeof *src);
+    if (!src) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);
+    int32_t *control = src + from->num_src;
+    for (int i = 0; i < from->num_control; i++) control[i] = m->node_of[from->control[i]->id];
+    mst_plan_node node = {.op = from->op,
+                          .options = from->options,
+                          .name = from->name,
+                          .origin = from,
+                          .asked = from->device,
+                          .num_src = from->num_src,
+                          .num_control = from->num_control,
+                          .control = control,
+                          .num_dst = from->num_dst,
+                          .device = -1};
+    for (int i = 0; i < from->num_src; i++) node.writer |= mst_plan_writes(&node, i);
+    int32_t added;
+    MST_TRY(mst_plan_add(plan, &node, src, from->dst, &added));
+    m->node_of[from->id] = added;
+    m->value_of[from->id] = plan->node[added].dst;
+    if (from->op->flags & MST_OP_VARIABLE) plan->value[plan->node[added].dst].where = MST_IN_VARIABLE;
+    return MST_OK;
+}
+
+static mst_status import_fetch(import *m, int i) {
+    mst_plan *plan = m->plan;
+    mst_value fetch = plan->fetch[i];
+    bool no_value = find_feed(plan, fetch) < 0 && (fetch.node->op->flags & MST_OP_NO_VALUE);
+    int32_t value = lookup(m, fetch), control = plan->value[value].node;
+    mst_plan_node node = {.op = &mst_op_fetch,
+                          .name = fetch.node->name,
+                          .asked = "",
+                          .num_src = no_value ? 0 : 1,
+                          .num_control = no_value ? 1 : 0,
+                          .control = &control,
+                          .device = -1};
+    MST_TRY(mst_plan_add(plan, &node, &value, NULL, &plan->fetch_node[i]));
+    return mst_plan_add_port(plan, plan->fetch_node[i], i);
+}
+
+static mst_status import_all(import *m) {
+    mst_plan *plan = m->plan;
+    size_t count = (size_t)plan->graph->num_nodes;
+    m->needed = calloc(count + 1, sizeof *m->needed);
+    m->node_of = malloc((count + 1) * sizeof *m->node_of);
+    m->value_of = malloc((count + 1) * sizeof *m->value_of);
+    m->stack = malloc((count + 1) * sizeof *m->stack);
+    plan->feed_value = mst_arena_alloc(&plan->memory, (size_t)(plan->num_feeds + 1) * sizeof *plan->feed_value);
+    plan->fetch_node = mst_arena_alloc(&plan->memory, (size_t)(plan->num_fetches + 1) * sizeof *plan->fetch_node);
+    if (!m->needed || !m->node_of || !m->value_of || !m->stack || !plan->feed_value || !plan->fetch_node)
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    MST_TRY(import_feeds(plan));
+    for (int i = 0; i < plan->num_fetches; i++)
+        if (find_feed(plan, plan->fetch[i]) < 0) need(m, plan->fetch[i].node);
+    mark(m);
+    for (int64_t id = 0; id < plan->graph->num_nodes; id++)
+        if (m->needed[id]) MST_TRY(import_node(m, plan->graph->node[id]));
+    for (int i = 0; i < plan->num_fetches; i++) MST_TRY(import_fetch(m, i));
+    return mst_plan_sweep(plan);
+}
+
+mst_status mst_plan_prune(mst_plan *plan) {
+import m = {.plan = plan };
+    mst_status status = import_all(&m);
+    free(m.needed);
+    free(m.node_of);
+    free(m.value_of);
+    free(m.stack);
+    return status;
+}

@@ -1,0 +1,156 @@
+/* simplify: what has only constant sources is computed now, and of nodes that compute the same one stays. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/graph.h"
+#include "op/constant.h"
+#include "plan/plan.h"
+#include "tensor/buffer.h"
+
+enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 };
+
+static bool can_fold(const mst_plan *plan, const mst_plan_node *node) {
+    if (node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER) || !node->op->reference)
+        return false;
+    if (node->dead || node->writer || node->num_control || node->num_src > MAX_SRC || node->num_dst == 0) return false;
+    for (int i = 0; i < node->num_src; i++)
+        if (!plan->value[node->src[i]].constant && !mst_plan_shape_only(node, i)) return false;
+    int64_t bytes = 0;
+    for (int i = 0; i < node->num_dst; i++) {
+        mst_spec spec = plan->value[node->dst + i].spec;
+        bytes += mst_shape_count(spec.shape) * (int64_t)mst_dtype_size(spec.dtype);
+    }
+    return bytes <= MAX_FOLDED_BYTES;
+}
+
+static mst_array array_of(mst_spec spec, mst_tensor *tensor) {
+    return (mst_array){.data = tensor ? mst_tensor_data(tensor) : NULL,
+                       .count = mst_shape_count(spec.shape),
+                       .dtype = spec.dtype,
+                       .shape = spec.shape};
+}
+
+static mst_status run_reference(mst_plan *plan, const mst_plan_node *node) {
+    mst_array src[MAX_SRC], *dst = calloc((size_t)node->num_dst, sizeof *dst);
+    mst_spec src_spec[MAX_SRC], *dst_spec = calloc((size_t)node->num_dst, sizeof *dst_spec);
+    void *workspace = NULL;
+    mst_status status = dst && dst_spec ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    for (int i = 0; i < node->num_src && !status; i++)
+        src[i] = array_of(plan->value[node->src[i]].spec, plan->value[node->src[i]].constant);
+    for (int i = 0; i < node->num_dst && !status; i++)
+        dst[i] = array_of(plan->value[node->dst + i].spec, plan->value[node->dst + i].constant);
+    mst_infer c = status ? (mst_infer){0} : mst_plan_infer_context(plan, node, src_spec, dst_spec);
+    if (!status && node->op->workspace) status = mst_buffer_alloc(node->op->workspace(&c), &workspace);
+    mst_step step = {.seed = mst_graph_seed(plan->graph)};
+    mst_kernel_args args = {.op = node->op,
+                            .options = node->options,
+                            .name = node->name,
+                            .num_src = node->num_src,
+                            .src = src,
+                            .num_dst = node->num_dst,
+                            .dst = dst,
+                            .workspace = workspace,
+                            .step = &step,
+                            .num_threads = 1};
+    if (!status) status = node->op->reference(&args);
+    mst_buffer_free(workspace);
+    free(dst);
+    free(dst_spec);
+    return status;
+}
+
+static mst_status fold(mst_plan *plan, mst_plan_node *node) {
+    if (node->op->flags & MST_OP_CONSTANT) {
+        const mst_constant_options *o = node->options;
+        plan->value[node->dst].constant = mst_tensor_retain(o->value);
+    } else {
+        for (int i = 0; i < node->num_dst; i++) {
+            mst_plan_value *value = &plan->value[node->dst + i];
+            MST_TRY(mst_tensor_create(value->spec.dtype, value->spec.shape, &value->constant));
+        }
+        MST_TRY(run_reference(plan, node));
+    }
+    for (int i = 0; i < node->num_dst; i++) plan->value[node->dst + i].where = MST_IN_CONSTANT;
+    node->num_src = 0;
+    return MST_OK;
+}
+
+/* ---- common subexpressions ---- */
+
+static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
+    uint64_t h = (uint64_t)(uintptr_t)node->op ^ ((uint64_t)(uint32_t)node->device << 40) ^ (uint64_t)node->phase;
+    for (int i = 0; i < node->num_src; i++) h = (h ^ (uint64_t)node->src[i]) * 0x9e3779b97f4a7c15u;
+    const mst_tensor *constant = plan->value[node->dst].constant;
+    if (constant)
+        for (size_t i = 0; i < mst_tensor_bytes(constant); i++)
+            h = (h ^ ((const unsigned char *)mst_tensor_data(constant))[i]) * 0x100000001b3u;
+    else
+        h ^= mst_options_hash(node->op->fields, node->options);
+    return h ^ (h >> 31);
+}
+
+static bool same(const mst_plan *plan, const mst_plan_node *a, const mst_plan_node *b) {
+    const mst_plan_value *x = &plan->value[a->dst], *y = &plan->value[b->dst];
+    if (x->constant || y->constant)
+        return x->constant && y->constant && x->spec.dtype == y->spec.dtype &&
+               mst_shape_equal(x->spec.shape, y->spec.shape) &&
+               memcmp(mst_tensor_data(x->constant), mst_tensor_data(y->constant), mst_tensor_bytes(x->constant)) == 0;
+    return a->op == b->op && a->device == b->device && a->phase == b->phase && a->num_src == b->num_src &&
+           memcmp(a->src, b->src, (size_t)a->num_src * sizeof *a->src) == 0 &&
+           mst_options_equal(a->op->fields, a->options, b->options);
+}
+
+static bool can_merge(const mst_plan *plan, const mst_plan_node *node) {
+    enum { SMALL = 256 };
+    if (node->dead || node->num_dst == 0 || node->num_control || node->writer) return false;
+    const mst_tensor *constant = plan->value[node->dst].constant;
+    if (constant) return node->num_dst == 1 && mst_tensor_bytes(constant) <= SMALL;
+    return !(node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT));
+}
+
+static void merge(mst_plan *plan, int32_t *table, uint64_t mask, int32_t *value_map, int32_t *node_map, int32_t n) {
+    mst_plan_node *node = &plan->node[n];
+    for (int i = 0; i < node->num_src; i++) node->src[i] = value_map[node->src[i]];
+    for (int i = 0; i < node->num_control; i++) node->control[i] = node_map[node->control[i]];
+    if (!can_merge(plan, node)) return;
+    for (uint64_t slot = hash(plan, node) & mask;; slot = (slot + 1) & mask) {
+        if (table[slot] < 0) {
+            table[slot] = n;
+            return;
+        }
+        const mst_plan_node *first = &plan->node[table[slot]];
+        if (!same(plan, first, node)) continue;
+        for (int i = 0; i < node->num_dst; i++) value_map[node->dst + i] = first->dst + i;
+        node_map[n] = table[slot];
+        return;
+    }
+}
+
+static mst_status merge_all(mst_plan *plan) {
+    uint64_t capacity = 64;
+    while (capacity < (uint64_t)plan->num_nodes * 2) capacity *= 2;
+    int32_t *table = malloc(capacity * sizeof *table);
+    int32_t *value_map = malloc(((size_t)plan->num_values + 1) * sizeof *value_map);
+    int32_t *node_map = malloc(((size_t)plan->num_nodes + 1) * sizeof *node_map);
+    mst_status status = MST_OK;
+    if (table && value_map && node_map) {
+        memset(table, -1, capacity * sizeof *table);
+        for (int64_t i = 0; i < plan->num_values; i++) value_map[i] = (int32_t)i;
+        for (int64_t i = 0; i < plan->num_nodes; i++) node_map[i] = (int32_t)i;
+        for (int64_t i = 0; i < plan->num_nodes; i++) merge(plan, table, capacity - 1, value_map, node_map, (int32_t)i);
+    } else {
+        status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    }
+    free(table);
+    free(value_map);
+    free(node_map);
+    return status;
+}
+
+mst_status mst_plan_simplify(mst_plan *plan) {
+    for (int64_t i = 0; i < plan->num_nodes; i++)
+        if (can_fold(plan, &plan->node[i])) MST_TRY(fold(plan, &plan->node[i]));
+    mst_plan_phases(plan);
+    MST_TRY(merge_all(plan));
+    return mst_plan_sweep(plan);
+}

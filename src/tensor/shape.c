@@ -1,0 +1,36 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "muster/tensor.h"
+
+mst_shape mst_shape_make(int ndim, const int64_t *dim) {
+    mst_shape shape = {.ndim = ndim};
+    for (int i = 0; i < ndim && i < MST_MAX_NDIM; i++) shape.dim[i] = dim[i];
+    return shape;
+}
+
+int64_t mst_shape_count(mst_shape shape) {
+    int64_t count = 1;
+    for (int i = 0; i < shape.ndim; i++) {
+        if (shape.dim[i] < 0) return -1;
+        count *= shape.dim[i];
+    }
+    return count;
+}
+
+bool mst_shape_equal(mst_shape a, mst_shape b) {
+    return a.ndim == b.ndim && memcmp(a.dim, b.dim, (size_t)a.ndim * sizeof *a.dim) == 0;
+}
+
+char *mst_shape_print(mst_shape shape, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (int i = 0; i < shape.ndim && used < size; i++) {
+        const char *comma = i ? ", " : "";
+        if (shape.dim[i] < 0)
+            used += (size_t)snprintf(text + used, size - used, "%s?", comma);
+        else
+            used += (size_t)snprintf(text + used, size - used, "%s%lld", comma, (long long)shape.dim[i]);
+    }
+    if (used < size) snprintf(text + used, size - used, "]");
+    return text;
+}

@@ -1,0 +1,132 @@
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "muster/tensor.h"
+#include "tensor/buffer.h"
+
+struct mst_tensor {
+    atomic_int references;
+    mst_dtype dtype;
+    mst_shape shape;
+    int64_t count;
+    void *data;
+    void (*release)(void *context);
+    void *context;
+};
+
+static mst_status check(mst_dtype dtype, mst_shape shape, int64_t *count) {
+    char text[MST_SHAPE_TEXT];
+    if (dtype <= MST_NO_DTYPE || dtype >= MST_NUM_DTYPES)
+        return MST_FAIL(MST_INVALID, "tensor: %d is no dtype: use MST_F32, MST_I64, ...", (int)dtype);
+    if (shape.ndim < 0 || shape.ndim > MST_MAX_NDIM)
+        return MST_FAIL(MST_INVALID, "tensor: %d dimensions, at most %d are possible", shape.ndim, MST_MAX_NDIM);
+    int64_t elements = 1;
+    bool empty = false, overflow = false;
+    for (int i = 0; i < shape.ndim; i++) {
+        if (shape.dim[i] < 0)
+            return MST_FAIL(MST_INVALID, "tensor: shape %s has a negative dimension",
+                            mst_shape_print(shape, text, sizeof text));
+        if (shape.dim[i] == 0) empty = true;
+        overflow |= __builtin_mul_overflow(elements, shape.dim[i], &elements);
+    }
+    if (empty) elements = 0;
+    if (!empty && (overflow || elements > INT64_MAX / 16))
+        return MST_FAIL(MST_OUT_OF_MEMORY, "tensor: shape %s is too large", mst_shape_print(shape, text, sizeof text));
+    *count = elements;
+    return MST_OK;
+}
+
+mst_status mst_tensor_wrap(mst_dtype dtype, mst_shape shape, void *data, void (*release)(void *context), void *context,
+                           mst_tensor **out) {
+    int64_t count;
+    *out = NULL;
+    MST_TRY(check(dtype, shape, &count));
+    mst_tensor *tensor = malloc(sizeof *tensor);
+    if (!tensor) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a tensor");
+    *tensor = (mst_tensor){.references = 1,
+                           .dtype = dtype,
+                           .shape = shape,
+                           .count = count,
+                           .data = data,
+                           .release = release,
+                           .context = context};
+    *out = tensor;
+    return MST_OK;
+}
+
+mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out) {
+    int64_t count;
+    void *data;
+    *out = NULL;
+    MST_TRY(check(dtype, shape, &count));
+    MST_TRY(mst_buffer_alloc((size_t)count * mst_dtype_size(dtype), &data));
+    mst_status status = mst_tensor_wrap(dtype, shape, data, mst_buffer_free, data, out);
+    if (status) mst_buffer_free(data);
+    return status;
+}
+
+mst_status mst_tensor_copy(mst_dtype dtype, mst_shape shape, const void *data, mst_tensor **out) {
+    MST_TRY(mst_tensor_create(dtype, shape, out));
+    if ((*out)->count) memcpy((*out)->data, data, mst_tensor_bytes(*out));
+    return MST_OK;
+}
+
+mst_tensor *mst_tensor_retain(mst_tensor *tensor) {
+    atomic_fetch_add_explicit(&tensor->references, 1, memory_order_relaxed);
+    return tensor;
+}
+
+void mst_tensor_release(mst_tensor *tensor) {
+    if (!tensor || atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) > 1) return;
+    if (tensor->release) tensor->release(tensor->context);
+    free(tensor);
+}
+
+mst_dtype mst_tensor_dtype(const mst_tensor *tensor) {
+    return tensor->dtype;
+}
+
+mst_shape mst_tensor_shape(const mst_tensor *tensor) {
+    return tensor->shape;
+}
+
+int64_t mst_tensor_count(const mst_tensor *tensor) {
+    return tensor->count;
+}
+
+size_t mst_tensor_bytes(const mst_tensor *tensor) {
+    return (size_t)tensor->count * mst_dtype_size(tensor->dtype);
+}
+
+void *mst_tensor_data(const mst_tensor *tensor) {
+    return tensor->data;
+}
+
+int mst_tensor_references(const mst_tensor *tensor) {
+    return atomic_load_explicit(&tensor->references, memory_order_acquire);
+}
+
+double mst_tensor_get(const mst_tensor *tensor, int64_t i) {
+    switch (tensor->dtype) {
+        case MST_F32: return (double)((const float *)tensor->data)[i];
+        case MST_F64: return ((const double *)tensor->data)[i];
+        case MST_I32: return ((const int32_t *)tensor->data)[i];
+        case MST_I64: return (double)((const int64_t *)tensor->data)[i];
+        case MST_U8:
+        case MST_BOOL: return ((const uint8_t *)tensor->data)[i];
+        default: return 0;
+    }
+}
+
+void mst_tensor_set(mst_tensor *tensor, int64_t i, double value) {
+    switch (tensor->dtype) {
+        case MST_F32: ((float *)tensor->data)[i] = (float)value; break;
+        case MST_F64: ((double *)tensor->data)[i] = value; break;
+        case MST_I32: ((int32_t *)tensor->data)[i] = (int32_t)value; break;
+        case MST_I64: ((int64_t *)tensor->data)[i] = (int64_t)value; break;
+        case MST_U8: ((uint8_t *)tensor->data)[i] = (uint8_t)value; break;
+        case MST_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; break;
+        default: break;
+    }
+}
