@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "graph/device_name.h"
+#include "muster/device.h"
 #include "muster/op.h"
 
 typedef struct mst_device_type {
@@ -48,18 +49,7 @@ const char *mst_devices_list(const mst_devices *devices, char *text, size_t size
 /** Another type of device beside CPU, for specifications read after. TYPE must stay. */
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
 
-/** Physical cores that this process may use, at least 1. */
-int mst_num_cores(void);
 /** Binds the calling thread to COUNT cores from FIRST (both count physical cores that this process may use). */
 MST_CHECKED mst_status mst_bind_thread(int first, int count);
-
-/** What `muster devices` shows of this machine. */
-typedef struct mst_machine {
-    char cpu[128];
-    int num_cores, num_hardware_threads, num_numa_nodes;
-    int64_t memory, l2_cache, l3_cache; /**< bytes, 0 where not known */
-    const char *isa;                    /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
-} mst_machine;
-void mst_machine_read(mst_machine *out);
 
 #endif

@@ -43,6 +43,7 @@ typedef struct mst_scope {
     const char *device;
     int num_control;
     mst_reuse reuse;
+    int mirror; /**< copy of mirrored variables that mst_get_variable returns; 0: the variable itself */
 } mst_scope;
 
 typedef struct mst_collection_list {

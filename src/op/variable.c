@@ -16,7 +16,8 @@ typedef struct mst_variable_options {
     const char *name;
     mst_value initial;
     bool not_trainable;
-    bool hidden;     /**< in no collection: copies of mirrored variables */
+    bool hidden;     /**< in no collection: copies of mirrored variables, slots */
+    float l1, l2;    /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2 */
     mst_dtype dtype; /**< set by the op */
     mst_shape shape; /**< set by the op */
 } mst_variable_options;
@@ -24,6 +25,8 @@ MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with((mst_variable_options){.zero_ = 0, __VA_ARGS__})
 /** True where VALUE is the output of a variable. */
 MST_API bool mst_is_variable(mst_value value);
+/** Penalty factors of a variable, 0 where it has none. */
+MST_API void mst_variable_penalty(mst_value variable, float *l1, float *l2);
 /** The value that the variable begins with. */
 MST_API mst_value mst_variable_initial(mst_value variable);
 /** Collection of the assignments that give variables their first values. */
@@ -102,4 +105,12 @@ bool mst_is_variable(mst_value value) {
 mst_value mst_variable_initial(mst_value variable) {
     if (!mst_is_variable(variable)) return MST_NONE;
     return ((const mst_variable_options *)mst_node_options(variable.node))->initial;
+}
+
+void mst_variable_penalty(mst_value variable, float *l1, float *l2) {
+    *l1 = *l2 = 0;
+    if (!mst_is_variable(variable)) return;
+    const mst_variable_options *o = mst_node_options(variable.node);
+    *l1 = o->l1;
+    *l2 = o->l2;
 }

@@ -1,0 +1,35 @@
+/** What this machine has. */
+#ifndef MUSTER_DEVICE_H
+#define MUSTER_DEVICE_H
+
+#include <stdint.h>
+
+#include "muster/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_machine {
+    char cpu[128];
+    int num_cores, num_hardware_threads, num_numa_nodes;
+    int64_t memory, l2_cache, l3_cache; /**< bytes, 0 where not known */
+    const char *isa;                    /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
+} mst_machine;
+MST_API void mst_machine_read(mst_machine *out);
+
+/** Physical cores that this process may use, at least 1. */
+MST_API int mst_num_cores(void);
+
+/** The devices that a specification ("cpu:2") makes, for showing: full name and threads of each. Writes up to MAX and
+ *  sets *COUNT to how many there are. */
+typedef struct mst_device_info {
+    char name[192];
+    int num_threads, first_core;
+} mst_device_info;
+MST_API MST_CHECKED mst_status mst_devices_describe(const char *spec, mst_device_info *out, int max, int *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/** Muster: trains neural networks on every device. This header includes all the others. */
+#ifndef MUSTER_MUSTER_H
+#define MUSTER_MUSTER_H
+
+#include "muster/dataset.h"
+#include "muster/device.h"
+#include "muster/graph.h"
+#include "muster/initializer.h"
+#include "muster/layer.h"
+#include "muster/loss.h"
+#include "muster/metric.h"
+#include "muster/model.h"
+#include "muster/op.h"
+#include "muster/ops.h"
+#include "muster/optimizer.h"
+#include "muster/schedule.h"
+#include "muster/session.h"
+#include "muster/status.h"
+#include "muster/strategy.h"
+#include "muster/tensor.h"
+#include "muster/train.h"
+
+#endif

@@ -1,0 +1,141 @@
+/** Training a model: compile, fit, evaluate, predict. */
+#ifndef MUSTER_TRAIN_H
+#define MUSTER_TRAIN_H
+
+#include <stdio.h>
+
+#include "muster/dataset.h"
+#include "muster/loss.h"
+#include "muster/metric.h"
+#include "muster/model.h"
+#include "muster/session.h"
+#include "muster/strategy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_compile_options {
+    int zero_;
+    mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
+    mst_loss loss;                      /**< default sparse categorical cross entropy */
+    bool from_probabilities;            /**< the model's outputs are probabilities, not logits */
+    mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
+    mst_strategy strategy;              /**< num_devices is taken from the session's devices */
+    mst_session_options session;        /**< devices, placement, limits */
+    uint64_t seed;                      /**< of initial values, dropout and shuffling */
+} mst_compile_options;
+/** To be called before fit, evaluate and predict; again to begin anew with other options. */
+MST_API MST_CHECKED mst_status mst_compile_with(mst_model *model, const mst_compile_options *options);
+#define mst_compile(model, ...) mst_compile_with((model), &(mst_compile_options){.zero_ = 0, __VA_ARGS__})
+
+/** Where training is; callbacks see it. */
+typedef struct mst_train_state {
+    mst_model *model;
+    int64_t epoch, num_epochs; /**< from 0 */
+    int64_t step_in_epoch, steps_per_epoch;
+    int64_t step, num_steps; /**< updates made; -1 where the number is not known */
+    int64_t examples;        /**< of this epoch so far */
+    double step_loss;        /**< of the last step */
+    double loss;             /**< mean over the examples of the epoch so far */
+    int num_metrics;
+    const char *metric_name[MST_MAX_METRICS];
+    double metric[MST_MAX_METRICS]; /**< over the epoch so far */
+    bool has_validation;            /**< at the end of an epoch with validation data */
+    double validation_loss, validation_metric[MST_MAX_METRICS];
+    double learning_rate;    /**< a callback may set it, where the optimizer has no schedule */
+    double seconds;          /**< since training began */
+    double step_seconds;     /**< of the last step */
+    double examples_per_sec; /**< without start-up and the first step */
+    bool stop;               /**< a callback sets it: training ends cleanly after this step */
+} mst_train_state;
+
+typedef struct mst_callback {
+    void *context;
+    mst_status (*train_begin)(void *context, mst_train_state *state);
+    mst_status (*epoch_begin)(void *context, mst_train_state *state);
+    mst_status (*step_end)(void *context, mst_train_state *state);
+    mst_status (*epoch_end)(void *context, mst_train_state *state);
+    mst_status (*train_end)(void *context, mst_train_state *state);
+} mst_callback;
+
+/** Stops when the monitored value has not improved by min_delta for `patience` epochs. */
+typedef struct mst_early_stopping {
+    int zero_;
+    const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
+    double min_delta;
+    int64_t patience;
+    bool maximize; /**< larger is better; default: for "accuracy" and the like */
+    double best;   /**< state */
+    int64_t best_epoch, waited;
+} mst_early_stopping;
+MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
+/** Sets the learning rate of each epoch. */
+typedef double (*mst_epoch_schedule)(int64_t epoch, double learning_rate);
+typedef struct mst_learning_rate_scheduler {
+    mst_epoch_schedule schedule;
+} mst_learning_rate_scheduler;
+MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
+
+typedef enum mst_progress {
+    MST_PROGRESS_AUTO = 0, /**< a bar on a terminal, a line an epoch elsewhere */
+    MST_PROGRESS_BAR,
+    MST_PROGRESS_LINES, /**< `step 100, loss = 0.52 (91000.0 examples/sec; 0.002 sec/batch)` */
+    MST_PROGRESS_NONE
+} mst_progress;
+
+typedef struct mst_progress_state mst_progress_state;
+/** A callback that shows progress on FILE; the state is freed at the end of training. EVERY: steps between lines. */
+MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *file, int64_t every, mst_callback *out);
+
+typedef struct mst_fit_options {
+    int zero_;
+    const mst_dataset *data;       /**< components: inputs, labels; not batched */
+    const mst_dataset *validation; /**< evaluated after each epoch */
+    int64_t batch_size;            /**< global; default 32 */
+    int64_t epochs;                /**< default 1 */
+    int64_t steps;                 /**< > 0: number of steps in all, in place of epochs */
+    bool no_shuffle;
+    bool drop_remainder;
+    const mst_callback *callbacks;
+    int num_callbacks;
+    FILE *progress; /**< where to show progress; NULL: nowhere */
+    mst_progress progress_kind;
+} mst_fit_options;
+
+typedef struct mst_result {
+    int64_t step, epochs, examples;
+    double loss; /**< of the last epoch */
+    int num_metrics;
+    const char *metric_name[MST_MAX_METRICS];
+    double metric[MST_MAX_METRICS];
+    double examples_per_sec;   /**< without start-up and the first step */
+    double first_step_seconds; /**< from the call to the end of the first step */
+    double seconds;
+    bool stopped; /**< by a callback */
+} mst_result;
+
+/** Trains; RESULT may be NULL. A loss that is NaN or Inf ends it with MST_NUMERICS, naming the step and the last good
+ *  loss. */
+MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
+#define mst_fit(model, ...) mst_fit_with((model), &(mst_fit_options){.zero_ = 0, __VA_ARGS__}, NULL)
+
+/** Loss and metrics over a data set; CONFUSION (may be NULL) receives an i64 [classes, classes] tensor, rows labels,
+ *  columns predictions, owned by the caller. */
+MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
+                                            mst_result *result, mst_tensor **confusion);
+/** The model's outputs for all rows, [n, ...]; owned by the caller. */
+MST_API MST_CHECKED mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size,
+                                           mst_tensor **out);
+
+/** Hex SHA-256 (64 digits and a 0) of the logical weights sorted by name: for each its name, dtype name and shape as
+ *  text, then its little-endian bytes. */
+MST_API MST_CHECKED mst_status mst_model_sha256(mst_model *model, char hex[65]);
+/** Graph and session of a compiled model, for what the functions above do not do. */
+MST_API mst_graph *mst_model_graph(mst_model *model);
+MST_API mst_session *mst_model_session(mst_model *model);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layer/dense.h"
+#include "muster/ops.h"
+
+mst_status mst_model_create(mst_model **out) {
+    *out = calloc(1, sizeof **out);
+    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a model");
+}
+
+void mst_model_destroy(mst_model *model) {
+    if (!model) return;
+    if (model->trainer) model->destroy_trainer(model->trainer);
+    free(model->layer);
+    mst_arena_free(&model->arena);
+    free(model);
+}
+
+static void stick(mst_model *model) {
+    if (model->error) return;
+    model->error = mst_error()->code;
+    model->error_message = mst_arena_string(&model->arena, mst_error()->message);
+}
+
+static void add(mst_model *model, mst_model_layer layer) {
+    if (mst_grow(&model->layer, sizeof layer, model->num_layers + 1, &model->layer_capacity))
+        stick(model);
+    else
+        model->layer[model->num_layers++] = layer;
+}
+
+static mst_value build_dense(const mst_model_layer *layer, mst_value x, bool training) {
+    (void)training;
+    mst_layer_dense_options options = layer->dense;
+    options.src = x;
+    return mst_dense_build(&options, layer->kernel_name, layer->bias_name);
+}
+
+static mst_value build_flatten(const mst_model_layer *layer, mst_value x, bool training) {
+    (void)layer, (void)training;
+    return mst_flat(x);
+}
+
+static mst_value build_dropout(const mst_model_layer *layer, mst_value x, bool training) {
+    return training ? mst_dropout(x, .rate = layer->rate) : x;
+}
+
+static mst_value build_activation(const mst_model_layer *layer, mst_value x, bool training) {
+    (void)training;
+    return mst_activate(x, layer->activation);
+}
+
+static mst_value build_function(const mst_model_layer *layer, mst_value x, bool training) {
+    return layer->function(layer->context, x, training);
+}
+
+void mst_dense_with(mst_dense_options o) {
+    mst_model *model = o.model;
+    const char *name = o.name
+                           ? mst_arena_string(&model->arena, o.name)
+                           : mst_arena_print(&model->arena, model->num_dense ? "dense_%d" : "dense", model->num_dense);
+    model->num_dense++;
+    if (!name || o.units < 1) {
+        MST_FAIL(MST_INVALID, "dense: %lld units, must be at least 1", (long long)o.units);
+        stick(model);
+        return;
+    }
+    add(model, (mst_model_layer){.build = build_dense,
+                                 .kernel_name = "kernel",
+                                 .bias_name = "bias",
+                                 .dense = {.units = o.units,
+                                           .name = name,
+                                           .activation = o.activation,
+                                           .no_bias = o.no_bias,
+                                           .kernel_initializer = o.kernel_initializer,
+                                           .bias_initializer = o.bias_initializer,
+                                           .l1 = o.l1,
+                                           .l2 = o.l2}});
+}
+
+void mst_flatten(mst_model *model) {
+    add(model, (mst_model_layer){.build = build_flatten});
+}
+
+void mst_model_dropout(mst_model *model, double rate) {
+    if (!(rate >= 0 && rate < 1)) {
+        MST_FAIL(MST_INVALID, "dropout: a rate of %g, must be in [0, 1)", rate);
+        stick(model);
+        return;
+    }
+    add(model, (mst_model_layer){.build = build_dropout, .rate = rate});
+}
+
+void mst_model_activation(mst_model *model, mst_activation activation) {
+    add(model, (mst_model_layer){.build = build_activation, .activation = activation});
+}
+
+void mst_model_function(mst_model *model, mst_build_function build, void *context) {
+    add(model, (mst_model_layer){.build = build_function, .function = build, .context = context});
+}
+
+mst_value mst_model_call(mst_model *model, mst_value inputs, bool training) {
+    if (model->error) return mst_value_fail(mst_value_graph(inputs), model->error, "%s", model->error_message);
+    mst_value x = inputs;
+    for (int64_t i = 0; i < model->num_layers; i++) x = model->layer[i].build(&model->layer[i], x, training);
+    return x;
+}
+
+void mst_model_mlp(mst_model *model, const int64_t *hidden, int num_hidden, int64_t classes, float l2) {
+    mst_flatten(model);
+    for (int i = 0; i <= num_hidden; i++) {
+        int64_t units = i < num_hidden ? hidden[i] : classes;
+        if (units < 1) {
+            MST_FAIL(MST_INVALID, "mlp: layer %d has %lld units, must be at least 1", i + 1, (long long)units);
+            stick(model);
+            return;
+        }
+        add(model, (mst_model_layer){.build = build_dense,
+                                     .kernel_name = "weights",
+                                     .bias_name = "biases",
+                                     .dense = {.units = units,
+                                               .name = mst_arena_print(&model->arena, "layer%d", i + 1),
+                                               .activation = i < num_hidden ? MST_RELU : MST_LINEAR,
+                                               .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1),
+                                               .l2 = l2}});
+    }
+}

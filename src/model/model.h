@@ -1,0 +1,29 @@
+/** The inside of a model: its layers, and what compiling made. */
+#ifndef MUSTER_MODEL_MODEL_H
+#define MUSTER_MODEL_MODEL_H
+
+#include "base/arena.h"
+#include "muster/model.h"
+
+typedef struct mst_model_layer {
+    mst_value (*build)(const struct mst_model_layer *layer, mst_value x, bool training);
+    mst_layer_dense_options dense;
+    const char *kernel_name, *bias_name;
+    double rate;
+    mst_activation activation;
+    mst_build_function function;
+    void *context;
+} mst_model_layer;
+
+struct mst_model {
+    mst_arena arena;
+    mst_model_layer *layer;
+    int64_t num_layers, layer_capacity;
+    int num_dense;
+    mst_status error;
+    const char *error_message;
+    struct mst_trainer *trainer; /**< made by mst_compile */
+    void (*destroy_trainer)(struct mst_trainer *trainer);
+};
+
+#endif

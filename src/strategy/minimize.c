@@ -1,0 +1,52 @@
+/* Updates for a graph of the user's own. */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "strategy/apply.h"
+
+mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *gradients, const mst_value *variables,
+                              int num_variables, mst_value global_step) {
+    mst_graph *graph = num_variables ? mst_value_graph(variables[0]) : mst_value_graph(global_step);
+    if (!graph) return MST_NONE;
+    mst_value *used = malloc(2 * ((size_t)num_variables + 1) * sizeof *used);
+    if (!used) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
+    mst_value *gradient = used + num_variables + 1;
+    int count = 0;
+    bool failed = false;
+    for (int v = 0; v < num_variables; v++) {
+        failed |= gradients[v].node && mst_value_is_none(gradients[v]); /* an expression that failed */
+        if (mst_value_is_none(gradients[v])) continue;
+        used[count] = variables[v];
+        gradient[count++] = gradients[v];
+    }
+    mst_update_values values = {.train = mst_graph_error_value(graph)};
+    mst_update update = {.graph = graph,
+                         .optimizer = mst_keep_optimizer(graph, optimizer),
+                         .num_variables = count,
+                         .num_shards = 1,
+                         .num_copies = 1,
+                         .variables = used,
+                         .gradients = gradient,
+                         .global_step = mst_value_is_none(global_step) ? mst_global_step(graph) : global_step};
+    if (!failed) mst_build_update(&update, &values);
+    free(used);
+    return values.train;
+}
+
+mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, const mst_value *variables, int num_variables,
+                       mst_value global_step) {
+    mst_graph *graph = mst_value_graph(loss);
+    if (mst_value_is_none(loss)) return loss;
+    if (!variables) num_variables = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
+    mst_value *all = malloc(2 * ((size_t)num_variables + 1) * sizeof *all);
+    if (!all) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
+    mst_value *gradients = all + num_variables + 1;
+    if (variables)
+        for (int v = 0; v < num_variables; v++) all[v] = variables[v];
+    else
+        mst_collection(graph, MST_TRAINABLE, NULL, all, num_variables);
+    mst_gradients(loss, all, num_variables, gradients);
+    mst_value train = mst_apply_gradients(optimizer, gradients, all, num_variables, global_step);
+    free(all);
+    return train;
+}

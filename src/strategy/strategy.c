@@ -1,0 +1,40 @@
+#include <stdio.h>
+
+#include "device/device.h"
+#include "strategy/type.h"
+
+const mst_strategy_type *mst_strategy_type_of(const mst_strategy *strategy) {
+    switch (strategy->kind) {
+        case MST_STRATEGY_TOWERS: return &mst_strategy_towers;
+        case MST_STRATEGY_MIRRORED: return &mst_strategy_mirrored;
+        default: return &mst_strategy_one;
+    }
+}
+
+int mst_strategy_spread(const mst_strategy *strategy, int shard) {
+    return shard / (strategy->num_shards / strategy->num_devices);
+}
+
+mst_status mst_strategy_resolve(mst_strategy *strategy) {
+    if (strategy->num_devices < 0 || strategy->num_devices > MST_MAX_DEVICES)
+        return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices,
+                        MST_MAX_DEVICES);
+    if (strategy->num_devices == 0) strategy->num_devices = 1;
+    if (strategy->kind == MST_STRATEGY_DEFAULT)
+        strategy->kind = strategy->num_devices > 1 ? MST_STRATEGY_MIRRORED : MST_STRATEGY_ONE;
+    bool spread = strategy->kind != MST_STRATEGY_ONE;
+    if (strategy->num_shards == 0) strategy->num_shards = spread ? strategy->num_devices : 1;
+    enum { MAX_SHARDS = 2048 };
+    if (strategy->num_shards < 1 || strategy->num_shards > MAX_SHARDS)
+        return MST_FAIL(MST_INVALID, "strategy: %d shards, must be from 1 to %d", strategy->num_shards, MAX_SHARDS);
+    if (spread && strategy->num_shards % strategy->num_devices != 0)
+        return MST_FAIL(
+            MST_INVALID, "strategy %s: %d shards do not divide over %d devices: take a multiple of %d shards",
+            mst_strategy_type_of(strategy)->name, strategy->num_shards, strategy->num_devices, strategy->num_devices);
+    return MST_OK;
+}
+
+const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size) {
+    snprintf(text, (size_t)size, "/device:CPU:%d", mst_strategy_type_of(strategy)->device(strategy, shard));
+    return text;
+}

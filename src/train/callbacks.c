@@ -1,0 +1,70 @@
+#include <math.h>
+#include <string.h>
+
+#include "muster/train.h"
+
+/* ---- early stopping ---- */
+
+/* The value named by `monitor`; false where there is none. */
+static bool monitored(const mst_early_stopping *e, const mst_train_state *state, double *value) {
+    const char *name = e->monitor ? e->monitor : "val_loss";
+    bool validation = strncmp(name, "val_", 4) == 0;
+    if (validation) name += 4;
+    if (validation && !state->has_validation) return false;
+    if (strcmp(name, "loss") == 0) {
+        *value = validation ? state->validation_loss : state->loss;
+        return true;
+    }
+    for (int m = 0; m < state->num_metrics; m++)
+        if (strcmp(name, state->metric_name[m]) == 0) {
+            *value = validation ? state->validation_metric[m] : state->metric[m];
+            return true;
+        }
+    return false;
+}
+
+static bool larger_is_better(const mst_early_stopping *e) {
+    return e->maximize || (e->monitor && strstr(e->monitor, "accuracy"));
+}
+
+static mst_status early_begin(void *context, mst_train_state *state) {
+    (void)state;
+    mst_early_stopping *e = context;
+    e->best = larger_is_better(e) ? -INFINITY : INFINITY;
+    e->best_epoch = e->waited = 0;
+    return MST_OK;
+}
+
+static mst_status early_epoch_end(void *context, mst_train_state *state) {
+    mst_early_stopping *e = context;
+    double value;
+    if (!monitored(e, state, &value))
+        return MST_FAIL(MST_INVALID,
+                        "early stopping: there is no '%s': monitor \"loss\", a metric, or give validation data",
+                        e->monitor ? e->monitor : "val_loss");
+    double gain = larger_is_better(e) ? value - e->best : e->best - value;
+    if (gain > e->min_delta) {
+        e->best = value;
+        e->best_epoch = state->epoch;
+        e->waited = 0;
+    } else if (++e->waited >= e->patience) {
+        state->stop = true;
+    }
+    return MST_OK;
+}
+
+mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
+    return (mst_callback){.context = state, .train_begin = early_begin, .epoch_end = early_epoch_end};
+}
+
+/* ---- learning rate by epoch ---- */
+
+static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
+    const mst_learning_rate_scheduler *scheduler = context;
+    state->learning_rate = scheduler->schedule(state->epoch, state->learning_rate);
+    return MST_OK;
+}
+
+mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler) {
+    return (mst_callback){.context = scheduler, .epoch_begin = schedule_epoch_begin};
+}

@@ -1,0 +1,246 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/trainer.h"
+
+/* Sums over the examples of an epoch; the mean loss weights each batch by its examples. */
+typedef struct totals {
+    double loss, examples;
+    double metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS];
+} totals;
+
+static void add_step(totals *t, const mst_sharded_step *step, int num_metrics, double *step_loss) {
+    double examples = mst_tensor_get(step->output[MST_FETCH_COUNT], 0);
+    *step_loss = mst_tensor_get(step->output[MST_FETCH_LOSS], 0);
+    t->loss += *step_loss * examples;
+    t->examples += examples;
+    for (int m = 0; m < num_metrics; m++) {
+        t->metric_sum[m] += mst_tensor_get(step->output[MST_FETCH_METRICS + 2 * m], 0);
+        t->metric_count[m] += mst_tensor_get(step->output[MST_FETCH_METRICS + 2 * m + 1], 0);
+    }
+}
+
+static double ratio(double sum, double count) {
+    return count > 0 ? sum / count : 0;
+}
+
+typedef struct fit {
+    mst_trainer *trainer;
+    const mst_fit_options *options;
+    mst_train_state state;
+    mst_dataset *batches;
+    int64_t batch_size;
+    totals epoch;
+    double began, first_step_end, last_step_end;
+    int64_t timed_examples; /* after the first step */
+    double last_good_loss;
+    bool any_step;
+    mst_callback *callbacks;
+    int num_callbacks;
+} fit;
+
+typedef mst_status (*hook)(void *context, mst_train_state *state);
+
+static mst_status call(fit *f, size_t offset) {
+    for (int i = 0; i < f->num_callbacks; i++) {
+        hook function;
+        memcpy(&function, (const char *)&f->callbacks[i] + offset, sizeof function);
+        if (function) MST_TRY(function(f->callbacks[i].context, &f->state));
+    }
+    return MST_OK;
+}
+#define CALL(f, name) call((f), offsetof(mst_callback, name))
+
+static mst_status set_learning_rate(fit *f, double before) {
+    if (f->state.learning_rate == before) return MST_OK;
+    mst_value variable = f->trainer->train.values.learning_rate;
+    if (f->trainer->optimizer.schedule.kind)
+        return MST_FAIL(MST_INVALID, "fit: a callback sets the learning rate, but the optimizer has a schedule");
+    mst_tensor *value;
+    MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
+    mst_tensor_set(value, 0, f->state.learning_rate);
+    mst_status status = mst_session_set_variable(f->trainer->session, variable, value);
+    mst_tensor_release(value);
+    return status;
+}
+
+static mst_status bad_loss(const fit *f, double loss) {
+    if (!f->any_step)
+        return MST_FAIL(MST_NUMERICS,
+                        "the loss is %g at the first step: check the data, or run with check_numerics to "
+                        "find the node that makes it",
+                        loss);
+    return MST_FAIL(MST_NUMERICS,
+                    "the loss is %g at step %lld (epoch %lld); the last good one was %g at step %lld: lower "
+                    "the learning rate, or run with check_numerics to find the node that makes it",
+                    loss, (long long)f->trainer->step, (long long)f->state.epoch + 1, f->last_good_loss,
+                    (long long)f->trainer->step - 1);
+}
+
+static void update_state(fit *f, double now) {
+    mst_train_state *s = &f->state;
+    mst_trainer *trainer = f->trainer;
+    s->step = trainer->step;
+    s->examples = (int64_t)f->epoch.examples;
+    s->loss = ratio(f->epoch.loss, f->epoch.examples);
+    for (int m = 0; m < s->num_metrics; m++) s->metric[m] = ratio(f->epoch.metric_sum[m], f->epoch.metric_count[m]);
+    s->step_seconds = now - f->last_step_end;
+    s->seconds = now - f->began;
+    s->examples_per_sec = ratio((double)f->timed_examples, now - f->first_step_end);
+    if (trainer->optimizer.schedule.kind)
+        s->learning_rate = mst_schedule_at(&trainer->optimizer.schedule, trainer->step);
+}
+
+static mst_status run_step(fit *f, const mst_batch *batch) {
+    mst_trainer *trainer = f->trainer;
+    MST_TRY(mst_trainer_run(&trainer->train, batch));
+    trainer->step++;
+    add_step(&f->epoch, &trainer->train, trainer->num_metrics, &f->state.step_loss);
+    double now = mst_clock();
+    if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
+    f->last_good_loss = f->state.step_loss;
+    if (f->any_step)
+        f->timed_examples += mst_batch_size(batch);
+    else
+        f->first_step_end = now;
+    f->any_step = true;
+    f->state.step_in_epoch++;
+    update_state(f, now);
+    f->last_step_end = now;
+    double learning_rate = f->state.learning_rate;
+    MST_TRY(CALL(f, step_end));
+    return set_learning_rate(f, learning_rate);
+}
+
+static mst_status validate(fit *f) {
+    if (!f->options->validation) return MST_OK;
+    mst_result result;
+    MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, f->batch_size, &result, NULL));
+    f->state.has_validation = true;
+    f->state.validation_loss = result.loss;
+    memcpy(f->state.validation_metric, result.metric, sizeof result.metric);
+    return MST_OK;
+}
+
+static mst_status run_batches(fit *f, mst_iterator *iterator) {
+    while (!f->state.stop && (f->state.num_steps < 0 || f->state.step < f->state.num_steps)) {
+        const mst_batch *batch;
+        MST_TRY(mst_iterator_next(iterator, &batch));
+        if (!batch) break;
+        MST_TRY(run_step(f, batch));
+    }
+    return MST_OK;
+}
+
+static mst_status run_epoch(fit *f) {
+    f->epoch = (totals){0};
+    f->state.step_in_epoch = f->state.examples = 0;
+    f->state.has_validation = false;
+    double learning_rate = f->state.learning_rate;
+    MST_TRY(CALL(f, epoch_begin));
+    MST_TRY(set_learning_rate(f, learning_rate));
+    mst_iterator *iterator;
+    MST_TRY(mst_iterator_create(f->batches, f->trainer->epoch++, &iterator));
+    f->last_step_end = mst_clock();
+    if (!f->any_step) f->first_step_end = f->last_step_end;
+    mst_status status = run_batches(f, iterator);
+    mst_iterator_destroy(iterator);
+    MST_TRY(status);
+    double paused = mst_clock();
+    MST_TRY(validate(f));
+    learning_rate = f->state.learning_rate;
+    MST_TRY(CALL(f, epoch_end));
+    f->first_step_end += mst_clock() - paused; /* not training time */
+    return set_learning_rate(f, learning_rate);
+}
+
+static mst_status run_epochs(fit *f) {
+    MST_TRY(CALL(f, train_begin));
+    for (; !f->state.stop; f->state.epoch++) {
+        bool done = f->state.num_steps >= 0 && f->options->steps > 0 ? f->state.step >= f->state.num_steps
+                                                                     : f->state.epoch >= f->state.num_epochs;
+        if (done) break;
+        MST_TRY(run_epoch(f));
+    }
+    return CALL(f, train_end);
+}
+
+static mst_status prepare_data(fit *f) {
+    const mst_fit_options *o = f->options;
+    mst_dataset *data = mst_dataset_retain((mst_dataset *)(uintptr_t)o->data);
+    mst_dataset *mixed = NULL;
+    mst_status status = MST_OK;
+    if (!o->no_shuffle) {
+        status = mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = f->trainer->options.seed}, &mixed);
+        mst_dataset_release(data);
+        data = mixed;
+    }
+    if (!status) status = mst_dataset_batch(data, f->batch_size, o->drop_remainder, &f->batches);
+    mst_dataset_release(data);
+    return status;
+}
+
+static mst_status prepare_state(fit *f) {
+    const mst_fit_options *o = f->options;
+    mst_trainer *trainer = f->trainer;
+    int64_t per_epoch = mst_dataset_cardinality(f->batches);
+    if (per_epoch == 0) return MST_FAIL(MST_INVALID, "fit: the data has no batch");
+    f->state = (mst_train_state){.model = trainer->model,
+                                 .num_epochs = o->epochs > 0 ? o->epochs : 1,
+                                 .steps_per_epoch = per_epoch,
+                                 .step = trainer->step,
+                                 .num_steps = -1,
+                                 .num_metrics = trainer->num_metrics,
+                                 .learning_rate = trainer->optimizer.learning_rate};
+    memcpy(f->state.metric_name, trainer->metric_name, sizeof trainer->metric_name);
+    if (o->steps > 0)
+        f->state.num_steps = trainer->step + o->steps;
+    else if (per_epoch > 0)
+        f->state.num_steps = trainer->step + per_epoch * f->state.num_epochs;
+    if (o->steps > 0 && per_epoch > 0) f->state.num_epochs = (o->steps + per_epoch - 1) / per_epoch;
+    return MST_OK;
+}
+
+static mst_status prepare_callbacks(fit *f) {
+    const mst_fit_options *o = f->options;
+    f->callbacks = calloc((size_t)o->num_callbacks + 1, sizeof *f->callbacks);
+    if (!f->callbacks) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for callbacks");
+    for (int i = 0; i < o->num_callbacks; i++) f->callbacks[f->num_callbacks++] = o->callbacks[i];
+    if (!o->progress || o->progress_kind == MST_PROGRESS_NONE) return MST_OK;
+    MST_TRY(mst_progress_callback(o->progress_kind, o->progress, 0, &f->callbacks[f->num_callbacks]));
+    f->num_callbacks++;
+    return MST_OK;
+}
+
+static void fill_result(const fit *f, mst_result *result) {
+    const mst_train_state *s = &f->state;
+    *result = (mst_result){.step = f->trainer->step,
+                           .epochs = s->epoch,
+                           .examples = s->examples,
+                           .loss = s->loss,
+                           .num_metrics = s->num_metrics,
+                           .examples_per_sec = s->examples_per_sec,
+                           .first_step_seconds = s->seconds > 0 ? f->first_step_end - f->began : 0,
+                           .seconds = s->seconds,
+                           .stopped = s->stop};
+    memcpy(result->metric_name, s->metric_name, sizeof s->metric_name);
+    memcpy(result->metric, s->metric, sizeof s->metric);
+}
+
+mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result) {
+    fit f = {.options = options, .began = mst_clock(), .batch_size = options->batch_size ? options->batch_size : 32};
+    MST_TRY(mst_trainer_of(model, &f.trainer));
+    if (options->epochs < 0 || options->steps < 0)
+        return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
+    MST_TRY(mst_trainer_accept(f.trainer, options->data, true, f.batch_size));
+    mst_status status = prepare_data(&f);
+    if (!status) status = prepare_state(&f);
+    if (!status) status = prepare_callbacks(&f);
+    if (!status) status = mst_trainer_build(f.trainer, &f.trainer->train, true);
+    if (!status) status = run_epochs(&f);
+    if (!status && result) fill_result(&f, result);
+    mst_dataset_release(f.batches);
+    free(f.callbacks);
+    return status;
+}

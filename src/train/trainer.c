@@ -1,0 +1,217 @@
+#include "train/trainer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "muster/ops.h"
+
+double mst_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- compile ---- */
+
+static void destroy_step(mst_sharded_step *step) {
+    for (int i = 0; i < step->num_fetches; i++) mst_tensor_release(step->output[i]);
+    free(step->placeholder);
+    free(step->confusion);
+    free(step->feed);
+    free(step->rows);
+    free(step->fetch);
+    free(step->output);
+}
+
+static void destroy(mst_trainer *trainer) {
+    if (!trainer) return;
+    destroy_step(&trainer->train);
+    destroy_step(&trainer->evaluate);
+    mst_session_destroy(trainer->session);
+    mst_graph_destroy(trainer->graph);
+    free(trainer);
+}
+
+static mst_status make(mst_trainer *trainer) {
+    MST_TRY(mst_graph_create(&trainer->graph));
+    mst_graph_set_seed(trainer->graph, trainer->options.seed);
+    MST_TRY(mst_session_create(trainer->graph, &trainer->options.session, &trainer->session));
+    trainer->options.session.devices = NULL; /* the string is the caller's */
+    trainer->strategy = trainer->options.strategy;
+    trainer->strategy.num_devices =
+        trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
+    MST_TRY(mst_strategy_resolve(&trainer->strategy));
+    const mst_optimizer *o = &trainer->options.optimizer;
+    trainer->optimizer = mst_optimizer_named(o->rule ? o->rule : "sgd", *o);
+    MST_TRY(mst_optimizer_check(&trainer->optimizer));
+    while (trainer->num_metrics < MST_MAX_METRICS && trainer->options.metric[trainer->num_metrics]) {
+        trainer->metric_name[trainer->num_metrics] = mst_metric_name(trainer->options.metric[trainer->num_metrics]);
+        trainer->num_metrics++;
+    }
+    return MST_OK;
+}
+
+mst_status mst_compile_with(mst_model *model, const mst_compile_options *options) {
+    if (model->error) return MST_FAIL(model->error, "%s", model->error_message);
+    if (model->num_layers == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
+    mst_trainer *trainer = calloc(1, sizeof *trainer);
+    if (!trainer) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a trainer");
+    trainer->model = model;
+    trainer->options = *options;
+    mst_status status = make(trainer);
+    if (status) {
+        destroy(trainer);
+        return status;
+    }
+    if (model->trainer) model->destroy_trainer(model->trainer);
+    model->trainer = trainer;
+    model->destroy_trainer = destroy;
+    return MST_OK;
+}
+
+mst_status mst_trainer_of(mst_model *model, mst_trainer **out) {
+    *out = model->trainer;
+    return *out ? MST_OK : MST_FAIL(MST_INVALID, "the model is not compiled: call mst_compile first");
+}
+
+mst_graph *mst_model_graph(mst_model *model) {
+    return model->trainer ? model->trainer->graph : NULL;
+}
+
+mst_session *mst_model_session(mst_model *model) {
+    return model->trainer ? model->trainer->session : NULL;
+}
+
+/* ---- data ---- */
+
+mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
+    if (!data) return MST_FAIL(MST_INVALID, "no data");
+    int needed = with_labels ? 2 : 1;
+    if (mst_dataset_num_components(data) < needed)
+        return MST_FAIL(MST_INVALID, "the data has %d components, needs inputs%s", mst_dataset_num_components(data),
+                        with_labels ? " and labels" : "");
+    int64_t rows = mst_dataset_num_rows(data);
+    if (batch_size < 1) return MST_FAIL(MST_INVALID, "batch size %lld, must be at least 1", (long long)batch_size);
+    if (rows >= 0 && batch_size > rows)
+        return MST_FAIL(MST_INVALID, "batch size %lld is larger than the data, which has %lld rows: take a smaller one",
+                        (long long)batch_size, (long long)rows);
+    for (int i = 0; i < needed; i++) {
+        mst_spec spec = mst_dataset_spec(data, i);
+        char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+        if (!trainer->row[i].dtype) trainer->row[i] = spec;
+        if (trainer->row[i].dtype != spec.dtype || !mst_shape_equal(trainer->row[i].shape, spec.shape))
+            return MST_FAIL(MST_INVALID, "%s are %s%s, the model was built for %s%s", i ? "labels" : "inputs",
+                            mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, have, sizeof have),
+                            mst_dtype_name(trainer->row[i].dtype),
+                            mst_shape_print(trainer->row[i].shape, want, sizeof want));
+    }
+    return MST_OK;
+}
+
+/* ---- graph ---- */
+
+static mst_value rows_placeholder(mst_graph *graph, const mst_spec *row, const char *name) {
+    mst_shape shape = {.ndim = row->shape.ndim + 1, .dim = {-1}};
+    for (int i = 0; i < row->shape.ndim; i++) shape.dim[i + 1] = row->shape.dim[i];
+    return mst_placeholder(graph, row->dtype, shape, name);
+}
+
+static mst_value as_float(mst_value x) {
+    return mst_dtype_is_float(mst_value_spec(x).dtype) ? x : mst_cast(x, MST_F32);
+}
+
+static void build_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
+    mst_sharded_step *step = context;
+    mst_trainer *trainer = step->trainer;
+    mst_value inputs = rows_placeholder(graph, &trainer->row[0], "inputs");
+    mst_value labels = rows_placeholder(graph, &trainer->row[1], "labels");
+    step->placeholder[2 * shard] = inputs;
+    step->placeholder[2 * shard + 1] = labels;
+    mst_value outputs = mst_model_call(trainer->model, as_float(inputs), step->training);
+    mst_shape shape = mst_value_spec(outputs).shape;
+    if (shape.ndim > 0) trainer->num_classes = shape.dim[shape.ndim - 1];
+    bool from_logits = !trainer->options.from_probabilities;
+    out->loss = mst_loss_per_example(trainer->options.loss, labels, outputs, from_logits);
+    out->num_metrics = trainer->num_metrics;
+    for (int m = 0; m < trainer->num_metrics; m++) {
+        mst_metric_values values = mst_metric_batch(.metric = trainer->options.metric[m], .labels = labels,
+                                                    .predictions = outputs, .from_logits = from_logits);
+        out->metric_sum[m] = values.sum;
+        out->metric_count[m] = values.count;
+    }
+    if (!step->training && trainer->options.loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        step->confusion[shard] = mst_confusion_matrix(labels, mst_argmax(outputs, .axis = -1), trainer->num_classes);
+}
+
+static mst_status make_arrays(mst_sharded_step *step, int shards) {
+    size_t pairs = 2 * (size_t)shards;
+    step->placeholder = calloc(pairs, sizeof *step->placeholder);
+    step->confusion = calloc((size_t)shards, sizeof *step->confusion);
+    step->feed = calloc(pairs, sizeof *step->feed);
+    step->rows = calloc(pairs, sizeof *step->rows);
+    size_t most = MST_FETCH_METRICS + 2 * MST_MAX_METRICS + 2;
+    step->fetch = calloc(most, sizeof *step->fetch);
+    step->output = calloc(most, sizeof *step->output);
+    if (step->placeholder && step->confusion && step->feed && step->rows && step->fetch && step->output) return MST_OK;
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a step of %d shards", shards);
+}
+
+static mst_status fill_rows(void *context, const mst_spec *spec, void *dst) {
+    const mst_rows *rows = context;
+    (void)spec;
+    return rows->count ? mst_batch_copy(rows->batch, rows->component, rows->first, rows->count, dst) : MST_OK;
+}
+
+mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training) {
+    if (step->built) return MST_OK;
+    if (!step->placeholder) MST_TRY(make_arrays(step, trainer->strategy.num_shards));
+    step->trainer = trainer;
+    step->training = training;
+    mst_strategy_build(trainer->graph, &trainer->strategy, training ? &trainer->optimizer : NULL, build_replica, step,
+                       &step->values);
+    if (!mst_value_is_none(step->confusion[0]))
+        mst_with_device (trainer->graph, "/device:CPU:0")
+            step->total_confusion = mst_add_n(step->confusion, trainer->strategy.num_shards);
+    MST_TRY(mst_graph_check(trainer->graph));
+    int n = 0;
+    step->fetch[n++] = step->values.loss;
+    step->fetch[n++] = step->values.num_examples;
+    for (int m = 0; m < trainer->num_metrics; m++) {
+        step->fetch[n++] = step->values.metric_sum[m];
+        step->fetch[n++] = step->values.metric_count[m];
+    }
+    if (training) step->fetch[n++] = step->values.train;
+    if (!mst_value_is_none(step->total_confusion)) step->fetch[n++] = step->total_confusion;
+    step->num_fetches = n;
+    for (int i = 0; i < 2 * trainer->strategy.num_shards; i++) {
+        step->feed[i] = (mst_feed){.value = step->placeholder[i],
+                                   .fill = fill_rows,
+                                   .context = &step->rows[i],
+                                   .spec = mst_value_spec(step->placeholder[i])};
+        step->rows[i].component = i % 2;
+    }
+    step->built = true;
+    return mst_session_init_variables(trainer->session);
+}
+
+/* ---- run ---- */
+
+mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
+    mst_trainer *trainer = step->trainer;
+    int shards = trainer->strategy.num_shards;
+    int64_t size = mst_batch_size(batch), first = 0;
+    for (int s = 0; s < shards; s++) {
+        int64_t count = size / shards + (s < size % shards);
+        for (int c = 0; c < 2; c++) {
+            mst_rows *rows = &step->rows[2 * s + c];
+            rows->batch = batch;
+            rows->first = first;
+            rows->count = count;
+            step->feed[2 * s + c].spec.shape.dim[0] = count;
+        }
+        first += count;
+    }
+    mst_session_set_step(trainer->session, trainer->step);
+    return mst_session_run(trainer->session, step->feed, 2 * shards, step->fetch, step->num_fetches, step->output);
+}

@@ -1,0 +1,64 @@
+/** What mst_compile makes of a model: graph, session, and the steps that fit, evaluate and predict run. */
+#ifndef MUSTER_TRAIN_TRAINER_H
+#define MUSTER_TRAIN_TRAINER_H
+
+#include "model/model.h"
+#include "muster/train.h"
+
+/** Rows of one batch for one placeholder: what a feed's fill function gets. */
+typedef struct mst_rows {
+    const mst_batch *batch;
+    int component;
+    int64_t first, count;
+} mst_rows;
+
+/** A step over all shards, with what it is fed and what it gives. */
+typedef struct mst_sharded_step {
+    struct mst_trainer *trainer;
+    bool training;
+    mst_step_values values;
+    mst_value *placeholder; /**< [num_shards][inputs, labels] */
+    mst_value *confusion;   /**< [num_shards], only when evaluating */
+    mst_feed *feed;         /**< like placeholder */
+    mst_rows *rows;         /**< like placeholder */
+    mst_value *fetch;
+    mst_tensor **output;
+    int num_fetches;
+    mst_value total_confusion;
+    bool built;
+} mst_sharded_step;
+
+/** Fetches of a step, in order; then sum and count of each metric. */
+enum { MST_FETCH_LOSS, MST_FETCH_COUNT, MST_FETCH_METRICS };
+
+typedef struct mst_trainer {
+    mst_model *model;
+    mst_compile_options options;
+    mst_strategy strategy;
+    mst_optimizer optimizer;
+    mst_graph *graph;
+    mst_session *session;
+    int num_metrics;
+    const char *metric_name[MST_MAX_METRICS];
+    bool has_rows;
+    mst_spec row[2]; /**< of inputs and labels, without the batch */
+    mst_sharded_step train, evaluate;
+    mst_value predict_input, predict_output;
+    int64_t num_classes; /**< of the outputs' last dimension */
+    int64_t step;        /**< updates made */
+    int64_t epoch;       /**< epochs begun, for the order of the data */
+} mst_trainer;
+
+/** The trainer of a compiled model; MST_INVALID where it is not compiled. */
+MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
+/** Checks that DATA has inputs and (where WITH_LABELS) labels like those seen before, and a batch that fits. */
+MST_CHECKED mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
+                                          int64_t batch_size);
+/** Builds the step (once) and gives new variables their first values. */
+MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
+/** Runs the step on a batch, each shard its rows. */
+MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);
+
+double mst_clock(void); /**< seconds, monotonic */
+
+#endif
