@@ -1,7 +1,8 @@
 /** Optimizers, by the formulas of TensorFlow and Keras.
  *
  *  An mst_optimizer is a plain value: make one with mst_sgd(.learning_rate = 0.1, .momentum = 0.9) and hand it
- *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer.
+ *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer. The formulas stand at the top of
+ *  each file of src/optimizer/rule/.
  */
 #ifndef MUSTER_OPTIMIZER_H
 #define MUSTER_OPTIMIZER_H
@@ -22,19 +23,20 @@ typedef struct mst_optimizer {
     int zero_;
     const char *rule;           /**< "sgd", "adagrad", "rmsprop", "adam", "adamw", "nadam", "ftrl" */
     double learning_rate;       /**< step size; the default is the optimizer's Keras default */
-    mst_schedule schedule;      /**< replaces learning_rate where it is set */
+    mst_schedule schedule;      /**< replaces learning_rate where it is set; its rate, if 0, is learning_rate */
     double momentum;            /**< sgd, rmsprop: default 0 */
     bool nesterov;              /**< sgd */
     double rho;                 /**< rmsprop: decay of the mean square, default 0.9 */
     bool centered;              /**< rmsprop */
     double beta_1, beta_2;      /**< adam family: 0.9, 0.999 */
-    double epsilon;             /**< default 1e-7 as in Keras; tf.train.AdamOptimizer has 1e-8 */
+    double epsilon;             /**< all but sgd, ftrl: default 1e-7 as in Keras; tf.train.AdamOptimizer has 1e-8 */
     mst_epsilon epsilon_kind;   /**< adam, adamw */
-    bool amsgrad;               /**< adam, adamw */
+    bool amsgrad;               /**< adam, adamw: the largest v so far in place of v */
     double initial_accumulator; /**< adagrad, ftrl: default 0.1 */
     double learning_rate_power; /**< ftrl: default -0.5 */
-    double l1_strength, l2_strength, l2_shrinkage, beta; /**< ftrl */
-    double weight_decay;     /**< decoupled: w -= learning_rate * weight_decay * w before the update; adamw: 0.004 */
+    double l1_strength, l2_strength, l2_shrinkage, beta; /**< ftrl: default 0 */
+    double weight_decay; /**< decoupled: w -= learning_rate * weight_decay * w before the update; adamw: 0.004 */
+    /* at most one of the three, as in Keras */
     double clip_value;       /**< gradients limited to [-clip_value, clip_value] */
     double clip_norm;        /**< the gradient of each variable scaled to at most this norm */
     double clip_global_norm; /**< all gradients scaled together to at most this global norm */
@@ -55,6 +57,12 @@ MST_API mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimi
 /** MST_INVALID, naming the member, where a hyperparameter is out of range or the rule is not known (naming the
  *  nearest one). */
 MST_API MST_CHECKED mst_status mst_optimizer_check(const mst_optimizer *optimizer);
+/** The name of the I-th optimizer in alphabetical order, NULL past the last. */
+MST_API const char *mst_optimizer_name(int i);
+
+/** The members of mst_optimizer but `schedule` (see mst_schedule_fields), with ranges; `initial` is the default where
+ *  it is the same for all optimizers that have the member. */
+MST_API extern const mst_field mst_optimizer_fields[];
 
 #ifdef __cplusplus
 }

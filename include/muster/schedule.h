@@ -1,6 +1,8 @@
 /** Learning-rate schedules: functions of the global step, computed in the graph in f32 as TensorFlow does.
  *
- *  The step is the number of updates made before this one: 0 for the first.
+ *  The step is the number of updates made before this one: 0 for the first. A schedule is a plain value:
+ *
+ *      mst_sgd(.schedule = mst_exponential_decay(.rate = 0.1, .decay_rate = 0.99, .decay_steps = 600))
  */
 #ifndef MUSTER_SCHEDULE_H
 #define MUSTER_SCHEDULE_H
@@ -12,12 +14,14 @@ extern "C" {
 #endif
 
 typedef enum mst_schedule_kind {
-    MST_SCHEDULE_NONE = 0,
+    MST_SCHEDULE_NONE = 0,     /**< constant: rate */
     MST_SCHEDULE_EXPONENTIAL,  /**< rate * decay_rate^(step / decay_steps), quotient floored with staircase */
     MST_SCHEDULE_PIECEWISE,    /**< value[i] for the first i with step <= boundary[i], else the last value */
-    MST_SCHEDULE_POLYNOMIAL,   /**< (rate - end) * (1 - min(step, n)/n)^power + end; with cycle n grows */
+    MST_SCHEDULE_POLYNOMIAL,   /**< (rate - end) * (1 - min(step, n) / n)^power + end, n = decay_steps; with cycle n is
+                                  the first multiple of decay_steps that is not below step */
     MST_SCHEDULE_INVERSE_TIME, /**< rate / (1 + decay_rate * step / decay_steps), quotient floored with staircase */
-    MST_SCHEDULE_COSINE        /**< rate * ((1 - alpha) * (1 + cos(pi * min(step, n)/n)) / 2 + alpha) */
+    MST_SCHEDULE_COSINE,       /**< rate * ((1 - alpha) * (1 + cos(pi * min(step, n) / n)) / 2 + alpha) */
+    MST_NUM_SCHEDULES
 } mst_schedule_kind;
 
 #define MST_SCHEDULE_PIECES 16
@@ -25,10 +29,10 @@ typedef enum mst_schedule_kind {
 typedef struct mst_schedule {
     int zero_;
     mst_schedule_kind kind;
-    double rate; /**< initial learning rate */
-    double decay_rate;
-    int64_t decay_steps;
-    bool staircase;
+    double rate;                           /**< initial learning rate; all but piecewise */
+    double decay_rate;                     /**< exponential, inverse time */
+    int64_t decay_steps;                   /**< all but piecewise */
+    bool staircase;                        /**< exponential, inverse time */
     double end;                            /**< polynomial: default 0.0001 */
     double power;                          /**< polynomial: default 1 */
     bool cycle;                            /**< polynomial */
@@ -36,11 +40,32 @@ typedef struct mst_schedule {
     int num_pieces;                        /**< piecewise: number of values */
     int64_t boundary[MST_SCHEDULE_PIECES]; /**< num_pieces - 1 steps, ascending */
     double value[MST_SCHEDULE_PIECES];
-    int64_t warmup_steps; /**< the first steps rise linearly from warmup_from; the schedule starts after them */
+    /** The first steps rise linearly from warmup_from to rate (piecewise: to the first value):
+     *  warmup_from + (rate - warmup_from) * step / warmup_steps. The schedule starts after them, at its step 0. */
+    int64_t warmup_steps;
     double warmup_from;
 } mst_schedule;
 
 #define mst_exponential_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_EXPONENTIAL, .zero_ = 0, __VA_ARGS__})
+#define mst_piecewise_constant(...) ((mst_schedule){.kind = MST_SCHEDULE_PIECEWISE, .zero_ = 0, __VA_ARGS__})
+#define mst_polynomial_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_POLYNOMIAL, .zero_ = 0, __VA_ARGS__})
+#define mst_inverse_time_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_INVERSE_TIME, .zero_ = 0, __VA_ARGS__})
+#define mst_cosine_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_COSINE, .zero_ = 0, __VA_ARGS__})
+
+/** True where the schedule decides the learning rate: it has a kind or a warm-up. */
+MST_API bool mst_schedule_is_set(const mst_schedule *schedule);
+/** MST_INVALID, naming the member, where one is missing or out of range. */
+MST_API MST_CHECKED mst_status mst_schedule_check(const mst_schedule *schedule);
+/** The learning rate of step STEP (i64 scalar) as a f32 scalar of GRAPH. A schedule that mst_schedule_check refuses
+ *  makes an error value. */
+MST_API mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *schedule, mst_value step);
+/** The same number computed at once, in double precision: for logs and tests. SCHEDULE must be a valid one. */
+MST_API double mst_schedule_at(const mst_schedule *schedule, int64_t step);
+
+/** "none", "exponential", "piecewise", "polynomial", "inverse_time", "cosine"; ended by NULL. */
+MST_API extern const char *const mst_schedule_names[];
+/** The members of mst_schedule but boundary and value, with ranges and defaults. */
+MST_API extern const mst_field mst_schedule_fields[];
 
 #ifdef __cplusplus
 }

@@ -59,7 +59,14 @@ MST_API mst_status mst_error_prefix(const char *format, ...) __attribute__((form
 /** Names the node and the device in the record (either may be NULL) and returns the record's code. */
 MST_API mst_status mst_error_at(const char *node, const char *device);
 
-#define MST_FAIL(code, ...) mst_error_set((code), __FILE__, __LINE__, __VA_ARGS__)
+/** Returns CODE, so that compilers and analysers see which code a failing path returns. */
+static inline mst_status mst_error_code_(mst_status recorded, mst_status code) {
+    (void)recorded;
+    return code;
+}
+
+/** Records an error at this place of the source and gives its code: `return MST_FAIL(MST_INVALID, "...")`. */
+#define MST_FAIL(code, ...) mst_error_code_(mst_error_set((code), __FILE__, __LINE__, __VA_ARGS__), (code))
 
 #define MST_TRY(call)                                \
     do {                                             \

@@ -45,7 +45,7 @@ static mst_value build_flatten(const mst_model_layer *layer, mst_value x, bool t
 }
 
 static mst_value build_dropout(const mst_model_layer *layer, mst_value x, bool training) {
-    return training ? mst_dropout(x, .rate = layer->rate) : x;
+    return training ? mst_dropout(x, .rate = (float)layer->rate) : x;
 }
 
 static mst_value build_activation(const mst_model_layer *layer, mst_value x, bool training) {

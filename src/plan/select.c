@@ -13,11 +13,12 @@ static bool lists(const mst_kernel *kernel, const mst_device *device, const mst_
 
 static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src, mst_spec *dst) {
     const mst_plan_host *host = plan->host;
+    if (mst_plan_is_silent(plan, node)) return MST_OK;
     if (node->op == &mst_op_feed) node->run = host->feed;
     if (node->op == &mst_op_fetch) node->run = host->fetch;
     if (node->op == &mst_op_send) node->run = host->send;
     if (node->op == &mst_op_receive) node->run = host->receive;
-    if (node->run || mst_plan_is_silent(plan, node)) return MST_OK;
+    if (node->run) return MST_OK;
     const mst_device *device = &host->devices->device[node->device];
     mst_infer c = mst_plan_infer_context(plan, node, src, dst);
     for (int i = 0; mst_kernel_table[i] && !node->run; i++) {

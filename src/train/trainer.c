@@ -141,7 +141,8 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
         out->metric_count[m] = values.count;
     }
     if (!step->training && trainer->options.loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
-        step->confusion[shard] = mst_confusion_matrix(labels, mst_argmax(outputs, .axis = -1), trainer->num_classes);
+        step->confusion[shard] =
+            mst_confusion_matrix(mst_cast(labels, MST_I64), mst_argmax(outputs, .axis = -1), trainer->num_classes);
 }
 
 static mst_status make_arrays(mst_sharded_step *step, int shards) {

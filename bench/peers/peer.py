@@ -1,0 +1,122 @@
+"""What both peers share: the data, the numbers of the network, and how a configuration is measured.
+
+The job is that of `muster bench mlp`: 784-500-10 with relu, weights truncated normal with standard deviation 0.1,
+biases 0, batch 100 a replica, mean softmax cross entropy plus 1e-4 * sum(w^2) / 2 of both weights, SGD with the
+learning rate 0.001 * 0.99^(step / 600), and a moving average of all variables with decay
+min(0.99, (1 + step) / (10 + step)).
+
+A script run without --variant measures each configuration in processes of its own, one for each variant (a way to write
+the same program), and prints one JSON line a configuration. Each number in it is the best of any variant: what the peer
+can do at its best. A process prints "first step done" when it is, so that the time from its start can be taken outside.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+HIDDEN = 500
+BATCH = 100
+LEARNING_RATE = 0.001
+DECAY_RATE = 0.99
+DECAY_STEPS = 600.0
+L2 = 1e-4
+AVERAGE_DECAY = 0.99
+FIRST_STEP = "first step done"
+WARM_UP_STEPS = 200
+STEPS_A_CALL = 100
+
+
+def load(directory):
+    """Training pixels as float32 [60000, 784], 0 to 255, and labels as int64 [60000], from gzipped IDX files."""
+    import numpy as np
+
+    with gzip.open(os.path.join(directory, "train-images-idx3-ubyte.gz")) as file:
+        pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784).astype(np.float32)
+    with gzip.open(os.path.join(directory, "train-labels-idx1-ubyte.gz")) as file:
+        labels = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
+    return pixels, labels
+
+
+def measure(run, seconds, examples_a_step, version):
+    """Prints the line of the first step and returns the result. run(n) does n steps, and returns when they are done."""
+    run(1)
+    print(FIRST_STEP, flush=True)
+    run(WARM_UP_STEPS)
+    steps = 0
+    busy = time.process_time()
+    start = time.perf_counter()
+    while True:
+        run(STEPS_A_CALL)
+        steps += STEPS_A_CALL
+        elapsed = time.perf_counter() - start
+        if elapsed >= seconds:
+            break
+    busy = time.process_time() - busy
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"version": version, "examples_per_sec": steps * examples_a_step / elapsed, "peak_mb": peak_kib / 1024.0,
+            "cores_busy": busy / elapsed}
+
+
+def run_variant(script, config, variant, arguments):
+    """One process: its result with the seconds from its start to its first step, or None where it failed."""
+    command = [sys.executable, script, "--config", config, "--variant", variant, "--data", arguments.data, "--seconds",
+               str(arguments.seconds)]
+    start = time.perf_counter()
+    errors = None if arguments.verbose else subprocess.PIPE
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+    first_step = None
+    result = None
+    for line in process.stdout:
+        if line.strip() == FIRST_STEP:
+            first_step = time.perf_counter() - start
+        elif line.startswith("{"):
+            result = json.loads(line)
+    error = process.stderr.read() if process.stderr else ""
+    if process.wait() != 0 or result is None or first_step is None:
+        last = error.strip().splitlines()[-1:] or ["no message"]
+        print(f"{config}, {variant}: failed: {last[0]}", file=sys.stderr)
+        return None
+    result["first_step_sec"] = first_step
+    if arguments.verbose:
+        print(f"{config}, {variant}: {json.dumps(result)}", file=sys.stderr)
+    return result
+
+
+def main(peer, script, configs, run_config):
+    """configs: {configuration: [variant, ...]}; run_config(config, variant, arguments) returns what measure() does."""
+    parser = argparse.ArgumentParser(description=f"measures {peer} on the network of `muster bench mlp`")
+    parser.add_argument("--config", choices=sorted(configs), help="measure only this one")
+    parser.add_argument("--variant", help="measure only this one of --config, in this process")
+    parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist", help="folder of the gzipped IDX files")
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long each variant is measured")
+    parser.add_argument("--verbose", action="store_true", help="numbers and messages of variants, to standard error")
+    arguments = parser.parse_args()
+    if arguments.variant and not arguments.config:
+        parser.error("--variant needs --config")
+    if arguments.variant:
+        print(json.dumps(run_config(arguments.config, arguments.variant, arguments)), flush=True)
+        return 0
+    failed = 0
+    for config, variants in configs.items():
+        if arguments.config not in (None, config):
+            continue
+        results = {v: r for v in variants if (r := run_variant(script, config, v, arguments))}
+        if not results:
+            failed += 1
+            continue
+        fastest = max(results, key=lambda v: results[v]["examples_per_sec"])
+        print(json.dumps({
+            "peer": peer,
+            "version": results[fastest]["version"],
+            "config": config,
+            "variant": fastest,
+            "examples_per_sec": round(results[fastest]["examples_per_sec"], 1),
+            "first_step_sec": round(min(r["first_step_sec"] for r in results.values()), 3),
+            "peak_mb": round(min(r["peak_mb"] for r in results.values()), 1),
+        }), flush=True)
+    return 1 if failed else 0

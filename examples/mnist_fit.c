@@ -1,0 +1,26 @@
+/* The shortest training: the network 784-500-10 learns Fashion-MNIST on two CPU devices. */
+#include <stdio.h>
+
+#include "muster/muster.h"
+
+static mst_status run(void) {
+    mst_model *m;
+    mst_dataset *pixels, *images;
+    MST_TRY(mst_dataset_open("fashion-mnist", "train", &pixels));
+    MST_TRY(mst_dataset_scale(pixels, 0, MST_F32, 1.0 / 255, &images));
+    MST_TRY(mst_model_create(&m));
+    mst_flatten(m);
+    mst_dense(m, 500, .activation = MST_RELU);
+    mst_dense(m, 10);
+    MST_TRY(mst_compile(m, .optimizer = mst_adam(), .metric = {MST_METRIC_ACCURACY}, .session = {.devices = "cpu:2"}));
+    MST_TRY(mst_fit(m, .data = images, .batch_size = 200, .epochs = 3, .progress = stdout));
+    mst_model_destroy(m);
+    mst_dataset_release(images);
+    mst_dataset_release(pixels);
+    return MST_OK;
+}
+
+int main(void) {
+    if (run()) return fprintf(stderr, "error: %s\n", mst_error()->message), 1;
+    return 0;
+}

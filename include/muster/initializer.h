@@ -1,0 +1,83 @@
+/** Initial values of variables, by the formulas of Keras and TensorFlow.
+ *
+ *  An mst_initializer is a plain value; all zero it is glorot_uniform. A parameter that is 0 takes its default. The
+ *  random numbers are keyed by the graph's seed and `seed`: the same distributions as TensorFlow's, not the same bits.
+ */
+#ifndef MUSTER_INITIALIZER_H
+#define MUSTER_INITIALIZER_H
+
+#include "muster/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mst_initializer_kind {
+    MST_INITIALIZER_GLOROT_UNIFORM = 0, /**< U(-l, l), l = sqrt(6 / (fan_in + fan_out)) */
+    MST_INITIALIZER_GLOROT_NORMAL,      /**< truncated normal, variance 2 / (fan_in + fan_out) */
+    MST_INITIALIZER_HE_UNIFORM,         /**< U(-l, l), l = sqrt(6 / fan_in) */
+    MST_INITIALIZER_HE_NORMAL,          /**< truncated normal, variance 2 / fan_in */
+    MST_INITIALIZER_LECUN_UNIFORM,      /**< U(-l, l), l = sqrt(3 / fan_in) */
+    MST_INITIALIZER_LECUN_NORMAL,       /**< truncated normal, variance 1 / fan_in */
+    MST_INITIALIZER_VARIANCE_SCALING,   /**< variance scale / fan, with the given fan and distribution */
+    MST_INITIALIZER_ZEROS,
+    MST_INITIALIZER_ONES,
+    MST_INITIALIZER_CONSTANT,         /**< value */
+    MST_INITIALIZER_RANDOM_UNIFORM,   /**< U(low, high) */
+    MST_INITIALIZER_RANDOM_NORMAL,    /**< N(mean, stddev^2) */
+    MST_INITIALIZER_TRUNCATED_NORMAL, /**< the same, drawn again outside mean +- 2 stddev; stddev before truncation */
+    MST_INITIALIZER_TENSOR,           /**< a copy of a tensor */
+    MST_NUM_INITIALIZERS
+} mst_initializer_kind;
+
+typedef enum mst_fan { MST_FAN_IN = 0, MST_FAN_OUT, MST_FAN_AVERAGE } mst_fan;
+typedef enum mst_distribution {
+    MST_TRUNCATED_NORMAL = 0, /**< its variance after truncation is the one asked for */
+    MST_UNTRUNCATED_NORMAL,
+    MST_UNIFORM
+} mst_distribution;
+
+typedef struct mst_initializer {
+    int zero_;
+    mst_initializer_kind kind;
+    double value;                  /**< constant */
+    double low, high;              /**< random_uniform: default -0.05, 0.05 where both are 0 */
+    double mean, stddev;           /**< random_normal, truncated_normal: default 0, 0.05 */
+    double scale;                  /**< variance_scaling: default 1 */
+    mst_fan fan;                   /**< variance_scaling */
+    mst_distribution distribution; /**< variance_scaling */
+    uint64_t seed;                 /**< default: another one for each variable */
+    mst_tensor *tensor;            /**< tensor: retained by the graph that uses it */
+} mst_initializer;
+
+#define MST_INITIALIZER_(name, ...) ((mst_initializer){.kind = MST_INITIALIZER_##name, .zero_ = 0, __VA_ARGS__})
+#define mst_glorot_uniform_initializer(...) MST_INITIALIZER_(GLOROT_UNIFORM, __VA_ARGS__)
+#define mst_glorot_normal_initializer(...) MST_INITIALIZER_(GLOROT_NORMAL, __VA_ARGS__)
+#define mst_he_uniform_initializer(...) MST_INITIALIZER_(HE_UNIFORM, __VA_ARGS__)
+#define mst_he_normal_initializer(...) MST_INITIALIZER_(HE_NORMAL, __VA_ARGS__)
+#define mst_lecun_uniform_initializer(...) MST_INITIALIZER_(LECUN_UNIFORM, __VA_ARGS__)
+#define mst_lecun_normal_initializer(...) MST_INITIALIZER_(LECUN_NORMAL, __VA_ARGS__)
+#define mst_variance_scaling_initializer(...) MST_INITIALIZER_(VARIANCE_SCALING, __VA_ARGS__)
+#define mst_zeros_initializer() MST_INITIALIZER_(ZEROS, .value = 0)
+#define mst_ones_initializer() MST_INITIALIZER_(ONES, .value = 1)
+#define mst_constant_initializer(v) MST_INITIALIZER_(CONSTANT, .value = (v))
+#define mst_random_uniform_initializer(...) MST_INITIALIZER_(RANDOM_UNIFORM, __VA_ARGS__)
+#define mst_random_normal_initializer(...) MST_INITIALIZER_(RANDOM_NORMAL, __VA_ARGS__)
+#define mst_truncated_normal_initializer(...) MST_INITIALIZER_(TRUNCATED_NORMAL, __VA_ARGS__)
+#define mst_tensor_initializer(t) MST_INITIALIZER_(TENSOR, .tensor = (t))
+
+/** Number of inputs and outputs of a unit, as Keras counts: [n]: n and n; [in, out]; a convolution's kernel
+ *  [..., in, out]: both times the product of the other dimensions; a scalar: 1 and 1. */
+MST_API void mst_shape_fans(mst_shape shape, double *fan_in, double *fan_out);
+
+/** The initial value of a variable of DTYPE and SHAPE (all dimensions known) as a value of GRAPH. Random kinds need f32
+ *  or f64; MST_INVALID on the graph otherwise, and where a parameter is out of range. */
+MST_API mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, mst_dtype dtype,
+                                        mst_shape shape);
+/** "glorot_uniform", ... */
+MST_API const char *mst_initializer_name(mst_initializer_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count. */
+#ifndef MUSTER_METRIC_H
+#define MUSTER_METRIC_H
+
+#include "muster/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mst_metric {
+    MST_METRIC_NONE = 0,
+    /** binary where predictions have one column, categorical where labels have the shape of the predictions, sparse
+     *  otherwise, as Keras chooses */
+    MST_METRIC_ACCURACY,
+    MST_METRIC_SPARSE_ACCURACY,      /**< rows whose label [n] or [n, 1] is the argmax of predictions [n, classes] */
+    MST_METRIC_CATEGORICAL_ACCURACY, /**< rows whose labels [n, classes] have the argmax of the predictions */
+    MST_METRIC_BINARY_ACCURACY,      /**< elements with label == (prediction > threshold) */
+    MST_METRIC_TOP_K_ACCURACY,       /**< rows where fewer than k predictions are above that of the label [n] */
+    MST_METRIC_MEAN_SQUARED_ERROR,   /**< mean of (label - prediction)^2 over all elements */
+    MST_METRIC_MEAN_ABSOLUTE_ERROR,  /**< mean of |label - prediction| over all elements */
+    MST_NUM_METRICS
+} mst_metric;
+
+/** Two f64 scalars. */
+typedef struct mst_metric_values {
+    mst_value sum, count;
+} mst_metric_values;
+
+typedef struct mst_metric_options {
+    int zero_;
+    mst_metric metric;
+    mst_value labels, predictions;
+    int32_t k;        /**< top_k_accuracy: default 5 */
+    double threshold; /**< binary_accuracy: of a probability, default 0.5 */
+    bool from_logits; /**< binary_accuracy: predictions are logits */
+} mst_metric_options;
+/** The metric of one batch: sum and count. Of several equal predictions the first is the argmax. Mistakes are kept on
+ *  the graph. */
+MST_API mst_metric_values mst_metric_batch_with(mst_metric_options options);
+#define mst_metric_batch(...) mst_metric_batch_with((mst_metric_options){.zero_ = 0, __VA_ARGS__})
+/** The mean of any value: sum and number of its elements; of losses, for example. */
+MST_API mst_metric_values mst_metric_mean(mst_value src);
+
+/** "accuracy", "sparse_accuracy", ...; "" for MST_METRIC_NONE, NULL past the last. */
+MST_API const char *mst_metric_name(mst_metric metric);
+/** The metric of a name; MST_INVALID, naming the nearest one, where there is none. */
+MST_API MST_CHECKED mst_status mst_metric_from_name(const char *name, mst_metric *out);
+
+/** What was seen so far; all zero at first. */
+typedef struct mst_metric_state {
+    double sum, count;
+} mst_metric_state;
+MST_API void mst_metric_add(mst_metric_state *state, double sum, double count);
+/** sum / count; 0 before anything was added. */
+MST_API double mst_metric_result(const mst_metric_state *state);
+MST_API void mst_metric_reset(mst_metric_state *state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,24 @@
+/** Versions of Muster and of the libraries that it runs on. */
+#ifndef MUSTER_VERSION_H
+#define MUSTER_VERSION_H
+
+#include "muster/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** "0.1.0" */
+MST_API const char *mst_version(void);
+
+typedef struct mst_library {
+    const char *name, *version, *used_for;
+} mst_library;
+/** The libraries in use, with the versions that were loaded (ISA-L, hwloc: compiled with). *OUT is the library's own; returns
+ *  how many there are. */
+MST_API int mst_libraries(const mst_library **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,100 @@
+# shellcheck shell=sh
+# Sourced by the scripts beside it, from the root of the checkout: makes sure that packages are there.
+#
+#   need_packages PACKAGE...   installs what is missing with apt-get on Debian and Ubuntu; elsewhere checks for the
+#                              tools and libraries themselves, and names what to install
+#   missing_packages PACKAGE...   prints those that dpkg does not have
+
+MUSTER_PACKAGES="build-essential cmake ninja-build pkg-config libdnnl-dev libisal-dev libjansson-dev libhwloc-dev \
+libcmocka-dev dataset-fashion-mnist"
+# The build makes headers with awk. Any will do.
+command -v awk > /dev/null 2>&1 || MUSTER_PACKAGES="$MUSTER_PACKAGES mawk"
+
+say() {
+    printf '== %s\n' "$*"
+}
+
+fail() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+missing_packages() {
+    for package in "$@"; do
+        case $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) in
+            installed) ;;
+            *) printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+# What can be seen without dpkg: prints what is not there, in words.
+missing_elsewhere() {
+    command -v cc > /dev/null 2>&1 || printf '%s\n' "a C compiler: gcc 10 or clang 12 or later"
+    command -v cmake > /dev/null 2>&1 || printf '%s\n' "cmake 3.18 or later"
+    command -v ninja > /dev/null 2>&1 || printf '%s\n' "ninja"
+    command -v awk > /dev/null 2>&1 || printf '%s\n' "awk"
+    if command -v pkg-config > /dev/null 2>&1; then
+        for module in jansson libisal hwloc cmocka; do
+            pkg-config --exists "$module" || printf '%s\n' "$module, with headers"
+        done
+    else
+        printf '%s\n' "pkg-config" "jansson, ISA-L, hwloc and cmocka, with headers"
+    fi
+    found=
+    for header in /usr/include/dnnl.h /usr/local/include/dnnl.h /usr/include/oneapi/dnnl/dnnl.h; do
+        [ -e "$header" ] && found=yes
+    done
+    [ -n "$found" ] || printf '%s\n' "oneDNN 2.6 or later, with headers"
+    [ -e /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz ] ||
+        printf '%s\n' "Fashion-MNIST: its four .gz files in /usr/share/datasets/fashion-mnist"
+}
+
+need_packages() {
+    if ! command -v dpkg-query > /dev/null 2>&1 || ! command -v apt-get > /dev/null 2>&1; then
+        missing=$(missing_elsewhere)
+        [ -z "$missing" ] && return 0
+        printf '%s\n' "error: this is not Debian or Ubuntu, so nothing is installed for you. Missing here:" >&2
+        printf '%s\n' "$missing" | sed 's/^/  /' >&2
+        printf '%s\n' "On Debian the packages are: $*" >&2
+        exit 1
+    fi
+    missing=$(missing_packages "$@")
+    [ -z "$missing" ] && return 0
+    say "installing: $missing"
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo > /dev/null 2>&1 ||
+            fail "packages are missing, and this is neither root nor is there sudo; as root: apt-get install $missing"
+        as_root=sudo
+    fi
+    # Old package lists name versions that are gone, so they are read anew.
+    $as_root apt-get update -qq || fail "apt-get update failed: the lines above say why"
+    # Missing is a list of words on purpose.
+    # shellcheck disable=SC2086
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends $missing > /dev/null || fail "apt-get could not install $missing"
+}
+
+# Cores that this process may use: at most the machine's physical ones.
+physical_cores() {
+    usable=$(nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
+    cores=$(lscpu -p=CORE,SOCKET 2> /dev/null | grep -v '^#' | sort -u | wc -l)
+    if [ "$cores" -ge 1 ] && [ "$cores" -lt "$usable" ]; then
+        echo "$cores"
+    else
+        echo "$usable"
+    fi
+}
+
+# Configures build/release; quick when it is configured already.
+configure_release() {
+    [ -e build/release/build.ninja ] && return 0
+    # What a configuration that failed left behind would be believed.
+    rm -f build/release/CMakeCache.txt
+    mkdir -p build/release
+    cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release > build/release/configure.log 2>&1 || {
+        cat build/release/configure.log >&2
+        fail "cmake could not configure the build: the lines above say why"
+    }
+}

@@ -1,0 +1,52 @@
+/** muster bench mlp, muster bench ops: how fast, as ratios. */
+#include "cli/bench.h"
+
+#include <stddef.h>
+
+#include "cli/command.h"
+
+static const option options[] = {
+    {"seconds", OPTION_NUMBER, offsetof(bench_options, seconds), "X", "5", 0, 3600, .above_low = true,
+     .help = "time of each measurement"},
+    {"peers", OPTION_FLAG, offsetof(bench_options, peers),
+     .help = "mlp: also TensorFlow and PyTorch, in a virtual environment made under build/"},
+    {"op", OPTION_TEXT, offsetof(bench_options, op), "NAME", .help = "ops: only this op"},
+    {"json", OPTION_FLAG, offsetof(bench_options, json), .help = "one JSON object a line"},
+    {0}};
+
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+static const struct {
+    const char *name;
+    int (*run)(const bench_options *options);
+} benchmarks[] = {{"mlp", bench_mlp}, {"ops", bench_ops}};
+
+enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
+
+static int run(const command_call *call) {
+    const char *names[NUM_BENCHMARKS + 1] = {NULL};
+    if (!call->num_positional) return command_fail(EXIT_USAGE, "bench: which one? write bench mlp or bench ops");
+    for (int i = 0; i < NUM_BENCHMARKS; i++) {
+        names[i] = benchmarks[i].name;
+        if (option_same_word(names[i], call->positional[0])) {
+            bool ops = benchmarks[i].run == bench_ops;
+            if (option_given(call->list, ops ? "peers" : "op"))
+                return command_fail(EXIT_USAGE, "bench %s: has no option --%s", names[i], ops ? "peers" : "op");
+            return benchmarks[i].run(call->options);
+        }
+    }
+    return command_unknown("benchmark", call->positional[0], names, "there are mlp and ops");
+}
+
+const command command_bench = {
+    .name = "bench",
+    .summary = "measures how fast Muster is here, as ratios",
+    .usage = "mlp|ops [options]",
+    .notes =
+        "mlp measures the network 784-500-10 with batch 100 a replica against what the machine could do, and with "
+        "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops.",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .max_positional = 1,
+    .run = run,
+};

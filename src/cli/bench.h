@@ -1,0 +1,19 @@
+/** The benchmarks behind `muster bench`. */
+#ifndef MUSTER_CLI_BENCH_H
+#define MUSTER_CLI_BENCH_H
+
+#include <stdbool.h>
+
+typedef struct bench_options {
+    bool peers;     /**< mlp: also TensorFlow and PyTorch, from build/peers */
+    double seconds; /**< that each measurement takes */
+    bool json;      /**< one JSON object a line */
+    const char *op; /**< ops: only this one; NULL: all */
+} bench_options;
+
+/** The network 784-500-10, as ratios. Each returns the exit status, having said what was wrong. */
+int bench_mlp(const bench_options *options);
+/** Each op's kernel against its limit of bytes or flops. */
+int bench_ops(const bench_options *options);
+
+#endif

@@ -1,0 +1,401 @@
+/* muster bench mlp: the network 784-500-10 with batch 100 a replica, SGD with decay, L2 and a moving average, against
+ * the bare calls that it cannot do without, against itself on more devices, and against TensorFlow and PyTorch.
+ *
+ * Every configuration of Muster is a process of its own, `muster train` as users run it; every round measures all of
+ * them once, and the ratios are those of each round, so that a change of the machine's speed between rounds cancels. */
+#include <dnnl.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/bench.h"
+#include "cli/bench_peers.h"
+#include "cli/command.h"
+#include "muster/muster.h"
+
+enum {
+    BATCH = 100,
+    INPUTS = 784,
+    HIDDEN = 500,
+    CLASSES = 10,
+    PARAMETERS = INPUTS * HIDDEN + HIDDEN + HIDDEN * CLASSES + CLASSES
+};
+enum { ROUNDS = 5, PLAN_NODES = 100000, MAX_ARGUMENTS = 48 };
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* ---- the limit: bare sgemm calls of the same shapes, and one pass over the parameters ---- */
+
+typedef struct bare {
+    float *x, *w1, *h, *w2, *y, *dw1, *dw2, *dh, *average;
+} bare;
+
+static float *zeros(size_t count) {
+    float *array = aligned_alloc(64, (count * sizeof *array + 63) / 64 * 64);
+    if (array)
+        for (size_t i = 0; i < count; i++) array[i] = (float)(i % 17) * 0.01F;
+    return array;
+}
+
+static bool bare_make(bare *b) {
+    *b = (bare){zeros(BATCH * INPUTS),   zeros(PARAMETERS),      zeros(BATCH * HIDDEN),
+                zeros(HIDDEN * CLASSES), zeros(BATCH * CLASSES), zeros(PARAMETERS),
+                zeros(HIDDEN * CLASSES), zeros(BATCH * HIDDEN),  zeros(PARAMETERS)};
+    return b->x && b->w1 && b->h && b->w2 && b->y && b->dw1 && b->dw2 && b->dh && b->average;
+}
+
+static void bare_free(bare *b) {
+    float *all[] = {b->x, b->w1, b->h, b->w2, b->y, b->dw1, b->dw2, b->dh, b->average};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+/* reads the gradient, the weight and the average, writes the weight and the average */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
+static void
+bare_pass(float *restrict w, float *restrict average, const float *restrict gradient) {
+    for (int i = 0; i < PARAMETERS; i++) {
+        w[i] -= 1e-9F * gradient[i];
+        average[i] -= 0.1F * (average[i] - w[i]);
+    }
+}
+
+static bool sgemm(char ta, char tb, int m, int n, int k, const float *a, int lda, const float *b, int ldb, float *c) {
+    return dnnl_sgemm(ta, tb, m, n, k, 1, a, lda, b, ldb, 0, c, n) == dnnl_success;
+}
+
+static bool bare_step(bare *b) {
+    bool good = sgemm('N', 'N', BATCH, HIDDEN, INPUTS, b->x, INPUTS, b->w1, HIDDEN, b->h) &&
+                sgemm('N', 'N', BATCH, CLASSES, HIDDEN, b->h, HIDDEN, b->w2, CLASSES, b->y) &&
+                sgemm('T', 'N', HIDDEN, CLASSES, BATCH, b->h, HIDDEN, b->y, CLASSES, b->dw2) &&
+                sgemm('N', 'T', BATCH, HIDDEN, CLASSES, b->y, CLASSES, b->w2, CLASSES, b->dh) &&
+                sgemm('T', 'N', INPUTS, HIDDEN, BATCH, b->x, INPUTS, b->dh, HIDDEN, b->dw1);
+    bare_pass(b->w1, b->average, b->dw1);
+    return good;
+}
+
+/* Examples a second, 0 where it failed. */
+static double measure_bare(double seconds) {
+    bare b;
+    double rate = 0;
+    omp_set_num_threads(1);
+    if (bare_make(&b)) {
+        bool good = true;
+        for (int i = 0; i < 100; i++) good &= bare_step(&b);
+        int64_t steps = 0;
+        double start = now(), elapsed = 0;
+        for (; elapsed < seconds && good; elapsed = now() - start)
+            for (int i = 0; i < 20; i++, steps++) good &= bare_step(&b);
+        if (good) rate = (double)(steps * BATCH) / elapsed;
+    }
+    bare_free(&b);
+    return rate;
+}
+
+/* ---- one training process ---- */
+
+typedef struct child {
+    pid_t pid;
+    int pipe;
+    double started;
+} child;
+
+typedef struct measured {
+    double examples_per_sec, wall, peak_mb;
+} measured;
+
+static bool start_training(child *c, const char *devices, const char *strategy, int batch, int64_t steps) {
+    char steps_text[24], batch_text[16];
+    snprintf(steps_text, sizeof steps_text, "%" PRId64, steps);
+    snprintf(batch_text, sizeof batch_text, "%d", batch);
+    const char *arguments[MAX_ARGUMENTS] = {"muster",
+                                            "train",
+                                            "--data",
+                                            "fashion-mnist",
+                                            "--model",
+                                            "mlp",
+                                            "--hidden-units",
+                                            "500",
+                                            "--devices",
+                                            devices,
+                                            "--strategy",
+                                            strategy,
+                                            "--batch-size",
+                                            batch_text,
+                                            "--steps",
+                                            steps_text,
+                                            "--optimizer",
+                                            "sgd",
+                                            "--learning-rate",
+                                            "0.01",
+                                            "--schedule",
+                                            "exponential",
+                                            "--decay-rate",
+                                            "0.99",
+                                            "--decay-steps",
+                                            "600",
+                                            "--l2",
+                                            "1e-4",
+                                            "--ema",
+                                            "0.99",
+                                            "--json",
+                                            "--log-every",
+                                            "1000000",
+                                            NULL};
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC)) return false;
+    c->started = now();
+    c->pid = fork();
+    if (c->pid == 0) {
+        if (dup2(ends[1], STDOUT_FILENO) >= 0) execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
+        _exit(127);
+    }
+    close(ends[1]);
+    c->pipe = ends[0];
+    return c->pid > 0;
+}
+
+static bool finish_training(child *c, measured *out) {
+    FILE *file = fdopen(c->pipe, "r");
+    char line[4096];
+    *out = (measured){0};
+    while (file && fgets(line, sizeof line, file)) {
+        json_t *event = json_loads(line, 0, NULL);
+        const char *name = json_string_value(json_object_get(event, "event"));
+        if (name && strcmp(name, "done") == 0)
+            out->examples_per_sec = json_number_value(json_object_get(event, "examples_per_sec"));
+        json_decref(event);
+    }
+    if (file) fclose(file);
+    int status;
+    struct rusage usage;
+    if (wait4(c->pid, &status, 0, &usage) != c->pid) return false;
+    out->wall = now() - c->started;
+    out->peak_mb = (double)usage.ru_maxrss / 1024;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool train(const char *devices, const char *strategy, int batch, int64_t steps, measured *out) {
+    child c;
+    return start_training(&c, devices, strategy, batch, steps) && finish_training(&c, out);
+}
+
+/* The sum of the rates of two processes that run at the same time. */
+static bool train_pair(int64_t steps, double *rate) {
+    child first, second;
+    measured a, b;
+    if (!start_training(&first, "cpu:1/1", "one", BATCH, steps)) return false;
+    bool both = start_training(&second, "cpu:1/1", "one", BATCH, steps);
+    bool good = finish_training(&first, &a);
+    if (both) good &= finish_training(&second, &b);
+    *rate = both ? a.examples_per_sec + b.examples_per_sec : 0;
+    return good && both;
+}
+
+/* ---- plan and size ---- */
+
+/* Seconds to make the plan of a graph of so many nodes. */
+static double measure_plan(int64_t nodes) {
+    mst_graph *graph = NULL;
+    mst_session *session = NULL;
+    mst_tensor *tensor = NULL, *output = NULL;
+    double seconds = -1;
+    if (mst_graph_create(&graph) || mst_tensor_create(MST_F32, MST_SHAPE(4), &tensor)) goto done;
+    mst_value x = mst_placeholder(graph, MST_F32, MST_SHAPE(-1), "x"), y = x;
+    for (int64_t i = 1; i < nodes; i++) y = i % 2 ? mst_add(y, x) : mst_tanh(y);
+    if (mst_session_create(graph, NULL, &session)) goto done;
+    double start = now();
+    mst_feed feed = {.value = x, .tensor = tensor};
+    if (mst_session_run(session, &feed, 1, &y, 1, &output) == MST_OK) seconds = now() - start;
+done:
+    mst_tensor_release(tensor);
+    mst_tensor_release(output);
+    mst_session_destroy(session);
+    mst_graph_destroy(graph);
+    return seconds;
+}
+
+static int64_t file_size(const char *path) {
+    struct stat info;
+    return stat(path, &info) ? 0 : info.st_size;
+}
+
+/* Bytes of the command and the library, as they are; stripped is smaller. */
+static int64_t installed_size(void) {
+    char line[4352], library[4096] = "";
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        char *path = strchr(line, '/');
+        if (path && strstr(path, "/libmuster.so"))
+            snprintf(library, sizeof library, "%.*s", (int)strcspn(path, "\n"), path);
+    }
+    if (maps) fclose(maps);
+    return file_size("/proc/self/exe") + (*library ? file_size(library) : 0);
+}
+
+/* ---- the table ---- */
+
+typedef struct row {
+    const char *key, *what, *unit;
+    double reach; /* what is asked for; 0: nothing */
+    bool at_most;
+    double value[ROUNDS];
+    int count;
+} row;
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const row *r) {
+    double sorted[ROUNDS];
+    memcpy(sorted, r->value, sizeof sorted);
+    qsort(sorted, (size_t)r->count, sizeof *sorted, compare);
+    return r->count ? sorted[r->count / 2] : 0;
+}
+
+static void add(row *r, double value) {
+    if (r->count < ROUNDS) r->value[r->count++] = value;
+}
+
+static void print_row(const row *r, bool json) {
+    if (!r->count) return;
+    double value = median(r);
+    if (json) {
+        printf("{\"key\":\"%s\",\"value\":%.6g,\"reach\":%.6g}\n", r->key, value, r->reach);
+        return;
+    }
+    const char *verdict = r->reach == 0                                          ? ""
+                          : (r->at_most ? value <= r->reach : value >= r->reach) ? "reached"
+                                                                                 : "MISSED";
+    char reach[48] = "";
+    if (r->reach != 0)
+        snprintf(reach, sizeof reach, "%s %g %s", r->at_most ? "at most" : "at least", r->reach, r->unit);
+    printf("  %-62s %12.4g %-12s %-22s %s\n", r->what, value, r->unit, reach, verdict);
+}
+
+enum {
+    BARE,
+    ONE,
+    MIRRORED,
+    PAIR,
+    ONE_TO_BARE,
+    MIRRORED_TO_PAIR,
+    FIRST_STEP,
+    PEAK,
+    PLAN,
+    PLAN_GROWTH,
+    SIZE,
+    TF_BEST,
+    TORCH_BEST,
+    TF_MIRRORED,
+    TO_PEERS,
+    TO_TF_MIRRORED,
+    TF_FIRST,
+    TORCH_FIRST,
+    NUM_ROWS
+};
+
+static row rows[NUM_ROWS] = {
+    [BARE] = {"bare", "limit: bare sgemm calls and one pass, one thread", "examples/s", 0, false, {0}, 0},
+    [ONE] = {"one", "one device, one thread", "examples/s", 0, false, {0}, 0},
+    [MIRRORED] = {"mirrored", "two logical CPU devices, mirrored", "examples/s", 0, false, {0}, 0},
+    [PAIR] = {"pair", "two independent one-device processes", "examples/s", 0, false, {0}, 0},
+    [ONE_TO_BARE] = {"one_to_bare", "one device / limit", "x", 0.9, false, {0}, 0},
+    [MIRRORED_TO_PAIR] = {"mirrored_to_pair", "mirrored / two independent processes", "x", 0.95, false, {0}, 0},
+    [FIRST_STEP] = {"first_step", "process start to end, one step, data read from gzip", "s", 0.3, true, {0}, 0},
+    [PEAK] = {"peak", "peak memory beyond the data as stored", "MB", 60, true, {0}, 0},
+    [PLAN] = {"plan", "plan of a graph of 100,000 nodes, and its first run", "s", 2, true, {0}, 0},
+    [PLAN_GROWTH] = {"plan_growth", "time a node, 100,000 nodes / 25,000 nodes", "x", 0, true, {0}, 0},
+    [SIZE] = {"size", "library and command", "MB", 5, true, {0}, 0},
+    [TF_BEST] = {"tensorflow", "TensorFlow, its best", "examples/s", 0, false, {0}, 0},
+    [TORCH_BEST] = {"pytorch", "PyTorch, its best", "examples/s", 0, false, {0}, 0},
+    [TF_MIRRORED] =
+        {"tensorflow_mirrored", "TensorFlow, MirroredStrategy, two CPU devices", "examples/s", 0, false, {0}, 0},
+    [TO_PEERS] = {"to_peers", "Muster mirrored / best of both", "x", 2, false, {0}, 0},
+    [TO_TF_MIRRORED] = {"to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy", "x", 6, false, {0}, 0},
+    [TF_FIRST] = {"tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0, true, {0}, 0},
+    [TORCH_FIRST] = {"pytorch_first_step", "PyTorch: process start to first step done", "s", 0, true, {0}, 0},
+};
+
+static bool measure_round(double seconds, int64_t steps) {
+    measured one, mirrored, first;
+    double pair, limit = measure_bare(seconds);
+    if (limit <= 0 || !train("cpu:1/1", "one", BATCH, steps, &one)) return false;
+    limit = (limit + measure_bare(seconds)) / 2; /* before and after: the machine drifts */
+    if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &mirrored) || !train_pair(steps, &pair)) return false;
+    if (!train("cpu:1/1", "one", BATCH, 1, &first)) return false;
+    const double data_mb = 60000.0 * (28 * 28 + 1) / 1e6;
+    add(&rows[BARE], limit);
+    add(&rows[ONE], one.examples_per_sec);
+    add(&rows[MIRRORED], mirrored.examples_per_sec);
+    add(&rows[PAIR], pair);
+    add(&rows[ONE_TO_BARE], one.examples_per_sec / limit);
+    add(&rows[MIRRORED_TO_PAIR], mirrored.examples_per_sec / pair);
+    add(&rows[FIRST_STEP], first.wall);
+    add(&rows[PEAK], one.peak_mb * 1.048576 - data_mb);
+    return true;
+}
+
+static void measure_rest(void) {
+    double small = measure_plan(PLAN_NODES / 4), large = measure_plan(PLAN_NODES);
+    if (small > 0 && large > 0) {
+        add(&rows[PLAN], large);
+        add(&rows[PLAN_GROWTH], large / (4 * small));
+    }
+    add(&rows[SIZE], (double)installed_size() / 1e6);
+}
+
+static void measure_peers(double seconds) {
+    bench_peer_rates rates;
+    if (!bench_peers_measure(seconds, &rates)) return;
+    double mirrored = median(&rows[MIRRORED]),
+           best = rates.tensorflow > rates.pytorch ? rates.tensorflow : rates.pytorch;
+    add(&rows[TF_BEST], rates.tensorflow);
+    add(&rows[TORCH_BEST], rates.pytorch);
+    add(&rows[TF_MIRRORED], rates.tensorflow_mirrored);
+    if (best > 0) add(&rows[TO_PEERS], mirrored / best);
+    if (rates.tensorflow_mirrored > 0) add(&rows[TO_TF_MIRRORED], mirrored / rates.tensorflow_mirrored);
+    add(&rows[TF_FIRST], rates.tensorflow_first_step);
+    add(&rows[TORCH_FIRST], rates.pytorch_first_step);
+}
+
+int bench_mlp(const bench_options *options) {
+    mst_machine machine;
+    mst_machine_read(&machine);
+    if (!options->json)
+        printf(
+            "784-500-10, batch %d a replica, SGD with decay, L2, moving average; medians of %d rounds\n%s, %d cores, "
+            "%s\n",
+            BATCH, ROUNDS, machine.cpu, machine.num_cores, machine.isa);
+    fflush(stdout);
+    /* so many steps that a measurement takes about its time */
+    measured probe;
+    if (!train("cpu:1/1", "one", BATCH, 500, &probe))
+        return command_fail(EXIT_FAILED,
+                            "bench mlp: a training process failed; run muster train --data fashion-mnist to see why");
+    int64_t steps = (int64_t)(probe.examples_per_sec * options->seconds / BATCH) + 1;
+    for (int round = 0; round < ROUNDS; round++)
+        if (!measure_round(options->seconds / 4, steps))
+            return command_fail(EXIT_FAILED, "bench mlp: a measurement failed in round %d", round + 1);
+    measure_rest();
+    if (options->peers) measure_peers(options->seconds);
+    for (int i = 0; i < NUM_ROWS; i++) print_row(&rows[i], options->json);
+    return EXIT_DONE;
+}

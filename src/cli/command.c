@@ -1,0 +1,107 @@
+#include "cli/command.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+enum { MESSAGE_SIZE = 2048, HELP_WIDTH = 110, HELP_COLUMN = 34, MOST_NAMES = 64 };
+
+const command *const commands[] = {&command_train, &command_evaluate, &command_predict,      &command_devices,
+                                   &command_bench, &command_version,  &command_help_command, NULL};
+
+const command *command_find(const char *name) {
+    for (int i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+int command_fail(int status, const char *format, ...) {
+    char message[MESSAGE_SIZE];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    /* file names may hold anything, and the message is one line */
+    for (char *c = message; *c; c++)
+        if (iscntrl((unsigned char)*c)) *c = ' ';
+    fflush(stdout);
+    fprintf(stderr, "error: %s\n", message);
+    return status;
+}
+
+int command_fail_library(int status, const char *option) {
+    const mst_error_info *error = mst_error();
+    const char *device = *error->device && !strstr(error->message, error->device) ? error->device : "";
+    const char *node = *error->node && !strstr(error->message, error->node) ? error->node : "";
+    return command_fail(status, "%s%s%s%s%s%s%s%s", option ? "--" : "", option ? option : "", option ? ": " : "",
+                        error->message, *node ? "; at node " : "", node, *device ? "; on device " : "", device);
+}
+
+int command_unknown(const char *what, const char *word, const char *const *names, const char *hint) {
+    const char *nearest = mst_nearest(word, names);
+    if (nearest) return command_fail(EXIT_USAGE, "there is no %s '%s': did you mean '%s'?", what, word, nearest);
+    return command_fail(EXIT_USAGE, "there is no %s '%s': %s", what, word, hint);
+}
+
+/* ---- help of one command ---- */
+
+/* TEXT in lines of HELP_WIDTH that begin at COLUMN; the cursor is there. */
+static void print_wrapped(const char *text, int column) {
+    int at = column;
+    while (*text) {
+        int word = (int)strcspn(text, " \n");
+        if (at > column && at + 1 + word > HELP_WIDTH) {
+            printf("\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
+            putchar(' ');
+            at++;
+        }
+        printf("%.*s", word, text);
+        at += word;
+        text += word;
+        if (*text == '\n') {
+            printf("\n%*s", column, "");
+            at = column;
+        }
+        if (*text) text++;
+    }
+    putchar('\n');
+}
+
+static void print_option(const option *option) {
+    char form[256], help[1024];
+    option_print(option, form, sizeof form);
+    int used = snprintf(help, sizeof help, "%s", option->help);
+    if (option->initial && option->type != OPTION_FLAG)
+        used += snprintf(help + used, sizeof help - (size_t)used, " (default %s)", option->initial);
+    if (option->type == OPTION_FLAG && option->initial)
+        used += snprintf(help + used, sizeof help - (size_t)used, " (default; --no-%s)", option->name);
+    if (option->alias) snprintf(help + used, sizeof help - (size_t)used, " (also --%s)", option->alias);
+    int width = printf("  %s", form);
+    if (width + 2 > HELP_COLUMN)
+        printf("\n%*s", HELP_COLUMN, "");
+    else
+        printf("%*s", HELP_COLUMN - width, "");
+    print_wrapped(help, HELP_COLUMN);
+}
+
+int command_help(const command *command) {
+    option_list list;
+    if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
+    printf("muster %s: %s\n\nusage: muster %s%s%s\n", command->name, command->summary, command->name,
+           *command->usage ? " " : "", command->usage);
+    for (int i = 0; i < list.count; i++) {
+        if (list.entry[i].title) printf("\n%s\n", list.entry[i].title);
+        print_option(&list.entry[i].option);
+    }
+    if (command->notes) {
+        putchar('\n');
+        print_wrapped(command->notes, 0);
+    }
+    option_list_free(&list);
+    return EXIT_DONE;
+}

@@ -1,0 +1,47 @@
+/** Commands: what `muster NAME` does. A command is one file with one `const command`. */
+#ifndef MUSTER_CLI_COMMAND_H
+#define MUSTER_CLI_COMMAND_H
+
+#include "cli/options.h"
+
+/** Exit status of a command. */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+typedef struct command_call {
+    const option_list *list; /**< with what was given */
+    void *options;           /**< zeroed, then filled from the command line */
+    const char **positional;
+    int num_positional;
+} command_call;
+
+typedef struct command {
+    const char *name;
+    const char *summary;            /**< one line */
+    const char *usage;              /**< positional arguments and options: "[options]" */
+    const char *notes;              /**< paragraphs below the options; may be NULL */
+    const option_section *sections; /**< ended by a NULL title */
+    size_t options_size;
+    int max_positional;
+    const char *unavailable;              /**< what to do instead, for a command that cannot run yet; else NULL */
+    int (*run)(const command_call *call); /**< returns the exit status, having said what was wrong */
+} command;
+
+/** All commands, ended by NULL. */
+extern const command *const commands[];
+/** The command of a name, or NULL. */
+const command *command_find(const char *name);
+
+/** Prints the one `error:` line, and returns STATUS. */
+int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** The same from the library's last error, which OPTION (may be NULL: none) led to. */
+int command_fail_library(int status, const char *option);
+/** EXIT_USAGE, naming the nearest of NAMES where WORD looks like a slip: "unknown WHAT 'WORD'". HINT says what to do
+ *  where nothing is near. */
+int command_unknown(const char *what, const char *word, const char *const *names, const char *hint);
+/** Help of one command, on standard output. */
+int command_help(const command *command);
+
+extern const command command_train, command_evaluate, command_predict, command_devices, command_bench, command_version,
+    command_help_command;
+
+#endif

@@ -1,0 +1,112 @@
+/** muster devices: what this machine has, and how a specification splits it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/json_events.h"
+#include "muster/device.h"
+#include "muster/version.h"
+
+enum { MOST_DEVICES = 256 };
+
+typedef struct devices_options {
+    const char *devices;
+    bool json;
+} devices_options;
+
+static const option options[] = {
+    {"devices", OPTION_TEXT, offsetof(devices_options, devices), "SPEC",
+     .help = "the devices that this would make, such as cpu:2 or cpu:2/4 (default: one for each physical core, as "
+             "training has them)"},
+    {"json", OPTION_FLAG, offsetof(devices_options, json), .help = "as one line of JSON"},
+    {0}};
+
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+/* The library that runs the matrix products of CPUs. */
+static const char *engine(char *text, size_t size) {
+    const mst_library *libraries;
+    int count = mst_libraries(&libraries);
+    snprintf(text, size, "reference kernels");
+    for (int i = 0; i < count; i++)
+        if (strcmp(libraries[i].name, "oneDNN") == 0) snprintf(text, size, "oneDNN %s", libraries[i].version);
+    return text;
+}
+
+static void print_bytes(const char *before, int64_t bytes, const char *after) {
+    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    int power = 0;
+    for (; value >= 1024 && power < 4; power++) value /= 1024;
+    if (bytes > 0) printf("%s%.4g %s%s", before, value, unit[power], after);
+}
+
+static void print_table(const mst_machine *machine, const mst_device_info *device, int count) {
+    char text[64];
+    printf("%s\n", machine->cpu);
+    printf("  cores    %d physical, %d hardware threads, %d NUMA node%s\n", machine->num_cores,
+           machine->num_hardware_threads, machine->num_numa_nodes, machine->num_numa_nodes == 1 ? "" : "s");
+    print_bytes("  caches   L2 ", machine->l2_cache, " a core");
+    print_bytes(machine->l2_cache > 0 ? ", L3 " : "  caches   L3 ", machine->l3_cache, "");
+    if (machine->l2_cache > 0 || machine->l3_cache > 0) putchar('\n');
+    print_bytes("  memory   ", machine->memory, "\n");
+    printf("  kernels  %s, %s\n\n", machine->isa, engine(text, sizeof text));
+    printf("%-50s %7s  %s\n", "device", "threads", "cores");
+    for (int i = 0; i < count; i++) {
+        printf("%-50s %7d  ", device[i].name, device[i].num_threads);
+        if (device[i].first_core < 0)
+            printf("shared\n");
+        else if (device[i].num_threads == 1)
+            printf("%d\n", device[i].first_core);
+        else
+            printf("%d-%d\n", device[i].first_core, device[i].first_core + device[i].num_threads - 1);
+    }
+}
+
+static mst_status print_json(const mst_machine *machine, const mst_device_info *device, int count) {
+    char text[64];
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "name", device[i].name, "threads",
+                                              device[i].num_threads, "first_core", device[i].first_core));
+    json_t *event = json_event("devices");
+    json_add(&event, "", "cpu", json_string(machine->cpu));
+    json_add(&event, "", "cores", json_integer(machine->num_cores));
+    json_add(&event, "", "hardware_threads", json_integer(machine->num_hardware_threads));
+    json_add(&event, "", "numa_nodes", json_integer(machine->num_numa_nodes));
+    json_add(&event, "", "memory", json_integer(machine->memory));
+    json_add(&event, "", "l2_cache", json_integer(machine->l2_cache));
+    json_add(&event, "", "l3_cache", json_integer(machine->l3_cache));
+    json_add(&event, "", "isa", json_string(machine->isa));
+    json_add(&event, "", "engine", json_string(engine(text, sizeof text)));
+    json_add(&event, "", "devices", list);
+    return json_write(event);
+}
+
+static int run(const command_call *call) {
+    const devices_options *o = call->options;
+    mst_machine machine;
+    mst_device_info device[MOST_DEVICES];
+    char every_core[32];
+    int count;
+    snprintf(every_core, sizeof every_core, "cpu:%d", mst_num_cores());
+    if (mst_devices_describe(o->devices ? o->devices : every_core, device, MOST_DEVICES, &count))
+        return command_fail_library(EXIT_USAGE, "devices");
+    if (count > MOST_DEVICES) count = MOST_DEVICES;
+    mst_machine_read(&machine);
+    if (!o->json)
+        print_table(&machine, device, count);
+    else if (print_json(&machine, device, count))
+        return command_fail_library(EXIT_FAILED, NULL);
+    return EXIT_DONE;
+}
+
+const command command_devices = {
+    .name = "devices",
+    .summary = "lists the devices of this machine: cores, caches, memory, kernels",
+    .usage = "[options]",
+    .sections = sections,
+    .options_size = sizeof(devices_options),
+    .run = run,
+};

@@ -1,0 +1,48 @@
+#include "cli/json_events.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 10 };
+
+json_t *json_number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void json_add(json_t **object, const char *prefix, const char *name, json_t *member) {
+    char key[128];
+    snprintf(key, sizeof key, "%s%s", prefix, name);
+    if (json_object_set_new(*object, key, member) == 0) return;
+    json_decref(*object);
+    *object = NULL;
+}
+
+json_t *json_event(const char *name) {
+    json_t *event = json_object();
+    json_add(&event, "", "event", json_string(name));
+    return event;
+}
+
+static mst_status output_failed(void) {
+    return MST_FAIL(MST_IO, "standard output: %s: nothing more could be written",
+                    errno ? strerror(errno) : "a write failed");
+}
+
+mst_status json_check_output(void) {
+    errno = 0;
+    return ferror(stdout) ? output_failed() : MST_OK;
+}
+
+mst_status json_write(json_t *event) {
+    char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
+    json_decref(event);
+    if (!text) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a line of JSON");
+    errno = 0;
+    bool failed = fputs(text, stdout) < 0 || fputc('\n', stdout) < 0 || fflush(stdout) != 0;
+    free(text);
+    return failed ? output_failed() : MST_OK;
+}

@@ -1,0 +1,20 @@
+/** Events: with --json standard output carries one JSON object a line, and nothing else. */
+#ifndef MUSTER_CLI_JSON_EVENTS_H
+#define MUSTER_CLI_JSON_EVENTS_H
+
+#include <jansson.h>
+
+#include "muster/status.h"
+
+/** A JSON number, or null where VALUE is NaN or infinite, which JSON does not have. */
+json_t *json_number(double value);
+/** Adds MEMBER, which is taken, to OBJECT under "PREFIXNAME". A failure (either NULL too) comes out of json_write. */
+void json_add(json_t **object, const char *prefix, const char *name, json_t *member);
+/** A new event of this name. */
+json_t *json_event(const char *name);
+/** Writes EVENT, which is taken, as one line. MST_IO where standard output does not take it. */
+MST_CHECKED mst_status json_write(json_t *event);
+/** MST_IO where an earlier write to standard output failed. */
+MST_CHECKED mst_status json_check_output(void);
+
+#endif

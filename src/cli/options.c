@@ -1,0 +1,317 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+
+enum { NAME_SIZE = 64, MOST_NAMES = 256 };
+
+/* Bounds from here on are there to keep arithmetic safe, and are not worth telling. */
+static const double no_bound = 1e9;
+
+/* ---- the list ---- */
+
+static const char *name_of(const mst_field *field, const field_name *names) {
+    for (; names && names->field; names++)
+        if (strcmp(names->field, field->name) == 0) return names->option;
+    return field->name;
+}
+
+static bool type_of(const mst_field *field, option_type *type, const char **metavar) {
+    *metavar = "N";
+    switch (field->type) {
+        case MST_FIELD_TYPE_BOOL: *type = OPTION_FLAG, *metavar = NULL; return true;
+        case MST_FIELD_TYPE_I32: *type = OPTION_INT; return true;
+        case MST_FIELD_TYPE_I64: *type = OPTION_INTEGER; return true;
+        case MST_FIELD_TYPE_U64: *type = OPTION_UNSIGNED; return true;
+        case MST_FIELD_TYPE_F64: *type = OPTION_NUMBER, *metavar = "X"; return true;
+        case MST_FIELD_TYPE_ENUM: *type = OPTION_CHOICE, *metavar = NULL; return true;
+        case MST_FIELD_TYPE_STRING: *type = OPTION_TEXT, *metavar = "TEXT"; return true;
+        default: return false;
+    }
+}
+
+/* Zero is the default of a field, so where the default is another number, 0 cannot be asked for. */
+static void add_field(option_list *list, const option_section *section, const mst_field *field) {
+    option_entry *entry = &list->entry[list->count];
+    const char *name = name_of(field, section->names);
+    option *option = &entry->option;
+    if (!name || !type_of(field, &option->type, &option->metavar)) return;
+    snprintf(entry->name, sizeof entry->name, "%s", name);
+    for (char *c = entry->name; *c; c++)
+        if (*c == '_') *c = '-';
+    option->name = entry->name;
+    option->offset = section->offset + field->offset;
+    option->low = field->low;
+    option->high = field->high;
+    option->above_low = field->initial != 0 && field->low == 0;
+    option->help = field->help;
+    option->choices = field->names;
+    if (field->names) {
+        option->initial = field->names[(int)field->initial];
+    } else if (field->initial != 0) {
+        snprintf(entry->initial, sizeof entry->initial, "%g", field->initial);
+        option->initial = entry->initial;
+    }
+    list->count++;
+}
+
+static void add_option(option_entry *entry, const option *option) {
+    entry->option = *option;
+    if (!option->choice) return;
+    for (int i = 0; i < OPTION_MOST_CHOICES && option->choice(i); i++) entry->choices[i] = option->choice(i);
+    entry->option.choices = entry->choices;
+}
+
+mst_status option_list_make(const option_section *sections, option_list *out) {
+    *out = (option_list){0};
+    int count = 0;
+    for (const option_section *section = sections; section->title; section++) {
+        for (const option *option = section->options; option && option->name; option++) count++;
+        for (const mst_field *field = section->fields; field && field->name; field++) count++;
+    }
+    out->entry = calloc((size_t)count + 1, sizeof *out->entry);
+    if (!out->entry) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d options", count);
+    for (const option_section *section = sections; section->title; section++) {
+        int first = out->count;
+        for (const option *option = section->options; option && option->name; option++)
+            add_option(&out->entry[out->count++], option);
+        for (const mst_field *field = section->fields; field && field->name; field++) add_field(out, section, field);
+        if (out->count > first) out->entry[first].title = section->title;
+    }
+    return MST_OK;
+}
+
+void option_list_free(option_list *list) {
+    free(list->entry);
+    *list = (option_list){0};
+}
+
+bool option_same_word(const char *a, const char *b) {
+    for (; *a && *b; a++, b++) {
+        char x = *a == '_' ? '-' : *a, y = *b == '_' ? '-' : *b;
+        if (strncasecmp(&x, &y, 1) != 0) return false;
+    }
+    return *a == *b;
+}
+
+static option_entry *find(const option_list *list, const char *name) {
+    for (int i = 0; i < list->count; i++) {
+        const option *option = &list->entry[i].option;
+        if (option_same_word(option->name, name) || (option->alias && option_same_word(option->alias, name)))
+            return &list->entry[i];
+    }
+    return NULL;
+}
+
+bool option_given(const option_list *list, const char *name) {
+    const option_entry *entry = find(list, name);
+    return entry && entry->given;
+}
+
+/* ---- values ---- */
+
+static const char *join(const char *const *words, char *text, size_t size, const char *between) {
+    size_t used = 0;
+    *text = '\0';
+    for (int i = 0; words && words[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? between : "", words[i]);
+    return text;
+}
+
+static mst_status range_fail(const option *o, const char *text, const char *kind) {
+    char low[48] = "", high[48] = "";
+    bool bounded = o->low != 0 || o->high != 0;
+    if (bounded) snprintf(low, sizeof low, o->above_low ? ", above %g" : ", at least %g", o->low);
+    if (bounded && o->high < no_bound) snprintf(high, sizeof high, ", at most %g", o->high);
+    return MST_FAIL(MST_INVALID, "--%s %s: must be %s%s%s", o->name, text, kind, low, high);
+}
+
+static bool in_range(const option *o, double value) {
+    if (o->low == 0 && o->high == 0) return true;
+    return value <= o->high && (o->above_low ? value > o->low : value >= o->low);
+}
+
+static mst_status parse_integer(const option *o, const char *text, const char *whole, int64_t *out) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || !in_range(o, (double)value)) return range_fail(o, whole, "a whole number");
+    *out = value;
+    return MST_OK;
+}
+
+static mst_status parse_number(const option *o, const char *text, const char *whole, double *out) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || !in_range(o, value)) return range_fail(o, whole, "a number");
+    *out = value;
+    return MST_OK;
+}
+
+static mst_status parse_unsigned(const option *o, const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (end == text || *end || errno || strchr(text, '-')) return range_fail(o, text, "a whole number, 0 or more");
+    *out = value;
+    return MST_OK;
+}
+
+/* 512, 512B, 512K, 512KB, 512KiB: the letter says which power of 1024 */
+static mst_status parse_bytes(const option *o, const char *text, int64_t *out) {
+    static const char letters[] = "KMGT";
+    char *unit;
+    double value = strtod(text, &unit);
+    const char *letter = *unit ? strchr(letters, *unit & ~0x20) : NULL;
+    const char *rest = letter ? unit + 1 : unit;
+    bool right = unit != text && (!*rest || strcasecmp(rest, "B") == 0 || (letter && strcasecmp(rest, "iB") == 0));
+    double bytes = right ? ldexp(value, letter ? 10 * (int)(letter - letters + 1) : 0) : 0;
+    if (!(bytes >= 1 && bytes <= 1e18))
+        return MST_FAIL(MST_INVALID, "--%s %s: must be a size such as 512MB or 2GB", o->name, text);
+    *out = (int64_t)bytes;
+    return MST_OK;
+}
+
+static mst_status choice_fail(const option *o, const char *text) {
+    char list[512];
+    join(o->choices, list, sizeof list, ", ");
+    for (int i = 0; o->later && o->later[i]; i++)
+        if (option_same_word(o->later[i], text))
+            return MST_FAIL(MST_INVALID, "--%s %s: not built yet: there is %s", o->name, text, list);
+    const char *nearest = mst_nearest(text, o->choices);
+    if (nearest)
+        return MST_FAIL(MST_INVALID, "--%s: there is no '%s': did you mean '%s'? (there is %s)", o->name, text, nearest,
+                        list);
+    return MST_FAIL(MST_INVALID, "--%s: there is no '%s': use one of %s", o->name, text, list);
+}
+
+static mst_status parse_choice(const option *o, const char *text, int *out) {
+    for (int i = 0; o->choices[i]; i++)
+        if (option_same_word(o->choices[i], text)) {
+            *out = i;
+            return MST_OK;
+        }
+    return choice_fail(o, text);
+}
+
+static mst_status parse_flag(const option *o, const char *text, bool *out) {
+    static const char *const words[] = {"false", "true", "0", "1", "no", "yes", "off", "on", NULL};
+    for (int i = 0; words[i]; i++)
+        if (strcasecmp(words[i], text) == 0) {
+            *out = i % 2;
+            return MST_OK;
+        }
+    return MST_FAIL(MST_INVALID, "--%s=%s: must be true or false", o->name, text);
+}
+
+/* The numbers of "500,200", each to integers[i] or numbers[i]. */
+static mst_status parse_list(const option *o, const char *text, int64_t *integers, double *numbers, int *count) {
+    char item[NAME_SIZE];
+    *count = 0;
+    for (const char *at = text;; at++) {
+        size_t size = strcspn(at, ",");
+        if (*count == OPTION_LIST_SIZE)
+            return MST_FAIL(MST_INVALID, "--%s: at most %d numbers", o->name, OPTION_LIST_SIZE);
+        snprintf(item, sizeof item, "%.*s", (int)(size < NAME_SIZE ? size : NAME_SIZE - 1), at);
+        if (integers) MST_TRY(parse_integer(o, item, text, &integers[*count]));
+        if (numbers) MST_TRY(parse_number(o, item, text, &numbers[*count]));
+        ++*count;
+        at += size;
+        if (!*at) return MST_OK;
+    }
+}
+
+static mst_status set(const option *o, const char *text, void *values) {
+    void *at = (char *)values + o->offset;
+    int64_t integer = 0;
+    int choice = 0;
+    switch (o->type) {
+        case OPTION_FLAG: return parse_flag(o, text, at);
+        case OPTION_INTEGER: return parse_integer(o, text, text, at);
+        case OPTION_INT: MST_TRY(parse_integer(o, text, text, &integer)); return *(int *)at = (int)integer, MST_OK;
+        case OPTION_UNSIGNED: return parse_unsigned(o, text, at);
+        case OPTION_NUMBER: return parse_number(o, text, text, at);
+        case OPTION_BYTES: return parse_bytes(o, text, at);
+        case OPTION_CHOICE: return parse_choice(o, text, at);
+        case OPTION_WORD:
+            MST_TRY(parse_choice(o, text, &choice));
+            *(const char **)at = o->choices[choice];
+            return MST_OK;
+        case OPTION_INTEGERS:
+            return parse_list(o, text, ((integer_list *)at)->value, NULL, &((integer_list *)at)->count);
+        case OPTION_NUMBERS: return parse_list(o, text, NULL, ((number_list *)at)->value, &((number_list *)at)->count);
+        default: break;
+    }
+    if (!*text) return MST_FAIL(MST_INVALID, "--%s: the %s is empty", o->name, o->metavar ? o->metavar : "value");
+    *(const char **)at = text;
+    return MST_OK;
+}
+
+/* ---- the command line ---- */
+
+static mst_status unknown(const option_list *list, const char *argument, const char *name) {
+    const char *names[MOST_NAMES + 1] = {NULL};
+    for (int i = 0; i < list->count && i < MOST_NAMES; i++) names[i] = list->entry[i].option.name;
+    const char *nearest = mst_nearest(name, names);
+    if (nearest) return MST_FAIL(MST_INVALID, "there is no option '%s': did you mean '--%s'?", argument, nearest);
+    return MST_FAIL(MST_INVALID, "there is no option '%s': --help lists what there is", argument);
+}
+
+/* --name, --name=value, --name value, --no-name; *NEXT is what follows. */
+static mst_status parse_option(option_list *list, const char *argument, char *const **next, void *values) {
+    char name[NAME_SIZE];
+    const char *begin = argument + 2, *equals = strchr(begin, '=');
+    size_t size = equals ? (size_t)(equals - begin) : strlen(begin);
+    if (argument[1] != '-' || size == 0 || size >= sizeof name) return unknown(list, argument, argument + 1);
+    memcpy(name, begin, size);
+    name[size] = '\0';
+    option_entry *entry = find(list, name);
+    if (!entry && !equals && (strncmp(name, "no-", 3) == 0 || strncmp(name, "no_", 3) == 0)) {
+        entry = find(list, name + 3);
+        if (!entry || entry->option.type != OPTION_FLAG) return unknown(list, argument, name);
+        entry->given = true;
+        return set(&entry->option, "false", values);
+    }
+    if (!entry) return unknown(list, argument, name);
+    entry->given = true;
+    if (entry->option.type == OPTION_FLAG) return set(&entry->option, equals ? equals + 1 : "true", values);
+    if (equals) return set(&entry->option, equals + 1, values);
+    if (!**next || strncmp(**next, "--", 2) == 0) {
+        char form[NAME_SIZE * 4];
+        option_print(&entry->option, form, sizeof form);
+        return MST_FAIL(MST_INVALID, "--%s: a value must follow: %s", entry->option.name, form);
+    }
+    return set(&entry->option, *(*next)++, values);
+}
+
+mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional, int max,
+                         int *num_positional) {
+    int count = 0;
+    for (int i = 0; i < list->count; i++)
+        if (list->entry[i].option.initial) MST_TRY(set(&list->entry[i].option, list->entry[i].option.initial, values));
+    for (char *const *next = arguments; *next;) {
+        const char *argument = *next++;
+        if (argument[0] == '-' && argument[1]) {
+            MST_TRY(parse_option(list, argument, &next, values));
+        } else if (count < max) {
+            positional[count++] = argument;
+        } else {
+            return MST_FAIL(MST_INVALID, "'%s' is one argument too many: options begin with --", argument);
+        }
+    }
+    *num_positional = count;
+    return MST_OK;
+}
+
+void option_print(const option *option, char *text, size_t size) {
+    char words[256] = "";
+    if (option->choices && !option->metavar) join(option->choices, words, sizeof words, "|");
+    const char *value = *words ? words : option->metavar ? option->metavar : "";
+    snprintf(text, size, "--%s%s%s", option->name, *value ? " " : "", value);
+}

@@ -1,0 +1,290 @@
+/** muster train: trains a built-in model on a data spec, under a strategy. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/evaluate.h"
+#include "cli/json_events.h"
+#include "cli/predict.h"
+#include "cli/train_events.h"
+#include "cli/train_options.h"
+#include "muster/device.h"
+
+enum { BATCH_PER_REPLICA = 100, EVALUATION_BATCH = 1000, MOST_DEVICES = 256, SPEC_SIZE = 4096 };
+
+/* One run of the command. The functions below return an exit status, and have printed what was wrong. */
+typedef struct training {
+    const train_options *o;
+    const option_list *list;
+    char data[SPEC_SIZE], devices[SPEC_SIZE];
+    mst_device_info device[MOST_DEVICES];
+    int num_devices;
+    mst_strategy strategy;
+    mst_optimizer optimizer;
+    int64_t batch_size;
+    mst_dataset *train, *validation, *test;
+    mst_model *model;
+    train_events events;
+    mst_result result, test_result;
+    mst_tensor *confusion;
+    char sha256[65];
+} training;
+
+/* ---- options ---- */
+
+static int check_options(const training *t) {
+    static const char *const pairs[][2] = {
+        {"epochs", "steps"}, {"batch-size", "batch-per-replica"}, {"data", "data-dir"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (option_given(t->list, pairs[i][0]) && option_given(t->list, pairs[i][1]))
+            return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
+    if (t->o->predict && predict_check_path(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
+    return EXIT_DONE;
+}
+
+static int choose_devices(training *t) {
+    const train_options *o = t->o;
+    if (o->devices)
+        snprintf(t->devices, sizeof t->devices, "%s", o->devices);
+    else if (o->strategy == MST_STRATEGY_ONE)
+        snprintf(t->devices, sizeof t->devices, "cpu");
+    else
+        snprintf(t->devices, sizeof t->devices, "cpu:%d", mst_num_cores());
+    if (mst_devices_describe(t->devices, t->device, MOST_DEVICES, &t->num_devices))
+        return command_fail_library(EXIT_USAGE, "devices");
+    t->strategy = (mst_strategy){.kind = (mst_strategy_kind)o->strategy, .num_shards = o->shards};
+    t->strategy.num_devices = o->strategy == MST_STRATEGY_ONE ? 1 : t->num_devices;
+    if (mst_strategy_resolve(&t->strategy)) return command_fail_library(EXIT_USAGE, "shards");
+    int64_t each = o->batch_per_replica ? o->batch_per_replica : BATCH_PER_REPLICA;
+    t->batch_size = o->batch_size ? o->batch_size : each * t->strategy.num_shards;
+    return EXIT_DONE;
+}
+
+static int64_t total_steps(const training *t) {
+    if (t->o->steps) return t->o->steps;
+    int64_t rows = mst_dataset_num_rows(t->train);
+    return rows < 0 ? -1 : t->o->epochs * ((rows + t->batch_size - 1) / t->batch_size);
+}
+
+/* ---- data ---- */
+
+/* DATASET with inputs in f32, u8 pixels from 0 to 1; takes the reference to it. */
+static mst_status scale(const train_options *o, mst_dataset **dataset) {
+    mst_spec inputs = mst_dataset_spec(*dataset, 0);
+    if (inputs.dtype == MST_F32) return MST_OK;
+    mst_dataset *scaled;
+    double factor = inputs.dtype == MST_U8 && !o->raw_pixels ? 1.0 / 255 : 1;
+    MST_TRY(mst_dataset_scale(*dataset, 0, MST_F32, factor, &scaled));
+    mst_dataset_release(*dataset);
+    *dataset = scaled;
+    return MST_OK;
+}
+
+static int open_part(training *t, const char *part, mst_dataset **out) {
+    if (mst_dataset_open(t->data, part, out))
+        return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
+    return scale(t->o, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
+static int split_validation(training *t) {
+    int64_t rows = mst_dataset_num_rows(t->train);
+    int64_t kept = rows - (int64_t)((double)rows * t->o->validation_split);
+    if (t->o->validation_split == 0) return EXIT_DONE;
+    if (kept < 1 || kept == rows)
+        return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
+                            t->o->validation_split, rows);
+    mst_dataset *all = t->train, *train = NULL;
+    mst_status status = mst_dataset_take(all, kept, &train);
+    if (!status) status = mst_dataset_skip(all, kept, &t->validation);
+    t->train = train;
+    mst_dataset_release(all);
+    return status ? command_fail_library(EXIT_FAILED, "validation-split") : EXIT_DONE;
+}
+
+static int open_data(training *t) {
+    const train_options *o = t->o;
+    snprintf(t->data, sizeof t->data, "%s%s", o->data_dir ? "idx:" : "", o->data_dir ? o->data_dir : o->data);
+    int status = open_part(t, "train", &t->train);
+    if (!status && (o->evaluate || o->confusion || o->predict)) status = open_part(t, "test", &t->test);
+    if (!status) status = split_validation(t);
+    if (status) return status;
+    int64_t rows = mst_dataset_num_rows(t->train);
+    if (t->batch_size > rows)
+        return command_fail(EXIT_FAILED,
+                            "a batch of %" PRId64 " is larger than the data: '%s' has %" PRId64
+                            " rows to train on: use --batch-size %" PRId64 " or less",
+                            t->batch_size, t->data, rows, rows);
+    return EXIT_DONE;
+}
+
+/* ---- model ---- */
+
+/* The same as mst_model_mlp, with what that leaves out. */
+static void add_layers(mst_model *model, const train_options *o) {
+    mst_flatten(model);
+    for (int i = 0; i <= o->hidden_units.count; i++) {
+        char name[32];
+        bool hidden = i < o->hidden_units.count;
+        snprintf(name, sizeof name, "layer%d", i + 1);
+        mst_dense(model, hidden ? o->hidden_units.value[i] : o->classes, .name = name,
+                  .activation = hidden ? MST_RELU : MST_LINEAR, .l1 = (float)o->l1, .l2 = (float)o->l2,
+                  .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1));
+        if (hidden && o->dropout > 0) mst_model_dropout(model, o->dropout);
+    }
+}
+
+static int make_model(training *t) {
+    const train_options *o = t->o;
+    if (train_optimizer(o, t->list, total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
+    if (mst_model_create(&t->model)) return command_fail_library(EXIT_FAILED, NULL);
+    if (o->l1 > 0 || o->dropout > 0)
+        add_layers(t->model, o);
+    else
+        mst_model_mlp(t->model, o->hidden_units.value, o->hidden_units.count, o->classes, (float)o->l2);
+    mst_session_options session = {.devices = t->devices,
+                                   .allow_soft_placement = o->allow_soft_placement,
+                                   .placement_log = o->log_device_placement ? stderr : NULL,
+                                   .plan_log = o->dump_plan ? stderr : NULL,
+                                   .memory_limit = o->memory_limit,
+                                   .pin_threads = o->pin,
+                                   .check_numerics = o->check_numerics};
+    if (mst_compile(t->model, .optimizer = t->optimizer, .metric = {MST_METRIC_ACCURACY}, .strategy = t->strategy,
+                    .session = session, .seed = o->seed))
+        return command_fail_library(EXIT_FAILED, NULL);
+    return EXIT_DONE;
+}
+
+/* ---- the run ---- */
+
+static mst_status write_start(const training *t) {
+    static const char *const names[] = {"", "one", "towers", "mirrored"};
+    json_t *devices = json_array();
+    for (int i = 0; i < t->strategy.num_devices; i++) json_array_append_new(devices, json_string(t->device[i].name));
+    json_t *event = json_event("start");
+    json_add(&event, "", "model", json_string("mlp"));
+    json_add(&event, "", "data", json_string(t->data));
+    json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
+    json_add(&event, "", "strategy", json_string(names[t->strategy.kind]));
+    json_add(&event, "", "devices", devices);
+    json_add(&event, "", "shards", json_integer(t->strategy.num_shards));
+    json_add(&event, "", "batch_size", json_integer(t->batch_size));
+    json_add(&event, "", "steps", json_integer(total_steps(t)));
+    json_add(&event, "", "optimizer", json_string(t->optimizer.rule));
+    json_add(&event, "", "learning_rate", json_number(t->optimizer.learning_rate));
+    json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
+    json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
+    return json_write(event);
+}
+
+static mst_status fit(training *t) {
+    const train_options *o = t->o;
+    mst_callback callbacks[2];
+    int count = 0;
+    if (!o->json && o->progress != MST_PROGRESS_NONE) {
+        MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[0]));
+        count++;
+    }
+    callbacks[count++] = train_events_callback(&t->events);
+    return mst_fit_with(t->model,
+                        &(mst_fit_options){.data = t->train,
+                                           .validation = t->validation,
+                                           .batch_size = t->batch_size,
+                                           .epochs = o->epochs,
+                                           .steps = o->steps,
+                                           .no_shuffle = !o->shuffle,
+                                           .callbacks = callbacks,
+                                           .num_callbacks = count},
+                        &t->result);
+}
+
+/* What was asked for after training; an interrupted run is over. */
+static mst_status use_test_part(training *t) {
+    if (!t->test || train_was_interrupted()) return MST_OK;
+    int64_t rows = mst_dataset_num_rows(t->test);
+    int64_t batch_size = t->batch_size > EVALUATION_BATCH ? t->batch_size : EVALUATION_BATCH;
+    if (rows >= 0 && batch_size > rows) batch_size = rows;
+    if (t->o->evaluate || t->o->confusion)
+        MST_TRY(mst_evaluate(t->model, t->test, batch_size, &t->test_result, t->o->confusion ? &t->confusion : NULL));
+    if (t->o->predict) MST_TRY(predict_to_file(t->model, t->test, batch_size, t->o->predict));
+    return MST_OK;
+}
+
+static mst_status write_done(const training *t) {
+    const mst_result *result = &t->result;
+    json_t *event = json_event("done");
+    json_add(&event, "", "step", json_integer(result->step));
+    json_add(&event, "", "epochs", json_integer(result->epochs));
+    json_add(&event, "", "loss", json_number(result->loss));
+    for (int m = 0; m < result->num_metrics; m++)
+        json_add(&event, "", result->metric_name[m], json_number(result->metric[m]));
+    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion);
+    json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
+    json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
+    json_add(&event, "", "seconds", json_number(result->seconds));
+    json_add(&event, "", "interrupted", json_boolean(train_was_interrupted()));
+    json_add(&event, "", "weights_sha256", json_string(t->sha256));
+    return json_write(event);
+}
+
+static void print_summary(const training *t) {
+    const mst_result *result = &t->result;
+    bool skipped = train_was_interrupted() && t->test;
+    if (train_was_interrupted())
+        printf("interrupted after step %" PRId64 "%s\n", result->step, skipped ? ": the test part was not used" : "");
+    printf("done: step %" PRId64 ", loss = %.4f", result->step, result->loss);
+    for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
+    printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
+    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion);
+    if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
+    printf("weights sha256: %s\n", t->sha256);
+}
+
+static mst_status train(training *t) {
+    if (t->o->json) MST_TRY(write_start(t));
+    MST_TRY(fit(t));
+    MST_TRY(use_test_part(t));
+    MST_TRY(mst_model_sha256(t->model, t->sha256));
+    if (t->o->json) return write_done(t);
+    print_summary(t);
+    return MST_OK;
+}
+
+static int run_training(training *t) {
+    int status = check_options(t);
+    if (!status) status = choose_devices(t);
+    if (!status) status = open_data(t);
+    if (!status) status = make_model(t);
+    if (status) return status;
+    train_catch_signals();
+    return train(t) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
+static int run(const command_call *call) {
+    const train_options *o = call->options;
+    training t = {
+        .o = o, .list = call->list, .events = {.json = o->json, .every = o->log_every, .began = train_clock()}};
+    int status = run_training(&t);
+    mst_tensor_release(t.confusion);
+    mst_model_destroy(t.model);
+    mst_dataset_release(t.test);
+    mst_dataset_release(t.validation);
+    mst_dataset_release(t.train);
+    return status;
+}
+
+const command command_train = {
+    .name = "train",
+    .summary = "trains a model, over every core of this machine where nothing else is said",
+    .usage = "[options]",
+    .notes =
+        "Option names can be written with dashes or underscores, --name value or --name=value; a flag is switched off "
+        "by "
+        "--no-name or --name=false.\n"
+        "Ctrl-C ends training after the step, with the summary; a second one ends at once.\n"
+        "Exit status: 0 done, 1 failed, 2 the command line is wrong.\n \n"
+        "muster train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json",
+    .sections = train_sections,
+    .options_size = sizeof(train_options),
+    .run = run,
+};

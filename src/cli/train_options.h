@@ -1,0 +1,46 @@
+/** What `muster train` can be told. */
+#ifndef MUSTER_CLI_TRAIN_OPTIONS_H
+#define MUSTER_CLI_TRAIN_OPTIONS_H
+
+#include "cli/options.h"
+#include "muster/train.h"
+
+/** A member that was not given is 0, but where the tables have a default. */
+typedef struct train_options {
+    int model;
+    integer_list hidden_units;
+    int64_t classes;
+    double l1, l2, dropout;
+    const char *data, *data_dir;
+    double validation_split;
+    bool raw_pixels, shuffle;
+    int strategy; /**< mst_strategy_kind */
+    const char *devices;
+    int shards;
+    int64_t batch_size, batch_per_replica;
+    int64_t epochs, steps;
+    uint64_t seed;
+    const char *optimizer_name;
+    mst_optimizer optimizer; /**< all but its rule and the schedule's kind and lists */
+    int schedule;            /**< mst_schedule_kind */
+    integer_list boundaries;
+    number_list values;
+    bool evaluate, confusion;
+    const char *predict;
+    int progress; /**< mst_progress */
+    int64_t log_every;
+    bool json;
+    bool log_device_placement, allow_soft_placement, dump_plan, check_numerics, pin;
+    int64_t memory_limit;
+} train_options;
+
+extern const option_section train_sections[];
+
+/** Whether SPEC is of a kind that --data lists, so that what is wrong with it is in the data. */
+bool train_data_is_known(const char *spec);
+/** The optimizer that was asked for, checked; its schedule decays over TOTAL_STEPS (-1: not known) where nothing else
+ *  was said. */
+MST_CHECKED mst_status train_optimizer(const train_options *o, const option_list *list, int64_t total_steps,
+                                       mst_optimizer *out);
+
+#endif

@@ -1,0 +1,129 @@
+#include "data/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
+    atomic_fetch_add_explicit(&dataset->references, 1, memory_order_relaxed);
+    return dataset;
+}
+
+void mst_dataset_release(mst_dataset *dataset) {
+    while (dataset && atomic_fetch_sub_explicit(&dataset->references, 1, memory_order_acq_rel) == 1) {
+        mst_dataset *upstream = dataset->upstream;
+        if (dataset->type->destroy) dataset->type->destroy(dataset);
+        free(dataset->row);
+        free(dataset);
+        dataset = upstream;
+    }
+}
+
+mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_components, void *out) {
+    mst_dataset **result = out;
+    mst_dataset *dataset = calloc(1, size);
+    mst_spec *row = calloc((size_t)num_components, sizeof *row);
+    *result = NULL;
+    if (!dataset || !row) {
+        free(dataset);
+        free(row);
+        return MST_FAIL(MST_OUT_OF_MEMORY, "%s: cannot get memory for a dataset", type->name);
+    }
+    dataset->type = type;
+    dataset->row = row;
+    dataset->num_components = num_components;
+    atomic_init(&dataset->references, 1);
+    *result = dataset;
+    return MST_OK;
+}
+
+mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out) {
+    mst_dataset **result = out;
+    MST_TRY(mst_dataset_alloc(type, size, upstream->num_components, out));
+    mst_dataset *dataset = *result;
+    memcpy(dataset->row, upstream->row, (size_t)upstream->num_components * sizeof *dataset->row);
+    dataset->upstream = mst_dataset_retain(upstream);
+    dataset->cardinality = upstream->cardinality;
+    dataset->batch_size = upstream->batch_size;
+    dataset->even = upstream->even;
+    return MST_OK;
+}
+
+mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform) {
+    if (dataset->batch_size == 0) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s: works on rows, and the dataset has batches: put %s before batch", transform,
+                    transform);
+}
+
+mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least) {
+    if (n >= least) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s: %s is %lld, it must be at least %lld", transform, what, (long long)n,
+                    (long long)least);
+}
+
+int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n) {
+    if (dataset->batch_size == 0) return n;
+    while (!dataset->type->rows_before) dataset = dataset->upstream;
+    return dataset->type->rows_before(dataset, n);
+}
+
+int64_t mst_dataset_num_rows(const mst_dataset *dataset) {
+    return dataset->cardinality < 0 ? dataset->cardinality : mst_dataset_rows_before(dataset, dataset->cardinality);
+}
+
+int64_t mst_dataset_cardinality(const mst_dataset *dataset) {
+    return dataset->cardinality;
+}
+
+int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
+    const mst_dataset *rows = dataset;
+    while (rows->batch_size) rows = rows->upstream;
+    int64_t most = dataset->batch_size;
+    if (rows->cardinality >= 0 && most > rows->cardinality) most = rows->cardinality;
+    return most < 1 ? 1 : most;
+}
+
+int mst_dataset_num_components(const mst_dataset *dataset) {
+    return dataset->num_components;
+}
+
+size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {
+    return (size_t)mst_shape_count(dataset->row[i].shape) * mst_dtype_size(dataset->row[i].dtype);
+}
+
+mst_spec mst_dataset_spec(const mst_dataset *dataset, int i) {
+    if (i < 0 || i >= dataset->num_components) return (mst_spec){.dtype = MST_NO_DTYPE};
+    mst_spec spec = dataset->row[i];
+    if (dataset->batch_size == 0) return spec;
+    memmove(spec.shape.dim + 1, spec.shape.dim, (size_t)spec.shape.ndim * sizeof *spec.shape.dim);
+    spec.shape.dim[0] = dataset->even ? dataset->batch_size : -1;
+    spec.shape.ndim++;
+    return spec;
+}
+
+mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out) {
+    while (!dataset->type->open) dataset = dataset->upstream;
+    return dataset->type->open(dataset, out);
+}
+
+mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset, void *out) {
+    mst_cursor **result = out;
+    mst_cursor *cursor = *result = calloc(1, size);
+    if (!cursor) return MST_FAIL(MST_OUT_OF_MEMORY, "%s: cannot get memory for an iterator", dataset->type->name);
+    cursor->type = type;
+    cursor->dataset = dataset;
+    if (dataset->upstream && mst_cursor_open(dataset->upstream, &cursor->upstream)) {
+        free(cursor);
+        *result = NULL;
+        return mst_error()->code;
+    }
+    return MST_OK;
+}
+
+void mst_cursor_destroy(mst_cursor *cursor) {
+    while (cursor) {
+        mst_cursor *upstream = cursor->upstream;
+        if (cursor->type->destroy) cursor->type->destroy(cursor);
+        free(cursor);
+        cursor = upstream;
+    }
+}

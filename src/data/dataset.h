@@ -1,0 +1,104 @@
+/** Inside of datasets.
+ *
+ *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows between
+ *  them is numbers of rows of the source. The values: mst_row_fetch collects the scales and maps between source and
+ * end, and turns numbers of rows into values only where they are wanted.
+ *
+ *  One more transform is one file here with its struct (an mst_dataset first), its mst_dataset_type, its cursor if it
+ *  changes the order, and its public function, which is declared in muster/dataset.h.
+ */
+#ifndef MUSTER_DATA_DATASET_H
+#define MUSTER_DATA_DATASET_H
+
+#include <stdatomic.h>
+
+#include "data/convert.h"
+#include "muster/dataset.h"
+
+typedef struct mst_cursor mst_cursor;
+
+/** What a dataset does with the values of a row: a map, or else a conversion of one component. */
+typedef struct mst_row_stage {
+    mst_map_function map;
+    void *context;
+    int component;
+    mst_convert convert;
+    double factor;
+} mst_row_stage;
+
+typedef struct mst_dataset_type {
+    const char *name;
+    /** Frees what the type's own struct holds; may be NULL. */
+    void (*destroy)(mst_dataset *dataset);
+    /** Rows in the first N elements, N at most the cardinality; NULL: as upstream. Only asked where elements are
+     *  batches. */
+    int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
+    /** NULL: the order is upstream's. */
+    mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
+} mst_dataset_type;
+
+struct mst_dataset {
+    const mst_dataset_type *type;
+    atomic_int references;
+    mst_dataset *upstream; /**< NULL of a source */
+    int num_components;
+    mst_spec *row;       /**< of each component, without the batch dimension */
+    int64_t cardinality; /**< elements */
+    int64_t batch_size;  /**< 0: elements are rows */
+    bool even;           /**< each batch has batch_size rows */
+    const mst_row_stage *stage;
+};
+
+/** One element as it flows along cursors of batches. */
+typedef struct mst_element {
+    int64_t count;             /**< rows; 0 at the end */
+    const int64_t *rows;       /**< numbers of rows; NULL: 0 to count - 1 */
+    const void *const *memory; /**< the components that `rows` counts in; NULL: the source's */
+} mst_element;
+
+typedef struct mst_cursor_type {
+    /** To the first element of EPOCH; called before anything else, and again to start over. */
+    mst_status (*start)(mst_cursor *cursor, int64_t epoch);
+    /** Of a dataset of rows: the next MAX rows; *GOT is less only at the end. */
+    mst_status (*rows)(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got);
+    /** Of a dataset of batches: the next one, valid until the next call. */
+    mst_status (*batch)(mst_cursor *cursor, mst_element *element);
+    /** Passes over N elements; *SKIPPED is less only at the end. */
+    mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
+    /** Frees what the type's own struct holds; may be NULL. */
+    void (*destroy)(mst_cursor *cursor);
+} mst_cursor_type;
+
+struct mst_cursor {
+    const mst_cursor_type *type;
+    const mst_dataset *dataset;
+    mst_cursor *upstream;
+};
+
+/** A zeroed dataset of SIZE bytes (struct mst_dataset first) with one reference. */
+MST_CHECKED mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_components, void *out);
+/** The same over UPSTREAM, which is retained, with all that is known of it. */
+MST_CHECKED mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out);
+/** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
+MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
+/** MST_INVALID, naming TRANSFORM, where N is less than LEAST. */
+MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least);
+/** Rows in the first N elements. */
+int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
+/** Most rows that one element can have, at least 1. */
+int64_t mst_dataset_most_rows(const mst_dataset *dataset);
+/** Bytes of a row of component I. */
+size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
+
+/** The cursor of DATASET, not started. */
+MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out);
+/** A zeroed cursor of SIZE bytes (struct mst_cursor first) for DATASET, over a cursor of its upstream if it has one. */
+MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset,
+                                        void *out);
+/** With all upstream of it; NULL is allowed. */
+void mst_cursor_destroy(mst_cursor *cursor);
+
+/** The memory of component I of a source in memory. */
+const void *mst_source_memory(const mst_dataset *source, int i);
+
+#endif

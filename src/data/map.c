@@ -1,0 +1,52 @@
+/* Rows through a function of the user. */
+#include <string.h>
+
+#include "data/dataset.h"
+
+typedef struct map {
+    mst_dataset base;
+    mst_row_stage stage;
+} map;
+
+static const mst_dataset_type type = {.name = "map"};
+
+static mst_status check(const mst_dataset *dataset, const mst_spec *outputs, int num_outputs) {
+    char text[MST_SHAPE_TEXT];
+    if (num_outputs < 1) return MST_FAIL(MST_INVALID, "map: %d outputs, at least 1 is needed", num_outputs);
+    for (int i = 0; i < num_outputs; i++) {
+        mst_shape shape = outputs[i].shape;
+        bool batched = dataset->batch_size > 0;
+        if (outputs[i].dtype <= MST_NO_DTYPE || outputs[i].dtype >= MST_NUM_DTYPES)
+            return MST_FAIL(MST_INVALID, "map: output %d has no dtype: use MST_F32, MST_I64, ...", i);
+        if (shape.ndim < 0 || shape.ndim + batched > MST_MAX_NDIM)
+            return MST_FAIL(MST_INVALID, "map: output %d has %d dimensions, at most %d are possible", i, shape.ndim,
+                            MST_MAX_NDIM - batched);
+        int64_t bytes = (int64_t)mst_dtype_size(outputs[i].dtype);
+        bool bad = false;
+        for (int j = 0; j < shape.ndim; j++)
+            bad |= shape.dim[j] < 0 || __builtin_mul_overflow(bytes, shape.dim[j], &bytes);
+        if (bad)
+            return MST_FAIL(MST_INVALID,
+                            "map: output %d has shape %s: each dimension must be known and of a possible size", i,
+                            mst_shape_print(shape, text, sizeof text));
+    }
+    return MST_OK;
+}
+
+mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context, const mst_spec *outputs,
+                           int num_outputs, mst_dataset **out) {
+    map *d;
+    *out = NULL;
+    if (!function) return MST_FAIL(MST_INVALID, "map: the function is NULL");
+    MST_TRY(check(dataset, outputs, num_outputs));
+    MST_TRY(mst_dataset_alloc(&type, sizeof *d, num_outputs, &d));
+    memcpy(d->base.row, outputs, (size_t)num_outputs * sizeof *outputs);
+    d->stage = (mst_row_stage){.map = function, .context = context};
+    d->base.stage = &d->stage;
+    d->base.upstream = mst_dataset_retain(dataset);
+    d->base.cardinality = dataset->cardinality;
+    d->base.batch_size = dataset->batch_size;
+    d->base.even = dataset->even;
+    *out = &d->base;
+    return MST_OK;
+}

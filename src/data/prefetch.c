@@ -1,0 +1,228 @@
+#include "data/prefetch.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/row_fetch.h"
+#include "tensor/buffer.h"
+
+typedef struct prefetch {
+    mst_dataset base;
+    int64_t n;
+} prefetch;
+
+typedef struct slot {
+    int64_t count;
+    void **component;
+} slot;
+
+enum { MESSAGE_SIZE = 1024 };
+
+/* A ring of slots between one thread that fills and one caller that empties. The lock guards all but what the thread
+ * uses alone while it is busy: the upstream cursor, and the slot after the filled ones. */
+typedef struct prefetch_cursor {
+    mst_cursor base;
+    mst_row_fetch *fetch;
+    int64_t num_slots;
+    slot *slots;
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int64_t first;  /* slot that is emptied next */
+    int64_t filled; /* slots, with the one that the caller looks at */
+    bool looked_at; /* slot `first` is the caller's */
+    bool busy;      /* the thread is filling a slot */
+    bool paused;    /* the thread must not begin another */
+    bool ended;     /* there is nothing more to fill */
+    bool quit;
+    mst_status status; /* what ended it */
+    char message[MESSAGE_SIZE];
+} prefetch_cursor;
+
+static mst_status fill(prefetch_cursor *c, slot *s) {
+    mst_element element;
+    mst_cursor *upstream = c->base.upstream;
+    s->count = 0;
+    MST_TRY(upstream->type->batch(upstream, &element));
+    if (element.count) MST_TRY(mst_row_fetch_copy_all(c->fetch, &element, 0, element.count, s->component));
+    s->count = element.count;
+    return MST_OK;
+}
+
+static void *run(void *argument) {
+    prefetch_cursor *c = argument;
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        while (!c->quit && (c->paused || c->ended || c->filled == c->num_slots))
+            pthread_cond_wait(&c->changed, &c->lock);
+        if (c->quit) break;
+        slot *s = &c->slots[(c->first + c->filled) % c->num_slots];
+        c->busy = true;
+        pthread_mutex_unlock(&c->lock);
+        mst_status status = fill(c, s);
+        pthread_mutex_lock(&c->lock);
+        c->busy = false;
+        c->status = status;
+        if (status) snprintf(c->message, sizeof c->message, "%s", mst_error()->message);
+        if (status || s->count == 0)
+            c->ended = true;
+        else
+            c->filled++;
+        pthread_cond_broadcast(&c->changed);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static mst_status start_thread(prefetch_cursor *c) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&c->thread, NULL, run, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) return MST_FAIL(MST_UNAVAILABLE, "prefetch: cannot start a thread: %s", strerror(error));
+    c->has_thread = true;
+    return MST_OK;
+}
+
+/* Returns with the lock held and the thread idle. */
+static void pause_thread(prefetch_cursor *c) {
+    pthread_mutex_lock(&c->lock);
+    c->paused = true;
+    while (c->busy) pthread_cond_wait(&c->changed, &c->lock);
+}
+
+static void resume_thread(prefetch_cursor *c) {
+    c->paused = false;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static mst_status start(mst_cursor *cursor, int64_t epoch) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    pause_thread(c);
+    mst_status status = cursor->upstream->type->start(cursor->upstream, epoch);
+    c->first = c->filled = 0;
+    c->looked_at = false;
+    c->ended = status != MST_OK;
+    c->status = MST_OK;
+    resume_thread(c);
+    MST_TRY(status);
+    return c->has_thread ? MST_OK : start_thread(c);
+}
+
+static void drop(prefetch_cursor *c, int64_t n) {
+    c->first = (c->first + n) % c->num_slots;
+    c->filled -= n;
+}
+
+static mst_status batch(mst_cursor *cursor, mst_element *element) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    mst_status status = MST_OK;
+    *element = (mst_element){0};
+    pthread_mutex_lock(&c->lock);
+    if (c->looked_at) drop(c, 1);
+    pthread_cond_broadcast(&c->changed);
+    while (!c->filled && !c->ended) pthread_cond_wait(&c->changed, &c->lock);
+    c->looked_at = c->filled > 0;
+    if (c->looked_at) {
+        const slot *s = &c->slots[c->first];
+        *element = (mst_element){.count = s->count, .memory = (const void *const *)s->component};
+    } else if (c->status) {
+        status = MST_FAIL(c->status, "%s", c->message);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    mst_status status = MST_OK;
+    pause_thread(c);
+    if (c->looked_at) drop(c, 1);
+    c->looked_at = false;
+    *skipped = n < c->filled ? n : c->filled;
+    drop(c, *skipped);
+    if (*skipped < n && !c->ended) {
+        int64_t more = 0;
+        status = cursor->upstream->type->skip(cursor->upstream, n - *skipped, &more);
+        *skipped += more;
+    }
+    resume_thread(c);
+    return status;
+}
+
+static void destroy(mst_cursor *cursor) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    if (c->has_thread) {
+        pthread_mutex_lock(&c->lock);
+        c->quit = true;
+        pthread_cond_broadcast(&c->changed);
+        pthread_mutex_unlock(&c->lock);
+        pthread_join(c->thread, NULL);
+    }
+    for (int64_t i = 0; c->slots && i < c->num_slots; i++) {
+        for (int j = 0; c->slots[i].component && j < cursor->dataset->num_components; j++)
+            mst_buffer_free(c->slots[i].component[j]);
+        free(c->slots[i].component);
+    }
+    free(c->slots);
+    mst_row_fetch_destroy(c->fetch);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+}
+
+static const mst_cursor_type cursor_type = {.start = start, .batch = batch, .skip = skip, .destroy = destroy};
+
+static mst_status make_slots(prefetch_cursor *c) {
+    const mst_dataset *dataset = c->base.dataset;
+    int64_t most = mst_dataset_most_rows(dataset);
+    c->num_slots = ((const prefetch *)dataset)->n + 1;
+    if (!(c->slots = calloc((size_t)c->num_slots, sizeof *c->slots)))
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %lld batches", (long long)c->num_slots);
+    for (int64_t i = 0; i < c->num_slots; i++) {
+        void **component = c->slots[i].component = calloc((size_t)dataset->num_components, sizeof *component);
+        if (!component) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a batch");
+        for (int j = 0; j < dataset->num_components; j++) {
+            size_t bytes;
+            if (__builtin_mul_overflow((size_t)most, mst_dataset_row_bytes(dataset, j), &bytes))
+                return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a batch of %lld rows", (long long)most);
+            MST_TRY(mst_buffer_alloc(bytes, &component[j]));
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+    MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(prefetch_cursor), dataset, out));
+    prefetch_cursor *c = (prefetch_cursor *)*out;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    mst_status status = mst_row_fetch_create(dataset->upstream, &c->fetch);
+    if (!status) status = make_slots(c);
+    if (!status) return MST_OK;
+    mst_cursor_destroy(*out);
+    *out = NULL;
+    return mst_error_prefix("prefetch");
+}
+
+const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = open};
+
+mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out) {
+    prefetch *d;
+    *out = NULL;
+    MST_TRY(mst_dataset_want_least("prefetch", "n", n, 1));
+    if (dataset->batch_size == 0)
+        return MST_FAIL(MST_INVALID, "prefetch: works on batches, and the dataset has rows: put prefetch after batch");
+    if (n > INT32_MAX)
+        return MST_FAIL(MST_INVALID, "prefetch: n is %lld, no memory holds so many batches", (long long)n);
+    MST_TRY(mst_dataset_derive(&mst_prefetch_type, sizeof *d, dataset, &d));
+    d->n = n;
+    *out = &d->base;
+    return MST_OK;
+}

@@ -1,0 +1,261 @@
+#include "data/row_fetch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/prefetch.h"
+
+enum { BLOCK = 512, ALIGNMENT = 64, LINE = 64, AHEAD = 2 };
+
+/* Memory for one row on its way through maps, for one caller at a time. */
+typedef struct scratch {
+    struct scratch *next;
+    mst_array *in, *out;
+    void **dst;
+    char *data;
+} scratch;
+
+struct mst_row_fetch {
+    const mst_dataset *base; /* the source, or a prefetch */
+    const mst_dataset *end;
+    const mst_dataset **stage; /* the datasets with a stage, from base to end */
+    int num_stages;
+    bool has_map;
+    int most_components;
+    size_t scratch_bytes;
+    pthread_mutex_t lock; /* of `unused` */
+    scratch *unused;
+};
+
+static size_t align(size_t size) {
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static bool is_base(const mst_dataset *dataset) {
+    return !dataset->upstream || dataset->type == &mst_prefetch_type;
+}
+
+/* Counts the stages, and what one row needs: each stage writes to memory of its own. */
+static void measure(mst_row_fetch *fetch) {
+    const mst_dataset *dataset = fetch->end;
+    fetch->most_components = dataset->num_components;
+    for (; !is_base(dataset); dataset = dataset->upstream) {
+        if (dataset->upstream->num_components > fetch->most_components)
+            fetch->most_components = dataset->upstream->num_components;
+        if (!dataset->stage) continue;
+        fetch->num_stages++;
+        fetch->has_map |= dataset->stage->map != NULL;
+        for (int i = 0; i < dataset->num_components; i++)
+            if (dataset->stage->map || dataset->stage->component == i)
+                fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
+    }
+    fetch->base = dataset;
+}
+
+mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_row_fetch **out) {
+    mst_row_fetch *fetch = *out = calloc(1, sizeof *fetch);
+    if (!fetch) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an iterator");
+    fetch->end = dataset;
+    measure(fetch);
+    pthread_mutex_init(&fetch->lock, NULL);
+    fetch->stage = calloc((size_t)fetch->num_stages + 1, sizeof(mst_dataset *));
+    if (!fetch->stage) {
+        mst_row_fetch_destroy(fetch);
+        *out = NULL;
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an iterator");
+    }
+    int i = fetch->num_stages;
+    for (; dataset != fetch->base; dataset = dataset->upstream)
+        if (dataset->stage) fetch->stage[--i] = dataset;
+    return MST_OK;
+}
+
+void mst_row_fetch_destroy(mst_row_fetch *fetch) {
+    if (!fetch) return;
+    while (fetch->unused) {
+        scratch *next = fetch->unused->next;
+        free(fetch->unused);
+        fetch->unused = next;
+    }
+    pthread_mutex_destroy(&fetch->lock);
+    free(fetch->stage);
+    free(fetch);
+}
+
+/* There come to be as many as there are callers at once, and then no more. */
+static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
+    pthread_mutex_lock(&fetch->lock);
+    scratch *s = *out = fetch->unused;
+    if (s) fetch->unused = s->next;
+    pthread_mutex_unlock(&fetch->lock);
+    if (s) return MST_OK;
+    size_t n = (size_t)fetch->most_components;
+    size_t head = align(sizeof *s), arrays = align(n * sizeof(mst_array)), pointers = align(n * sizeof(void *));
+    char *memory = aligned_alloc(ALIGNMENT, head + 2 * arrays + pointers + fetch->scratch_bytes);
+    if (!memory) return MST_FAIL(MST_OUT_OF_MEMORY, "map: cannot get memory for a row");
+    *out = s = (scratch *)(void *)memory;
+    *s = (scratch){.in = (mst_array *)(void *)(memory + head),
+                   .out = (mst_array *)(void *)(memory + head + arrays),
+                   .dst = (void **)(void *)(memory + head + 2 * arrays),
+                   .data = memory + head + 2 * arrays + pointers};
+    return MST_OK;
+}
+
+static void give_scratch(mst_row_fetch *fetch, scratch *s) {
+    pthread_mutex_lock(&fetch->lock);
+    s->next = fetch->unused;
+    fetch->unused = s;
+    pthread_mutex_unlock(&fetch->lock);
+}
+
+static const void *base_memory(const mst_row_fetch *fetch, const mst_element *element, int i) {
+    return element->memory ? element->memory[i] : mst_source_memory(fetch->base, i);
+}
+
+static int64_t row_number(const mst_element *element, int64_t i) {
+    return element->rows ? element->rows[i] : i;
+}
+
+/* Rows come in random order from memory that no cache holds: asking for the next while this one is worked on brings 100
+ * rows of 784 bytes to f32 from 25 us to 10 us. */
+static void ask_for(const char *row, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += LINE) __builtin_prefetch(row + i);
+}
+
+/* One component through two or more scales, by blocks that stay in the cache. */
+static void convert_chain(const mst_row_fetch *fetch, int component, const char *src, char *dst, int64_t count) {
+    _Alignas(ALIGNMENT) double buffer[2][BLOCK];
+    const mst_dataset *last = NULL;
+    for (int j = 0; j < fetch->num_stages; j++)
+        if (fetch->stage[j]->stage->component == component) last = fetch->stage[j];
+    size_t src_size = mst_dtype_size(fetch->base->row[component].dtype);
+    size_t dst_size = mst_dtype_size(last->row[component].dtype);
+    for (int64_t i = 0; i < count; i += BLOCK) {
+        int64_t n = count - i < BLOCK ? count - i : BLOCK;
+        const void *from = src + (size_t)i * src_size;
+        int turn = 0;
+        for (int j = 0; j < fetch->num_stages; j++) {
+            const mst_row_stage *stage = fetch->stage[j]->stage;
+            if (stage->component != component) continue;
+            void *to = fetch->stage[j] == last ? (void *)(dst + (size_t)i * dst_size) : buffer[turn ^= 1];
+            stage->convert(from, to, n, stage->factor);
+            from = to;
+        }
+    }
+}
+
+static void copy_component(const mst_row_fetch *fetch, const mst_element *element, int component, int64_t first,
+                           int64_t count, char *dst) {
+    const char *memory = base_memory(fetch, element, component);
+    size_t src_bytes = mst_dataset_row_bytes(fetch->base, component);
+    size_t dst_bytes = mst_dataset_row_bytes(fetch->end, component);
+    int64_t elements = mst_shape_count(fetch->end->row[component].shape);
+    const mst_row_stage *scale = NULL;
+    int num_scales = 0;
+    for (int j = 0; j < fetch->num_stages; j++) {
+        if (fetch->stage[j]->stage->component != component) continue;
+        scale = fetch->stage[j]->stage;
+        num_scales++;
+    }
+    if (num_scales == 0 && !element->rows && count) {
+        memcpy(dst, memory + (size_t)first * src_bytes, (size_t)count * src_bytes);
+        return;
+    }
+    for (int64_t i = first; i < first + count; i++, dst += dst_bytes) {
+        const char *src = memory + (size_t)row_number(element, i) * src_bytes;
+        if (i + AHEAD < first + count) ask_for(memory + (size_t)row_number(element, i + AHEAD) * src_bytes, src_bytes);
+        if (num_scales == 0)
+            memcpy(dst, src, dst_bytes);
+        else if (num_scales == 1)
+            scale->convert(src, dst, elements, scale->factor);
+        else
+            convert_chain(fetch, component, src, dst, elements);
+    }
+}
+
+static mst_array row_array(const mst_dataset *dataset, int i, const void *data) {
+    const mst_spec *row = &dataset->row[i];
+    return (mst_array){.data = (void *)(uintptr_t)data,
+                       .count = mst_shape_count(row->shape),
+                       .dtype = row->dtype,
+                       .shape = row->shape};
+}
+
+/* The function is the user's: it may not have recorded an error of its own. */
+static mst_status map_failed(mst_status status, int64_t row) {
+    if (mst_error()->code != status) return MST_FAIL(status, "map: the function failed on row %lld", (long long)row);
+    return mst_error_prefix("map of row %lld", (long long)row);
+}
+
+/* One row through all stages; s->in holds its components in the end. */
+static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i) {
+    char *free_memory = s->data;
+    for (int c = 0; c < fetch->base->num_components; c++) {
+        size_t bytes = mst_dataset_row_bytes(fetch->base, c);
+        const char *memory = base_memory(fetch, element, c);
+        s->in[c] = row_array(fetch->base, c, memory + (size_t)row_number(element, i) * bytes);
+    }
+    for (int j = 0; j < fetch->num_stages; j++) {
+        const mst_dataset *dataset = fetch->stage[j];
+        const mst_row_stage *stage = dataset->stage;
+        if (!stage->map) {
+            int c = stage->component;
+            mst_array converted = row_array(dataset, c, free_memory);
+            free_memory += align(mst_dataset_row_bytes(dataset, c));
+            stage->convert(s->in[c].data, converted.data, converted.count, stage->factor);
+            s->in[c] = converted;
+            continue;
+        }
+        for (int c = 0; c < dataset->num_components; c++) {
+            s->out[c] = row_array(dataset, c, free_memory);
+            free_memory += align(mst_dataset_row_bytes(dataset, c));
+        }
+        mst_status status = stage->map(s->in, s->out, stage->context);
+        if (status) return map_failed(status, row_number(element, i));
+        mst_array *out = s->out;
+        s->out = s->in;
+        s->in = out;
+    }
+    return MST_OK;
+}
+
+static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t first,
+                              int64_t count, void *const *dst) {
+    for (int64_t i = 0; i < count; i++) {
+        MST_TRY(run_stages(fetch, s, element, first + i));
+        for (int c = 0; c < fetch->end->num_components; c++) {
+            size_t bytes = mst_dataset_row_bytes(fetch->end, c);
+            if (dst[c] && bytes) memcpy((char *)dst[c] + (size_t)i * bytes, s->in[c].data, bytes);
+        }
+    }
+    return MST_OK;
+}
+
+mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_element *element, int component, int64_t first,
+                              int64_t count, void *dst) {
+    scratch *s;
+    if (!fetch->has_map) {
+        copy_component(fetch, element, component, first, count, dst);
+        return MST_OK;
+    }
+    MST_TRY(take_scratch(fetch, &s));
+    for (int c = 0; c < fetch->end->num_components; c++) s->dst[c] = c == component ? dst : NULL;
+    mst_status status = copy_mapped(fetch, s, element, first, count, s->dst);
+    give_scratch(fetch, s);
+    return status;
+}
+
+mst_status mst_row_fetch_copy_all(mst_row_fetch *fetch, const mst_element *element, int64_t first, int64_t count,
+                                  void *const *dst) {
+    scratch *s;
+    if (fetch->has_map) {
+        MST_TRY(take_scratch(fetch, &s));
+        mst_status status = copy_mapped(fetch, s, element, first, count, dst);
+        give_scratch(fetch, s);
+        return status;
+    }
+    for (int c = 0; c < fetch->end->num_components; c++)
+        if (dst[c]) copy_component(fetch, element, c, first, count, dst[c]);
+    return MST_OK;
+}

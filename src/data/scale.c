@@ -1,0 +1,32 @@
+/* One component cast and multiplied. */
+#include "data/dataset.h"
+
+typedef struct scale {
+    mst_dataset base;
+    mst_row_stage stage;
+} scale;
+
+static const mst_dataset_type type = {.name = "scale"};
+
+mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor, mst_dataset **out) {
+    scale *d;
+    *out = NULL;
+    if (component < 0 || component >= dataset->num_components)
+        return MST_FAIL(MST_INVALID, "scale: component %d, the dataset has 0 to %d", component,
+                        dataset->num_components - 1);
+    if (dtype <= MST_NO_DTYPE || dtype >= MST_NUM_DTYPES)
+        return MST_FAIL(MST_INVALID, "scale: %d is no dtype: use MST_F32, MST_F64, ...", (int)dtype);
+    mst_dtype from = dataset->row[component].dtype;
+    mst_convert convert = mst_convert_find(from, dtype);
+    if (!convert)
+        return MST_FAIL(MST_INVALID, "scale: component %d is %s, rounding it to %s is not done here: use map",
+                        component, mst_dtype_name(from), mst_dtype_name(dtype));
+    if (!mst_dtype_is_float(dtype) && (factor < 1 || factor > 1))
+        return MST_FAIL(MST_INVALID, "scale: factor is %g, for dtype %s it must be 1", factor, mst_dtype_name(dtype));
+    MST_TRY(mst_dataset_derive(&type, sizeof *d, dataset, &d));
+    d->stage = (mst_row_stage){.component = component, .convert = convert, .factor = factor};
+    d->base.stage = &d->stage;
+    d->base.row[component].dtype = dtype;
+    *out = &d->base;
+    return MST_OK;
+}

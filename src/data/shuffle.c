@@ -1,0 +1,137 @@
+/* Rows in random order: all of them permuted, or drawn from a buffer. */
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "data/dataset.h"
+
+typedef struct shuffle {
+    mst_dataset base;
+    mst_shuffle_options options;
+    int64_t buffer_size; /* rows that are held at most */
+} shuffle;
+
+typedef struct shuffle_cursor {
+    mst_cursor base;
+    int64_t *buffer;
+    int64_t filled;  /* rows in the buffer */
+    int64_t given;   /* rows since the start */
+    uint64_t stream; /* of random numbers: the epoch */
+    bool input_is_over;
+} shuffle_cursor;
+
+static const shuffle *dataset_of(const mst_cursor *cursor) {
+    return (const shuffle *)cursor->dataset;
+}
+
+static mst_status begin(mst_cursor *cursor, int64_t epoch) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    c->stream = dataset_of(cursor)->options.same_each_epoch ? 0 : (uint64_t)epoch;
+    c->given = 0;
+    MST_TRY(cursor->upstream->type->start(cursor->upstream, epoch));
+    MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->buffer, dataset_of(cursor)->buffer_size, &c->filled));
+    c->input_is_over = c->filled < dataset_of(cursor)->buffer_size;
+    return MST_OK;
+}
+
+static void destroy(mst_cursor *cursor) {
+    free(((shuffle_cursor *)cursor)->buffer);
+}
+
+/* ---- a permutation of all rows ----------------------------------------------------------------------- */
+
+static mst_status start_all(mst_cursor *cursor, int64_t epoch) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    MST_TRY(begin(cursor, epoch));
+    mst_rng_shuffle(c->buffer, c->filled, dataset_of(cursor)->options.seed, c->stream);
+    return MST_OK;
+}
+
+static int64_t advance(shuffle_cursor *c, int64_t n) {
+    if (n > c->filled - c->given) n = c->filled - c->given;
+    c->given += n;
+    return n;
+}
+
+static mst_status rows_of_all(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    const int64_t *next = c->buffer + c->given;
+    *got = advance(c, max);
+    for (int64_t i = 0; i < *got; i++) rows[i] = next[i];
+    return MST_OK;
+}
+
+static mst_status skip_of_all(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+    *skipped = advance((shuffle_cursor *)cursor, n);
+    return MST_OK;
+}
+
+static const mst_cursor_type all_type = {
+    .start = start_all, .rows = rows_of_all, .skip = skip_of_all, .destroy = destroy};
+
+/* ---- draws from a buffer ------------------------------------------------------------------------------ */
+
+static mst_status draw(mst_cursor *cursor, int64_t *row) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    uint64_t seed = dataset_of(cursor)->options.seed;
+    int64_t *drawn = c->buffer + mst_rng_below(seed, c->stream, (uint64_t)c->given++, (uint64_t)c->filled);
+    int64_t got = 0;
+    *row = *drawn;
+    if (!c->input_is_over) MST_TRY(cursor->upstream->type->rows(cursor->upstream, drawn, 1, &got));
+    c->input_is_over = got == 0;
+    if (c->input_is_over) *drawn = c->buffer[--c->filled];
+    return MST_OK;
+}
+
+static mst_status drawn_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+    for (*got = 0; *got < max && ((shuffle_cursor *)cursor)->filled; ++*got) MST_TRY(draw(cursor, rows + *got));
+    return MST_OK;
+}
+
+/* What is in the buffer later depends on all draws before. */
+static mst_status skip_draws(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+    int64_t row;
+    for (*skipped = 0; *skipped < n && ((shuffle_cursor *)cursor)->filled; ++*skipped) MST_TRY(draw(cursor, &row));
+    return MST_OK;
+}
+
+static const mst_cursor_type buffer_type = {.start = begin, .rows = drawn_rows, .skip = skip_draws, .destroy = destroy};
+
+/* -------------------------------------------------------------------------------------------------------- */
+
+static bool holds_all(const shuffle *d) {
+    return d->base.cardinality >= 0 && d->buffer_size >= d->base.cardinality;
+}
+
+static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+    const shuffle *d = (const shuffle *)dataset;
+    MST_TRY(mst_cursor_alloc(holds_all(d) ? &all_type : &buffer_type, sizeof(shuffle_cursor), dataset, out));
+    shuffle_cursor *c = (shuffle_cursor *)*out;
+    uint64_t size = (uint64_t)d->buffer_size;
+    if (size < SIZE_MAX / sizeof *c->buffer) c->buffer = malloc((size_t)(size + 1) * sizeof *c->buffer);
+    if (c->buffer) return MST_OK;
+    mst_cursor_destroy(*out);
+    *out = NULL;
+    return MST_FAIL(MST_OUT_OF_MEMORY, "shuffle: cannot get memory for %lld rows: choose a smaller buffer_size",
+                    (long long)d->buffer_size);
+}
+
+static const mst_dataset_type type = {.name = "shuffle", .open = open};
+
+mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options, mst_dataset **out) {
+    shuffle *d;
+    static const mst_shuffle_options defaults;
+    if (!options) options = &defaults;
+    *out = NULL;
+    MST_TRY(mst_dataset_want_rows(dataset, "shuffle"));
+    MST_TRY(mst_dataset_want_least("shuffle", "buffer_size", options->buffer_size, 0));
+    if (dataset->cardinality < 0 && options->buffer_size == 0)
+        return MST_FAIL(MST_INVALID,
+                        "shuffle: an endless dataset has no permutation: give a buffer_size, or put repeat behind");
+    MST_TRY(mst_dataset_derive(&type, sizeof *d, dataset, &d));
+    d->options = *options;
+    d->buffer_size = options->buffer_size;
+    if (dataset->cardinality >= 0 && (d->buffer_size == 0 || d->buffer_size > dataset->cardinality))
+        d->buffer_size = dataset->cardinality;
+    *out = &d->base;
+    return MST_OK;
+}

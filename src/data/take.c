@@ -1,0 +1,60 @@
+/* The first elements. */
+#include "data/dataset.h"
+
+typedef struct take {
+    mst_dataset base;
+    int64_t n;
+} take;
+
+typedef struct take_cursor {
+    mst_cursor base;
+    int64_t left;
+} take_cursor;
+
+static mst_status start(mst_cursor *cursor, int64_t epoch) {
+    ((take_cursor *)cursor)->left = ((const take *)cursor->dataset)->n;
+    return cursor->upstream->type->start(cursor->upstream, epoch);
+}
+
+static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+    take_cursor *c = (take_cursor *)cursor;
+    *got = 0;
+    if (max > c->left) max = c->left;
+    if (max) MST_TRY(cursor->upstream->type->rows(cursor->upstream, rows, max, got));
+    c->left -= *got;
+    return MST_OK;
+}
+
+static mst_status batch(mst_cursor *cursor, mst_element *element) {
+    take_cursor *c = (take_cursor *)cursor;
+    *element = (mst_element){0};
+    if (c->left) MST_TRY(cursor->upstream->type->batch(cursor->upstream, element));
+    if (element->count) c->left--;
+    return MST_OK;
+}
+
+static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+    take_cursor *c = (take_cursor *)cursor;
+    MST_TRY(cursor->upstream->type->skip(cursor->upstream, n < c->left ? n : c->left, skipped));
+    c->left -= *skipped;
+    return MST_OK;
+}
+
+static const mst_cursor_type cursor_type = {.start = start, .rows = rows, .batch = batch, .skip = skip};
+
+static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+    return mst_cursor_alloc(&cursor_type, sizeof(take_cursor), dataset, out);
+}
+
+static const mst_dataset_type type = {.name = "take", .open = open};
+
+mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out) {
+    take *d;
+    *out = NULL;
+    MST_TRY(mst_dataset_want_least("take", "n", n, 0));
+    MST_TRY(mst_dataset_derive(&type, sizeof *d, dataset, &d));
+    d->n = n;
+    if (dataset->cardinality == MST_INFINITE || dataset->cardinality > n || n == 0) d->base.cardinality = n;
+    *out = &d->base;
+    return MST_OK;
+}

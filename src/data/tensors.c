@@ -1,0 +1,94 @@
+/* Source: rows of tensors in memory. */
+#include <stdlib.h>
+
+#include "data/dataset.h"
+
+typedef struct tensors {
+    mst_dataset base;
+    mst_tensor **component;
+} tensors;
+
+typedef struct tensors_cursor {
+    mst_cursor base;
+    int64_t position;
+} tensors_cursor;
+
+static mst_status start(mst_cursor *cursor, int64_t epoch) {
+    (void)epoch;
+    ((tensors_cursor *)cursor)->position = 0;
+    return MST_OK;
+}
+
+static int64_t advance(mst_cursor *cursor, int64_t n) {
+    tensors_cursor *c = (tensors_cursor *)cursor;
+    int64_t left = cursor->dataset->cardinality - c->position;
+    if (n > left) n = left;
+    c->position += n;
+    return n;
+}
+
+static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+    int64_t position = ((tensors_cursor *)cursor)->position;
+    *got = advance(cursor, max);
+    for (int64_t i = 0; i < *got; i++) rows[i] = position + i;
+    return MST_OK;
+}
+
+static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+    *skipped = advance(cursor, n);
+    return MST_OK;
+}
+
+static const mst_cursor_type cursor_type = {.start = start, .rows = rows, .skip = skip};
+
+static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+    return mst_cursor_alloc(&cursor_type, sizeof(tensors_cursor), dataset, out);
+}
+
+static void destroy(mst_dataset *dataset) {
+    tensors *d = (tensors *)dataset;
+    for (int i = 0; d->component && i < dataset->num_components; i++) mst_tensor_release(d->component[i]);
+    free(d->component);
+}
+
+static const mst_dataset_type type = {.name = "from_tensors", .destroy = destroy, .open = open};
+
+const void *mst_source_memory(const mst_dataset *source, int i) {
+    return mst_tensor_data(((const tensors *)source)->component[i]);
+}
+
+static mst_status check(mst_tensor *const *components, int n) {
+    if (n < 1) return MST_FAIL(MST_INVALID, "from_tensors: %d components, at least 1 is needed", n);
+    for (int i = 0; i < n; i++) {
+        if (!components[i]) return MST_FAIL(MST_INVALID, "from_tensors: component %d is NULL", i);
+        mst_shape shape = mst_tensor_shape(components[i]), first = mst_tensor_shape(components[0]);
+        if (shape.ndim == 0)
+            return MST_FAIL(MST_INVALID,
+                            "from_tensors: component %d is a scalar: rows are along dimension 0, give it one", i);
+        if (shape.dim[0] == 0) return MST_FAIL(MST_INVALID, "from_tensors: component %d has no rows", i);
+        if (shape.dim[0] != first.dim[0])
+            return MST_FAIL(MST_INVALID,
+                            "from_tensors: component %d has %lld rows, component 0 has %lld: they must agree", i,
+                            (long long)shape.dim[0], (long long)first.dim[0]);
+    }
+    return MST_OK;
+}
+
+mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_dataset **out) {
+    tensors *d;
+    *out = NULL;
+    MST_TRY(check(components, n));
+    MST_TRY(mst_dataset_alloc(&type, sizeof *d, n, &d));
+    if (!(d->component = calloc((size_t)n, sizeof *d->component))) {
+        mst_dataset_release(&d->base);
+        return MST_FAIL(MST_OUT_OF_MEMORY, "from_tensors: cannot get memory for a dataset");
+    }
+    for (int i = 0; i < n; i++) {
+        mst_shape shape = mst_tensor_shape(components[i]);
+        d->component[i] = mst_tensor_retain(components[i]);
+        d->base.row[i] = (mst_spec){mst_tensor_dtype(components[i]), mst_shape_make(shape.ndim - 1, shape.dim + 1)};
+        d->base.cardinality = shape.dim[0];
+    }
+    *out = &d->base;
+    return MST_OK;
+}

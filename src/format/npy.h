@@ -1,0 +1,32 @@
+/** NPY, NumPy's format of one array: the header, without the elements.
+ *
+ *      byte 0..5  93 'N' 'U' 'M' 'P' 'Y'
+ *      byte 6, 7  version: 1, 2 or 3, and 0
+ *      then       length of the text, u16 (version 1) or u32, little-endian
+ *      then       text: {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), } and padding
+ *      then       the elements
+ *
+ *  Source: numpy/lib/format.py, NEP 1.
+ */
+#ifndef MUSTER_FORMAT_NPY_H
+#define MUSTER_FORMAT_NPY_H
+
+#include <stdbool.h>
+
+#include "muster/tensor.h"
+
+enum { MST_NPY_PREFIX = 8 };
+
+typedef struct mst_npy {
+    mst_dtype dtype;
+    bool big_endian;
+    mst_shape shape;
+} mst_npy;
+
+/** From the first MST_NPY_PREFIX bytes: how many bytes the length of the text takes, 2 or 4. Messages name NAME. */
+MST_CHECKED mst_status mst_npy_prefix(const char *name, const unsigned char prefix[MST_NPY_PREFIX], int *length_size);
+/** Parses SIZE bytes of TEXT. Fails with MST_CORRUPT where it is not such a text; with MST_UNIMPLEMENTED, saying what
+ * to convert to, where the elements have no dtype here or are stored column by column. */
+MST_CHECKED mst_status mst_npy_parse(const char *name, const char *text, size_t size, mst_npy *out);
+
+#endif

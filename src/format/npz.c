@@ -1,0 +1,142 @@
+#include "format/npz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/npy.h"
+#include "format/swap.h"
+#include "format/zip.h"
+
+struct mst_npz {
+    mst_bytes bytes;
+    mst_zip zip;
+};
+
+static const char suffix[] = ".npy";
+
+enum { SUFFIX_SIZE = 4, HEADER_MAX = 1 << 20, NAME_MAX_SHOWN = 300 };
+
+/* Cuts ".npy" off the names, so that they are those given to numpy.savez. */
+static void strip_names(mst_zip *zip) {
+    for (int64_t i = 0; i < zip->num_entries; i++) {
+        char *name = zip->entry[i].name;
+        size_t size = strlen(name);
+        if (size > SUFFIX_SIZE && strcmp(name + size - SUFFIX_SIZE, suffix) == 0) name[size - SUFFIX_SIZE] = '\0';
+    }
+}
+
+static mst_status finish(mst_npz *npz, mst_status status, mst_npz **out) {
+    if (!status) status = mst_zip_open(&npz->bytes, &npz->zip);
+    if (!status) {
+        strip_names(&npz->zip);
+        *out = npz;
+    } else {
+        mst_npz_close(npz);
+    }
+    return status;
+}
+
+mst_status mst_npz_open(const char *path, mst_npz **out) {
+    mst_npz *npz = calloc(1, sizeof *npz);
+    *out = NULL;
+    if (!npz) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", path);
+    return finish(npz, mst_bytes_open(path, &npz->bytes), out);
+}
+
+mst_status mst_npz_parse(const char *name, const void *data, size_t size, mst_npz **out) {
+    mst_npz *npz = calloc(1, sizeof *npz);
+    *out = NULL;
+    if (!npz) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", name);
+    return finish(npz, mst_bytes_of_memory(name, data, size, &npz->bytes), out);
+}
+
+void mst_npz_close(mst_npz *npz) {
+    if (!npz) return;
+    mst_zip_free(&npz->zip);
+    mst_bytes_close(&npz->bytes);
+    free(npz);
+}
+
+int64_t mst_npz_num_arrays(const mst_npz *npz) {
+    return npz->zip.num_entries;
+}
+
+const char *mst_npz_name(const mst_npz *npz, int64_t i) {
+    return npz->zip.entry[i].name;
+}
+
+bool mst_npz_has(const mst_npz *npz, const char *name) {
+    return mst_zip_find(&npz->zip, name) != NULL;
+}
+
+static mst_status missing(const mst_npz *npz, const char *name) {
+    char list[NAME_MAX_SHOWN] = "";
+    size_t used = 0;
+    for (int64_t i = 0; i < npz->zip.num_entries && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", npz->zip.entry[i].name);
+    return MST_FAIL(MST_NOT_FOUND, "'%s': has no array '%s': it has %s", npz->bytes.name, name, *list ? list : "none");
+}
+
+static mst_status read_header(mst_zip_reader *reader, const char *label, mst_npy *header) {
+    unsigned char prefix[MST_NPY_PREFIX], length[4] = {0};
+    int length_size;
+    MST_TRY(mst_zip_reader_read(reader, prefix, sizeof prefix));
+    MST_TRY(mst_npy_prefix(label, prefix, &length_size));
+    MST_TRY(mst_zip_reader_read(reader, length, (size_t)length_size));
+    size_t size = length[0] | (size_t)length[1] << 8 | (size_t)length[2] << 16 | (size_t)length[3] << 24;
+    if (size > HEADER_MAX)
+        return MST_FAIL(MST_CORRUPT, "'%s': an NPY header of %zu bytes: the array is damaged, save it again", label,
+                        size);
+    char *text = malloc(size + 1);
+    if (!text) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", label);
+    mst_status status = mst_zip_reader_read(reader, text, size);
+    if (!status) status = mst_npy_parse(label, text, size, header);
+    free(text);
+    return status;
+}
+
+static mst_status check_size(const mst_zip_reader *reader, const char *label, const mst_npy *header, size_t *size) {
+    char text[MST_SHAPE_TEXT];
+    uint64_t total = mst_dtype_size(header->dtype), holds = reader->entry->size - reader->done;
+    bool overflow = reader->done > reader->entry->size;
+    for (int i = 0; i < header->shape.ndim; i++)
+        overflow |= __builtin_mul_overflow(total, (uint64_t)header->shape.dim[i], &total);
+    *size = (size_t)total;
+    if (!overflow && total == holds) return MST_OK;
+    return MST_FAIL(MST_CORRUPT,
+                    "'%s': %s%s does not take the %llu bytes that are there: the array is damaged, save it again",
+                    label, mst_dtype_name(header->dtype), mst_shape_print(header->shape, text, sizeof text),
+                    (unsigned long long)holds);
+}
+
+static mst_status read_array(mst_zip_reader *reader, const char *label, mst_tensor **out) {
+    mst_npy header;
+    size_t size;
+    MST_TRY(read_header(reader, label, &header));
+    MST_TRY(check_size(reader, label, &header, &size));
+    if (mst_tensor_create(header.dtype, header.shape, out)) return mst_error_prefix("reading '%s'", label);
+    uint8_t *data = mst_tensor_data(*out);
+    MST_TRY(mst_zip_reader_read(reader, data, size));
+    MST_TRY(mst_zip_reader_finish(reader));
+    if (header.big_endian) mst_swap_big_endian(data, mst_tensor_count(*out), mst_dtype_size(header.dtype));
+    for (size_t i = 0; header.dtype == MST_BOOL && i < size; i++) data[i] = data[i] != 0;
+    return MST_OK;
+}
+
+mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out) {
+    mst_zip_reader reader;
+    char label[512];
+    *out = NULL;
+    const mst_zip_entry *entry = mst_zip_find(&npz->zip, name);
+    if (!entry) return missing(npz, name);
+    snprintf(label, sizeof label, "%s' array '%s", npz->bytes.name, name);
+    mst_status status = mst_zip_reader_open(&npz->zip, entry, &reader);
+    if (!status) status = read_array(&reader, label, out);
+    if (status) {
+        mst_tensor_release(*out);
+        *out = NULL;
+    }
+    mst_zip_reader_close(&reader);
+    return status;
+}

@@ -1,0 +1,30 @@
+/** NPZ, NumPy's format of named arrays: a ZIP archive with one NPY file each.
+ *
+ *  Read are dtypes f4, f8, i4, i8, u1 and b1 of either byte order, row-major, stored or deflated. Each array is read
+ *  straight into its tensor and checked against its CRC-32.
+ */
+#ifndef MUSTER_FORMAT_NPZ_H
+#define MUSTER_FORMAT_NPZ_H
+
+#include "muster/tensor.h"
+
+typedef struct mst_npz mst_npz;
+
+/** Opens the archive at PATH. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID where it is not a file that
+ *  can be read, MST_CORRUPT where it is not an archive. */
+MST_CHECKED mst_status mst_npz_open(const char *path, mst_npz **out);
+/** The same from SIZE bytes at DATA, which the caller keeps until the close; NAME stands for the path in messages. */
+MST_CHECKED mst_status mst_npz_parse(const char *name, const void *data, size_t size, mst_npz **out);
+/** NULL is allowed. */
+void mst_npz_close(mst_npz *npz);
+
+int64_t mst_npz_num_arrays(const mst_npz *npz);
+/** Name of array I, without ".npy". */
+const char *mst_npz_name(const mst_npz *npz, int64_t i);
+bool mst_npz_has(const mst_npz *npz, const char *name);
+
+/** The array NAME. Fails with MST_NOT_FOUND, saying which arrays there are; MST_CORRUPT where its bytes are damaged;
+ *  MST_UNIMPLEMENTED for other dtypes, orders and compressions. *OUT is NULL on failure. */
+MST_CHECKED mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out);
+
+#endif

@@ -1,0 +1,21 @@
+#include <math.h>
+
+#include "loss/loss.h"
+
+mst_status mst_regularizer_check(const mst_regularizer *r) {
+    if (!(r->l1 >= 0) || isinf(r->l1))
+        return MST_FAIL(MST_INVALID, "regularizer: l1 is %g, must be 0 or more, and finite", r->l1);
+    if (!(r->l2 >= 0) || isinf(r->l2))
+        return MST_FAIL(MST_INVALID, "regularizer: l2 is %g, must be 0 or more, and finite", r->l2);
+    return MST_OK;
+}
+
+mst_value mst_regularizer_value(const mst_regularizer *r, mst_value weight) {
+    if (mst_regularizer_check(r))
+        return mst_value_fail(mst_value_graph(weight), MST_INVALID, "%s", mst_error()->message);
+    mst_value penalty = MST_NONE;
+    if (r->l1 != 0) penalty = mst_scale(mst_reduce_sum(.src = mst_abs(weight)), r->l1);
+    if (r->l2 == 0) return penalty;
+    mst_value squares = mst_scale(mst_l2_loss(weight), r->half ? r->l2 : 2 * r->l2);
+    return r->l1 != 0 ? mst_add(penalty, squares) : squares;
+}

@@ -1,0 +1,15 @@
+/** sparse categorical crossentropy: -log softmax(logits)[label]
+ *
+ *  From probabilities p: limited to [epsilon, 1 - epsilon], and their logarithms are the logits, so that the result is
+ *  -log(p[label] / sum p) of the limited ones.
+ */
+#include "loss/loss.h"
+
+static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
+    mst_value logits = predictions;
+    if (!from_logits) logits = mst_log(mst_clip(predictions, MST_LOSS_EPSILON, 1 - MST_LOSS_EPSILON));
+    return mst_sparse_softmax_cross_entropy(logits, labels);
+}
+
+const mst_loss_form mst_loss_form_sparse_categorical_crossentropy = {
+    .name = "sparse_categorical_crossentropy", .sparse = true, .activation = "softmax", .value = value};

@@ -1,0 +1,11 @@
+/** accuracy: binary where predictions have one column, categorical where labels have their shape, sparse otherwise */
+#include "metric/metric.h"
+
+static mst_value value(const mst_metric_options *o) {
+    mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
+    if (p.ndim < 2 || p.dim[p.ndim - 1] == 1) return mst_metric_form_binary_accuracy.value(o);
+    bool same = t.ndim == p.ndim && t.dim[t.ndim - 1] == p.dim[p.ndim - 1];
+    return (same ? &mst_metric_form_categorical_accuracy : &mst_metric_form_sparse_accuracy)->value(o);
+}
+
+const mst_metric_form mst_metric_form_accuracy = {.name = "accuracy", .value = value};

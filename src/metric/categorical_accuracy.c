@@ -1,0 +1,11 @@
+/** categorical accuracy: argmax of the labels == argmax of the predictions, along the last axis */
+#include "metric/metric.h"
+
+static mst_value value(const mst_metric_options *o) {
+    mst_value labels;
+    if (!mst_metric_elements(o, &labels)) return labels;
+    mst_value hit = mst_equal(mst_argmax(.src = labels, .axis = -1), mst_argmax(.src = o->predictions, .axis = -1));
+    return mst_cast(hit, MST_F64);
+}
+
+const mst_metric_form mst_metric_form_categorical_accuracy = {.name = "categorical_accuracy", .value = value};

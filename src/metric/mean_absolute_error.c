@@ -1,0 +1,9 @@
+/** mean absolute error: mean of |label - prediction| */
+#include "metric/metric.h"
+
+static mst_value value(const mst_metric_options *o) {
+    mst_value labels;
+    return mst_metric_elements(o, &labels) ? mst_abs(mst_sub(labels, o->predictions)) : labels;
+}
+
+const mst_metric_form mst_metric_form_mean_absolute_error = {.name = "mean_absolute_error", .value = value};

@@ -1,0 +1,9 @@
+/** mean squared error: mean of (label - prediction)^2 */
+#include "metric/metric.h"
+
+static mst_value value(const mst_metric_options *o) {
+    mst_value labels;
+    return mst_metric_elements(o, &labels) ? mst_squared_difference(labels, o->predictions) : labels;
+}
+
+const mst_metric_form mst_metric_form_mean_squared_error = {.name = "mean_squared_error", .value = value};

@@ -1,0 +1,126 @@
+#include "metric/metric.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+
+static const mst_metric_form *const forms[MST_NUM_METRICS] = {
+    [MST_METRIC_ACCURACY] = &mst_metric_form_accuracy,
+    [MST_METRIC_SPARSE_ACCURACY] = &mst_metric_form_sparse_accuracy,
+    [MST_METRIC_CATEGORICAL_ACCURACY] = &mst_metric_form_categorical_accuracy,
+    [MST_METRIC_BINARY_ACCURACY] = &mst_metric_form_binary_accuracy,
+    [MST_METRIC_TOP_K_ACCURACY] = &mst_metric_form_top_k_accuracy,
+    [MST_METRIC_MEAN_SQUARED_ERROR] = &mst_metric_form_mean_squared_error,
+    [MST_METRIC_MEAN_ABSOLUTE_ERROR] = &mst_metric_form_mean_absolute_error,
+};
+
+const char *mst_metric_name(mst_metric metric) {
+    if (metric == MST_METRIC_NONE) return "";
+    return (unsigned)metric < MST_NUM_METRICS ? forms[metric]->name : NULL;
+}
+
+mst_status mst_metric_from_name(const char *name, mst_metric *out) {
+    const char *names[MST_NUM_METRICS] = {NULL};
+    for (int i = 1; i < MST_NUM_METRICS; i++) {
+        names[i - 1] = forms[i]->name;
+        if (strcmp(forms[i]->name, name) != 0) continue;
+        *out = (mst_metric)i;
+        return MST_OK;
+    }
+    const char *nearest = mst_nearest(name, names);
+    return MST_FAIL(MST_INVALID, "there is no metric '%s'%s%s%s", name, nearest ? ": did you mean '" : "",
+                    nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+mst_value mst_metric_fail(const mst_metric_options *o, const char *what) {
+    char left[MST_SHAPE_TEXT], right[MST_SHAPE_TEXT];
+    mst_spec a = mst_value_spec(o->labels), b = mst_value_spec(o->predictions);
+    return mst_value_fail(mst_value_graph(o->predictions), MST_INVALID,
+                          "%s: %s: labels '%s' %s%s, predictions '%s' %s%s", forms[o->metric]->name, what,
+                          mst_value_name(o->labels), mst_dtype_name(a.dtype),
+                          mst_shape_print(a.shape, left, sizeof left), mst_value_name(o->predictions),
+                          mst_dtype_name(b.dtype), mst_shape_print(b.shape, right, sizeof right));
+}
+
+static bool agree(mst_shape a, mst_shape b, int ndim) {
+    for (int i = 0; i < ndim; i++)
+        if (a.dim[i] >= 0 && b.dim[i] >= 0 && a.dim[i] != b.dim[i]) return false;
+    return true;
+}
+
+bool mst_metric_rows(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
+    mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
+    if (t.ndim == p.ndim && t.ndim > 0 && t.dim[t.ndim - 1] == 1) t.ndim--;
+    if (p.ndim < 2 || t.ndim != p.ndim - 1 || !agree(t, p, t.ndim)) {
+        *labels = mst_metric_fail(o, "labels must be class numbers, one for each row of predictions");
+        return false;
+    }
+    if (p.ndim > 2 && p.dim[p.ndim - 1] < 0) {
+        *labels = mst_metric_fail(o, "the number of classes must be known");
+        return false;
+    }
+    bool flat = mst_value_spec(o->labels).shape.ndim == 1;
+    *labels = flat ? o->labels : mst_reshape(o->labels, MST_SHAPE(-1));
+    if (mst_value_spec(*labels).dtype != MST_I64) *labels = mst_cast(*labels, MST_I64);
+    *predictions = p.ndim == 2 ? o->predictions : mst_reshape(o->predictions, MST_SHAPE(-1, p.dim[p.ndim - 1]));
+    return true;
+}
+
+bool mst_metric_elements(const mst_metric_options *o, mst_value *labels) {
+    mst_spec t = mst_value_spec(o->labels), p = mst_value_spec(o->predictions);
+    *labels = t.dtype == p.dtype ? o->labels : mst_cast(o->labels, p.dtype);
+    bool column = t.shape.ndim == 1 && p.shape.ndim == 2 && p.shape.dim[1] == 1;
+    if (column) *labels = mst_expand_dims(*labels, -1);
+    bool row = t.shape.ndim == 2 && t.shape.dim[1] == 1 && p.shape.ndim == 1;
+    if (row) *labels = mst_squeeze(.src = *labels, .axes = MST_AXES(-1));
+    t = mst_value_spec(*labels);
+    if (t.shape.ndim == p.shape.ndim && agree(t.shape, p.shape, p.shape.ndim)) return true;
+    *labels = mst_metric_fail(o, "shapes differ");
+    return false;
+}
+
+mst_metric_values mst_metric_mean(mst_value src) {
+    mst_metric_values values = {src, src};
+    if (mst_value_is_none(src)) return values;
+    mst_spec spec = mst_value_spec(src);
+    values.sum = mst_reduce_sum(.src = spec.dtype == MST_F64 ? src : mst_cast(src, MST_F64));
+    values.count = mst_scalar(mst_value_graph(src), MST_F64, 1);
+    for (int i = 0; i < spec.shape.ndim; i++) values.count = mst_mul(values.count, mst_dim_size(src, i, MST_F64));
+    return values;
+}
+
+/* An error value where the options cannot be right, MST_NONE with OK set where they can. */
+static mst_value check(const mst_metric_options *o, bool *ok) {
+    mst_graph *graph = mst_value_graph(o->predictions);
+    *ok = false;
+    if ((unsigned)o->metric >= MST_NUM_METRICS || o->metric == MST_METRIC_NONE)
+        return mst_value_fail(graph, MST_INVALID, "metric is %d, must be one of mst_metric", (int)o->metric);
+    if (mst_value_is_none(o->labels) || mst_value_is_none(o->predictions))
+        return mst_value_fail(graph, MST_INVALID, "%s: there are no labels or no predictions", forms[o->metric]->name);
+    if (!mst_dtype_is_float(mst_value_spec(o->predictions).dtype))
+        return mst_metric_fail(o, "predictions must be f32 or f64");
+    *ok = true;
+    return MST_NONE;
+}
+
+mst_metric_values mst_metric_batch_with(mst_metric_options o) {
+    bool ok;
+    mst_value failed = check(&o, &ok);
+    if (!ok) return (mst_metric_values){failed, failed};
+    if (o.k == 0) o.k = 5;
+    if (o.threshold == 0) o.threshold = 0.5;
+    return mst_metric_mean(forms[o.metric]->value(&o));
+}
+
+void mst_metric_add(mst_metric_state *state, double sum, double count) {
+    state->sum += sum;
+    state->count += count;
+}
+
+double mst_metric_result(const mst_metric_state *state) {
+    return state->count != 0 ? state->sum / state->count : 0;
+}
+
+void mst_metric_reset(mst_metric_state *state) {
+    *state = (mst_metric_state){0};
+}

@@ -1,0 +1,10 @@
+/** top-k accuracy: fewer than k predictions are above that of the label, all are finite */
+#include "metric/metric.h"
+
+static mst_value value(const mst_metric_options *o) {
+    mst_value labels, predictions;
+    if (!mst_metric_rows(o, &labels, &predictions)) return labels;
+    return mst_cast(mst_in_top_k(predictions, labels, o->k), MST_F64);
+}
+
+const mst_metric_form mst_metric_form_top_k_accuracy = {.name = "top_k_accuracy", .value = value};

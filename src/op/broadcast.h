@@ -1,0 +1,12 @@
+/** What broadcast_to and broadcast_like share; defined in broadcast_to.c. */
+#ifndef MUSTER_OP_BROADCAST_H
+#define MUSTER_OP_BROADCAST_H
+
+#include "muster/op.h"
+
+/** Source 0 spread to SHAPE, whose dimensions may be -1; an error where it does not broadcast. */
+MST_CHECKED mst_status mst_broadcast_infer(mst_infer *c, const mst_shape *shape);
+/** The kernel: repeats source 0 to the shape of output 0. */
+mst_status mst_broadcast_copy(const mst_kernel_args *a);
+
+#endif

@@ -1,0 +1,106 @@
+/** confusion_matrix: dst[l, p] = number of i with labels[i] = l and predictions[i] = p
+ *
+ *  labels       [n], i32, i64 or u8
+ *  predictions  [n], labels' dtype
+ *  dst          [num_classes, num_classes], i64: rows are labels, columns predictions
+ *  num_classes  at least 1
+ *
+ *  A label or prediction outside [0, num_classes) is an error that names it.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_confusion_matrix_options {
+    int zero_;
+    mst_value labels, predictions;
+    int64_t num_classes;
+} mst_confusion_matrix_options;
+MST_API mst_value mst_confusion_matrix_with(mst_confusion_matrix_options options);
+#define mst_confusion_matrix(...) mst_confusion_matrix_with((mst_confusion_matrix_options){.zero_ = 0, __VA_ARGS__})
+#endif
+#include <string.h>
+
+#include "op/op.h"
+
+enum { MOST_CLASSES = 1 << 20 };
+
+static const mst_field fields[] = {
+    MST_FIELD_I64(mst_confusion_matrix_options, num_classes, 0, 1, MOST_CLASSES, "number of classes"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_confusion_matrix_options *o = c->options;
+    mst_shape rows;
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    MST_TRY(mst_infer_want_ndim(c, 0, 1));
+    MST_TRY(mst_infer_same_shape(c, 0, 1, &rows));
+    c->dst[0] = (mst_spec){.dtype = MST_I64, .shape = MST_SHAPE(o->num_classes, o->num_classes)};
+    return MST_OK;
+}
+
+static int64_t class_at(const mst_array *array, int64_t i) {
+    switch ((int)array->dtype) {
+        case MST_U8: return ((const uint8_t *)array->data)[i];
+        case MST_I32: return ((const int32_t *)array->data)[i];
+        default: return ((const int64_t *)array->data)[i];
+    }
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const int64_t classes = ((const mst_confusion_matrix_options *)a->options)->num_classes;
+    int64_t *dst = a->dst[0].data;
+    memset(dst, 0, (size_t)a->dst[0].count * sizeof *dst);
+    for (int64_t i = 0; i < a->src[0].count; i++) {
+        int64_t label = class_at(&a->src[0], i), prediction = class_at(&a->src[1], i);
+        if (label < 0 || label >= classes)
+            return mst_kernel_fail(a, MST_INVALID, "label %lld of row %lld is not in [0, %lld)", (long long)label,
+                                   (long long)i, (long long)classes);
+        if (prediction < 0 || prediction >= classes)
+            return mst_kernel_fail(a, MST_INVALID, "prediction %lld of row %lld is not in [0, %lld)",
+                                   (long long)prediction, (long long)i, (long long)classes);
+        dst[label * classes + prediction]++;
+    }
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {5}, .value = (const double[]){0, 1, 2, 1, 1}},
+             {.ndim = 1, .dim = {5}, .value = (const double[]){0, 2, 2, 1, 2}}},
+     .options = &(const mst_confusion_matrix_options){.num_classes = 3},
+     .expect = {(const double[]){1, 0, 0, 0, 1, 2, 0, 0, 1}}},
+    {.name = "empty",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {0}}, {.ndim = 1, .dim = {0}}},
+     .options = &(const mst_confusion_matrix_options){.num_classes = 2},
+     .expect = {(const double[]){0, 0, 0, 0}}},
+    {.name = "label out of range",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {1}, .value = (const double[]){3}},
+             {.ndim = 1, .dim = {1}, .value = (const double[]){0}}},
+     .options = &(const mst_confusion_matrix_options){.num_classes = 3},
+     .fails = MST_INVALID},
+    {.name = "lengths differ",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){0, 0}},
+             {.ndim = 1, .dim = {1}, .value = (const double[]){0}}},
+     .options = &(const mst_confusion_matrix_options){.num_classes = 3},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_confusion_matrix = {
+    .name = "confusion_matrix",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_INDICES | MST_DTYPE_BIT(MST_U8),
+    .fields = fields,
+    .options_size = sizeof(mst_confusion_matrix_options),
+    .infer = infer,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_confusion_matrix_with(mst_confusion_matrix_options options) {
+    return mst_call(NULL, &mst_op_confusion_matrix, 2, (const mst_value[]){options.labels, options.predictions},
+                    &options);
+}

@@ -1,0 +1,171 @@
+/** Element by element ops: reference kernels for all dtypes with NumPy broadcasting, and the inference they share.
+ *
+ *  A formula is written once, in x (and y) of the type T that it is computed in, and a macro makes the loops: one a
+ *  dtype, all of them plain loops over contiguous memory. Broadcasting goes by rows, in which each source either runs
+ *  along or stays at one element.
+ *
+ *      MST_UNARY_FLOATS(exp(x))
+ *      MST_BINARY_ARITHMETIC(x + y)
+ *
+ *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. */
+#ifndef MUSTER_OP_ELEMENTWISE_H
+#define MUSTER_OP_ELEMENTWISE_H
+
+#include <math.h>
+#include <tgmath.h>
+
+#include "muster/op.h"
+#include "muster/ops.h"
+
+/* ---- inference and gradients ---------------------------------------------------------------------- */
+
+/** dst[0] is like source 0, whose dtype the op lists. Defined in neg.c. */
+MST_CHECKED mst_status mst_infer_unary(mst_infer *c);
+/** dst[0] has the shape of source 0, whose dtype the op lists, and is bool. Defined in is_nan.c. */
+MST_CHECKED mst_status mst_infer_test(mst_infer *c);
+/** dst[0] is what sources 0 and 1, of one listed dtype, broadcast to. Defined in add.c. */
+MST_CHECKED mst_status mst_infer_binary(mst_infer *c);
+/** As mst_infer_binary, with a bool output. Defined in equal.c. */
+MST_CHECKED mst_status mst_infer_comparison(mst_infer *c);
+/** dst[0] is like sources 0 and 1, which are alike. Defined in relu_grad.c. */
+MST_CHECKED mst_status mst_infer_alike(mst_infer *c);
+
+/** NUMBER as a scalar of LIKE's dtype. */
+static inline mst_value mst_number(mst_value like, double number) {
+    return mst_scalar(mst_value_graph(like), mst_value_spec(like).dtype, number);
+}
+
+/* ---- conversion ----------------------------------------------------------------------------------- */
+
+/** The nearest integer towards zero that the type holds; 0 for NaN. */
+static inline int32_t mst_saturate_i32(double x) {
+    if (isnan(x)) return 0;
+    return x <= -0x1p31 ? INT32_MIN : x >= 0x1p31 ? INT32_MAX : (int32_t)x;
+}
+
+static inline int64_t mst_saturate_i64(double x) {
+    if (isnan(x)) return 0;
+    return x <= -0x1p63 ? INT64_MIN : x >= 0x1p63 ? INT64_MAX : (int64_t)x;
+}
+
+static inline uint8_t mst_saturate_u8(double x) {
+    if (isnan(x)) return 0;
+    return x <= 0 ? 0 : x >= 255 ? UINT8_MAX : (uint8_t)x;
+}
+
+/* ---- rows of broadcast arrays --------------------------------------------------------------------- */
+
+enum { MST_BROADCAST_SRC = 3 };
+
+/** A walk over output 0 in rows. Neighbouring dimensions along which the same sources run are one. */
+typedef struct mst_broadcast {
+    int num_src;
+    int64_t inner;                     /**< elements of a row */
+    bool varies[MST_BROADCAST_SRC];    /**< along the row; else the source stays at one element */
+    int64_t offset[MST_BROADCAST_SRC]; /**< of the row in each source, in elements */
+    int ndim;                          /**< dimensions outside the row */
+    int64_t dim[MST_MAX_NDIM], index[MST_MAX_NDIM], stride[MST_BROADCAST_SRC][MST_MAX_NDIM];
+} mst_broadcast;
+
+/** The first row. Output 0 must not be empty. Defined in add.c. */
+mst_broadcast mst_broadcast_make(const mst_kernel_args *a);
+/** Goes to the next row; false after the last. Defined in add.c. */
+bool mst_broadcast_next(mst_broadcast *b);
+
+/** Error where an element of the integer source 1 is 0 and something is divided by it. Defined in div.c. */
+MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
+
+/* ---- kernels -------------------------------------------------------------------------------------- */
+
+/** Defines the kernel `reference`, which runs the one of source 0's dtype: MST_REFERENCE([MST_F32] = f32, ...). */
+#define MST_REFERENCE(...)                                                       \
+    static mst_status reference(const mst_kernel_args *a) {                      \
+        static const mst_kernel_function kernel[MST_NUM_DTYPES] = {__VA_ARGS__}; \
+        return kernel[a->src[0].dtype](a);                                       \
+    }
+
+/** Defines the kernel `name` from elements S to elements D, with x converted to the type W. */
+#define MST_UNARY(name, S, W, D, expression)           \
+    static mst_status name(const mst_kernel_args *a) { \
+        typedef W T;                                   \
+        const S *src = a->src[0].data;                 \
+        D *dst = a->dst[0].data;                       \
+        const int64_t count = a->dst[0].count;         \
+        for (int64_t i = 0; i < count; i++) {          \
+            const T x = (T)src[i];                     \
+            dst[i] = (D)(expression);                  \
+        }                                              \
+        return MST_OK;                                 \
+    }
+
+/** The same from two sources of elements S, that broadcast. */
+#define MST_BINARY(name, S, W, D, expression)                                                               \
+    static void name##_row(const S *xs, bool x_varies, const S *ys, bool y_varies, D *dst, int64_t count) { \
+        typedef W T;                                                                                        \
+        if (x_varies && y_varies) {                                                                         \
+            for (int64_t i = 0; i < count; i++) {                                                           \
+                const T x = (T)xs[i], y = (T)ys[i];                                                         \
+                dst[i] = (D)(expression);                                                                   \
+            }                                                                                               \
+        } else if (x_varies) {                                                                              \
+            const T y = (T)*ys;                                                                             \
+            for (int64_t i = 0; i < count; i++) {                                                           \
+                const T x = (T)xs[i];                                                                       \
+                dst[i] = (D)(expression);                                                                   \
+            }                                                                                               \
+        } else {                                                                                            \
+            const T x = (T)*xs;                                                                             \
+            for (int64_t i = 0; i < count; i++) {                                                           \
+                const T y = (T)ys[i];                                                                       \
+                dst[i] = (D)(expression);                                                                   \
+            }                                                                                               \
+        }                                                                                                   \
+    }                                                                                                       \
+    static mst_status name(const mst_kernel_args *a) {                                                      \
+        const S *xs = a->src[0].data, *ys = a->src[1].data;                                                 \
+        D *dst = a->dst[0].data;                                                                            \
+        if (a->dst[0].count == 0) return MST_OK;                                                            \
+        mst_broadcast b = mst_broadcast_make(a);                                                            \
+        do {                                                                                                \
+            name##_row(xs + b.offset[0], b.varies[0], ys + b.offset[1], b.varies[1], dst, b.inner);         \
+            dst += b.inner;                                                                                 \
+        } while (mst_broadcast_next(&b));                                                                   \
+        return MST_OK;                                                                                      \
+    }
+
+/** `reference` for f32 and f64. */
+#define MST_UNARY_FLOATS(expression)                   \
+    MST_UNARY(f32, float, float, float, expression)    \
+    MST_UNARY(f64, double, double, double, expression) \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+
+/** `reference` for f32 and f64, that gives 0 or 1. */
+#define MST_TEST_FLOATS(expression)                     \
+    MST_UNARY(f32, float, float, uint8_t, expression)   \
+    MST_UNARY(f64, double, double, uint8_t, expression) \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+
+#define MST_BINARY_FLOATS(expression)                   \
+    MST_BINARY(f32, float, float, float, expression)    \
+    MST_BINARY(f64, double, double, double, expression) \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+
+/** `reference` for all numbers, out of + - * : integers are computed unsigned, so that they wrap around. */
+#define MST_BINARY_ARITHMETIC(expression)                   \
+    MST_BINARY(f32, float, float, float, expression)        \
+    MST_BINARY(f64, double, double, double, expression)     \
+    MST_BINARY(i32, int32_t, uint32_t, int32_t, expression) \
+    MST_BINARY(i64, int64_t, uint64_t, int64_t, expression) \
+    MST_BINARY(u8, uint8_t, uint32_t, uint8_t, expression)  \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+
+/** `reference` for all numbers and bool, that gives 0 or 1. */
+#define MST_COMPARISON(expression)                         \
+    MST_BINARY(f32, float, float, uint8_t, expression)     \
+    MST_BINARY(f64, double, double, uint8_t, expression)   \
+    MST_BINARY(i32, int32_t, int32_t, uint8_t, expression) \
+    MST_BINARY(i64, int64_t, int64_t, uint8_t, expression) \
+    MST_BINARY(u8, uint8_t, uint8_t, uint8_t, expression)  \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8)
+
+#endif

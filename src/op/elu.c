@@ -1,0 +1,82 @@
+/** elu: dst = src > 0 ? src : alpha * (e^src - 1)
+ *
+ *  src    any shape, f32 or f64
+ *  dst    like src; may alias it
+ *  alpha  no unit, 1e-6 to 1e6, default 1: -alpha is the limit at -Inf
+ *
+ *  NaN stays NaN.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_elu_options {
+    int zero_;
+    mst_value src;
+    float alpha; /**< -alpha is the limit at -Inf */
+} mst_elu_options;
+MST_API mst_value mst_elu_with(mst_elu_options options);
+#define mst_elu(...) mst_elu_with((mst_elu_options){.zero_ = 0, __VA_ARGS__})
+#endif
+#include "op/elementwise.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_F32(mst_elu_options, alpha, 1, 1e-6, 1e6, "-alpha is the limit at -Inf"),
+    MST_FIELD_END,
+};
+
+/* alpha e^src = dst + alpha where src <= 0; alpha > 0, so dst has the sign of src, and src need not be kept */
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    const double alpha = (double)((const mst_elu_options *)c->options)->alpha;
+    mst_value dst = c->dst[0], slope = mst_add(dst, mst_number(dst, alpha));
+    return mst_select(mst_greater(dst, mst_number(dst, 0)), c->ddst[0], mst_mul(c->ddst[0], slope));
+}
+
+#define LOOP(name, D)                                                                             \
+    static mst_status name(const mst_kernel_args *a) {                                            \
+        const D alpha = (D)((const mst_elu_options *)a->options)->alpha;                          \
+        const D *src = a->src[0].data;                                                            \
+        D *dst = a->dst[0].data;                                                                  \
+        const int64_t count = a->dst[0].count;                                                    \
+        for (int64_t i = 0; i < count; i++) dst[i] = src[i] > 0 ? src[i] : alpha * expm1(src[i]); \
+        return MST_OK;                                                                            \
+    }
+
+LOOP(f32, float)
+LOOP(f64, double)
+MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -0.5, 0.5, 3}}},
+     .expect = {(const double[]){-0.8646647167633873, -0.3934693402873666, 0.5, 3}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -0.5, 0.5, 3}}},
+     .options = &(const mst_elu_options){.alpha = 0.25f},
+     .expect = {(const double[]){-0.21616617919084682, -0.09836733507184165, 0.5, 3}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-INFINITY, INFINITY, NAN, 0}, .no_grad = true}},
+     .expect = {(const double[]){-1, INFINITY, NAN, 0}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = -2, .high = -0.25}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = 0.25, .high = 2}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_elu_options){.alpha = -1},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_elu = {
+    .name = "elu",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .may_alias = true,
+    .fields = fields,
+    .options_size = sizeof(mst_elu_options),
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_elu_with(mst_elu_options options) {
+    return mst_call(NULL, &mst_op_elu, 1, &options.src, &options);
+}

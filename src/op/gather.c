@@ -1,0 +1,140 @@
+/** gather: dst[.., i, ..] = params[.., indices[i], ..], where the place of the index is axis
+ *
+ *  params   any dtype, at least one dimension
+ *  indices  i32 or i64, any shape; from 0 to params' dimension axis - 1
+ *  dst      params' dtype; params' shape with dimension axis replaced by the shape of indices
+ *  axis     negative ones count from the end
+ *  fails    MST_INVALID in the run where an index is negative or too large
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_gather(mst_value params, mst_value indices, int axis);
+#endif
+#include <string.h>
+
+#include "op/gather.h"
+#include "op/op.h"
+#include "op/strided.h"
+
+const mst_field mst_gather_fields[] = {
+    MST_FIELD_I32(mst_gather_options, axis, 0, 0, 0, "dimension of params that is indexed"),
+    MST_FIELD_END,
+};
+
+mst_status mst_gather_infer(mst_infer *c, const mst_shape *params, int indices, mst_shape *out) {
+    const mst_shape *index = &c->src[indices].shape;
+    int axis;
+    MST_TRY(mst_infer_want_index(c, indices));
+    MST_TRY(mst_infer_axis(c, ((const mst_gather_options *)c->options)->axis, params->ndim, &axis));
+    if (params->ndim - 1 + index->ndim > MST_MAX_NDIM)
+        return mst_infer_fail(c, "%d dimensions, at most %d are possible", params->ndim - 1 + index->ndim,
+                              MST_MAX_NDIM);
+    *out = (mst_shape){0};
+    for (int k = 0; k < axis; k++) out->dim[out->ndim++] = params->dim[k];
+    for (int k = 0; k < index->ndim; k++) out->dim[out->ndim++] = index->dim[k];
+    for (int k = axis + 1; k < params->ndim; k++) out->dim[out->ndim++] = params->dim[k];
+    return MST_OK;
+}
+
+mst_status mst_gather_loops(const mst_kernel_args *a, const mst_array *params, const mst_array *indices,
+                            mst_gather_sizes *out) {
+    int axis = ((const mst_gather_options *)a->options)->axis;
+    if (axis < 0) axis += params->shape.ndim;
+    *out = (mst_gather_sizes){.outer = 1, .size = params->shape.dim[axis], .inner = 1};
+    for (int k = 0; k < axis; k++) out->outer *= params->shape.dim[k];
+    for (int k = axis + 1; k < params->shape.ndim; k++) out->inner *= params->shape.dim[k];
+    for (int64_t i = 0; i < indices->count; i++) {
+        int64_t index = mst_gather_index(indices, i);
+        if (index < 0 || index >= out->size)
+            return mst_kernel_fail(a, MST_INVALID,
+                                   "index %lld (element %lld of the indices) is out of range: 0 to %lld",
+                                   (long long)index, (long long)i, (long long)out->size - 1);
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    c->dst[0].dtype = c->src[0].dtype;
+    MST_TRY(mst_gather_infer(c, &c->src[0].shape, 1, &c->dst[0].shape));
+    return mst_infer_countable(c);
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    if (i > 0) return MST_NONE;
+    return mst_gather_grad(c->ddst[0], c->src[1], c->src[0], ((const mst_gather_options *)c->options)->axis);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const mst_array *params = &a->src[0], *indices = &a->src[1];
+    mst_gather_sizes s;
+    MST_TRY(mst_gather_loops(a, params, indices, &s));
+    const int64_t row = s.inner * (int64_t)mst_dtype_size(params->dtype);
+    const char *src = params->data;
+    char *dst = a->dst[0].data;
+    for (int64_t o = 0; o < s.outer && row > 0; o++, src += s.size * row)
+        for (int64_t i = 0; i < indices->count; i++, dst += row)
+            memcpy(dst, src + mst_gather_index(indices, i) * row, (size_t)row);
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.name = "rows",
+     .num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){2, 0, 2}}},
+     .expect = {(const double[]){5, 6, 1, 2, 5, 6}}},
+    {.name = "columns by a matrix",
+     .num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.dtype = MST_I32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){0, 1, 2, 2}}},
+     .options = &(const mst_gather_options){.axis = -1},
+     .expect = {(const double[]){1, 2, 3, 3, 4, 5, 6, 6}}},
+    {.name = "one index",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 0, 0, 1}},
+             {.dtype = MST_I32, .ndim = 0, .value = (const double[]){1}}},
+     .expect = {(const double[]){0, 1}}},
+    {.name = "all dtypes",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 3, 2}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){1, 1, 2, 0}}},
+     .options = &(const mst_gather_options){.axis = 1}},
+    {.name = "no indices", .num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_I64, .ndim = 1, .dim = {0}}}},
+    {.name = "index too large",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_I64, .ndim = 1, .dim = {1}, .value = (const double[]){2}}},
+     .fails = MST_INVALID},
+    {.name = "negative index",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){-1}}},
+     .fails = MST_INVALID},
+    {.name = "of nothing",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {0}}, {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){0}}},
+     .fails = MST_INVALID},
+    {.name = "indices are no integers",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_F32, .ndim = 1, .dim = {1}}},
+     .fails = MST_INVALID},
+    {.name = "scalar params",
+     .num_src = 2,
+     .src = {{.ndim = 0}, {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){0}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_gather = {
+    .name = "gather",
+    .tf_name = "GatherV2",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .fields = mst_gather_fields,
+    .options_size = sizeof(mst_gather_options),
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_gather(mst_value params, mst_value indices, int axis) {
+    return mst_call(NULL, &mst_op_gather, 2, (mst_value[]){params, indices}, &(mst_gather_options){.axis = axis});
+}

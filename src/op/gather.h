@@ -1,0 +1,29 @@
+/** What gather and its gradient share; defined in gather.c. */
+#ifndef MUSTER_OP_GATHER_H
+#define MUSTER_OP_GATHER_H
+
+#include "muster/op.h"
+
+typedef struct mst_gather_options {
+    int zero_;
+    int axis;
+} mst_gather_options;
+
+extern const mst_field mst_gather_fields[];
+
+/** params is [outer, size, inner]: indices go into size. */
+typedef struct mst_gather_sizes {
+    int64_t outer, size, inner;
+} mst_gather_sizes;
+
+static inline int64_t mst_gather_index(const mst_array *indices, int64_t i) {
+    return indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
+}
+
+/** Shape of what source INDICES takes out of PARAMS. */
+MST_CHECKED mst_status mst_gather_infer(mst_infer *c, const mst_shape *params, int indices, mst_shape *out);
+/** Sizes of the loops; an error where an index is out of range. */
+MST_CHECKED mst_status mst_gather_loops(const mst_kernel_args *a, const mst_array *params, const mst_array *indices,
+                                        mst_gather_sizes *out);
+
+#endif

@@ -1,0 +1,130 @@
+/** in_top_k: dst[i] = (number of classes j with predictions[i, j] > predictions[i, targets[i]]) < k
+ *
+ *  predictions  f32 or f64, [n, classes]: scores
+ *  targets      i32 or i64, [n]: numbers of classes
+ *  k            at least 1
+ *  dst          bool, [n]
+ *
+ *  So a score equal to the target's is no better than it. False where a score that must be looked at is no finite
+ *  number, or the target is no class. As TensorFlow's InTopKV2.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_in_top_k(mst_value predictions, mst_value targets, int k);
+#endif
+#include <math.h>
+
+#include "op/op.h"
+
+typedef struct in_top_k_options {
+    int zero_;
+    int k;
+} in_top_k_options;
+
+static const mst_field fields[] = {
+    MST_FIELD_I32(in_top_k_options, k, 0, 1, INT32_MAX, "places that count"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_infer_want_float(c, 0));
+    MST_TRY(mst_infer_want_index(c, 1));
+    MST_TRY(mst_infer_want_ndim(c, 0, 2));
+    MST_TRY(mst_infer_want_ndim(c, 1, 1));
+    c->dst[0] = (mst_spec){.dtype = MST_BOOL, .shape = {.ndim = 1}};
+    return mst_infer_same_dim(c, c->src[0].shape.dim[0], c->src[1].shape.dim[0], "numbers of rows",
+                              &c->dst[0].shape.dim[0]);
+}
+
+#define HIT(name, T)                                                             \
+    static bool name(const T *score, int64_t n, int64_t target, int k) {         \
+        int64_t better = 0;                                                      \
+        if (target < 0 || target >= n || !isfinite(score[target])) return false; \
+        for (int64_t j = 0; j < n && better < k; j++) {                          \
+            if (!isfinite(score[j])) return false;                               \
+            better += score[j] > score[target];                                  \
+        }                                                                        \
+        return better < k;                                                       \
+    }
+
+HIT(hit_f32, float)
+HIT(hit_f64, double)
+
+static mst_status reference(const mst_kernel_args *a) {
+    const int k = ((const in_top_k_options *)a->options)->k;
+    const int64_t n = a->src[0].shape.dim[1];
+    bool *dst = a->dst[0].data;
+    for (int64_t i = 0; i < a->dst[0].count; i++) {
+        const int64_t target =
+            a->src[1].dtype == MST_I32 ? ((const int32_t *)a->src[1].data)[i] : ((const int64_t *)a->src[1].data)[i];
+        if (a->src[0].dtype == MST_F32)
+            dst[i] = hit_f32((const float *)a->src[0].data + i * n, n, target, k);
+        else
+            dst[i] = hit_f64((const double *)a->src[0].data + i * n, n, target, k);
+    }
+    return MST_OK;
+}
+
+#define SCORES                             \
+    (const double[]) {                     \
+        1, 3, 2, 2, 9, 8, 7, 6, 4, 4, 4, 4 \
+    }
+
+static const mst_example examples[] = {
+    {.name = "ties are hits",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 4}, .value = SCORES},
+             {.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){3, 2, 3}}},
+     .options = &(const in_top_k_options){.k = 2},
+     .expect = {(const double[]){1, 0, 1}}},
+    {.name = "first",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 4}, .value = SCORES},
+             {.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){1, 1, 0}}},
+     .options = &(const in_top_k_options){.k = 1},
+     .expect = {(const double[]){1, 0, 1}}},
+    {.name = "more places than classes",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 4}, .value = SCORES},
+             {.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){0, 4, -1}}},
+     .options = &(const in_top_k_options){.k = 9},
+     .expect = {(const double[]){1, 0, 0}}},
+    {.name = "not finite",
+     .num_src = 2,
+     .src = {{.ndim = 2,
+              .dim = {3, 2},
+              .value = (const double[]){__builtin_nan(""), 1, 2, __builtin_inf(), -__builtin_inf(), 1}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 1}}},
+     .options = &(const in_top_k_options){.k = 2},
+     .expect = {(const double[]){0, 0, 0}}},
+    {.name = "random",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {7, 9}}, {.dtype = MST_I32, .ndim = 1, .dim = {7}, .high = 8}},
+     .options = &(const in_top_k_options){.k = 3}},
+    {.name = "k of 0",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+    {.name = "other number of rows",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.dtype = MST_I32, .ndim = 1, .dim = {3}}},
+     .options = &(const in_top_k_options){.k = 1},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_in_top_k = {
+    .name = "in_top_k",
+    .tf_name = "InTopKV2",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .fields = fields,
+    .options_size = sizeof(in_top_k_options),
+    .infer = infer,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_in_top_k(mst_value predictions, mst_value targets, int k) {
+    return mst_call(NULL, &mst_op_in_top_k, 2, (const mst_value[]){predictions, targets},
+                    &(const in_top_k_options){.k = k});
+}

@@ -1,0 +1,246 @@
+/** matmul: dst[.., i, j] = sum over k of a[.., i, k] * b[.., k, j]
+ *
+ *  a            f32, f64, i32 or i64, [batch.., m, k]; [batch.., k, m] with transpose_a
+ *  b            a's dtype, [batch.., k, n]; [batch.., n, k] with transpose_b
+ *  dst          a's dtype, [batch.., m, n]; the batch dimensions of a and b are broadcast (NumPy's rules)
+ *  transpose_a  a's last two dimensions are swapped
+ *  transpose_b  b's last two dimensions are swapped
+ *
+ *  Without elements to sum (k = 0) dst is 0. Integers wrap around.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_matmul_options {
+    int zero_;
+    mst_value a;
+    mst_value b;
+    bool transpose_a;
+    bool transpose_b;
+} mst_matmul_options;
+MST_API mst_value mst_matmul_with(mst_matmul_options options);
+#define mst_matmul(...) mst_matmul_with((mst_matmul_options){.zero_ = 0, __VA_ARGS__})
+#endif
+#include <string.h>
+
+#include "base/simd.h"
+#include "op/op.h"
+#include "op/strided.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_BOOL(mst_matmul_options, transpose_a, "a's last two dimensions are swapped"),
+    MST_FIELD_BOOL(mst_matmul_options, transpose_b, "b's last two dimensions are swapped"),
+    MST_FIELD_END,
+};
+
+static mst_status infer_batch(mst_infer *c, mst_shape *out) {
+    const mst_shape *a = &c->src[0].shape, *b = &c->src[1].shape;
+    const int ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
+    out->ndim = ndim;
+    for (int k = 3; k <= ndim; k++) { /* from the last batch dimension on */
+        const int64_t x = k <= a->ndim ? a->dim[a->ndim - k] : 1, y = k <= b->ndim ? b->dim[b->ndim - k] : 1;
+        if (x >= 0 && y >= 0 && x != 1 && y != 1 && x != y)
+            return mst_infer_fail(c, "batch dimensions %lld and %lld do not broadcast", (long long)x, (long long)y);
+        /* one that is not known yet must turn out 1 or the same */
+        out->dim[ndim - k] = x == 1 ? y : y == 1 ? x : x < 0 ? y : x;
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    const mst_matmul_options *o = c->options;
+    const mst_shape *a = &c->src[0].shape, *b = &c->src[1].shape;
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    if (a->ndim < 2 || b->ndim < 2) return mst_infer_fail(c, "both sources must have at least two dimensions");
+    const int64_t inner_a = a->dim[a->ndim - (o->transpose_a ? 2 : 1)];
+    const int64_t inner_b = b->dim[b->ndim - (o->transpose_b ? 1 : 2)];
+    int64_t inner;
+    mst_shape *dst = &c->dst[0].shape;
+    MST_TRY(mst_infer_same_dim(c, inner_a, inner_b, "inner dimensions", &inner));
+    MST_TRY(infer_batch(c, dst));
+    c->dst[0].dtype = c->src[0].dtype;
+    dst->dim[dst->ndim - 2] = a->dim[a->ndim - (o->transpose_a ? 1 : 2)];
+    dst->dim[dst->ndim - 1] = b->dim[b->ndim - (o->transpose_b ? 2 : 1)];
+    return mst_infer_countable(c);
+}
+
+/* With A and B the factors after swapping and G the gradient: dA = G B^T, dB = A^T G; swapped back where the source is
+ * swapped, dA^T = B G^T, dB^T = G^T A. */
+static mst_value grad(mst_grad *c, int i) {
+    const mst_matmul_options *o = c->options;
+    const bool ta = o->transpose_a, tb = o->transpose_b;
+    const mst_value a = c->src[0], b = c->src[1], g = c->ddst[0];
+    mst_value product;
+    if (i == 0)
+        product = ta ? mst_matmul(.a = b, .b = g, .transpose_a = tb, .transpose_b = true)
+                     : mst_matmul(.a = g, .b = b, .transpose_b = !tb);
+    else
+        product = tb ? mst_matmul(.a = g, .b = a, .transpose_a = true, .transpose_b = ta)
+                     : mst_matmul(.a = a, .b = g, .transpose_a = !ta);
+    bool has_batch = mst_value_spec(a).shape.ndim > 2 || mst_value_spec(b).shape.ndim > 2;
+    return has_batch ? mst_unbroadcast(product, c->src[i]) : product;
+}
+
+/* One product of matrices; element (i, k) of a is a[i * a_row + k * a_column], and of b likewise. */
+typedef struct product {
+    int64_t m, n, k;
+    int64_t a_row, a_column, b_row, b_column;
+} product;
+
+/* All variants add over k in ascending order, so that swapping changes no bit. */
+#define MULTIPLY(name, T)                                                                                            \
+    MST_SIMD static void name##_axpy(T factor, const T *restrict b, T *restrict dst, int64_t n) {                    \
+        for (int64_t j = 0; j < n; j++) dst[j] += factor * b[j];                                                     \
+    }                                                                                                                \
+    static void name(const product *p, const T *a, const T *b, T *dst) {                                             \
+        for (int64_t i = 0; i < p->m; i++, a += p->a_row, dst += p->n) {                                             \
+            for (int64_t j = 0; j < p->n; j++) dst[j] = 0;                                                           \
+            if (p->b_column == 1) {                                                                                  \
+                for (int64_t k = 0; k < p->k; k++) name##_axpy(a[k * p->a_column], b + k * p->b_row, dst, p->n);     \
+                continue;                                                                                            \
+            }                                                                                                        \
+            for (int64_t j = 0; j < p->n; j++)                                                                       \
+                for (int64_t k = 0; k < p->k; k++) dst[j] += a[k * p->a_column] * b[k * p->b_row + j * p->b_column]; \
+        }                                                                                                            \
+    }
+MULTIPLY(multiply_f32, float)
+MULTIPLY(multiply_f64, double)
+MULTIPLY(multiply_32, uint32_t)
+MULTIPLY(multiply_64, uint64_t)
+
+/* Element where the matrix of SRC for batch BATCH of dst begins. */
+static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t batch) {
+    int64_t at = 0, step = src->dim[src->ndim - 2] * src->dim[src->ndim - 1];
+    for (int k = 3; k <= src->ndim; k++) {
+        const int64_t index = batch % dst->dim[dst->ndim - k], dim = src->dim[src->ndim - k];
+        batch /= dst->dim[dst->ndim - k];
+        if (dim != 1) at += index * step;
+        step *= dim;
+    }
+    return at;
+}
+
+static mst_status reference(const mst_kernel_args *args) {
+    const mst_matmul_options *o = args->options;
+    const mst_array *a = &args->src[0], *b = &args->src[1], *dst = &args->dst[0];
+    const int64_t columns_a = a->shape.dim[a->shape.ndim - 1], columns_b = b->shape.dim[b->shape.ndim - 1];
+    const product p = {.m = dst->shape.dim[dst->shape.ndim - 2],
+                       .n = dst->shape.dim[dst->shape.ndim - 1],
+                       .k = a->shape.dim[a->shape.ndim - (o->transpose_a ? 2 : 1)],
+                       .a_row = o->transpose_a ? 1 : columns_a,
+                       .a_column = o->transpose_a ? columns_a : 1,
+                       .b_row = o->transpose_b ? 1 : columns_b,
+                       .b_column = o->transpose_b ? columns_b : 1};
+    const int64_t size = p.m * p.n, num = size ? dst->count / size : 0;
+    for (int64_t i = 0; i < num; i++) {
+        const int64_t at_a = matrix_at(&a->shape, &dst->shape, i), at_b = matrix_at(&b->shape, &dst->shape, i);
+        switch (dst->dtype) {
+#define PRODUCT(name, T) name(&p, (const T *)a->data + at_a, (const T *)b->data + at_b, (T *)dst->data + i * size)
+            case MST_F32: PRODUCT(multiply_f32, float); break;
+            case MST_F64: PRODUCT(multiply_f64, double); break;
+            case MST_I32: PRODUCT(multiply_32, uint32_t); break;
+            default: PRODUCT(multiply_64, uint64_t); break;
+#undef PRODUCT
+        }
+    }
+    return MST_OK;
+}
+
+#define TWO_BY_THREE                                          \
+    {                                                         \
+        .ndim = 2, .dim = {2, 3}, .value = (const double[]) { \
+            1, 2, 3, 4, 5, 6                                  \
+        }                                                     \
+    }
+#define THREE_BY_TWO                                          \
+    {                                                         \
+        .ndim = 2, .dim = {3, 2}, .value = (const double[]) { \
+            1, 2, 3, 4, 5, 6                                  \
+        }                                                     \
+    }
+
+static const mst_example examples[] = {
+    {.name = "matrices",
+     .num_src = 2,
+     .src = {TWO_BY_THREE, THREE_BY_TWO},
+     .expect = {(const double[]){22, 28, 49, 64}}},
+    {.name = "a swapped",
+     .num_src = 2,
+     .src = {THREE_BY_TWO, THREE_BY_TWO},
+     .options = &(const mst_matmul_options){.transpose_a = true},
+     .expect = {(const double[]){35, 44, 44, 56}}},
+    {.name = "b swapped",
+     .num_src = 2,
+     .src = {TWO_BY_THREE, TWO_BY_THREE},
+     .options = &(const mst_matmul_options){.transpose_b = true},
+     .expect = {(const double[]){14, 32, 32, 77}}},
+    {.name = "both swapped",
+     .num_src = 2,
+     .src = {THREE_BY_TWO, TWO_BY_THREE},
+     .options = &(const mst_matmul_options){.transpose_a = true, .transpose_b = true},
+     .expect = {(const double[]){22, 49, 28, 64}}},
+    {.name = "batch",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 1, 2}, .value = (const double[]){1, 2, 3, 4}},
+             {.ndim = 3, .dim = {2, 2, 1}, .value = (const double[]){5, 6, 7, 8}}},
+     .expect = {(const double[]){17, 53}}},
+    {.name = "batch, one factor for all",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 1, 2}, .value = (const double[]){1, 2, 3, 4}},
+             {.ndim = 2, .dim = {2, 1}, .value = (const double[]){5, 6}}},
+     .expect = {(const double[]){17, 39}}},
+    {.name = "batches broadcast, both swapped",
+     .num_src = 2,
+     .src = {{.ndim = 4, .dim = {2, 1, 3, 2}}, {.ndim = 3, .dim = {3, 4, 3}}},
+     .options = &(const mst_matmul_options){.transpose_a = true, .transpose_b = true}},
+    {.name = "batches broadcast, a swapped",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 3, 2}}, {.ndim = 3, .dim = {1, 3, 4}}},
+     .options = &(const mst_matmul_options){.transpose_a = true}},
+    {.name = "batches broadcast, b swapped",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 3, .dim = {3, 4, 3}}},
+     .options = &(const mst_matmul_options){.transpose_b = true}},
+    {.name = "one by one", .num_src = 2, .src = {{.ndim = 2, .dim = {1, 1}}, {.ndim = 2, .dim = {1, 1}}}},
+    {.name = "nothing to sum",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 0}}, {.ndim = 2, .dim = {0, 1}}},
+     .expect = {(const double[]){0, 0}}},
+    {.name = "no rows", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 2, .dim = {3, 2}}}},
+    {.name = "no batch", .num_src = 2, .src = {{.ndim = 3, .dim = {0, 2, 3}}, {.ndim = 3, .dim = {1, 3, 2}}}},
+    {.name = "inner dimensions differ", .num_src = 2, .src = {TWO_BY_THREE, TWO_BY_THREE}, .fails = MST_INVALID},
+    {.name = "inner dimensions differ, both swapped",
+     .num_src = 2,
+     .src = {TWO_BY_THREE, TWO_BY_THREE},
+     .options = &(const mst_matmul_options){.transpose_a = true, .transpose_b = true},
+     .fails = MST_INVALID},
+    {.name = "batches do not broadcast",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 1, 1}}, {.ndim = 3, .dim = {3, 1, 1}}},
+     .fails = MST_INVALID},
+    {.name = "vector",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.ndim = 2, .dim = {2, 2}}},
+     .fails = MST_INVALID},
+    {.name = "dtypes differ",
+     .num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {1, 1}}, {.dtype = MST_F64, .ndim = 2, .dim = {1, 1}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_matmul = {
+    .name = "matmul",
+    .tf_name = "MatMul",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS | MST_INDICES,
+    .fields = fields,
+    .options_size = sizeof(mst_matmul_options),
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_matmul_with(mst_matmul_options options) {
+    return mst_call(NULL, &mst_op_matmul, 2, (mst_value[]){options.a, options.b}, &options);
+}

@@ -1,0 +1,19 @@
+/** What the random ops share: their sequence, and inference of an op that has no source.
+ *
+ *  Element i of an output depends on the graph's seed, the op's seed, the number of the step and i. The op's seed is
+ * the option `seed`; where that is 0, it is made from the node's name.
+ */
+#ifndef MUSTER_OP_RANDOM_H
+#define MUSTER_OP_RANDOM_H
+
+#include "base/rng.h"
+#include "muster/op.h"
+
+static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t seed) {
+    return mst_rng_make(a->step->seed, seed ? seed : mst_rng_hash_name(a->name), (uint64_t)a->step->number);
+}
+
+/** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. Defined in random_uniform.c. */
+MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape);
+
+#endif

@@ -1,0 +1,89 @@
+/** reduce_any: dst = whether any element of src along axes is true
+ *
+ *  src        bool, any shape
+ *  dst        bool; src's dimensions without the axes, or with 1 in their place with keep_dims
+ *  axes       negative ones count from the end; none: all
+ *  keep_dims  dst keeps the axes, as dimensions of 1
+ *
+ *  Of nothing it is false. It has no gradient.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_reduce_any_options {
+    int zero_;
+    mst_value src;
+    mst_axes axes;  /**< none: all */
+    bool keep_dims; /**< the axes stay, as dimensions of 1 */
+} mst_reduce_any_options;
+MST_API mst_value mst_reduce_any_with(mst_reduce_any_options options);
+#define mst_reduce_any(...) mst_reduce_any_with((mst_reduce_any_options){.zero_ = 0, __VA_ARGS__})
+#endif
+#include "op/op.h"
+#include "op/reduce.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_AXES(mst_reduce_any_options, axes, "axes to reduce; none: all"),
+    MST_FIELD_BOOL(mst_reduce_any_options, keep_dims, "the axes stay, as dimensions of 1"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_reduce_any_options *o = c->options;
+    return mst_reduce_infer(c, &o->axes, o->keep_dims);
+}
+
+static inline uint8_t join(uint8_t a, uint8_t x) {
+    return a | x;
+}
+#define JOINED(a, n) ((void)(n), (a))
+MST_REDUCE_LOOPS(join_all, uint8_t, uint8_t, 0, join, join, JOINED)
+
+static mst_status reference(const mst_kernel_args *a) {
+    mst_reduction r = mst_reduction_over(&a->src[0], &((const mst_reduce_any_options *)a->options)->axes);
+    join_all(&r, a->src[0].data, a->dst[0].data);
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.name = "all axes",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 1, 1, 0, 1, 0}}},
+     .expect = {(const double[]){1}}},
+    {.name = "last axis",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 1, 1, 0, 0, 0}}},
+     .options = &(const mst_reduce_any_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
+     .expect = {(const double[]){1, 1, 0}}},
+    {.name = "columns",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 1, 0, 0, 1, 0}}},
+     .options = &(const mst_reduce_any_options){.axes = {.count = 1, .axis = {0}}},
+     .expect = {(const double[]){1, 1, 0}}},
+    {.name = "scalar",
+     .num_src = 1,
+     .src = {{.ndim = 0, .value = (const double[]){1}}},
+     .expect = {(const double[]){1}}},
+    {.name = "of nothing", .num_src = 1, .src = {{.ndim = 1, .dim = {0}}}, .expect = {(const double[]){0}}},
+    {.name = "numbers", .num_src = 1, .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.name = "axis out of range",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_reduce_any_options){.axes = {.count = 1, .axis = {1}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_reduce_any = {
+    .name = "reduce_any",
+    .tf_name = "Any",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_DTYPE_BIT(MST_BOOL),
+    .fields = fields,
+    .options_size = sizeof(mst_reduce_any_options),
+    .infer = infer,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_reduce_any_with(mst_reduce_any_options options) {
+    return mst_call(NULL, &mst_op_reduce_any, 1, &options.src, &options);
+}

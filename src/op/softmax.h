@@ -1,0 +1,84 @@
+/** The row loops that softmax, log_softmax and the cross entropies of softmax share.
+ *
+ *  A row of n logits x is read twice: for its maximum m, and for exp(x - m) and their sum. Maxima and sums are those of
+ *  MST_SOFTMAX_LANES interleaved parts, put together at the end, so that the compiler makes vector instructions of the
+ *  loops and the order of the sum depends on n alone.
+ */
+#ifndef MUSTER_OP_SOFTMAX_H
+#define MUSTER_OP_SOFTMAX_H
+
+#include <math.h>
+#include <string.h>
+
+#include "base/simd.h"
+#include "muster/op.h"
+
+enum { MST_SOFTMAX_LANES = 32 };
+
+/** dst[0] is like source 0, floats of at least one dimension. Defined in softmax.c. */
+MST_CHECKED mst_status mst_softmax_infer(mst_infer *c);
+/** The gradient of softmax from its value p and the gradient u that comes in: p (u - sum of u p over the row). Defined
+ *  in softmax.c. */
+mst_value mst_softmax_project(mst_value softmax, mst_value upstream);
+
+/** exp(x) for x <= 0, within 2 units in the last place; 0 where it would be under the least normal number; NaN for
+ *  NaN. With n = round(x / log 2) and r = x - n log 2 it is 2^n exp(r), and exp(r) = 1 + r + r^2 p(r) where p is the
+ *  polynomial of degree 4 through the Chebyshev points of [-log 2 / 2, log 2 / 2]. Without branches and calls, so that
+ *  a loop of it becomes vector instructions. */
+static inline float mst_exp_negative(float x) {
+    const float shift = 0x1.8p23f; /* adding it rounds to an integer, which is then in the lowest bits */
+    const float shifted = x * 1.44269504088896341f + shift, n = shifted - shift;
+    const float r = (x - n * 0x1.62e4p-1f) - n * 1.42860682030941723e-6f; /* log 2 in two parts */
+    const float p = 0.5f + r * (0.16666576989698878f +
+                                r * (0.04166655460720730f + r * (0.00836317905270300f + r * 0.00139261835879f)));
+    const float y = 1.0f + (r + r * r * p);
+    uint32_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits + 127u) << 23; /* 2^n */
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return x < -87.3365f ? 0.0f : y * power;
+}
+
+/** Largest of N > 0 elements. A NaN may be passed over: the sum of exponentials shows it. */
+#define MST_SOFTMAX_MAX(name, T)                                                                               \
+    static inline T name(const T *src, int64_t n) {                                                            \
+        T most[MST_SOFTMAX_LANES];                                                                             \
+        int64_t i = 0;                                                                                         \
+        for (int j = 0; j < MST_SOFTMAX_LANES; j++) most[j] = src[0];                                          \
+        for (; i + MST_SOFTMAX_LANES <= n; i += MST_SOFTMAX_LANES)                                             \
+            for (int j = 0; j < MST_SOFTMAX_LANES; j++) most[j] = src[i + j] > most[j] ? src[i + j] : most[j]; \
+        for (; i < n; i++) most[0] = src[i] > most[0] ? src[i] : most[0];                                      \
+        for (int j = 1; j < MST_SOFTMAX_LANES && n >= MST_SOFTMAX_LANES; j++)                                  \
+            most[0] = most[j] > most[0] ? most[j] : most[0];                                                   \
+        return most[0];                                                                                        \
+    }
+
+/** Sets DST, which may be SRC, to exp(src - most) and returns the sum. */
+#define MST_SOFTMAX_EXP(name, T, EXP)                                                           \
+    static inline T name(const T *src, T most, int64_t n, T *dst) {                             \
+        T sum[MST_SOFTMAX_LANES] = {0};                                                         \
+        int64_t i = 0;                                                                          \
+        _Pragma("omp simd") for (int64_t k = 0; k < n; k++) dst[k] = EXP(src[k] - most);        \
+        for (; i + MST_SOFTMAX_LANES <= n; i += MST_SOFTMAX_LANES)                              \
+            for (int j = 0; j < MST_SOFTMAX_LANES; j++) sum[j] += dst[i + j];                   \
+        for (; i < n; i++) sum[0] += dst[i];                                                    \
+        for (int j = 1; j < MST_SOFTMAX_LANES && n >= MST_SOFTMAX_LANES; j++) sum[0] += sum[j]; \
+        return sum[0];                                                                          \
+    }
+
+MST_SOFTMAX_MAX(mst_softmax_max_f32, float)
+MST_SOFTMAX_MAX(mst_softmax_max_f64, double)
+MST_SOFTMAX_EXP(mst_softmax_exp_f32, float, mst_exp_negative)
+MST_SOFTMAX_EXP(mst_softmax_exp_f64, double, exp)
+
+/** Elements of a row (the last dimension), and rows, of an array that is not a scalar. */
+static inline int64_t mst_num_classes(const mst_array *array) {
+    return array->shape.dim[array->shape.ndim - 1];
+}
+
+static inline int64_t mst_num_rows(const mst_array *array) {
+    return array->count ? array->count / mst_num_classes(array) : 0;
+}
+
+#endif

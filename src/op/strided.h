@@ -1,0 +1,40 @@
+/** Moving elements between row-major arrays and parts of them, and the inference that ops which do so share. */
+#ifndef MUSTER_OP_STRIDED_H
+#define MUSTER_OP_STRIDED_H
+
+#include "muster/op.h"
+
+/** Most dimensions of a strided copy: tile gives each dimension of an array two. */
+enum { MST_MAX_STRIDED = 2 * MST_MAX_NDIM };
+
+/** Row-major strides of SHAPE, in elements. */
+void mst_strides(const mst_shape *shape, int64_t *stride);
+
+/** dst[sum i_k * dst_stride[k]] = src[sum i_k * src_stride[k]] for all 0 <= i_k < dim[k]; strides in elements, of any
+ *  sign, 0 in src to repeat. ELEMENT is the size of one in bytes. The two must not overlap. Defined in transpose.c. */
+void mst_strided_copy(size_t element, int ndim, const int64_t *dim, void *dst, const int64_t *dst_stride,
+                      const void *src, const int64_t *src_stride);
+
+/** Copies source 0 to output 0, where they are not the same memory: the kernel of views. Defined in reshape.c. */
+mst_status mst_view_copy(const mst_kernel_args *a);
+
+/** All elements of DST = VALUE, converted to its dtype (bool: VALUE != 0). Defined in pad.c. */
+void mst_array_fill(const mst_array *dst, double value);
+
+/** Copies between PART and the elements from BEGIN on of WHOLE, to PART or from it. Defined in slice.c. */
+void mst_slice_copy(const mst_array *whole, const mst_shape *begin, const mst_array *part, bool to_part);
+/** Error unless source PART fits into source WHOLE at BEGIN. Defined in slice_like.c. */
+MST_CHECKED mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part);
+
+/** Error where output 0 has more elements than can be counted. Defined in tile.c. */
+MST_CHECKED mst_status mst_infer_countable(mst_infer *c);
+/** Error unless VALUE, the option WHAT, can be stored as DTYPE. Defined in pad.c. */
+MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what);
+/** Unifies dtype and shape of all sources, but for dimension AXIS (-1: none left out). Defined in concat.c. */
+MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out);
+
+/** Makes a value of the COUNT outputs' gradients with FUNCTION, which takes a list of values and an axis; outputs that
+ *  nothing depends on count as zeros. Defined in split.c. */
+mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
+
+#endif

@@ -1,0 +1,112 @@
+/** sum_to_like: src summed over the dimensions along which like would be broadcast to its shape
+ *
+ *  src   f32, f64, i32, i64 or u8, any shape that like's broadcasts to
+ *  like  any dtype; only its shape is used
+ *  dst   src's dtype, like's shape; may alias src where no dimension is summed
+ *
+ *  The inverse of broadcast_like, and its gradient: dst = reduce_sum over the leading dimensions that like does not
+ * have and over those that are 1 in like.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_sum_to_like(mst_value src, mst_value like);
+#endif
+#include <string.h>
+
+#include "op/op.h"
+#include "op/reduce.h"
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    const mst_shape *src = &c->src[0].shape, *like = &c->src[1].shape;
+    const int lead = src->ndim - like->ndim;
+    if (lead < 0) return mst_infer_fail(c, "a shape of %d dimensions does not broadcast to %d", like->ndim, src->ndim);
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = *like};
+    for (int k = 0; k < like->ndim; k++) {
+        int64_t large = src->dim[lead + k], small = like->dim[k];
+        if (large >= 0 && small >= 0 && small != 1 && large != small)
+            return mst_infer_fail(c, "dimension %lld does not broadcast to %lld", (long long)small, (long long)large);
+        if (small < 0 && large == 1) c->dst[0].shape.dim[k] = 1;
+    }
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    return i == 0 ? mst_broadcast_like(c->ddst[0], c->src[0]) : MST_NONE;
+}
+
+mst_value mst_unbroadcast(mst_value gradient, mst_value like) {
+    mst_shape have = mst_value_spec(gradient).shape, want = mst_value_spec(like).shape;
+    bool done = !mst_value_is_none(gradient) && !mst_value_is_none(like) && mst_shape_count(have) >= 0 &&
+                mst_shape_equal(have, want);
+    return done ? gradient : mst_sum_to_like(gradient, like);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const mst_array *src = &a->src[0], *dst = &a->dst[0];
+    if (src->count == dst->count) { /* nothing to sum; dst may be src */
+        if (dst->data != src->data && src->count)
+            memcpy(dst->data, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
+        return MST_OK;
+    }
+    const int lead = src->shape.ndim - dst->shape.ndim;
+    bool reduced[MST_MAX_NDIM];
+    for (int k = 0; k < src->shape.ndim; k++)
+        reduced[k] = k < lead || (dst->shape.dim[k - lead] == 1 && src->shape.dim[k] != 1);
+    mst_reduction r = mst_reduction_make(src->shape.ndim, src->shape.dim, reduced);
+    mst_reduce_sums(&r, src->dtype, src->data, dst->data);
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.name = "leading dimension",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.dtype = MST_F32, .ndim = 1, .dim = {3}, .no_grad = true}},
+     .expect = {(const double[]){5, 7, 9}}},
+    {.name = "dimension of 1",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.ndim = 2, .dim = {2, 1}, .no_grad = true}},
+     .expect = {(const double[]){6, 15}}},
+    {.name = "to scalar",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}, {.ndim = 0, .no_grad = true}},
+     .expect = {(const double[]){21}}},
+    {.name = "same shape",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){1, 2}}, {.ndim = 2, .dim = {2, 1}, .no_grad = true}},
+     .expect = {(const double[]){1, 2}}},
+    {.name = "outer and inner",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 3, 4}}, {.ndim = 3, .dim = {1, 3, 1}, .no_grad = true}}},
+    {.name = "of nothing",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {0, 2}}, {.ndim = 1, .dim = {2}, .no_grad = true}},
+     .expect = {(const double[]){0, 0}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {2, 0}}, {.ndim = 1, .dim = {0}, .no_grad = true}}},
+    {.name = "does not broadcast",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+    {.name = "more dimensions",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}}, {.ndim = 2, .dim = {1, 3}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_sum_to_like = {
+    .name = "sum_to_like",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .shape_only = 1u << 1,
+    .may_alias = true,
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_sum_to_like(mst_value src, mst_value like) {
+    return mst_call(NULL, &mst_op_sum_to_like, 2, (mst_value[]){src, like}, NULL);
+}

@@ -1,0 +1,169 @@
+/** top_k: the k largest elements of each row, the largest first
+ *
+ *  src      f32, f64, i32, i64 or u8, [..., n]
+ *  k        1 (the default) to n
+ *  values   output 0, src's dtype, [..., k]
+ *  indices  output 1, i32, [..., k]: values[..., j] = src[..., indices[..., j]]
+ *
+ *  Of equal elements the one with the lower index comes first. NaN comes after all numbers.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_top_k_options {
+    int zero_;
+    mst_value src;
+    int k; /**< default 1 */
+} mst_top_k_options;
+/** Output 0, the values; the indices are mst_value_output(value, 1). */
+MST_API mst_value mst_top_k_with(mst_top_k_options options);
+#define mst_top_k(...) mst_top_k_with((mst_top_k_options){.zero_ = 0, __VA_ARGS__})
+#endif
+#include "op/op.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_I32(mst_top_k_options, k, 1, 1, INT32_MAX, "elements kept of each row"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const int k = ((const mst_top_k_options *)c->options)->k;
+    MST_TRY(mst_infer_want_listed(c, 0));
+    mst_shape shape = c->src[0].shape;
+    if (shape.ndim < 1) return mst_infer_fail(c, "source 0 is a scalar, must have rows");
+    int64_t *n = &shape.dim[shape.ndim - 1];
+    if (*n >= 0 && *n < k) return mst_infer_fail(c, "rows have %lld elements, fewer than k = %d", (long long)*n, k);
+    if (*n > INT32_MAX) return mst_infer_fail(c, "rows have %lld elements, more than i32 counts", (long long)*n);
+    *n = k;
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = shape};
+    c->dst[1] = (mst_spec){.dtype = MST_I32, .shape = shape};
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    if (mst_value_is_none(c->ddst[0])) return MST_NONE; /* the indices have no slope */
+    return mst_scatter_last(c->ddst[0], c->dst[1], c->src[0]);
+}
+
+/* The best so far are a heap of indices with the worst of them on top, so that a row takes n log k steps and no memory
+ * beside the output; sorting it in place puts the best first. */
+#define TOP_K(name, T)                                                                          \
+    static bool name##_before(const T *row, int32_t i, int32_t j) {                             \
+        if (row[i] != row[j] && (row[i] == row[i] || row[j] == row[j]))                         \
+            return row[i] > row[j] || row[j] != row[j]; /* the second is true for a NaN */      \
+        return i < j;                                                                           \
+    }                                                                                           \
+    static void name##_sink(const T *row, int32_t *heap, int32_t count, int32_t at) {           \
+        const int32_t moved = heap[at];                                                         \
+        for (int64_t child; (child = 2 * (int64_t)at + 1) < count; at = (int32_t)child) {       \
+            if (child + 1 < count && name##_before(row, heap[child], heap[child + 1])) child++; \
+            if (!name##_before(row, moved, heap[child])) break;                                 \
+            heap[at] = heap[child];                                                             \
+        }                                                                                       \
+        heap[at] = moved;                                                                       \
+    }                                                                                           \
+    static void name(const mst_kernel_args *a, int64_t rows, int32_t n, int32_t k) {            \
+        const T *row = a->src[0].data;                                                          \
+        T *values = a->dst[0].data;                                                             \
+        int32_t *heap = a->dst[1].data;                                                         \
+        for (int64_t r = 0; r < rows; r++, row += n, values += k, heap += k) {                  \
+            for (int32_t i = 0; i < k; i++) heap[i] = i;                                        \
+            for (int32_t i = k / 2; i-- > 0;) name##_sink(row, heap, k, i);                     \
+            for (int32_t i = k; i < n; i++) {                                                   \
+                if (!name##_before(row, i, heap[0])) continue;                                  \
+                heap[0] = i;                                                                    \
+                name##_sink(row, heap, k, 0);                                                   \
+            }                                                                                   \
+            for (int32_t last = k - 1; last > 0; last--) {                                      \
+                const int32_t worst = heap[0];                                                  \
+                heap[0] = heap[last];                                                           \
+                heap[last] = worst;                                                             \
+                name##_sink(row, heap, last, 0);                                                \
+            }                                                                                   \
+            for (int32_t i = 0; i < k; i++) values[i] = row[heap[i]];                           \
+        }                                                                                       \
+    }
+
+TOP_K(top_f32, float)
+TOP_K(top_f64, double)
+TOP_K(top_i32, int32_t)
+TOP_K(top_i64, int64_t)
+TOP_K(top_u8, uint8_t)
+
+static mst_status reference(const mst_kernel_args *a) {
+    const int32_t n = (int32_t)a->src[0].shape.dim[a->src[0].shape.ndim - 1];
+    const int32_t k = ((const mst_top_k_options *)a->options)->k;
+    const int64_t rows = a->dst[0].count / k;
+    switch (a->src[0].dtype) {
+        case MST_F32: top_f32(a, rows, n, k); break;
+        case MST_F64: top_f64(a, rows, n, k); break;
+        case MST_I32: top_i32(a, rows, n, k); break;
+        case MST_I64: top_i64(a, rows, n, k); break;
+        default: top_u8(a, rows, n, k); break;
+    }
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.name = "two rows",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 5}, .value = (const double[]){3, 9, 1, 7, 5, 20, 21, 22, 24, 23}}},
+     .options = &(const mst_top_k_options){.k = 3},
+     .expect = {(const double[]){9, 7, 5, 24, 23, 22}, (const double[]){1, 3, 4, 3, 4, 2}}},
+    {.name = "equal elements",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {7}, .value = (const double[]){2, 5, 2, 5, 1, 5, 2}, .no_grad = true}},
+     .options = &(const mst_top_k_options){.k = 5},
+     .expect = {(const double[]){5, 5, 5, 2, 2}, (const double[]){1, 3, 5, 0, 2}}},
+    {.name = "all of them",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {1, 4}, .value = (const double[]){4, 6, 5, 7}}},
+     .options = &(const mst_top_k_options){.k = 4},
+     .expect = {(const double[]){7, 6, 5, 4}, (const double[]){3, 1, 2, 0}}},
+    {.name = "not a number",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32,
+              .ndim = 1,
+              .dim = {4},
+              .value = (const double[]){__builtin_nan(""), -__builtin_inf(), 3, 4},
+              .no_grad = true}},
+     .options = &(const mst_top_k_options){.k = 3},
+     .expect = {(const double[]){4, 3, -__builtin_inf()}, (const double[]){3, 2, 1}}},
+    {.name = "largest alone",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 3, 2, 6, 5, 4}}},
+     .expect = {(const double[]){3, 6}, (const double[]){1, 0}}},
+    {.name = "many",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {2, 2, 33}}},
+     .options = &(const mst_top_k_options){.k = 9}},
+    {.name = "more than there are",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}}},
+     .options = &(const mst_top_k_options){.k = 4},
+     .fails = MST_INVALID},
+    {.name = "negative",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}}},
+     .options = &(const mst_top_k_options){.k = -1},
+     .fails = MST_INVALID},
+    {.name = "scalar", .num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID},
+    {.name = "bool", .num_src = 1, .src = {{.dtype = MST_BOOL, .ndim = 1, .dim = {3}}}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_top_k = {
+    .name = "top_k",
+    .tf_name = "TopKV2",
+    .num_src = 1,
+    .num_dst = 2,
+    .dtypes = MST_NUMBERS,
+    .fields = fields,
+    .options_size = sizeof(mst_top_k_options),
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_top_k_with(mst_top_k_options options) {
+    return mst_call(NULL, &mst_op_top_k, 1, &options.src, &options);
+}

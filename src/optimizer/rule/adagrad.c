@@ -1,0 +1,61 @@
+/** adagrad: w -= learning_rate * g / sqrt(accumulator + epsilon), as Keras 3
+ *
+ *  accumulator += g^2, from initial_accumulator
+ *  (tf.train.AdagradOptimizer is the same without epsilon)
+ */
+#include <math.h>
+
+#include "base/simd.h"
+#include "optimizer/rule.h"
+
+enum { LEARNING_RATE, EPSILON };
+
+static int num_slots(const mst_optimizer *o) {
+    (void)o;
+    return 1;
+}
+
+static double slot_initial(const mst_optimizer *o, int slot) {
+    (void)slot;
+    return o->initial_accumulator;
+}
+
+static void defaults(mst_optimizer *o) {
+    if (o->learning_rate == 0) o->learning_rate = 0.001;
+    if (o->epsilon == 0) o->epsilon = 1e-7;
+    if (o->initial_accumulator == 0) o->initial_accumulator = 0.1;
+}
+
+static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+    (void)t;
+    (void)state;
+    scalar[LEARNING_RATE] = learning_rate;
+    scalar[EPSILON] = o->epsilon;
+}
+
+#define UPDATE(T, root, update)                                                      \
+    MST_SIMD static void update(const mst_optimizer *o, const mst_rule_tile *tile) { \
+        T *restrict w = tile->weight, *restrict accumulator = tile->slot[0];         \
+        const T *restrict g = tile->gradient;                                        \
+        const T learning_rate = (T)tile->scalar[LEARNING_RATE];                      \
+        const T epsilon = (T)tile->scalar[EPSILON];                                  \
+        (void)o;                                                                     \
+        for (int64_t i = 0; i < tile->count; i++) {                                  \
+            accumulator[i] += g[i] * g[i];                                           \
+            w[i] -= learning_rate * g[i] / root(accumulator[i] + epsilon);           \
+        }                                                                            \
+    }
+
+UPDATE(float, sqrtf, update_f32)
+UPDATE(double, sqrt, update_f64)
+
+const mst_rule mst_rule_adagrad = {
+    .name = "adagrad",
+    .num_slots = num_slots,
+    .slot_name = {"accumulator"},
+    .slot_initial = slot_initial,
+    .defaults = defaults,
+    .scalars = scalars,
+    .update_f32 = update_f32,
+    .update_f64 = update_f64,
+};

@@ -1,0 +1,38 @@
+/** adamw: adam with decoupled weight decay, 0.004 where not given, as Keras 3
+ *
+ *  w -= learning_rate * weight_decay * w before adam's update; the caller does it, as for any rule.
+ */
+#include "optimizer/rule.h"
+
+extern const mst_rule mst_rule_adam;
+
+static int num_slots(const mst_optimizer *o) {
+    return mst_rule_adam.num_slots(o);
+}
+
+static void defaults(mst_optimizer *o) {
+    mst_rule_adam.defaults(o);
+    if (o->weight_decay == 0) o->weight_decay = 0.004;
+}
+
+static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+    mst_rule_adam.scalars(o, learning_rate, t, state, scalar);
+}
+
+static void update_f32(const mst_optimizer *o, const mst_rule_tile *tile) {
+    mst_rule_adam.update_f32(o, tile);
+}
+
+static void update_f64(const mst_optimizer *o, const mst_rule_tile *tile) {
+    mst_rule_adam.update_f64(o, tile);
+}
+
+const mst_rule mst_rule_adamw = {
+    .name = "adamw",
+    .num_slots = num_slots,
+    .slot_name = {"m", "v", "vhat"},
+    .defaults = defaults,
+    .scalars = scalars,
+    .update_f32 = update_f32,
+    .update_f64 = update_f64,
+};

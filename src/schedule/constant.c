@@ -1,0 +1,19 @@
+/** constant: rate. What is left of a schedule that has only a warm-up. */
+#include "schedule/schedule.h"
+
+static mst_status check(const mst_schedule *s) {
+    return s->rate == 0 ? MST_FAIL(MST_INVALID, "rate is not set, must be the learning rate") : MST_OK;
+}
+
+static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+    (void)step;
+    return mst_schedule_scalar(graph, s->rate);
+}
+
+static double at(const mst_schedule *s, int64_t step) {
+    (void)step;
+    return s->rate;
+}
+
+const mst_schedule_form mst_schedule_form_constant = {
+    .check = check, .value = value, .at = at, .first = mst_schedule_rate};

@@ -1,0 +1,21 @@
+/** exponential: rate * decay_rate^(step / decay_steps); with staircase the quotient is floored */
+#include <math.h>
+
+#include "schedule/schedule.h"
+
+static mst_status check(const mst_schedule *s) {
+    MST_TRY(mst_schedule_want_decay(s));
+    return s->decay_rate == 0 ? MST_FAIL(MST_INVALID, "decay_rate is not set, must be above 0") : MST_OK;
+}
+
+static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+    mst_value decay = mst_pow(mst_schedule_scalar(graph, s->decay_rate), mst_schedule_quotient(graph, s, step));
+    return mst_mul(mst_schedule_scalar(graph, s->rate), decay);
+}
+
+static double at(const mst_schedule *s, int64_t step) {
+    return s->rate * pow(s->decay_rate, mst_schedule_quotient_at(s, step));
+}
+
+const mst_schedule_form mst_schedule_form_exponential = {
+    .check = check, .value = value, .at = at, .first = mst_schedule_rate};

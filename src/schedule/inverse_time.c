@@ -1,0 +1,14 @@
+/** inverse time: rate / (1 + decay_rate * step / decay_steps); with staircase the quotient is floored */
+#include "schedule/schedule.h"
+
+static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+    mst_value growth = mst_mul(mst_schedule_scalar(graph, s->decay_rate), mst_schedule_quotient(graph, s, step));
+    return mst_div(mst_schedule_scalar(graph, s->rate), mst_add(mst_schedule_scalar(graph, 1), growth));
+}
+
+static double at(const mst_schedule *s, int64_t step) {
+    return s->rate / (1 + s->decay_rate * mst_schedule_quotient_at(s, step));
+}
+
+const mst_schedule_form mst_schedule_form_inverse_time = {
+    .check = mst_schedule_want_decay, .value = value, .at = at, .first = mst_schedule_rate};

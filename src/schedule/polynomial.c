@@ -1,0 +1,35 @@
+/** polynomial: (rate - end) * (1 - min(step, n) / n)^power + end, n = decay_steps
+ *
+ *  With cycle, n = decay_steps * ceil(step / decay_steps), decay_steps at step 0, and step is not limited.
+ */
+#include <math.h>
+
+#include "schedule/schedule.h"
+
+static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+    mst_value now = mst_cast(step, MST_F32);
+    mst_value decay_steps = mst_schedule_scalar(graph, (double)s->decay_steps);
+    if (s->cycle) {
+        /* steps are whole: at least one cycle means just that step 0 counts as the first */
+        mst_value cycles = mst_maximum(mst_ceil(mst_div(now, decay_steps)), mst_schedule_scalar(graph, 1));
+        decay_steps = mst_mul(decay_steps, cycles);
+    } else {
+        now = mst_minimum(now, decay_steps);
+    }
+    mst_value left = mst_sub(mst_schedule_scalar(graph, 1), mst_div(now, decay_steps));
+    mst_value factor = mst_pow(left, mst_schedule_scalar(graph, s->power));
+    mst_value span = mst_sub(mst_schedule_scalar(graph, s->rate), mst_schedule_scalar(graph, s->end));
+    return mst_add(mst_mul(span, factor), mst_schedule_scalar(graph, s->end));
+}
+
+static double at(const mst_schedule *s, int64_t step) {
+    double now = (double)step, decay_steps = (double)s->decay_steps;
+    if (s->cycle)
+        decay_steps *= fmax(ceil(now / decay_steps), 1);
+    else
+        now = fmin(now, decay_steps);
+    return (s->rate - s->end) * pow(1 - now / decay_steps, s->power) + s->end;
+}
+
+const mst_schedule_form mst_schedule_form_polynomial = {
+    .check = mst_schedule_want_decay, .value = value, .at = at, .first = mst_schedule_rate};

@@ -1,0 +1,34 @@
+/** One kind of schedule: its formula twice, as graph and as number, in one file each of this folder. Members that have
+ *  defaults are filled when these are called. To add one: the file, its name in mst_schedule_kind, its row in
+ *  schedule.c. */
+#ifndef MUSTER_SCHEDULE_SCHEDULE_H
+#define MUSTER_SCHEDULE_SCHEDULE_H
+
+#include "muster/ops.h"
+#include "muster/schedule.h"
+
+typedef struct mst_schedule_form {
+    /** Of what its formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
+    mst_status (*check)(const mst_schedule *schedule);
+    /** STEP is an i64 scalar, not negative. The result is a f32 scalar. */
+    mst_value (*value)(mst_graph *graph, const mst_schedule *schedule, mst_value step);
+    double (*at)(const mst_schedule *schedule, int64_t step);
+    /** Learning rate of step 0, where a warm-up ends. */
+    double (*first)(const mst_schedule *schedule);
+} mst_schedule_form;
+
+extern const mst_schedule_form mst_schedule_form_constant, mst_schedule_form_exponential, mst_schedule_form_piecewise,
+    mst_schedule_form_polynomial, mst_schedule_form_inverse_time, mst_schedule_form_cosine;
+
+/** What most kinds need: rate above 0 and decay_steps of at least 1. */
+mst_status mst_schedule_want_decay(const mst_schedule *schedule);
+/** `first` of most kinds: rate. */
+double mst_schedule_rate(const mst_schedule *schedule);
+/** A f32 constant. */
+mst_value mst_schedule_scalar(mst_graph *graph, double value);
+/** step / decay_steps in f32, floored with staircase. */
+mst_value mst_schedule_quotient(mst_graph *graph, const mst_schedule *schedule, mst_value step);
+/** The same number. */
+double mst_schedule_quotient_at(const mst_schedule *schedule, int64_t step);
+
+#endif

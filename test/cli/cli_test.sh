@@ -1,0 +1,338 @@
+#!/bin/sh
+# The command as its users meet it: exit status, messages, output. Usage: cli_test.sh PATH_OF_MUSTER
+# Prints `ok NAME` or `FAIL NAME`; the exit status is 1 where something failed.
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+LC_ALL=C
+export LC_ALL
+failures=0
+
+ok() { printf 'ok %s\n' "$1"; }
+
+failed() {
+    failures=$((failures + 1))
+    printf 'FAIL %s\n' "$1"
+    [ $# -lt 2 ] || printf '    %s\n' "$2"
+    for file in out err; do
+        [ ! -s $file ] || { printf '    %s:\n' "$file" && head -n 5 $file | cut -c 1-300 | sed 's/^/    /'; }
+    done
+}
+
+# check NAME COMMAND...: the command must succeed
+check() {
+    name=$1
+    shift
+    if "$@"; then ok "$name"; else failed "$name" "not so: $*"; fi
+}
+
+# run ARGUMENT...: leaves `out`, `err` and $status
+run() {
+    "$muster" "$@" > out 2> err
+    status=$?
+}
+
+# fails NAME STATUS PATTERN ARGUMENT...: nothing on standard output, and one error line with the pattern
+fails() {
+    name=$1 want=$2 pattern=$3
+    shift 3
+    run "$@"
+    if [ "$status" -ne "$want" ]; then
+        failed "$name" "exit status $status, not $want"
+    elif [ "$(grep -c . err)" -ne 1 ] || ! grep -q '^error: ' err; then
+        failed "$name" "not exactly one error line"
+    elif ! grep -q -e "$pattern" err; then
+        failed "$name" "the error does not say: $pattern"
+    elif [ -s out ]; then
+        failed "$name" "standard output is not empty"
+    else
+        ok "$name"
+    fi
+}
+
+# works NAME PATTERN ARGUMENT...: exit status 0, no error, and the pattern on standard output
+works() {
+    name=$1 pattern=$2
+    shift 2
+    run "$@"
+    if [ "$status" -ne 0 ]; then
+        failed "$name" "exit status $status"
+    elif [ -s err ]; then
+        failed "$name" "standard error is not empty"
+    elif ! grep -q -e "$pattern" out; then
+        failed "$name" "the output does not have: $pattern"
+    else
+        ok "$name"
+    fi
+}
+
+json_lines() {
+    if command -v python3 > /dev/null 2>&1; then
+        python3 -c 'import json, sys
+for line in open(sys.argv[1]): assert isinstance(json.loads(line, parse_constant=lambda c: 1 / 0), dict)' "$1"
+    elif command -v jq > /dev/null 2>&1; then
+        jq -e . "$1" > /dev/null
+    else
+        ! grep -v '^{.*}$' "$1"
+    fi
+}
+
+# value KEY: of the last line of `out`, which is JSON
+value() { tail -n 1 out | sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; }
+
+# ---- data: images of 8 x 8, whose label says which row is bright -------------------------------------
+
+# two bytes of a big-endian number below 65536
+word() { printf "\\$(printf %03o $(($1 / 256)))\\$(printf %03o $(($1 % 256)))"; }
+
+write_images() {
+    { printf '\000\000\010\003\000\000' && word "$2" && printf '\000\000\000\010\000\000\000\010'; } > "$1"
+    awk -v n="$2" 'BEGIN {
+        for (i = 0; i < n; i++) for (p = 0; p < 64; p++)
+            printf "%c", (int(p / 8) == i % 8 ? 100 : 1) + (i * 7 + p * 3) % 11
+    }' >> "$1"
+}
+
+# not every awk writes a byte 0: labels are letters, then translated
+write_labels() {
+    { printf '\000\000\010\001\000\000' && word "$2"; } > "$1"
+    awk -v n="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%c", 65 + i % 8 }' |
+        tr ABCDEFGH '\000\001\002\003\004\005\006\007' >> "$1"
+}
+
+write_data() {
+    mkdir -p "$1"
+    write_images "$1/train-images-idx3-ubyte" 430
+    write_labels "$1/train-labels-idx1-ubyte" 430
+    write_images "$1/t10k-images-idx3-ubyte" 50
+    write_labels "$1/t10k-labels-idx1-ubyte" 50
+}
+
+write_data data
+small="--data idx:data --hidden-units 16 --batch-size 40"
+
+# ---- words that are wrong ----------------------------------------------------------------------------
+
+fails unknown_command_names_the_nearest 2 "'trian'.*'train'" trian
+fails unknown_command_far_from_all_says_where_to_look 2 "muster help" xyzzy
+fails command_of_later_is_named_as_such 2 "not built yet" server
+fails unknown_option_names_the_nearest 2 "'--epoch'.*'--epochs'" train --epoch 3
+fails misspelt_option_with_underscores_names_the_nearest 2 "'--bach_size'.*'--batch-size'" train --bach_size 3
+fails misspelt_flag_that_is_switched_off_names_the_nearest 2 "'--no-evalute'.*'--evaluate'" train --no-evalute
+fails short_option_is_unknown 2 "'-e'" train -e 3
+fails unknown_strategy_names_the_nearest 2 "'mirored'.*'mirrored'" train --strategy mirored
+fails strategy_of_later_lists_what_there_is 2 "not built yet.*mirrored" train --strategy parameter-server
+fails unknown_optimizer_names_the_nearest 2 "'adma'.*'adam'" train --optimizer adma
+fails unknown_schedule_names_the_nearest 2 "'cosin'.*'cosine'" train --schedule cosin
+fails unknown_progress_names_the_nearest 2 "'line'.*'lines'" train --progress line
+fails model_of_later_lists_what_there_is 2 "not built yet.*mlp" train --model text_cnn
+fails unknown_model_lists_what_there_is 2 "mlp" train --model resnet
+fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
+fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
+fails data_of_later_says_so 2 "not supported yet" train --data tfrecord:x
+fails unknown_device_type_says_what_there_is 2 "tpu.*cpu" train --devices tpu:2
+fails zero_devices_are_refused 2 "cpu:0" train --devices cpu:0
+fails argument_without_option_is_refused 2 "extra" train extra
+fails option_without_value_says_what_must_follow 2 "--epochs N" train --epochs
+fails option_followed_by_option_says_what_must_follow 2 "--epochs N" train --epochs --json
+fails empty_value_is_refused 2 "data" train --data=
+fails unknown_benchmark_names_the_nearest 2 "'mpl'.*'mlp'" bench mpl
+fails benchmark_must_be_named 2 "mlp" bench
+fails help_of_unknown_command_names_the_nearest 2 "'train'" help trai
+fails evaluate_says_what_to_use_until_models_are_saved 2 "train --evaluate" evaluate --data idx:data
+fails predict_says_what_to_use_until_models_are_saved 2 "train --predict" predict
+
+# ---- numbers that are wrong --------------------------------------------------------------------------
+
+for option in batch-size batch-per-replica epochs steps hidden-units shards log-every; do
+    fails "zero_${option}_is_refused" 2 "--$option 0" train "--$option" 0
+    fails "negative_${option}_is_refused" 2 "--$option -3" train "--$option" -3
+done
+fails fraction_is_no_whole_number 2 "whole number" train --epochs 1.5
+fails word_is_no_number 2 "whole number" train --steps many
+fails number_with_a_tail_is_refused 2 "whole number" train --steps 10k
+fails too_large_a_number_is_refused 2 "99999999999999999999" train --steps 99999999999999999999
+fails zero_learning_rate_is_refused 2 "above 0" train --learning-rate 0
+fails nan_learning_rate_is_refused 2 "learning-rate" train --learning-rate nan
+fails dropout_of_all_is_refused 2 "dropout" train --dropout 1
+fails negative_seed_is_refused 2 "seed" train --seed -1
+fails size_without_number_is_refused 2 "512MB" train --memory-limit lots
+fails size_with_unknown_unit_is_refused 2 "512MB" train --memory-limit 5XB
+fails flag_with_a_number_is_refused 2 "true or false" train --evaluate=5
+fails hole_in_a_list_is_refused 2 "hidden-units" train --hidden-units 100,,50
+fails shards_must_divide_over_the_devices 2 "shards" train --devices cpu:2 --shards 3
+fails epochs_and_steps_exclude_each_other 2 "not both" train --epochs 2 --steps 3
+fails both_batch_sizes_exclude_each_other 2 "not both" train --batch-size 2 --batch-per-replica 3
+# shellcheck disable=SC2086
+fails exponential_schedule_needs_its_numbers 2 "decay" train $small --schedule exponential
+# shellcheck disable=SC2086
+fails piecewise_schedule_needs_its_values 2 "--boundaries" train $small --schedule piecewise
+
+# ---- data that is wrong ------------------------------------------------------------------------------
+
+fails missing_folder_is_named 1 "nowhere" train --data idx:nowhere
+fails missing_archive_is_named 1 "nowhere.npz" train --data npz:nowhere.npz
+mkdir -p empty
+fails missing_file_is_named 1 "train-images-idx3-ubyte" train --data idx:empty
+fails batch_larger_than_the_data_says_how_large_it_may_be 1 "430" train --data idx:data --batch-size 431
+
+spoil() {
+    rm -rf spoilt
+    cp -r data spoilt
+}
+spoil && head -c 5000 data/train-images-idx3-ubyte > spoilt/train-images-idx3-ubyte
+fails truncated_images_are_refused 1 "train-images-idx3-ubyte" train --data idx:spoilt --batch-size 40
+spoil && printf 'garbage and more of it' > spoilt/train-images-idx3-ubyte
+fails wrong_magic_is_refused 1 "train-images-idx3-ubyte" train --data idx:spoilt --batch-size 40
+spoil && write_labels spoilt/train-labels-idx1-ubyte 429
+fails numbers_of_images_and_labels_must_agree 1 "429" train --data idx:spoilt --batch-size 40
+spoil && rm spoilt/t10k-images-idx3-ubyte
+fails missing_test_part_is_told_before_training 1 "t10k-images-idx3-ubyte" train --data idx:spoilt --batch-size 40 --evaluate
+printf 'not a zip' > bad.npz
+fails archive_that_is_none_is_refused 1 "bad.npz" train --data npz:bad.npz
+# shellcheck disable=SC2086
+fails label_out_of_range_is_named 1 "label" train $small --classes 4 --progress none
+# shellcheck disable=SC2086
+fails memory_limit_is_checked_before_the_first_step 1 "memory" train $small --memory-limit 4KB
+
+# ---- training that goes wrong ------------------------------------------------------------------------
+
+hot="--optimizer sgd --learning-rate 1e30 --raw-pixels --epochs 3 --progress none"
+# shellcheck disable=SC2086
+fails loss_that_is_no_number_stops_with_step_and_last_good_loss 1 "at step.*last good" train $small $hot
+# shellcheck disable=SC2086
+fails check_numerics_names_the_node 1 "layer\|gradients\|node" train $small $hot --check-numerics
+if [ -e /dev/full ]; then
+    # shellcheck disable=SC2086
+    "$muster" train $small --json > /dev/full 2> err
+    status=$?
+    : > out
+    check full_disk_on_standard_output_is_an_error [ $status -eq 1 -a "$(grep -c '^error: ' err)" -eq 1 ]
+    "$muster" help train > /dev/full 2> err
+    check full_disk_is_an_error_for_help_too [ $? -eq 1 -a "$(grep -c '^error: ' err)" -eq 1 ]
+fi
+# shellcheck disable=SC2086
+{ "$muster" train $small --epochs 200 --json --log-every 1 2> err; echo $? > closed_status; } | head -n 1 > out
+check closed_pipe_is_an_error_and_no_crash [ "$(cat closed_status)" -eq 1 -a "$(grep -c '^error: ' err)" -eq 1 ]
+
+# ---- what must work ----------------------------------------------------------------------------------
+
+works help_lists_the_commands "train" help
+works help_flag_lists_the_commands "train" --help
+works help_of_a_command_lists_its_options "--batch-size N" help train
+works help_flag_of_a_command_lists_its_options "--batch-size N" train --help
+works version_names_the_libraries "oneDNN" version
+works devices_shows_the_split "CPU:3" devices --devices cpu:4
+run devices --json
+check devices_as_json_is_one_object json_lines out
+run help completion bash
+cp out completion.bash
+check completion_script_is_a_script sh -c 'bash -n completion.bash'
+check completion_knows_options_and_values grep -q -e "--strategy') COMPREPLY.*mirrored" completion.bash
+
+# shellcheck disable=SC2086
+works training_prints_its_result "^done: step 11, loss = .*accuracy = " train $small --epochs 1
+# shellcheck disable=SC2086
+works test_part_is_evaluated "^test: loss = .*accuracy = .*(50 examples)" train $small --epochs 1 --evaluate
+# shellcheck disable=SC2086
+works confusion_matrix_is_printed "^confusion" train $small --epochs 1 --confusion
+# shellcheck disable=SC2086
+works progress_lines_have_the_classic_format \
+    '^step 5, loss = [0-9.]* ([0-9.]* examples/sec; [0-9.]* sec/batch)$' train $small --steps 20 --progress lines --log-every 5
+# shellcheck disable=SC2086
+works tensorflow_names_and_equals_signs_are_understood "^done: step 7," \
+    train --data_dir=data --train_steps=7 --hidden_units=16 --learning_rate=0.01 --batch_size=40
+# shellcheck disable=SC2086
+works l1_dropout_and_several_layers_train "^done:" train $small --l1 1e-4 --l2 1e-4 --dropout 0.2 --hidden-units 16,8
+# shellcheck disable=SC2086
+works validation_split_is_measured "val_loss" train $small --epochs 1 --validation-split 0.2
+# shellcheck disable=SC2086
+works memory_limit_that_suffices_is_accepted "^done:" train $small --memory-limit 512MB --pin
+for optimizer in adagrad adam adamw ftrl nadam rmsprop sgd; do
+    # shellcheck disable=SC2086
+    works "${optimizer}_trains" "^done: step 3," train $small --steps 3 --optimizer $optimizer --learning-rate 0.01 --ema 0.9
+done
+for schedule in "exponential --decay-rate 0.9 --decay-steps 5 --staircase" "piecewise --boundaries 2 --values 0.1,0.01" \
+    "polynomial --end-learning-rate 0.001" "inverse-time --decay-rate 0.9 --decay-steps 5" "cosine --warmup-steps 2"; do
+    # shellcheck disable=SC2086
+    works "schedule_${schedule%% *}_trains" "^done: step 5," train $small --steps 5 --schedule $schedule
+done
+
+# shellcheck disable=SC2086
+run train $small --steps 12 --json --log-every 5 --evaluate --confusion
+check json_run_is_done [ $status -eq 0 ]
+check json_leaves_standard_error_alone [ ! -s err ]
+check json_lines_are_objects json_lines out
+check json_begins_with_start sh -c 'head -n 1 out | grep -q "\"event\":\"start\""'
+check json_has_step_events [ "$(grep -c '"event":"step"' out)" -eq 2 ]
+check json_ends_with_done sh -c 'tail -n 1 out | grep -q "\"event\":\"done\""'
+for key in step loss accuracy test_accuracy test_loss examples_per_sec first_step_sec weights_sha256; do
+    check "done_has_$key" [ -n "$(value $key)" ]
+done
+check weights_sha256_has_64_digits [ "$(value weights_sha256 | tr -d '0-9a-f' | wc -c)" -eq 1 -a "$(value weights_sha256 | wc -c)" -eq 65 ]
+
+# shellcheck disable=SC2086
+run train $small --steps 1 --json --log-device-placement --dump-plan
+check json_is_pure_with_placement_and_plan json_lines out
+check placement_is_logged grep -q '(MatMul\|matmul.*device:CPU:0' err
+
+# ---- one answer --------------------------------------------------------------------------------------
+
+sha_of() {
+    # shellcheck disable=SC2086
+    run train $small --epochs 2 --seed 3 --shards 4 --json "$@"
+    value weights_sha256
+}
+reference=$(sha_of --strategy one --devices cpu:1)
+check a_reference_run_has_a_hash [ -n "$reference" ]
+for strategy in one towers mirrored; do
+    for devices in cpu:1 cpu:2 cpu:4; do
+        check "${strategy}_over_${devices}_gives_the_same_weights" \
+            [ "$(sha_of --strategy $strategy --devices $devices)" = "$reference" ]
+    done
+done
+check another_seed_gives_other_weights [ "$(sha_of --seed 4)" != "$reference" ]
+
+# ---- predictions -------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+works predictions_are_written "^predictions: p.npy" train $small --steps 3 --predict p.npy
+check predictions_are_an_npy_file sh -c 'head -c 6 p.npy | grep -q NUMPY'
+check predictions_have_a_row_for_each_example [ "$(wc -c < p.npy)" -eq $((128 + 50 * 10 * 4)) ]
+check no_temporary_file_is_left sh -c '! ls | grep -q "p.npy."'
+# shellcheck disable=SC2086
+fails predictions_to_a_missing_folder_fail_before_training 1 "nowhere/p.npy" train $small --predict nowhere/p.npy
+# shellcheck disable=SC2086
+fails predictions_to_a_folder_are_refused 1 "data" train $small --predict data
+
+# ---- interruption ------------------------------------------------------------------------------------
+
+for signal in INT TERM; do
+    # shellcheck disable=SC2086
+    "$muster" train $small --epochs 100000000 --progress none --evaluate > out 2> err &
+    process=$!
+    sleep 1
+    kill -$signal $process
+    wait $process
+    status=$?
+    check "sig${signal}_ends_training_with_status_0" [ $status -eq 0 ]
+    check "sig${signal}_is_told_with_the_step" grep -q '^interrupted after step [0-9]' out
+    check "sig${signal}_still_prints_the_summary" grep -q '^weights sha256: [0-9a-f]\{64\}' out
+done
+
+# ---- the real thing ----------------------------------------------------------------------------------
+
+run train --data fashion-mnist --devices cpu:2 --steps 100 --json
+if [ $status -ne 0 ]; then
+    printf 'skip fashion_mnist: %s\n' "$(cat err)"
+elif [ "$(value examples_per_sec | cut -d. -f1)" -lt 8000 ]; then
+    printf 'skip fashion_mnist_reaches_0_885: this build is slow\n'
+else
+    run train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json
+    check fashion_mnist_reaches_0_885 awk -v a="$(value test_accuracy)" 'BEGIN { exit !(a >= 0.885) }'
+fi
+
+printf '%d failed\n' $failures
+[ $failures -eq 0 ]

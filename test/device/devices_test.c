@@ -1,0 +1,194 @@
+#include "support/test.h"
+
+#include "device/device.h"
+
+static void specification_gives_devices_with_full_names(void **state) {
+    (void)state;
+    mst_devices devices;
+    EXPECT_OK(mst_devices_parse("cpu:4/1", 0, &devices));
+    assert_int_equal(devices.count, 4);
+    assert_string_equal(devices.device[0].text, "/job:localhost/replica:0/task:0/device:CPU:0");
+    assert_string_equal(devices.device[3].text, "/job:localhost/replica:0/task:0/device:CPU:3");
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(devices.device[i].num_threads, 1);
+        assert_int_equal(mst_devices_find(&devices, &devices.device[i].name), i);
+    }
+    mst_devices_free(&devices);
+}
+
+static void default_is_one_device_of_all_cores(void **state) {
+    (void)state;
+    static const char *const specs[] = {NULL, "", "cpu", "CPU", "cpu:1"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        mst_devices devices;
+        EXPECT_OK(mst_devices_parse(specs[i], 7, &devices));
+        assert_int_equal(devices.count, 1);
+        assert_int_equal(devices.device[0].num_threads, mst_num_cores());
+        assert_int_equal(devices.device[0].first_core, 0);
+        assert_int_equal(devices.device[0].memory_limit, 7);
+        mst_devices_free(&devices);
+    }
+}
+
+static void cores_are_shared_evenly_and_each_device_has_at_least_one_thread(void **state) {
+    (void)state;
+    int cores = mst_num_cores();
+    for (int count = 1; count <= 9; count++) {
+        char spec[16];
+        mst_devices devices;
+        snprintf(spec, sizeof spec, "cpu:%d", count);
+        EXPECT_OK(mst_devices_parse(spec, 0, &devices));
+        assert_int_equal(devices.count, count);
+        for (int i = 0; i < count; i++) {
+            int share = cores / count > 0 ? cores / count : 1;
+            assert_int_equal(devices.device[i].num_threads, share);
+            assert_int_equal(devices.device[i].first_core, count <= cores ? i * share : -1);
+        }
+        mst_devices_free(&devices);
+    }
+}
+
+static void lists_continue_the_numbers_of_a_type(void **state) {
+    (void)state;
+    mst_devices devices;
+    char text[512];
+    EXPECT_OK(mst_devices_parse("cpu:2/1,cpu/3", 0, &devices));
+    assert_int_equal(devices.count, 3);
+    assert_int_equal(devices.device[2].name.index, 2);
+    assert_int_equal(devices.device[2].num_threads, 3);
+    assert_non_null(strstr(mst_devices_list(&devices, text, sizeof text), "task:0/device:CPU:2"));
+    mst_devices_free(&devices);
+}
+
+static void bad_specifications_are_refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {"cpu:0",   "cpu:-1", "cpu:",    "cpu:two",  "cpu:2/0", "cpu:2/",
+                                      "cpu:2/x", "gpu",    "cpu:2x",  "cpu,,cpu", "tpu:4",   "cpu:1000",
+                                      ":2",      "/cpu",   "cpu:2/-1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        mst_devices devices;
+        EXPECT_ERROR(mst_devices_parse(bad[i], 0, &devices), MST_INVALID, bad[i]);
+        assert_null(devices.device);
+    }
+    mst_session *session;
+    mst_graph *g = engine_graph();
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.devices = "gpu:2"}, &session), MST_INVALID,
+                 "no device type 'gpu' here");
+    assert_null(session);
+    mst_graph_destroy(g);
+}
+
+static void devices_are_described_for_showing(void **state) {
+    (void)state;
+    mst_device_info info[2];
+    int count;
+    EXPECT_OK(mst_devices_describe("cpu:3/2", info, 2, &count));
+    assert_int_equal(count, 3);
+    assert_string_equal(info[1].name, "/job:localhost/replica:0/task:0/device:CPU:1");
+    assert_int_equal(info[1].num_threads, 2);
+    assert_int_equal(mst_devices_describe("cpu:x", info, 2, &count), MST_INVALID);
+    assert_int_equal(count, 0);
+}
+
+static void session_shows_its_devices(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session = engine_session(g, "cpu:2/1");
+    assert_int_equal(mst_session_num_devices(session), 2);
+    assert_string_equal(mst_session_device(session, 1), "/job:localhost/replica:0/task:0/device:CPU:1");
+    assert_string_equal(mst_session_device(session, 2), "");
+    engine_end(g, session);
+}
+
+static void machine_has_cores_and_memory(void **state) {
+    (void)state;
+    mst_machine machine;
+    mst_machine_read(&machine);
+    assert_true(machine.num_cores >= 1 && machine.num_hardware_threads >= machine.num_cores);
+    assert_true(machine.memory > 0);
+    assert_true(strlen(machine.cpu) > 0 && strlen(machine.isa) > 0);
+}
+
+/* ---- memory limit ---- */
+
+static mst_value large_graph(mst_graph *g) {
+    mst_value x = mst_rename(mst_random_uniform(g, MST_SHAPE(1000, 250)), "numbers"); /* 1 MB */
+    mst_value product = mst_rename(mst_matmul(x, mst_transpose(x)), "product");       /* 4 MB */
+    return mst_reduce_sum(product);
+}
+
+static void step_over_the_memory_limit_fails_when_planned_and_names_the_largest(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value sum = large_graph(g);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = 3000000}, &session));
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "largest: 'product' 4.0 MB");
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "'numbers' 1.0 MB");
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "the limit is 3.0 MB");
+    assert_int_equal(mst_session_num_plans(session), 0);
+    engine_end(g, session);
+}
+
+static void step_under_the_memory_limit_runs(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value sum = large_graph(g);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = 20000000}, &session));
+    engine_run(session, sum);
+    assert_true(mst_session_device_memory(session, 0) > 5000000);
+    assert_true(mst_session_device_memory(session, 0) <= 20000000);
+    engine_end(g, session);
+}
+
+static void variables_over_the_memory_limit_fail_when_planned(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_get_variable(g, "w", MST_SHAPE(1000, 1000), .initializer = mst_zeros_initializer());
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = 1000000}, &session));
+    EXPECT_ERROR(mst_session_init_variables(session), MST_OUT_OF_MEMORY, "the limit is 1.0 MB");
+    engine_end(g, session);
+}
+
+static void negative_limits_are_refused(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.memory_limit = -1}, &session), MST_INVALID,
+                 "memory_limit");
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.timeout = -1}, &session), MST_INVALID, "timeout");
+    mst_graph_destroy(g);
+}
+
+static void pinned_threads_compute_the_same(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    mst_value a = MST_NONE, b = MST_NONE;
+    mst_with_device (g, "/cpu:0") a = mst_scale(mst_ones_like(mst_scalar(g, MST_F32, 0)), 2);
+    mst_with_device (g, "/cpu:1") b = mst_scale(a, 3);
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1", .pin_threads = true}, &session));
+    assert_true(engine_number(session, b) == 6);
+    engine_end(g, session);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(specification_gives_devices_with_full_names),
+        cmocka_unit_test(default_is_one_device_of_all_cores),
+        cmocka_unit_test(cores_are_shared_evenly_and_each_device_has_at_least_one_thread),
+        cmocka_unit_test(lists_continue_the_numbers_of_a_type),
+        cmocka_unit_test(bad_specifications_are_refused),
+        cmocka_unit_test(devices_are_described_for_showing),
+        cmocka_unit_test(session_shows_its_devices),
+        cmocka_unit_test(machine_has_cores_and_memory),
+        cmocka_unit_test(step_over_the_memory_limit_fails_when_planned_and_names_the_largest),
+        cmocka_unit_test(step_under_the_memory_limit_runs),
+        cmocka_unit_test(variables_over_the_memory_limit_fail_when_planned),
+        cmocka_unit_test(negative_limits_are_refused),
+        cmocka_unit_test(pinned_threads_compute_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+#include "support/engine.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/expect.h"
+
+mst_graph *engine_graph(void) {
+    mst_graph *graph;
+    EXPECT_OK(mst_graph_create(&graph));
+    return graph;
+}
+
+mst_session *engine_session(mst_graph *graph, const char *devices) {
+    mst_session *session;
+    EXPECT_OK(mst_session_create(graph, &(mst_session_options){.devices = devices ? devices : "cpu:1/1"}, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    return session;
+}
+
+void engine_end(mst_graph *graph, mst_session *session) {
+    mst_session_destroy(session);
+    mst_graph_destroy(graph);
+}
+
+mst_tensor *engine_tensor(mst_dtype dtype, mst_shape shape, const double *value) {
+    mst_tensor *tensor;
+    EXPECT_OK(mst_tensor_create(dtype, shape, &tensor));
+    for (int64_t i = 0; value && i < mst_tensor_count(tensor); i++) mst_tensor_set(tensor, i, value[i]);
+    return tensor;
+}
+
+mst_tensor *engine_random(mst_dtype dtype, mst_shape shape, double low, double high, unsigned seed) {
+    mst_tensor *tensor = engine_tensor(dtype, shape, NULL);
+    uint64_t x = seed * 2654435761u + 12345;
+    for (int64_t i = 0; i < mst_tensor_count(tensor); i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        mst_tensor_set(tensor, i, low + (high - low) * (double)(x >> 40) / (double)(1 << 24));
+    }
+    return tensor;
+}
+
+mst_value engine_input(mst_graph *graph, const char *name, mst_shape shape) {
+    return mst_placeholder(graph, MST_F32, shape, name);
+}
+
+mst_tensor *engine_fetch(mst_session *session, const mst_feed *feeds, int num_feeds, mst_value fetch) {
+    mst_tensor *output = NULL;
+    EXPECT_OK(mst_session_run(session, feeds, num_feeds, &fetch, 1, &output));
+    return output;
+}
+
+double engine_number(mst_session *session, mst_value fetch) {
+    mst_tensor *output = engine_fetch(session, NULL, 0, fetch);
+    assert_int_equal(mst_tensor_count(output), 1);
+    double number = mst_tensor_get(output, 0);
+    mst_tensor_release(output);
+    return number;
+}
+
+void engine_run(mst_session *session, mst_value fetch) {
+    EXPECT_OK(mst_session_run(session, NULL, 0, &fetch, 1, NULL));
+}
+
+bool engine_same_bits(const mst_tensor *a, const mst_tensor *b) {
+    return mst_tensor_dtype(a) == mst_tensor_dtype(b) && mst_shape_equal(mst_tensor_shape(a), mst_tensor_shape(b)) &&
+           memcmp(mst_tensor_data(a), mst_tensor_data(b), mst_tensor_bytes(a)) == 0;
+}
+
+double engine_distance(const mst_tensor *a, const mst_tensor *b) {
+    if (!mst_shape_equal(mst_tensor_shape(a), mst_tensor_shape(b))) return INFINITY;
+    double most = 0;
+    for (int64_t i = 0; i < mst_tensor_count(a); i++) {
+        double x = mst_tensor_get(a, i), y = mst_tensor_get(b, i);
+        double distance = fabs(x - y) / fmax(1, fabs(y));
+        if (!(distance <= most)) most = distance;
+    }
+    return most;
+}
+
+/* ---- counting ---- */
+
+static atomic_int runs;
+
+static mst_status infer(mst_infer *c) {
+    c->dst[0] = c->src[0];
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    atomic_fetch_add(&runs, 1);
+    memcpy(a->dst[0].data, a->src[0].data, (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype));
+    return MST_OK;
+}
+
+const mst_op engine_count_op = {.name = "count_runs",
+                                .num_src = 1,
+                                .num_dst = 1,
+                                .dtypes = MST_ALL_DTYPES,
+                                .infer = infer,
+                                .reference = reference};
+const mst_op engine_count_stateful_op = {.name = "count_stateful_runs",
+                                         .num_src = 1,
+                                         .num_dst = 1,
+                                         .dtypes = MST_ALL_DTYPES,
+                                         .flags = MST_OP_STATEFUL,
+                                         .infer = infer,
+                                         .reference = reference};
+
+mst_value engine_count(mst_value src) {
+    return mst_call(NULL, &engine_count_op, 1, &src, NULL);
+}
+
+mst_value engine_count_stateful(mst_value src) {
+    return mst_call(NULL, &engine_count_stateful_op, 1, &src, NULL);
+}
+
+int engine_counted(void) {
+    return atomic_exchange(&runs, 0);
+}

@@ -1,0 +1,39 @@
+/** Short ways to graphs, sessions and numbers. All fail the test where something goes wrong. */
+#ifndef MUSTER_TEST_SUPPORT_ENGINE_H
+#define MUSTER_TEST_SUPPORT_ENGINE_H
+
+#include "muster/muster.h"
+
+mst_graph *engine_graph(void);
+/** DEVICES as in mst_session_options; NULL: "cpu:1/1". Variables have their first values. */
+mst_session *engine_session(mst_graph *graph, const char *devices);
+/** Destroys both. */
+void engine_end(mst_graph *graph, mst_session *session);
+
+/** VALUE NULL: zeros. */
+mst_tensor *engine_tensor(mst_dtype dtype, mst_shape shape, const double *value);
+/** Numbers in [low, high), the same for the same seed. */
+mst_tensor *engine_random(mst_dtype dtype, mst_shape shape, double low, double high, unsigned seed);
+/** A placeholder of f32. */
+mst_value engine_input(mst_graph *graph, const char *name, mst_shape shape);
+
+/** The value of a fetch; owned by the caller. */
+mst_tensor *engine_fetch(mst_session *session, const mst_feed *feeds, int num_feeds, mst_value fetch);
+/** The value of a fetch of one element, without feeds. */
+double engine_number(mst_session *session, mst_value fetch);
+/** Runs without feeds and outputs. */
+void engine_run(mst_session *session, mst_value fetch);
+
+/** Same dtype, shape and bytes. */
+bool engine_same_bits(const mst_tensor *a, const mst_tensor *b);
+/** Largest |a - b| / max(1, |b|) over all elements; infinite where shapes differ. */
+double engine_distance(const mst_tensor *a, const mst_tensor *b);
+
+/** An op of one source that copies it and counts its runs: pure, so that plans may fold and merge it, and stateful. */
+extern const mst_op engine_count_op, engine_count_stateful_op;
+mst_value engine_count(mst_value src);
+mst_value engine_count_stateful(mst_value src);
+/** Runs of both since the last call. */
+int engine_counted(void);
+
+#endif
