@@ -235,6 +235,7 @@ struct mst_op {
     int (*count_dst)(const void *options, int num_src);
     mst_status (*infer)(mst_infer *c);
     mst_value (*grad)(mst_grad *c, int i);                   /**< NULL: no gradient flows through */
+    bool (*is_identity)(const mst_infer *c);                 /**< for these shapes output 0 is source 0; may be NULL */
     bool (*writes)(const void *options, int num_src, int i); /**< source I (a variable) is changed by the kernel */
     size_t (*workspace)(const mst_infer *c);                 /**< bytes, with all dimensions known; may be NULL */
     mst_kernel_function reference;                           /**< plain C, any dtype of `dtypes` */

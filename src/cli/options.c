@@ -11,9 +11,6 @@
 
 enum { NAME_SIZE = 64, MOST_NAMES = 256 };
 
-/* Bounds from here on are there to keep arithmetic safe, and are not worth telling. */
-static const double no_bound = 1e9;
-
 /* ---- the list ---- */
 
 static const char *name_of(const mst_field *field, const field_name *names) {
@@ -124,12 +121,14 @@ static const char *join(const char *const *words, char *text, size_t size, const
     return text;
 }
 
-static mst_status range_fail(const option *o, const char *text, const char *kind) {
-    char low[48] = "", high[48] = "";
-    bool bounded = o->low != 0 || o->high != 0;
-    if (bounded) snprintf(low, sizeof low, o->above_low ? ", above %g" : ", at least %g", o->low);
-    if (bounded && o->high < no_bound) snprintf(high, sizeof high, ", at most %g", o->high);
-    return MST_FAIL(MST_INVALID, "--%s %s: must be %s%s%s", o->name, text, kind, low, high);
+/* VALUE is NaN where TEXT is no number at all. */
+static mst_status number_fail(const option *o, const char *text, const char *kind, double value) {
+    char range[64] = "";
+    if (value > o->high)
+        snprintf(range, sizeof range, ", at most %g", o->high);
+    else if (o->low != 0 || o->high != 0)
+        snprintf(range, sizeof range, o->above_low ? ", above %g" : ", at least %g", o->low);
+    return MST_FAIL(MST_INVALID, "--%s %s: must be %s%s", o->name, text, kind, range);
 }
 
 static bool in_range(const option *o, double value) {
@@ -141,7 +140,9 @@ static mst_status parse_integer(const option *o, const char *text, const char *w
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno || !in_range(o, (double)value)) return range_fail(o, whole, "a whole number");
+    bool right = end != text && !*end && !errno;
+    if (!right || !in_range(o, (double)value))
+        return number_fail(o, whole, "a whole number", right ? (double)value : NAN);
     *out = value;
     return MST_OK;
 }
@@ -149,7 +150,8 @@ static mst_status parse_integer(const option *o, const char *text, const char *w
 static mst_status parse_number(const option *o, const char *text, const char *whole, double *out) {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || !in_range(o, value)) return range_fail(o, whole, "a number");
+    bool right = end != text && !*end && isfinite(value);
+    if (!right || !in_range(o, value)) return number_fail(o, whole, "a number", right ? value : NAN);
     *out = value;
     return MST_OK;
 }
@@ -158,7 +160,8 @@ static mst_status parse_unsigned(const option *o, const char *text, uint64_t *ou
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (end == text || *end || errno || strchr(text, '-')) return range_fail(o, text, "a whole number, 0 or more");
+    if (end == text || *end || errno || strchr(text, '-'))
+        return number_fail(o, text, "a whole number, at least 0", NAN);
     *out = value;
     return MST_OK;
 }
@@ -255,11 +258,14 @@ static mst_status set(const option *o, const char *text, void *values) {
 
 /* ---- the command line ---- */
 
-static mst_status unknown(const option_list *list, const char *argument, const char *name) {
+/* ARGUMENT is --NAME or, NEGATED, --no-NAME, perhaps with more. */
+static mst_status unknown(const option_list *list, const char *argument, const char *name, bool negated) {
     const char *names[MOST_NAMES + 1] = {NULL};
     for (int i = 0; i < list->count && i < MOST_NAMES; i++) names[i] = list->entry[i].option.name;
     const char *nearest = mst_nearest(name, names);
-    if (nearest) return MST_FAIL(MST_INVALID, "there is no option '%s': did you mean '--%s'?", argument, nearest);
+    if (nearest)
+        return MST_FAIL(MST_INVALID, "there is no option '%s': did you mean '--%s%s'?", argument, negated ? "no-" : "",
+                        nearest);
     return MST_FAIL(MST_INVALID, "there is no option '%s': --help lists what there is", argument);
 }
 
@@ -268,17 +274,17 @@ static mst_status parse_option(option_list *list, const char *argument, char *co
     char name[NAME_SIZE];
     const char *begin = argument + 2, *equals = strchr(begin, '=');
     size_t size = equals ? (size_t)(equals - begin) : strlen(begin);
-    if (argument[1] != '-' || size == 0 || size >= sizeof name) return unknown(list, argument, argument + 1);
+    if (argument[1] != '-' || size == 0 || size >= sizeof name) return unknown(list, argument, argument + 1, false);
     memcpy(name, begin, size);
     name[size] = '\0';
     option_entry *entry = find(list, name);
     if (!entry && !equals && (strncmp(name, "no-", 3) == 0 || strncmp(name, "no_", 3) == 0)) {
         entry = find(list, name + 3);
-        if (!entry || entry->option.type != OPTION_FLAG) return unknown(list, argument, name);
+        if (!entry || entry->option.type != OPTION_FLAG) return unknown(list, argument, name + 3, true);
         entry->given = true;
         return set(&entry->option, "false", values);
     }
-    if (!entry) return unknown(list, argument, name);
+    if (!entry) return unknown(list, argument, name, false);
     entry->given = true;
     if (entry->option.type == OPTION_FLAG) return set(&entry->option, equals ? equals + 1 : "true", values);
     if (equals) return set(&entry->option, equals + 1, values);

@@ -113,6 +113,10 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
+static bool is_identity(const mst_infer *c) {
+    return c->num_src == 1;
+}
+
 const mst_op mst_op_add_n = {
     .name = "add_n",
     .tf_name = "AddN",
@@ -122,6 +126,7 @@ const mst_op mst_op_add_n = {
     .may_alias = true,
     .infer = infer,
     .grad = grad,
+    .is_identity = is_identity,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -52,6 +52,10 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
+static bool is_identity(const mst_infer *c) {
+    return mst_shape_equal(c->src[0].shape, c->dst[0].shape);
+}
+
 const mst_op mst_op_broadcast_like = {
     .name = "broadcast_like",
     .num_src = 2,
@@ -61,6 +65,7 @@ const mst_op mst_op_broadcast_like = {
     .may_alias = true,
     .infer = infer,
     .grad = grad,
+    .is_identity = is_identity,
     .reference = mst_broadcast_copy,
     MST_EXAMPLES(examples),
 };

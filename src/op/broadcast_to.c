@@ -111,6 +111,10 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
+static bool is_identity(const mst_infer *c) {
+    return mst_shape_equal(c->src[0].shape, c->dst[0].shape);
+}
+
 const mst_op mst_op_broadcast_to = {
     .name = "broadcast_to",
     .tf_name = "BroadcastTo",
@@ -122,6 +126,7 @@ const mst_op mst_op_broadcast_to = {
     .options_size = sizeof(broadcast_to_options),
     .infer = infer,
     .grad = grad,
+    .is_identity = is_identity,
     .reference = mst_broadcast_copy,
     MST_EXAMPLES(examples),
 };

@@ -123,6 +123,10 @@ static const mst_example examples[] = {
     {.num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, INTO(NUM_DTYPES), .fails = MST_INVALID},
 };
 
+static bool is_identity(const mst_infer *c) {
+    return c->src[0].dtype == c->dst[0].dtype;
+}
+
 const mst_op mst_op_cast = {
     .name = "cast",
     .num_src = 1,
@@ -133,6 +137,7 @@ const mst_op mst_op_cast = {
     .options_size = sizeof(mst_cast_options),
     .infer = infer,
     .grad = grad,
+    .is_identity = is_identity,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -124,6 +124,10 @@ static const mst_example examples[] = {
     {.name = "scalars", .num_src = 2, .src = {{.ndim = 0}, {.ndim = 0}}, .fails = MST_INVALID},
 };
 
+static bool is_identity(const mst_infer *c) {
+    return c->num_src == 1;
+}
+
 const mst_op mst_op_concat = {
     .name = "concat",
     .tf_name = "ConcatV2",
@@ -134,6 +138,7 @@ const mst_op mst_op_concat = {
     .options_size = sizeof(concat_options),
     .infer = infer,
     .grad = grad,
+    .is_identity = is_identity,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -84,62 +84,78 @@ void mst_reduce_sums(const mst_reduction *r, mst_dtype dtype, const void *src, v
     }
 
 /** Defines `static void name(const mst_reduction *r, const T *src, T *dst)`, which folds as MST_FOLD_ROW does and ends
- *  with `T finish(A, n)`, the output of n elements. Rows of at least 128 elements are folded by name_row, shorter rows
- *  and columns one element after the other. */
-#define MST_REDUCE_LOOPS(name, T, A, start, step, combine, finish)                                       \
-    MST_FOLD_ROW(name, T, A, start, step, combine)                                                       \
-    MST_SIMD static void name##_columns(const T *restrict src, int64_t stride, int64_t rows, int64_t n,  \
-                                        A *restrict acc) {                                               \
-        int64_t i = 0;                                                                                   \
-        for (; i + 4 <= rows; i += 4, src += 4 * stride)                                                 \
-            for (int64_t j = 0; j < n; j++) {                                                            \
-                A two = step(step(acc[j], src[j]), src[j + stride]);                                     \
-                acc[j] = step(step(two, src[j + 2 * stride]), src[j + 3 * stride]);                      \
-            }                                                                                            \
-        for (; i < rows; i++, src += stride)                                                             \
-            for (int64_t j = 0; j < n; j++) acc[j] = step(acc[j], src[j]);                               \
-    }                                                                                                    \
-    static void name##_to_value(const mst_reduction *r, const T *src, T *dst) {                          \
-        enum { LONG = 128 };                                                                             \
-        int64_t index[MST_MAX_REDUCED] = {0}, offset = 0;                                                \
-        A acc = (start);                                                                                 \
-        do {                                                                                             \
-            if (r->inner >= LONG)                                                                        \
-                acc = combine(acc, name##_row(src + offset, r->inner));                                  \
-            else                                                                                         \
-                for (int64_t i = 0; i < r->inner; i++) acc = step(acc, src[offset + i]);                 \
-        } while (mst_loops_next(&r->reduced, index, &offset));                                           \
-        *dst = finish(acc, r->count);                                                                    \
-    }                                                                                                    \
-    static void name##_to_row(const mst_reduction *r, const T *src, T *dst) {                            \
-        enum { WIDTH = 256 };                                                                            \
-        mst_loops outer = r->reduced; /* without the last, which the column loop takes */                \
-        const int last = outer.num - 1;                                                                  \
-        const int64_t rows = last < 0 ? 1 : outer.dim[last], stride = last < 0 ? 0 : outer.stride[last]; \
-        outer.num = last < 0 ? 0 : last;                                                                 \
-        A acc[WIDTH];                                                                                    \
-        for (int64_t j = 0; j < r->inner; j += WIDTH) {                                                  \
-            const int64_t n = r->inner - j < WIDTH ? r->inner - j : WIDTH;                               \
-            int64_t index[MST_MAX_REDUCED] = {0}, offset = 0;                                            \
-            for (int64_t i = 0; i < n; i++) acc[i] = (start);                                            \
-            do {                                                                                         \
-                name##_columns(src + offset + j, stride, rows, n, acc);                                  \
-            } while (mst_loops_next(&outer, index, &offset));                                            \
-            for (int64_t i = 0; i < n; i++) dst[j + i] = finish(acc[i], r->count);                       \
-        }                                                                                                \
-    }                                                                                                    \
-    static void name(const mst_reduction *r, const T *src, T *dst) {                                     \
-        if (r->count == 0) /* of nothing */                                                              \
-            for (int64_t i = 0; i < r->outputs; i++) dst[i] = finish((A)(start), 0);                     \
-        if (r->count == 0 || r->outputs == 0) return;                                                    \
-        int64_t index[MST_MAX_REDUCED] = {0}, offset = 0;                                                \
-        do {                                                                                             \
-            if (r->inner_reduced)                                                                        \
-                name##_to_value(r, src + offset, dst);                                                   \
-            else                                                                                         \
-                name##_to_row(r, src + offset, dst);                                                     \
-            dst += r->inner_reduced ? 1 : r->inner;                                                      \
-        } while (mst_loops_next(&r->kept, index, &offset));                                              \
+ *  with `T finish(A, n)`, the output of n elements. Rows of at least 128 elements are folded by name_row, shorter ones
+ *  by 4 interleaved accumulators, columns one element after the other. */
+#define MST_REDUCE_LOOPS(name, T, A, start, step, combine, finish)                                                   \
+    MST_FOLD_ROW(name, T, A, start, step, combine)                                                                   \
+    MST_SIMD static void name##_columns(const T *restrict src, int64_t stride, int64_t rows, int64_t n,              \
+                                        A *restrict acc) {                                                           \
+        int64_t i = 0;                                                                                               \
+        for (; i + 4 <= rows; i += 4, src += 4 * stride)                                                             \
+            for (int64_t j = 0; j < n; j++) {                                                                        \
+                A two = step(step(acc[j], src[j]), src[j + stride]);                                                 \
+                acc[j] = step(step(two, src[j + 2 * stride]), src[j + 3 * stride]);                                  \
+            }                                                                                                        \
+        for (; i < rows; i++, src += stride)                                                                         \
+            for (int64_t j = 0; j < n; j++) acc[j] = step(acc[j], src[j]);                                           \
+    }                                                                                                                \
+    static inline A name##_fold(const T *src, int64_t n) {                                                           \
+        enum { FEW = 4, LONG = 128 };                                                                                \
+        if (n >= LONG) return name##_row(src, n);                                                                    \
+        A lane[FEW] = {(start), (start), (start), (start)};                                                          \
+        int64_t i = 0;                                                                                               \
+        for (; i + FEW <= n; i += FEW)                                                                               \
+            for (int k = 0; k < FEW; k++) lane[k] = step(lane[k], src[i + k]);                                       \
+        for (; i < n; i++) lane[0] = step(lane[0], src[i]);                                                          \
+        return combine(combine(lane[0], lane[1]), combine(lane[2], lane[3]));                                        \
+    }                                                                                                                \
+    static void name##_to_value(const mst_reduction *r, const T *src, T *dst) {                                      \
+        int64_t index[MST_MAX_REDUCED] = {0}, offset = 0;                                                            \
+        A acc = name##_fold(src, r->inner);                                                                          \
+        while (mst_loops_next(&r->reduced, index, &offset)) acc = combine(acc, name##_fold(src + offset, r->inner)); \
+        *dst = finish(acc, r->count);                                                                                \
+    }                                                                                                                \
+    static void name##_to_values(const mst_reduction *r, const T *src, T *dst, int64_t n, int64_t stride) {          \
+        for (int64_t i = 0; i < n; i++, src += stride, dst++) {                                                      \
+            if (r->reduced.num)                                                                                      \
+                name##_to_value(r, src, dst);                                                                        \
+            else                                                                                                     \
+                *dst = finish(name##_fold(src, r->inner), r->count);                                                 \
+        }                                                                                                            \
+    }                                                                                                                \
+    static void name##_to_row(const mst_reduction *r, const T *src, T *dst) {                                        \
+        enum { WIDTH = 1024 };                                                                                       \
+        mst_loops outer = r->reduced; /* without the last, which the column loop takes */                            \
+        const int last = outer.num - 1;                                                                              \
+        const int64_t rows = last < 0 ? 1 : outer.dim[last], stride = last < 0 ? 0 : outer.stride[last];             \
+        outer.num = last < 0 ? 0 : last;                                                                             \
+        A acc[WIDTH];                                                                                                \
+        for (int64_t j = 0; j < r->inner; j += WIDTH) {                                                              \
+            const int64_t n = r->inner - j < WIDTH ? r->inner - j : WIDTH;                                           \
+            int64_t index[MST_MAX_REDUCED] = {0}, offset = 0;                                                        \
+            for (int64_t i = 0; i < n; i++) acc[i] = (start);                                                        \
+            do {                                                                                                     \
+                name##_columns(src + offset + j, stride, rows, n, acc);                                              \
+            } while (mst_loops_next(&outer, index, &offset));                                                        \
+            for (int64_t i = 0; i < n; i++) dst[j + i] = finish(acc[i], r->count);                                   \
+        }                                                                                                            \
+    }                                                                                                                \
+    static void name(const mst_reduction *r, const T *src, T *dst) {                                                 \
+        if (r->count == 0) /* of nothing */                                                                          \
+            for (int64_t i = 0; i < r->outputs; i++) dst[i] = finish((A)(start), 0);                                 \
+        if (r->count == 0 || r->outputs == 0) return;                                                                \
+        mst_loops kept = r->kept; /* without the last, which is a plain loop */                                      \
+        const int last = kept.num - 1;                                                                               \
+        const int64_t n = last < 0 ? 1 : kept.dim[last], stride = last < 0 ? 0 : kept.stride[last];                  \
+        kept.num = last < 0 ? 0 : last;                                                                              \
+        int64_t index[MST_MAX_REDUCED] = {0}, offset = 0;                                                            \
+        do {                                                                                                         \
+            if (r->inner_reduced)                                                                                    \
+                name##_to_values(r, src + offset, dst, n, stride);                                                   \
+            else                                                                                                     \
+                for (int64_t i = 0; i < n; i++) name##_to_row(r, src + offset + i * stride, dst + i * r->inner);     \
+            dst += n * (r->inner_reduced ? 1 : r->inner);                                                            \
+        } while (mst_loops_next(&kept, index, &offset));                                                             \
     }
 
 /* Steps of sums: floats are summed in f64, integers as 64 bits that wrap around. */

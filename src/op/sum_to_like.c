@@ -94,6 +94,10 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
+static bool is_identity(const mst_infer *c) {
+    return mst_shape_equal(c->src[0].shape, c->dst[0].shape);
+}
+
 const mst_op mst_op_sum_to_like = {
     .name = "sum_to_like",
     .num_src = 2,
@@ -103,6 +107,7 @@ const mst_op mst_op_sum_to_like = {
     .may_alias = true,
     .infer = infer,
     .grad = grad,
+    .is_identity = is_identity,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -1,4 +1,5 @@
-/* simplify: what has only constant sources is computed now, and of nodes that compute the same one stays. */
+/* simplify: what has only constant sources is computed now, of nodes that compute the same one stays, and what passes
+ * its source on unchanged goes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,10 +109,22 @@ static bool can_merge(const mst_plan *plan, const mst_plan_node *node) {
     return !(node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT));
 }
 
+/* Output 0 is source 0: consumers take the source, where the variable that it may be is not written in between. */
+static bool is_identity(const mst_plan *plan, const mst_plan_node *node) {
+    enum { FEW = 4 };
+    mst_spec src[FEW], dst[1];
+    if (!node->op->is_identity || node->num_src > FEW || node->num_dst != 1 || node->num_control) return false;
+    if (plan->node[plan->value[node->src[0]].node].device != node->device) return false;
+    if (mst_plan_is_variable(plan, node->src[0])) return false;
+    mst_infer c = mst_plan_infer_context(plan, node, src, dst);
+    return node->op->is_identity(&c);
+}
+
 static void merge(mst_plan *plan, int32_t *table, uint64_t mask, int32_t *value_map, int32_t *node_map, int32_t n) {
     mst_plan_node *node = &plan->node[n];
     for (int i = 0; i < node->num_src; i++) node->src[i] = value_map[node->src[i]];
     for (int i = 0; i < node->num_control; i++) node->control[i] = node_map[node->control[i]];
+    if (is_identity(plan, node)) value_map[node->dst] = node->src[0];
     if (!can_merge(plan, node)) return;
     for (uint64_t slot = hash(plan, node) & mask;; slot = (slot + 1) & mask) {
         if (table[slot] < 0) {

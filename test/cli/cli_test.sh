@@ -1,6 +1,8 @@
 #!/bin/sh
 # The command as its users meet it: exit status, messages, output. Usage: cli_test.sh PATH_OF_MUSTER
 # Prints `ok NAME` or `FAIL NAME`; the exit status is 1 where something failed.
+# lists of options are split on purpose; word() makes its format
+# shellcheck disable=SC2086,SC2059
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 folder=$(mktemp -d)
@@ -120,7 +122,7 @@ fails unknown_command_far_from_all_says_where_to_look 2 "muster help" xyzzy
 fails command_of_later_is_named_as_such 2 "not built yet" server
 fails unknown_option_names_the_nearest 2 "'--epoch'.*'--epochs'" train --epoch 3
 fails misspelt_option_with_underscores_names_the_nearest 2 "'--bach_size'.*'--batch-size'" train --bach_size 3
-fails misspelt_flag_that_is_switched_off_names_the_nearest 2 "'--no-evalute'.*'--evaluate'" train --no-evalute
+fails misspelt_flag_that_is_switched_off_names_the_nearest 2 "'--no-evalute'.*'--no-evaluate'" train --no-evalute
 fails short_option_is_unknown 2 "'-e'" train -e 3
 fails unknown_strategy_names_the_nearest 2 "'mirored'.*'mirrored'" train --strategy mirored
 fails strategy_of_later_lists_what_there_is 2 "not built yet.*mirrored" train --strategy parameter-server
@@ -155,6 +157,7 @@ fails word_is_no_number 2 "whole number" train --steps many
 fails number_with_a_tail_is_refused 2 "whole number" train --steps 10k
 fails too_large_a_number_is_refused 2 "99999999999999999999" train --steps 99999999999999999999
 fails zero_learning_rate_is_refused 2 "above 0" train --learning-rate 0
+fails too_large_a_learning_rate_says_the_bound 2 "at most" train --learning-rate 1e30
 fails nan_learning_rate_is_refused 2 "learning-rate" train --learning-rate nan
 fails dropout_of_all_is_refused 2 "dropout" train --dropout 1
 fails negative_seed_is_refused 2 "seed" train --seed -1
@@ -165,9 +168,7 @@ fails hole_in_a_list_is_refused 2 "hidden-units" train --hidden-units 100,,50
 fails shards_must_divide_over_the_devices 2 "shards" train --devices cpu:2 --shards 3
 fails epochs_and_steps_exclude_each_other 2 "not both" train --epochs 2 --steps 3
 fails both_batch_sizes_exclude_each_other 2 "not both" train --batch-size 2 --batch-per-replica 3
-# shellcheck disable=SC2086
 fails exponential_schedule_needs_its_numbers 2 "decay" train $small --schedule exponential
-# shellcheck disable=SC2086
 fails piecewise_schedule_needs_its_values 2 "--boundaries" train $small --schedule piecewise
 
 # ---- data that is wrong ------------------------------------------------------------------------------
@@ -192,20 +193,15 @@ spoil && rm spoilt/t10k-images-idx3-ubyte
 fails missing_test_part_is_told_before_training 1 "t10k-images-idx3-ubyte" train --data idx:spoilt --batch-size 40 --evaluate
 printf 'not a zip' > bad.npz
 fails archive_that_is_none_is_refused 1 "bad.npz" train --data npz:bad.npz
-# shellcheck disable=SC2086
 fails label_out_of_range_is_named 1 "label" train $small --classes 4 --progress none
-# shellcheck disable=SC2086
-fails memory_limit_is_checked_before_the_first_step 1 "memory" train $small --memory-limit 4KB
+fails memory_limit_is_checked_before_the_first_step 1 "limit" train $small --memory-limit 4KB
 
 # ---- training that goes wrong ------------------------------------------------------------------------
 
-hot="--optimizer sgd --learning-rate 1e30 --raw-pixels --epochs 3 --progress none"
-# shellcheck disable=SC2086
+hot="--optimizer sgd --learning-rate 1e8 --raw-pixels --epochs 3 --progress none"
 fails loss_that_is_no_number_stops_with_step_and_last_good_loss 1 "at step.*last good" train $small $hot
-# shellcheck disable=SC2086
-fails check_numerics_names_the_node 1 "layer\|gradients\|node" train $small $hot --check-numerics
+fails check_numerics_names_the_node 1 "made a NaN or Inf" train $small $hot --check-numerics
 if [ -e /dev/full ]; then
-    # shellcheck disable=SC2086
     "$muster" train $small --json > /dev/full 2> err
     status=$?
     : > out
@@ -213,7 +209,6 @@ if [ -e /dev/full ]; then
     "$muster" help train > /dev/full 2> err
     check full_disk_is_an_error_for_help_too [ $? -eq 1 -a "$(grep -c '^error: ' err)" -eq 1 ]
 fi
-# shellcheck disable=SC2086
 { "$muster" train $small --epochs 200 --json --log-every 1 2> err; echo $? > closed_status; } | head -n 1 > out
 check closed_pipe_is_an_error_and_no_crash [ "$(cat closed_status)" -eq 1 -a "$(grep -c '^error: ' err)" -eq 1 ]
 
@@ -232,35 +227,24 @@ cp out completion.bash
 check completion_script_is_a_script sh -c 'bash -n completion.bash'
 check completion_knows_options_and_values grep -q -e "--strategy') COMPREPLY.*mirrored" completion.bash
 
-# shellcheck disable=SC2086
 works training_prints_its_result "^done: step 11, loss = .*accuracy = " train $small --epochs 1
-# shellcheck disable=SC2086
 works test_part_is_evaluated "^test: loss = .*accuracy = .*(50 examples)" train $small --epochs 1 --evaluate
-# shellcheck disable=SC2086
 works confusion_matrix_is_printed "^confusion" train $small --epochs 1 --confusion
-# shellcheck disable=SC2086
 works progress_lines_have_the_classic_format \
     '^step 5, loss = [0-9.]* ([0-9.]* examples/sec; [0-9.]* sec/batch)$' train $small --steps 20 --progress lines --log-every 5
-# shellcheck disable=SC2086
 works tensorflow_names_and_equals_signs_are_understood "^done: step 7," \
     train --data_dir=data --train_steps=7 --hidden_units=16 --learning_rate=0.01 --batch_size=40
-# shellcheck disable=SC2086
 works l1_dropout_and_several_layers_train "^done:" train $small --l1 1e-4 --l2 1e-4 --dropout 0.2 --hidden-units 16,8
-# shellcheck disable=SC2086
 works validation_split_is_measured "val_loss" train $small --epochs 1 --validation-split 0.2
-# shellcheck disable=SC2086
 works memory_limit_that_suffices_is_accepted "^done:" train $small --memory-limit 512MB --pin
 for optimizer in adagrad adam adamw ftrl nadam rmsprop sgd; do
-    # shellcheck disable=SC2086
     works "${optimizer}_trains" "^done: step 3," train $small --steps 3 --optimizer $optimizer --learning-rate 0.01 --ema 0.9
 done
 for schedule in "exponential --decay-rate 0.9 --decay-steps 5 --staircase" "piecewise --boundaries 2 --values 0.1,0.01" \
     "polynomial --end-learning-rate 0.001" "inverse-time --decay-rate 0.9 --decay-steps 5" "cosine --warmup-steps 2"; do
-    # shellcheck disable=SC2086
     works "schedule_${schedule%% *}_trains" "^done: step 5," train $small --steps 5 --schedule $schedule
 done
 
-# shellcheck disable=SC2086
 run train $small --steps 12 --json --log-every 5 --evaluate --confusion
 check json_run_is_done [ $status -eq 0 ]
 check json_leaves_standard_error_alone [ ! -s err ]
@@ -273,7 +257,6 @@ for key in step loss accuracy test_accuracy test_loss examples_per_sec first_ste
 done
 check weights_sha256_has_64_digits [ "$(value weights_sha256 | tr -d '0-9a-f' | wc -c)" -eq 1 -a "$(value weights_sha256 | wc -c)" -eq 65 ]
 
-# shellcheck disable=SC2086
 run train $small --steps 1 --json --log-device-placement --dump-plan
 check json_is_pure_with_placement_and_plan json_lines out
 check placement_is_logged grep -q '(MatMul\|matmul.*device:CPU:0' err
@@ -281,7 +264,6 @@ check placement_is_logged grep -q '(MatMul\|matmul.*device:CPU:0' err
 # ---- one answer --------------------------------------------------------------------------------------
 
 sha_of() {
-    # shellcheck disable=SC2086
     run train $small --epochs 2 --seed 3 --shards 4 --json "$@"
     value weights_sha256
 }
@@ -297,20 +279,16 @@ check another_seed_gives_other_weights [ "$(sha_of --seed 4)" != "$reference" ]
 
 # ---- predictions -------------------------------------------------------------------------------------
 
-# shellcheck disable=SC2086
 works predictions_are_written "^predictions: p.npy" train $small --steps 3 --predict p.npy
 check predictions_are_an_npy_file sh -c 'head -c 6 p.npy | grep -q NUMPY'
 check predictions_have_a_row_for_each_example [ "$(wc -c < p.npy)" -eq $((128 + 50 * 10 * 4)) ]
 check no_temporary_file_is_left sh -c '! ls | grep -q "p.npy."'
-# shellcheck disable=SC2086
 fails predictions_to_a_missing_folder_fail_before_training 1 "nowhere/p.npy" train $small --predict nowhere/p.npy
-# shellcheck disable=SC2086
 fails predictions_to_a_folder_are_refused 1 "data" train $small --predict data
 
 # ---- interruption ------------------------------------------------------------------------------------
 
 for signal in INT TERM; do
-    # shellcheck disable=SC2086
     "$muster" train $small --epochs 100000000 --progress none --evaluate > out 2> err &
     process=$!
     sleep 1

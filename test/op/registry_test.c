@@ -1,0 +1,366 @@
+/* Runs every example of every op: inference, values, engine against reference kernel, gradients, aliasing, empty and
+ * one-element shapes, errors. An op is covered as soon as its file is there. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+#include "support/op_case.h"
+#include "support/test.h"
+
+enum { MOST_OPS = 512, NAME_SIZE = 96, MOST_ELEMENTS = 24 };
+
+/* Ops whose gradient is not differentiated again. */
+static const struct { const char *op, *reason; } first_order_only[] = {{NULL, NULL}};
+
+static int failures;
+
+static void report(const op_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void report(const op_case *c, const char *format, ...) {
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    print_error("%s: %s\n", c->label, text);
+    failures++;
+}
+
+/* ---- comparing ---- */
+
+static bool is_near(double a, double b, double tolerance) {
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    if (a == b) return true;
+    return fabs(a - b) <= tolerance * fmax(1, fabs(b));
+}
+
+static double tolerance_of(const op_case *c, mst_dtype dtype) {
+    if (c->example->tolerance > 0) return c->example->tolerance;
+    return dtype == MST_F32 ? 1e-5 : dtype == MST_F64 ? 1e-10 : 0;
+}
+
+static void expect_values(const op_case *c, const char *what, const mst_tensor *got, const double *wanted) {
+    const mst_dtype dtype = mst_tensor_dtype(got);
+    for (int64_t e = 0; e < mst_tensor_count(got); e++) {
+        if (is_near(mst_tensor_get(got, e), wanted[e], tolerance_of(c, dtype))) continue;
+        report(c, "%s: element %lld is %.17g, must be %.17g", what, (long long)e, mst_tensor_get(got, e), wanted[e]);
+        return;
+    }
+}
+
+static void expect_same(const op_case *c, const char *what, const mst_tensor *got, const mst_tensor *wanted) {
+    const mst_dtype dtype = mst_tensor_dtype(wanted);
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    if (mst_tensor_dtype(got) != dtype || !mst_shape_equal(mst_tensor_shape(got), mst_tensor_shape(wanted))) {
+        report(c, "%s: is %s%s, must be %s%s", what, mst_dtype_name(mst_tensor_dtype(got)),
+               mst_shape_print(mst_tensor_shape(got), have, sizeof have), mst_dtype_name(dtype),
+               mst_shape_print(mst_tensor_shape(wanted), want, sizeof want));
+        return;
+    }
+    for (int64_t e = 0; e < mst_tensor_count(got); e++) {
+        if (is_near(mst_tensor_get(got, e), mst_tensor_get(wanted, e), tolerance_of(c, dtype))) continue;
+        report(c, "%s: element %lld is %.17g, must be %.17g", what, (long long)e, mst_tensor_get(got, e),
+               mst_tensor_get(wanted, e));
+        return;
+    }
+}
+
+/* ---- errors ---- */
+
+static void expect_clean_error(const op_case *c, mst_status status) {
+    const mst_error_info *error = mst_error();
+    if (error->code != status || !error->message[0] || strchr(error->message, '\n'))
+        report(c, "status '%s' with the message '%s' of status '%s'", mst_status_name(status), error->message,
+               mst_status_name(error->code));
+    if (status == MST_INTERNAL) report(c, "a mistake of the library: %s", error->message);
+}
+
+/* Building, planning or running must fail with WANTED. */
+static void expect_failure(op_case *c, mst_status wanted) {
+    mst_status status = op_case_build(c, OP_FED);
+    if (!status) {
+        mst_tensor *output = NULL;
+        status = op_case_run(c, &c->out, 1, &output);
+        op_case_release(&output, 1);
+    }
+    if (status != wanted)
+        report(c, "gives '%s', must fail with '%s'", mst_status_name(status), mst_status_name(wanted));
+    if (status) expect_clean_error(c, status);
+    if (status && !strstr(mst_error()->message, c->op->name))
+        report(c, "the message '%s' does not name the op", mst_error()->message);
+}
+
+/* ---- values ---- */
+
+/* All outputs from a session, compared with those of the reference kernel. */
+static void check_engine(op_case *c, const char *what, mst_tensor *const *wanted) {
+    mst_value fetches[OP_MOST_DST];
+    mst_tensor *outputs[OP_MOST_DST] = {NULL};
+    for (int k = 0; k < c->num_dst; k++) fetches[k] = mst_value_output(c->out, k);
+    const mst_status status = op_case_run(c, fetches, c->num_dst, outputs);
+    if (status) report(c, "%s fails: %s", what, mst_error()->message);
+    for (int k = 0; k < c->num_dst && !status && !(c->op->flags & MST_OP_NO_VALUE); k++) {
+        char output[64];
+        snprintf(output, sizeof output, "output %d, %s against reference kernel", k, what);
+        expect_same(c, output, outputs[k], wanted[k]);
+    }
+    op_case_release(outputs, c->num_dst);
+}
+
+/* Inference with open dimensions must agree with that of known ones, where it is possible at all. */
+static void check_open(op_case *c, mst_tensor *const *wanted) {
+    const mst_status status = op_case_build(c, OP_FED_OPEN);
+    if (status) {
+        expect_clean_error(c, status);
+        return;
+    }
+    for (int k = 0; k < c->num_dst; k++) {
+        const mst_spec spec = mst_value_spec(mst_value_output(c->out, k));
+        const mst_shape known = mst_tensor_shape(wanted[k]);
+        bool agrees = spec.dtype == mst_tensor_dtype(wanted[k]) && spec.shape.ndim == known.ndim;
+        for (int i = 0; agrees && i < known.ndim; i++)
+            agrees = spec.shape.dim[i] == -1 || spec.shape.dim[i] == known.dim[i];
+        char open[MST_SHAPE_TEXT], closed[MST_SHAPE_TEXT];
+        if (!agrees)
+            report(c, "output %d is %s%s while dimensions are open, then %s", k, mst_dtype_name(spec.dtype),
+                   mst_shape_print(spec.shape, open, sizeof open), mst_shape_print(known, closed, sizeof closed));
+    }
+    check_engine(c, "session with open dimensions", wanted);
+}
+
+static void check_aliasing(op_case *c, mst_tensor *const *wanted) {
+    for (int i = 0; i < c->example->num_src; i++) {
+        if (mst_tensor_dtype(c->value[i]) != mst_tensor_dtype(wanted[0]) ||
+            mst_tensor_count(c->value[i]) != mst_tensor_count(wanted[0]))
+            continue;
+        mst_tensor *dst[OP_MOST_DST] = {NULL};
+        if (op_case_reference(c, i, dst)) {
+            report(c, "over source %d: %s", i, mst_error()->message);
+            continue;
+        }
+        for (int k = 0; k < c->num_dst; k++) expect_same(c, "written over a source", dst[k], wanted[k]);
+        op_case_release(dst, c->num_dst);
+    }
+}
+
+/* ---- gradients ---- */
+
+/* sum over the values of (sum of value * weights), with weights in [-1, 1] that depend on the place alone; MST_NONE
+ * without values. */
+static mst_value weighted_sum(op_case *c, const mst_value *value, const mst_shape *shape, int count) {
+    mst_value total = MST_NONE;
+    for (int k = 0; k < count; k++) {
+        if (mst_value_is_none(value[k])) continue;
+        const int64_t elements = mst_shape_count(shape[k]);
+        const mst_rng rng = mst_rng_make((uint64_t)k, (uint64_t)elements, 0);
+        double *weight = calloc((size_t)elements + 1, sizeof *weight);
+        assert_non_null(weight);
+        mst_rng_fill_uniform_f64(&rng, elements, weight);
+        for (int64_t e = 0; e < elements; e++) weight[e] = 2 * weight[e] - 1;
+        mst_value weighted = mst_mul(value[k], mst_values(c->graph, MST_F64, shape[k], weight));
+        free(weight);
+        mst_value sum = mst_reduce_sum(.src = weighted);
+        total = mst_value_is_none(total) ? sum : mst_add(total, sum);
+    }
+    return total;
+}
+
+static double number(op_case *c, mst_value value) {
+    mst_tensor *tensor = NULL;
+    if (op_case_run(c, &value, 1, &tensor)) {
+        report(c, "for finite differences: %s", mst_error()->message);
+        return NAN;
+    }
+    const double x = mst_tensor_get(tensor, 0);
+    mst_tensor_release(tensor);
+    return x;
+}
+
+static double difference(op_case *c, mst_value total, int i, int64_t e) {
+    const double x = mst_tensor_get(c->value[i], e), step = 1e-5 * fmax(1, fabs(x));
+    mst_tensor_set(c->value[i], e, x + step);
+    const double above = number(c, total), upper = mst_tensor_get(c->value[i], e);
+    mst_tensor_set(c->value[i], e, x - step);
+    const double below = number(c, total), lower = mst_tensor_get(c->value[i], e);
+    mst_tensor_set(c->value[i], e, x);
+    return (above - below) / (upper - lower);
+}
+
+/* GRADIENT of TOTAL with respect to source I against central differences, at up to MOST_ELEMENTS elements. */
+static void expect_slopes(op_case *c, const char *what, mst_value total, int i, mst_value gradient) {
+    mst_tensor *slope = NULL;
+    if (!mst_value_is_none(gradient) && op_case_run(c, &gradient, 1, &slope)) {
+        report(c, "%s by source %d: %s", what, i, mst_error()->message);
+        return;
+    }
+    if (slope && (mst_tensor_dtype(slope) != MST_F64 ||
+                  !mst_shape_equal(mst_tensor_shape(slope), mst_tensor_shape(c->value[i])))) {
+        report(c, "%s by source %d has not the dtype and shape of the source", what, i);
+        mst_tensor_release(slope);
+        return;
+    }
+    const int64_t count = mst_tensor_count(c->value[i]), stride = (count + MOST_ELEMENTS - 1) / MOST_ELEMENTS;
+    for (int64_t e = 0; e < count; e += stride) {
+        const double have = slope ? mst_tensor_get(slope, e) : 0, want = difference(c, total, i, e);
+        if (is_near(have, want, 2e-6)) continue;
+        report(c, "%s by source %d: element %lld is %.12g, finite differences give %.12g", what, i, (long long)e, have,
+               want);
+        break;
+    }
+    mst_tensor_release(slope);
+}
+
+static bool is_differentiated(const op_case *c, int i) {
+    return mst_tensor_dtype(c->value[i]) == MST_F64 && !c->example->src[i].no_grad;
+}
+
+static void expect_all_slopes(op_case *c, const char *what, mst_value total, mst_value *gradient) {
+    for (int i = 0; i < c->example->num_src; i++) gradient[i] = MST_NONE;
+    if (mst_value_is_none(total)) return;
+    mst_gradients(total, c->src, c->example->num_src, gradient);
+    if (mst_graph_check(c->graph)) {
+        report(c, "%s: %s", what, mst_error()->message);
+        return;
+    }
+    for (int i = 0; i < c->example->num_src; i++) {
+        if (is_differentiated(c, i))
+            expect_slopes(c, what, total, i, gradient[i]);
+        else
+            gradient[i] = MST_NONE;
+    }
+}
+
+static bool has_second_order(const mst_op *op) {
+    for (int k = 0; first_order_only[k].op; k++)
+        if (strcmp(first_order_only[k].op, op->name) == 0) return false;
+    return true;
+}
+
+/* Of each output alone, and of all together; then of the gradient. */
+static void check_gradients(op_case *c, const char *how, op_source source, mst_tensor *const *wanted) {
+    int floats = 0;
+    for (int k = 0; k < c->num_dst; k++) floats += mst_tensor_dtype(wanted[k]) == MST_F64;
+    for (int only = floats > 1 ? 0 : -1; only < c->num_dst; only = only == c->num_dst - 1 ? -1 : only + 1) {
+        mst_value value[OP_MOST_DST], gradient[MST_EXAMPLE_SRC];
+        mst_shape shape[OP_MOST_DST];
+        char what[96];
+        if (op_case_build(c, source)) return; /* checked before */
+        for (int k = 0; k < c->num_dst; k++) {
+            shape[k] = mst_tensor_shape(wanted[k]);
+            value[k] = mst_tensor_dtype(wanted[k]) == MST_F64 ? mst_value_output(c->out, k) : MST_NONE;
+            if (only >= 0 && k != only) value[k] = MST_NONE;
+        }
+        snprintf(what, sizeof what, only >= 0 ? "gradient of output %d%s" : "gradient%.0d%s", only >= 0 ? only : 0,
+                 how);
+        expect_all_slopes(c, what, weighted_sum(c, value, shape, c->num_dst), gradient);
+        if (only >= 0) continue;
+        if (has_second_order(c->op)) {
+            mst_shape src_shape[MST_EXAMPLE_SRC];
+            for (int i = 0; i < c->example->num_src; i++) src_shape[i] = mst_tensor_shape(c->value[i]);
+            mst_value total = weighted_sum(c, gradient, src_shape, c->example->num_src);
+            snprintf(what, sizeof what, "second gradient%s", how);
+            expect_all_slopes(c, what, total, gradient);
+        }
+        return;
+    }
+}
+
+/* ---- one example ---- */
+
+static void check_all(op_case *c) {
+    mst_tensor *wanted[OP_MOST_DST] = {NULL};
+    mst_status status = op_case_build(c, OP_FED);
+    if (!status) status = op_case_reference(c, -1, wanted);
+    if (status) {
+        expect_clean_error(c, status);
+        if (c->variant == OP_AS_GIVEN) report(c, "fails: %s", mst_error()->message);
+        return;
+    }
+    const int num_dst = c->num_dst;
+    for (int k = 0; k < num_dst && k < MST_EXAMPLE_DST && c->variant == OP_AS_GIVEN; k++)
+        if (c->example->expect[k]) expect_values(c, "reference kernel", wanted[k], c->example->expect[k]);
+    check_engine(c, "session", wanted);
+    if (c->op->may_alias) check_aliasing(c, wanted);
+    bool slopes = false;
+    for (int i = 0; i < c->example->num_src; i++) slopes = slopes || is_differentiated(c, i);
+    if (c->op->grad && slopes) check_gradients(c, "", OP_FED, wanted);
+    if (c->op->grad && slopes) check_gradients(c, ", dimensions open", OP_FED_OPEN, wanted);
+    check_open(c, wanted);
+    if (op_case_build(c, OP_CONSTANT))
+        report(c, "of constants: %s", mst_error()->message);
+    else
+        check_engine(c, "session with constants", wanted);
+    op_case_release(wanted, num_dst);
+}
+
+static void check_dtype(const mst_op *op, const mst_example *example, mst_dtype dtype) {
+    op_case c;
+    if (example->fails) {
+        op_case_begin(&c, op, example, dtype, OP_AS_GIVEN);
+        expect_failure(&c, example->fails);
+        op_case_end(&c);
+        return;
+    }
+    for (op_variant variant = OP_AS_GIVEN; variant < OP_NUM_VARIANTS; variant++) {
+        if (variant != OP_AS_GIVEN && example->num_src == 0) break;
+        op_case_begin(&c, op, example, dtype, variant);
+        check_all(&c);
+        op_case_end(&c);
+    }
+}
+
+static void check_example(const mst_op *op, const mst_example *example) {
+    bool is_open = false;
+    for (int i = 0; i < example->num_src; i++) is_open = is_open || example->src[i].dtype == MST_NO_DTYPE;
+    if (!is_open) check_dtype(op, example, MST_NO_DTYPE);
+    for (int dtype = 1; dtype < MST_NUM_DTYPES && is_open; dtype++)
+        if (op->dtypes & MST_DTYPE_BIT(dtype)) check_dtype(op, example, (mst_dtype)dtype);
+}
+
+static void check_op(void **state) {
+    const mst_op *op = *state;
+    failures = 0;
+    if (op->num_examples == 0 && !(op->flags & (MST_OP_PLACEHOLDER | MST_OP_VARIABLE | MST_OP_NO_VALUE)))
+        fail_msg("%s has no example", op->name);
+    for (int i = 0; i < op->num_examples; i++) check_example(op, &op->examples[i]);
+    if (failures) fail_msg("%s: %d failures", op->name, failures);
+}
+
+/* ---- the list ---- */
+
+static void ops_have_names_of_their_own(void **state) {
+    (void)state;
+    for (int i = 0; mst_op_at(i); i++) {
+        assert_ptr_equal(mst_find_op(mst_op_at(i)->name), mst_op_at(i));
+        assert_non_null(mst_op_at(i)->infer);
+        assert_non_null(mst_op_at(i)->reference);
+    }
+}
+
+static void second_order_exceptions_are_ops(void **state) {
+    (void)state;
+    for (int k = 0; first_order_only[k].op; k++) {
+        assert_non_null(mst_find_op(first_order_only[k].op));
+        assert_true(first_order_only[k].reason[0] != '\0');
+    }
+}
+
+/* Arguments: names of the ops to test; none: all. */
+int main(int argc, char **argv) {
+    static struct CMUnitTest tests[MOST_OPS + 2] = {
+        cmocka_unit_test(ops_have_names_of_their_own),
+        cmocka_unit_test(second_order_exceptions_are_ops),
+    };
+    static char name[MOST_OPS][NAME_SIZE];
+    size_t count = 2;
+    for (int i = 0; mst_op_at(i) && count < MOST_OPS; i++) {
+        bool wanted = argc < 2;
+        for (int k = 1; k < argc; k++) wanted = wanted || strcmp(argv[k], mst_op_at(i)->name) == 0;
+        if (!wanted) continue;
+        snprintf(name[count], NAME_SIZE, "%s_does_what_its_examples_say", mst_op_at(i)->name);
+        tests[count] = (struct CMUnitTest){
+            .name = name[count], .test_func = check_op, .initial_state = (void *)(uintptr_t)mst_op_at(i)};
+        count++;
+    }
+    return _cmocka_run_group_tests("registry", tests, count, NULL, NULL);
+}

@@ -1,0 +1,44 @@
+#include "support/test.h"
+
+static void plan_is_printed_after_each_pass(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(-1, 3)), y = MST_NONE;
+    mst_value w = mst_variable(g, "w", mst_fill(g, MST_F32, MST_SHAPE(3, 4), 1));
+    mst_value b = mst_rename(mst_add(mst_scalar(g, MST_F32, 1), mst_fill(g, MST_F32, MST_SHAPE(4), 2)), "b");
+    mst_value h = mst_rename(mst_relu(mst_add(mst_matmul(x, w), b)), "h");
+    mst_with_device (g, "/cpu:1") y = mst_rename(mst_square(h), "y");
+    char *log = NULL;
+    size_t size;
+    FILE *file = open_memstream(&log, &size);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1", .plan_log = file}, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    fflush(file);
+    size_t initial = size;
+    mst_feed feed = {.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(5, 3), NULL)};
+    mst_tensor_release(engine_fetch(session, &feed, 1, y));
+    fflush(file);
+    const char *at = log + initial;
+    static const char *const passes[] = {"prune", "infer",    "place",     "simplify", "fuse",
+                                         "schedule", "partition", "select", "memory",  "compile"};
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        char title[64];
+        snprintf(title, sizeof title, "after %s: ", passes[i]);
+        at = strstr(at, title);
+        if (!at) fail_msg("no '%s' in its place", title);
+    }
+    assert_non_null(strstr(log + initial, "h = relu(add_1) : f32[5, 4]"));
+    assert_non_null(strstr(log + initial, "h = fused_matmul(x, w, b)"));
+    assert_non_null(strstr(log + initial, "= send(h)"));
+    assert_non_null(strstr(at, "/job:localhost/replica:0/task:0/device:CPU:1: "));
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+    fclose(file);
+    free(log);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plan_is_printed_after_each_pass)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

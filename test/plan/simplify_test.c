@@ -1,0 +1,143 @@
+#include "support/test.h"
+
+static void run_with(mst_session *session, mst_value x, mst_value fetch, int times) {
+    mst_tensor *tensor = engine_tensor(MST_F32, mst_value_spec(x).shape, NULL);
+    for (int i = 0; i < times; i++)
+        mst_tensor_release(engine_fetch(session, &(mst_feed){.value = x, .tensor = tensor}, 1, fetch));
+    mst_tensor_release(tensor);
+}
+
+static void what_has_only_constant_sources_is_computed_once(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value c = mst_add(mst_scalar(g, MST_F32, 2), mst_scalar(g, MST_F32, 3));
+    mst_value y = engine_count(engine_count(mst_square(c)));
+    mst_session *session = engine_session(g, NULL);
+    for (int i = 0; i < 5; i++) assert_true(engine_number(session, y) == 25);
+    assert_int_equal(engine_counted(), 2);
+    engine_end(g, session);
+}
+
+static void stateful_ops_are_never_folded(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value y = engine_count_stateful(mst_scalar(g, MST_F32, 2));
+    mst_session *session = engine_session(g, NULL);
+    for (int i = 0; i < 5; i++) engine_run(session, y);
+    assert_int_equal(engine_counted(), 5);
+    engine_end(g, session);
+}
+
+static void random_numbers_differ_from_step_to_step_and_from_each_other(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value a = mst_random_uniform(g, MST_SHAPE(8)), b = mst_random_uniform(g, MST_SHAPE(8));
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *first[2] = {NULL, NULL}, *second = engine_fetch(session, NULL, 0, a);
+    EXPECT_OK(mst_session_run(session, NULL, 0, (mst_value[]){a, b}, 2, first));
+    assert_false(engine_same_bits(first[0], first[1]));
+    assert_false(engine_same_bits(first[0], second));
+    mst_session_set_step(session, 0);
+    mst_tensor *again = engine_fetch(session, NULL, 0, a);
+    assert_true(engine_same_bits(again, second));
+    for (int i = 0; i < 2; i++) mst_tensor_release(first[i]);
+    mst_tensor_release(second);
+    mst_tensor_release(again);
+    engine_end(g, session);
+}
+
+static void nodes_that_compute_the_same_run_once(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(3));
+    mst_value a = engine_count(mst_mul(x, mst_scalar(g, MST_F32, 2)));
+    mst_value b = engine_count(mst_mul(x, mst_scalar(g, MST_F32, 2)));
+    mst_session *session = engine_session(g, NULL);
+    run_with(session, x, mst_add(a, b), 3);
+    assert_int_equal(engine_counted(), 3);
+    engine_end(g, session);
+}
+
+static void stateful_nodes_are_not_merged(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(3));
+    mst_value sum = mst_add(engine_count_stateful(x), engine_count_stateful(x));
+    mst_session *session = engine_session(g, NULL);
+    run_with(session, x, sum, 3);
+    assert_int_equal(engine_counted(), 6);
+    engine_end(g, session);
+}
+
+static void nodes_that_differ_in_an_option_or_a_constant_are_not_merged(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = mst_neg(engine_input(g, "x", MST_SHAPE(1)));
+    mst_value y[4] = {mst_leaky_relu(x, .slope = 0.5f), mst_leaky_relu(x, .slope = 0.25f),
+                      mst_add(x, mst_scalar(g, MST_F32, 1)), mst_add(x, mst_scalar(g, MST_F32, 2))};
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *tensor = engine_tensor(MST_F32, MST_SHAPE(1), (double[]){4}), *got[4] = {NULL};
+    EXPECT_OK(mst_session_run(session, &(mst_feed){.value = x, .tensor = tensor}, 1, y, 4, got));
+    static const double wanted[] = {4, 4, 5, 6};
+    for (int i = 0; i < 4; i++) assert_true(mst_tensor_get(got[i], 0) == wanted[i]);
+    mst_tensor_set(tensor, 0, -4);
+    EXPECT_OK(mst_session_run(session, &(mst_feed){.value = x, .tensor = tensor}, 1, y, 4, got));
+    assert_true(mst_tensor_get(got[0], 0) == -2 && mst_tensor_get(got[1], 0) == -1);
+    for (int i = 0; i < 4; i++) mst_tensor_release(got[i]);
+    mst_tensor_release(tensor);
+    engine_end(g, session);
+}
+
+static void nodes_on_two_devices_are_not_merged(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(3)), y[2];
+    for (int i = 0; i < 2; i++) {
+        char device[16];
+        snprintf(device, sizeof device, "/cpu:%d", i);
+        mst_with_device (g, device) y[i] = engine_count(x);
+    }
+    mst_session *session = engine_session(g, "cpu:2/1");
+    run_with(session, x, mst_add(y[0], y[1]), 1);
+    assert_int_equal(engine_counted(), 2);
+    engine_end(g, session);
+}
+
+static void reads_before_and_after_a_write_are_not_merged(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_scalar(g, MST_F32, 1)), after = MST_NONE;
+    mst_value before = mst_scale(v, 10), write = mst_assign(v, mst_scalar(g, MST_F32, 2));
+    mst_with_control (g, write) after = mst_scale(v, 10);
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *got[2] = {NULL};
+    EXPECT_OK(mst_session_run(session, NULL, 0, (mst_value[]){before, after}, 2, got));
+    assert_true(mst_tensor_get(got[0], 0) == 10);
+    assert_true(mst_tensor_get(got[1], 0) == 20);
+    for (int i = 0; i < 2; i++) mst_tensor_release(got[i]);
+    engine_end(g, session);
+}
+
+static void folding_an_error_reports_its_node(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value y = mst_rename(mst_div(mst_scalar(g, MST_I32, 1), mst_scalar(g, MST_I32, 0)), "quotient");
+    mst_session *session = engine_session(g, NULL);
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_INVALID, "'quotient'");
+    engine_end(g, session);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_has_only_constant_sources_is_computed_once),
+        cmocka_unit_test(stateful_ops_are_never_folded),
+        cmocka_unit_test(random_numbers_differ_from_step_to_step_and_from_each_other),
+        cmocka_unit_test(nodes_that_compute_the_same_run_once),
+        cmocka_unit_test(stateful_nodes_are_not_merged),
+        cmocka_unit_test(nodes_that_differ_in_an_option_or_a_constant_are_not_merged),
+        cmocka_unit_test(nodes_on_two_devices_are_not_merged),
+        cmocka_unit_test(reads_before_and_after_a_write_are_not_merged),
+        cmocka_unit_test(folding_an_error_reports_its_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
