@@ -198,9 +198,9 @@ static mst_status fit(training *t) {
                         &t->result);
 }
 
-/* What was asked for after training; an interrupted run is over. */
+/* What was asked for after training, unless that was interrupted. */
 static mst_status use_test_part(training *t) {
-    if (!t->test || train_was_interrupted()) return MST_OK;
+    if (!t->test || t->result.stopped) return MST_OK;
     int64_t rows = mst_dataset_num_rows(t->test);
     int64_t batch_size = t->batch_size > EVALUATION_BATCH ? t->batch_size : EVALUATION_BATCH;
     if (rows >= 0 && batch_size > rows) batch_size = rows;
@@ -222,15 +222,15 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
-    json_add(&event, "", "interrupted", json_boolean(train_was_interrupted()));
+    json_add(&event, "", "interrupted", json_boolean(result->stopped));
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
 }
 
 static void print_summary(const training *t) {
     const mst_result *result = &t->result;
-    bool skipped = train_was_interrupted() && t->test;
-    if (train_was_interrupted())
+    bool skipped = result->stopped && t->test;
+    if (result->stopped)
         printf("interrupted after step %" PRId64 "%s\n", result->step, skipped ? ": the test part was not used" : "");
     printf("done: step %" PRId64 ", loss = %.4f", result->step, result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);

@@ -22,10 +22,6 @@ void train_catch_signals(void) {
     sigaction(SIGTERM, &action, NULL);
 }
 
-bool train_was_interrupted(void) {
-    return interrupted != 0;
-}
-
 double train_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -15,7 +15,6 @@ typedef struct train_events {
 double train_clock(void);
 /** From now on SIGINT and SIGTERM end training after the step; a second one kills. */
 void train_catch_signals(void);
-bool train_was_interrupted(void);
 /** EVENTS must outlive training. */
 mst_callback train_events_callback(train_events *events);
 

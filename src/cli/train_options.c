@@ -81,7 +81,8 @@ static const option output_options[] = {
     {0}};
 
 static const option optimizer_options[] = {
-    {"optimizer", OPTION_WORD, AT(optimizer_name), .choice = mst_optimizer_name, .help = "(default adam)"},
+    {"optimizer", OPTION_WORD, AT(optimizer_name), .choice = mst_optimizer_name,
+     .help = "how weights follow from gradients (default adam)"},
     {"learning-rate", OPTION_NUMBER, AT(optimizer.learning_rate), "X", NULL, 0, 1e9, .above_low = true,
      .help = "step size (default: the optimizer's own in Keras; without --optimizer 0.002)"},
     {0}};
@@ -89,7 +90,7 @@ static const option optimizer_options[] = {
 static const option schedule_options[] = {
     {"schedule", OPTION_CHOICE, AT(schedule), .choices = mst_schedule_names,
      .help = "how the learning rate goes on (default: cosine over all steps where neither --optimizer nor "
-             "--learning-rate is given, else none)"},
+             "--learning-rate is given, else none); cosine and polynomial end with training without --decay-steps"},
     {"boundaries", OPTION_INTEGERS, AT(boundaries), "N,N,...", NULL, 1, 1e15,
      .help = "piecewise: the last step of each value but the last"},
     {"values", OPTION_NUMBERS, AT(values), "X,X,...", NULL, 0, 1e9, .above_low = true,

@@ -18,7 +18,7 @@ static void graph_is_printed_one_line_a_node(void **state) {
                         "x = placeholder() {dtype=f32, shape=[?, 2]} : f32[?, 2]\n"
                         "c = add(x, a) : f32[?, 2] @/device:CPU:1\n"
                         "d = leaky_relu(c) {slope=0.25} : f32[?, 2] @/device:CPU:1\n"
-                        "split = split(c) {n=2, axis=1} : f32[?, 1], f32[?, 1] @/device:CPU:1\n"
+                        "split = split(c) {num=2, axis=1} : f32[?, 1], f32[?, 1] @/device:CPU:1\n"
                         "right = neg(split:1) : f32[?, 1] @/device:CPU:1\n");
     free(text);
     mst_graph_destroy(g);

@@ -94,17 +94,17 @@ static mst_status run_all(const char *path) {
         const char *name;
         mst_optimizer optimizer;
     } cases[] = {
-        {"sgd", mst_sgd(.learning_rate = 0.1)},
-        {"momentum", mst_sgd(.learning_rate = 0.05, .momentum = 0.9)},
-        {"nesterov", mst_sgd(.learning_rate = 0.05, .momentum = 0.9, .nesterov = true)},
-        {"adagrad", mst_adagrad(.learning_rate = 0.05)},
-        {"rmsprop", mst_rmsprop(.learning_rate = 0.0005)},
+        {"sgd", mst_sgd(.learning_rate = 0.02)},
+        {"momentum", mst_sgd(.learning_rate = 0.005, .momentum = 0.9)},
+        {"nesterov", mst_sgd(.learning_rate = 0.005, .momentum = 0.9, .nesterov = true)},
+        {"adagrad", mst_adagrad(.learning_rate = 0.005)},
+        {"rmsprop", mst_rmsprop(.learning_rate = 0.0001)},
         {"rmsprop_centered_momentum",
          mst_rmsprop(.learning_rate = 0.0002, .rho = 0.95, .momentum = 0.5, .centered = true, .epsilon = 1e-3)},
-        {"adam", mst_adam(.learning_rate = 0.001)},
-        {"adam_amsgrad", mst_adam(.learning_rate = 0.001, .amsgrad = true)},
-        {"adamw", mst_adamw(.learning_rate = 0.001, .weight_decay = 0.01)},
-        {"nadam", mst_nadam(.learning_rate = 0.001)},
+        {"adam", mst_adam(.learning_rate = 0.0002)},
+        {"adam_amsgrad", mst_adam(.learning_rate = 0.0002, .amsgrad = true)},
+        {"adamw", mst_adamw(.learning_rate = 0.0002, .weight_decay = 0.01)},
+        {"nadam", mst_nadam(.learning_rate = 0.0002)},
         {"ftrl", mst_ftrl(.learning_rate = 0.05, .l1_strength = 0.001, .l2_strength = 0.001, .l2_shrinkage = 0.0001,
                           .beta = 0.1)},
     };

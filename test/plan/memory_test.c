@@ -1,6 +1,6 @@
 #include "support/test.h"
 
-enum { COUNT = 10000, BYTES = 40064 /* of f32, aligned to 64 */, STEPS = 200 };
+enum { COUNT = 10000, BYTES = 4 * COUNT /* a multiple of 64 */, STEPS = 200 };
 
 static mst_value numbers(mst_graph *g) {
     return mst_placeholder(g, MST_F32, MST_SHAPE(COUNT), "x");

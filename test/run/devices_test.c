@@ -1,0 +1,292 @@
+#include <time.h>
+
+#include "support/test.h"
+
+enum { RUNS = 300, STRESS = 2000, LINKS = 40 };
+
+static int device_push(mst_graph *g, int device) {
+    char name[16];
+    snprintf(name, sizeof name, "/cpu:%d", device);
+    return mst_device_push(g, name);
+}
+
+/* A web of nodes that hops between DEVICES devices. */
+static mst_value web(mst_graph *g, mst_value x, int devices) {
+    mst_value y[LINKS] = {x};
+    for (int i = 1; i < LINKS; i++) {
+        device_push(g, (i * 7 + i / 5) % devices);
+        mst_value other = y[i / 2];
+        y[i] = i % 3 == 0 ? mst_tanh(mst_add(y[i - 1], other)) : i % 3 == 1 ? mst_sub(y[i - 1], other) : mst_neg(y[i - 1]);
+        if (i % 5 == 0) y[i] = mst_reshape(y[i], MST_SHAPE(-1, 8));
+        if (i % 5 == 1 && i > 1) y[i] = mst_reshape(y[i], MST_SHAPE(64));
+        if (i % 5 == 0) y[i] = mst_reshape(y[i], MST_SHAPE(64));
+        mst_device_pop(g);
+    }
+    return y[LINKS - 1];
+}
+
+static void chains_over_devices_give_the_bits_of_one_device_every_time(void **state) {
+    (void)state;
+    mst_tensor *wanted = NULL, *tensor = engine_random(MST_F32, MST_SHAPE(64), -1, 1, 5);
+    for (int devices = 1; devices <= 4; devices++) {
+        mst_graph *g = engine_graph();
+        char spec[16];
+        snprintf(spec, sizeof spec, "cpu:%d/1", devices);
+        mst_value x = engine_input(g, "x", MST_SHAPE(64)), y = web(g, x, devices);
+        mst_session *session = engine_session(g, spec);
+        mst_feed feed = {.value = x, .tensor = tensor};
+        mst_tensor *got = NULL;
+        for (int i = 0; i < RUNS; i++) {
+            EXPECT_OK(mst_session_run(session, &feed, 1, &y, 1, &got));
+            if (!wanted) wanted = mst_tensor_retain(got);
+            if (!engine_same_bits(got, wanted)) fail_msg("%d devices, run %d", devices, i);
+        }
+        mst_tensor_release(got);
+        engine_end(g, session);
+    }
+    mst_tensor_release(wanted);
+    mst_tensor_release(tensor);
+}
+
+/* v is on device 0 and is read on all, the sum of what they read is added to it on device 0 */
+static void readers_on_other_devices_never_see_a_write_of_their_step(void **state) {
+    (void)state;
+    for (int devices = 2; devices <= 4; devices += 2) {
+        enum { COUNT = 5000 };
+        mst_graph *g = engine_graph();
+        mst_value v = MST_NONE, read[4];
+        mst_with_device (g, "/cpu:0") v = mst_variable(g, "v", mst_fill(g, MST_F64, MST_SHAPE(COUNT), 1));
+        mst_value write = mst_assign_add(v, mst_fill(g, MST_F64, MST_SHAPE(COUNT), 1));
+        for (int d = 0; d < devices; d++) {
+            device_push(g, d);
+            mst_value low = mst_reduce_min(v), high = mst_reduce_max(mst_scale(v, 1));
+            read[d] = mst_add(low, mst_scale(high, 1e6));
+            mst_device_pop(g);
+        }
+        char spec[16];
+        snprintf(spec, sizeof spec, "cpu:%d/1", devices);
+        mst_session *session = engine_session(g, spec);
+        mst_value fetch[5] = {write};
+        memcpy(fetch + 1, read, sizeof read);
+        mst_tensor *got[5] = {NULL};
+        for (int i = 1; i <= STRESS; i++) {
+            EXPECT_OK(mst_session_run(session, NULL, 0, fetch, devices + 1, got));
+            for (int d = 0; d < devices; d++)
+                if (mst_tensor_get(got[d + 1], 0) != i + 1e6 * i) fail_msg("step %d: device %d saw another value", i, d);
+            if (mst_tensor_get(got[0], COUNT - 1) != i + 1) fail_msg("step %d: the write gave another value", i);
+        }
+        for (int d = 0; d <= devices; d++) mst_tensor_release(got[d]);
+        engine_end(g, session);
+    }
+}
+
+/* The variable goes around: each device adds its number to what the one before left. */
+static void writers_on_different_devices_are_ordered_by_control(void **state) {
+    (void)state;
+    for (int devices = 2; devices <= 4; devices += 2) {
+        mst_graph *g = engine_graph();
+        mst_value v = MST_NONE, last = MST_NONE;
+        mst_with_device (g, "/cpu:1") v = mst_variable(g, "v", mst_fill(g, MST_F64, MST_SHAPE(1000), 0));
+        for (int d = 0; d < devices; d++) {
+            device_push(g, d);
+            mst_value old = last;
+            mst_control_push(g, old);
+            last = mst_assign(v, mst_add(mst_scale(v, 0.5), mst_fill(g, MST_F64, MST_SHAPE(1000), d)));
+            mst_control_pop(g);
+            mst_device_pop(g);
+        }
+        char spec[16];
+        snprintf(spec, sizeof spec, "cpu:%d/1", devices);
+        mst_session *session = engine_session(g, spec);
+        double wanted = 0;
+        mst_tensor *got = NULL;
+        for (int i = 0; i < STRESS; i++) {
+            for (int d = 0; d < devices; d++) wanted = wanted / 2 + d;
+            EXPECT_OK(mst_session_run(session, NULL, 0, &last, 1, &got));
+            if (mst_tensor_get(got, 0) != wanted || mst_tensor_get(got, 999) != wanted) fail_msg("step %d", i);
+        }
+        mst_tensor_release(got);
+        engine_end(g, session);
+    }
+}
+
+static void feeds_and_constants_are_seen_on_all_devices(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(-1)), y = MST_NONE;
+    mst_with_device (g, "/cpu:1") y = mst_add(x, mst_scalar(g, MST_F32, 1));
+    mst_with_device (g, "/cpu:2") y = mst_mul(x, y);
+    mst_session *session = engine_session(g, "cpu:3/1");
+    mst_feed feed = {.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(2), (double[]){2, 3})};
+    mst_tensor *got = engine_fetch(session, &feed, 1, y);
+    assert_true(mst_tensor_get(got, 0) == 6 && mst_tensor_get(got, 1) == 12);
+    mst_tensor_release(got);
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
+static mst_status fill(void *context, const mst_spec *spec, void *dst) {
+    for (int64_t i = 0; i < mst_shape_count(spec->shape); i++) ((float *)dst)[i] = *(float *)context;
+    return MST_OK;
+}
+
+static void filled_feeds_cross_devices(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = MST_NONE, y = MST_NONE;
+    mst_with_device (g, "/cpu:1") x = engine_input(g, "x", MST_SHAPE(-1));
+    mst_with_device (g, "/cpu:0") y = mst_reduce_sum(x);
+    mst_session *session = engine_session(g, "cpu:2/1");
+    float value = 0;
+    mst_feed feed = {.value = x, .fill = fill, .context = &value, .spec = {.dtype = MST_F32, .shape = MST_SHAPE(100)}};
+    for (int i = 0; i < RUNS; i++, value += 1) {
+        mst_tensor *got = engine_fetch(session, &feed, 1, y);
+        if (mst_tensor_get(got, 0) != 100 * (double)value) fail_msg("run %d", i);
+        mst_tensor_release(got);
+    }
+    engine_end(g, session);
+}
+
+/* ---- errors ---- */
+
+static void error_on_one_device_ends_the_step_and_the_session_goes_on(void **state) {
+    (void)state;
+    for (int failing = 0; failing < 2; failing++) {
+        mst_graph *g = engine_graph();
+        mst_value index = mst_placeholder(g, MST_I32, MST_SHAPE(1), "index"), row = MST_NONE, y = MST_NONE;
+        device_push(g, failing);
+        mst_value table = mst_variable(g, "table", mst_values(g, MST_F32, MST_SHAPE(3), (double[]){10, 20, 30}));
+        row = mst_rename(mst_gather(table, index, 0), "row");
+        mst_device_pop(g);
+        device_push(g, 1 - failing); /* waits for what never comes */
+        y = mst_neg(row);
+        mst_device_pop(g);
+        mst_session *session = engine_session(g, "cpu:2/1");
+        mst_feed feed = {.value = index, .tensor = engine_tensor(MST_I32, MST_SHAPE(1), NULL)};
+        for (int i = 0; i < 50; i++) {
+            mst_tensor_set(feed.tensor, 0, 7);
+            EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_INVALID, "'row'");
+            assert_string_equal(mst_error()->node, "row");
+            assert_string_equal(mst_error()->device, mst_session_device(session, failing));
+            mst_tensor_set(feed.tensor, 0, 2);
+            mst_tensor *got = engine_fetch(session, &feed, 1, y);
+            assert_true(mst_tensor_get(got, 0) == -30);
+            mst_tensor_release(got);
+        }
+        mst_tensor_release(feed.tensor);
+        engine_end(g, session);
+    }
+}
+
+static void label_out_of_range_names_node_row_and_label(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value labels = mst_placeholder(g, MST_I64, MST_SHAPE(3), "labels");
+    mst_value loss = mst_rename(
+        mst_sparse_softmax_cross_entropy(mst_random_normal(g, MST_SHAPE(3, 10)), labels), "xent");
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = labels, .tensor = engine_tensor(MST_I64, MST_SHAPE(3), (double[]){0, 9, 10})};
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &loss, 1, NULL), MST_INVALID, "'xent'");
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &loss, 1, NULL), MST_INVALID, "10");
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
+static void variables_keep_what_was_written_before_the_error(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_scalar(g, MST_F32, 1)), bad = MST_NONE;
+    mst_value index = mst_placeholder(g, MST_I32, MST_SHAPE(1), "index");
+    mst_with_control (g, mst_assign_add(v, mst_scalar(g, MST_F32, 1)))
+        bad = mst_gather(mst_fill(g, MST_F32, MST_SHAPE(3), 0), index, 0);
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = index, .tensor = engine_tensor(MST_I32, MST_SHAPE(1), (double[]){3})};
+    assert_int_equal(mst_session_run(session, &feed, 1, &bad, 1, NULL), MST_INVALID);
+    assert_true(engine_number(session, v) == 2);
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
+static void check_numerics_names_the_first_node_that_made_a_nan(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(4));
+    mst_value root = mst_rename(mst_log(mst_neg(mst_square(x))), "bad_log"), y = mst_rename(mst_exp(root), "later");
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .check_numerics = true}, &session));
+    mst_feed feed = {.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(4), (double[]){1, 2, 3, 4})};
+    mst_session_set_step(session, 12);
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_NUMERICS,
+                 "log 'bad_log' made a NaN or Inf in f32[4]");
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_NUMERICS, "step 12");
+    assert_string_equal(mst_error()->node, "bad_log");
+    mst_session_destroy(session);
+    session = engine_session(g, NULL); /* without the check it is a value */
+    EXPECT_OK(mst_session_run(session, &feed, 1, &y, 1, NULL));
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
+static void check_numerics_sees_what_is_written_to_variables(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_scalar(g, MST_F64, 1e300));
+    mst_value write = mst_rename(mst_assign_add(v, mst_scalar(g, MST_F64, 1.7e308)), "write");
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.check_numerics = true}, &session));
+    EXPECT_OK(mst_session_init_variables(session));
+    engine_run(session, write);
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &write, 1, NULL), MST_NUMERICS, "'write'");
+    engine_end(g, session);
+}
+
+static mst_status stuck(const mst_kernel_args *a) {
+    struct timespec second = {.tv_nsec = 400000000};
+    nanosleep(&second, NULL);
+    memcpy(a->dst[0].data, a->src[0].data, sizeof(float));
+    return MST_OK;
+}
+
+static mst_status like_source(mst_infer *c) {
+    c->dst[0] = c->src[0];
+    return MST_OK;
+}
+
+static void device_that_waits_too_long_is_an_error_that_names_the_value(void **state) {
+    (void)state;
+    static const mst_op op = {.name = "stuck",
+                              .num_src = 1,
+                              .num_dst = 1,
+                              .dtypes = MST_FLOATS,
+                              .flags = MST_OP_STATEFUL,
+                              .infer = like_source,
+                              .reference = stuck};
+    mst_graph *g = engine_graph();
+    mst_value x = mst_scalar(g, MST_F32, 1), y = MST_NONE;
+    mst_with_device (g, "/cpu:1") x = mst_call_named(g, &op, "slow", 1, &x, NULL);
+    mst_with_device (g, "/cpu:0") y = mst_neg(x);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1", .timeout = 0.05}, &session));
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_DEADLINE, "'slow;");
+    mst_session_destroy(session);
+    session = engine_session(g, "cpu:2/1");
+    assert_true(engine_number(session, y) == -1);
+    engine_end(g, session);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_over_devices_give_the_bits_of_one_device_every_time),
+        cmocka_unit_test(readers_on_other_devices_never_see_a_write_of_their_step),
+        cmocka_unit_test(writers_on_different_devices_are_ordered_by_control),
+        cmocka_unit_test(feeds_and_constants_are_seen_on_all_devices),
+        cmocka_unit_test(filled_feeds_cross_devices),
+        cmocka_unit_test(error_on_one_device_ends_the_step_and_the_session_goes_on),
+        cmocka_unit_test(label_out_of_range_names_node_row_and_label),
+        cmocka_unit_test(variables_keep_what_was_written_before_the_error),
+        cmocka_unit_test(check_numerics_names_the_first_node_that_made_a_nan),
+        cmocka_unit_test(check_numerics_sees_what_is_written_to_variables),
+        cmocka_unit_test(device_that_waits_too_long_is_an_error_that_names_the_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+#include "support/test.h"
+
+typedef struct fixture {
+    mst_graph *graph;
+    mst_value x, y;
+    mst_session *session;
+} fixture;
+
+static fixture begin(void) {
+    fixture f = {.graph = engine_graph()};
+    f.x = engine_input(f.graph, "images", MST_SHAPE(-1, 3));
+    f.y = mst_scale(f.x, 2);
+    f.session = engine_session(f.graph, NULL);
+    return f;
+}
+
+static void expect_refused(fixture *f, const mst_feed *feeds, int num_feeds, const char *text) {
+    EXPECT_ERROR(mst_session_run(f->session, feeds, num_feeds, &f->y, 1, NULL), MST_INVALID, text);
+}
+
+static void feeds_of_a_wrong_dtype_or_shape_are_refused(void **state) {
+    (void)state;
+    fixture f = begin();
+    const struct {
+        mst_dtype dtype;
+        mst_shape shape;
+        const char *text;
+    } bad[] = {
+        {MST_F64, MST_SHAPE(2, 3), "feed of 'images' is f64[2, 3], must be f32[?, 3]"},
+        {MST_U8, MST_SHAPE(2, 3), "feed of 'images' is u8[2, 3], must be f32[?, 3]"},
+        {MST_F32, MST_SHAPE(2, 4), "feed of 'images' is f32[2, 4], must be f32[?, 3]"},
+        {MST_F32, MST_SHAPE(6), "feed of 'images' is f32[6], must be f32[?, 3]"},
+        {MST_F32, MST_SCALAR, "feed of 'images' is f32[], must be f32[?, 3]"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        mst_feed feed = {.value = f.x, .tensor = engine_tensor(bad[i].dtype, bad[i].shape, NULL)};
+        expect_refused(&f, &feed, 1, bad[i].text);
+        mst_tensor_release(feed.tensor);
+    }
+    engine_end(f.graph, f.session);
+}
+
+static void missing_feed_names_its_placeholder(void **state) {
+    (void)state;
+    fixture f = begin();
+    expect_refused(&f, NULL, 0, "placeholder 'images' is needed, but was not fed");
+    assert_string_equal(mst_error()->node, "images");
+    engine_end(f.graph, f.session);
+}
+
+static void value_fed_twice_is_refused(void **state) {
+    (void)state;
+    fixture f = begin();
+    mst_feed feed = {.value = f.x, .tensor = engine_tensor(MST_F32, MST_SHAPE(1, 3), NULL)};
+    expect_refused(&f, (mst_feed[]){feed, feed}, 2, "'images' is fed twice");
+    mst_tensor_release(feed.tensor);
+    engine_end(f.graph, f.session);
+}
+
+static mst_status fill(void *context, const mst_spec *spec, void *dst) {
+    if (!*(float *)context) return MST_FAIL(MST_IO, "the disk is gone");
+    for (int64_t i = 0; i < mst_shape_count(spec->shape); i++) ((float *)dst)[i] = *(float *)context;
+    return MST_OK;
+}
+
+static void feed_without_a_value_or_with_two_is_refused(void **state) {
+    (void)state;
+    fixture f = begin();
+    float one = 1;
+    mst_feed feed = {.value = f.x};
+    expect_refused(&f, &feed, 1, "needs a tensor or a fill function");
+    feed = (mst_feed){.value = f.x,
+                      .tensor = engine_tensor(MST_F32, MST_SHAPE(1, 3), NULL),
+                      .fill = fill,
+                      .context = &one,
+                      .spec = {.dtype = MST_F32, .shape = MST_SHAPE(1, 3)}};
+    expect_refused(&f, &feed, 1, "needs a tensor or a fill function");
+    mst_tensor_release(feed.tensor);
+    engine_end(f.graph, f.session);
+}
+
+static void values_of_other_graphs_are_refused(void **state) {
+    (void)state;
+    fixture f = begin();
+    mst_graph *other = engine_graph();
+    mst_value z = engine_input(other, "z", MST_SHAPE(1));
+    mst_feed feed = {.value = z, .tensor = engine_tensor(MST_F32, MST_SHAPE(1), NULL)};
+    expect_refused(&f, &feed, 1, "feed 0 is no value of the session's graph");
+    EXPECT_ERROR(mst_session_run(f.session, NULL, 0, &z, 1, NULL), MST_INVALID, "fetch 0 is no value");
+    EXPECT_ERROR(mst_session_run(f.session, NULL, 0, &MST_NONE, 1, NULL), MST_INVALID, "fetch 0 is no value");
+    mst_tensor_release(feed.tensor);
+    mst_graph_destroy(other);
+    engine_end(f.graph, f.session);
+}
+
+static void fill_functions_write_the_rows_of_each_run(void **state) {
+    (void)state;
+    fixture f = begin();
+    float value = 1;
+    mst_feed feed = {.value = f.x, .fill = fill, .context = &value};
+    for (int64_t rows = 1; rows <= 3; rows++) {
+        feed.spec = (mst_spec){.dtype = MST_F32, .shape = MST_SHAPE(rows, 3)};
+        for (int i = 0; i < 2; i++, value += 1) {
+            mst_tensor *got = engine_fetch(f.session, &feed, 1, f.y);
+            assert_int_equal(mst_tensor_count(got), 3 * rows);
+            assert_true(mst_tensor_get(got, 3 * rows - 1) == 2 * (double)value);
+            mst_tensor_release(got);
+        }
+    }
+    assert_int_equal(mst_session_num_plans(f.session), 3);
+    feed.spec.shape = MST_SHAPE(-1, 3);
+    assert_int_equal(mst_session_run(f.session, &feed, 1, &f.y, 1, NULL), MST_INVALID);
+    engine_end(f.graph, f.session);
+}
+
+static void error_of_a_fill_function_ends_the_run_and_names_the_placeholder(void **state) {
+    (void)state;
+    fixture f = begin();
+    float value = 0;
+    mst_feed feed = {.value = f.x,
+                     .fill = fill,
+                     .context = &value,
+                     .spec = {.dtype = MST_F32, .shape = MST_SHAPE(2, 3)}};
+    EXPECT_ERROR(mst_session_run(f.session, &feed, 1, &f.y, 1, NULL), MST_IO,
+                 "feeding 'images': the disk is gone");
+    value = 3;
+    mst_tensor *got = engine_fetch(f.session, &feed, 1, f.y);
+    assert_true(mst_tensor_get(got, 0) == 6);
+    mst_tensor_release(got);
+    engine_end(f.graph, f.session);
+}
+
+static void batch_without_rows_is_a_batch(void **state) {
+    (void)state;
+    fixture f = begin();
+    mst_feed feed = {.value = f.x, .tensor = engine_tensor(MST_F32, MST_SHAPE(0, 3), NULL)};
+    mst_tensor *got = engine_fetch(f.session, &feed, 1, f.y);
+    assert_true(mst_shape_equal(mst_tensor_shape(got), MST_SHAPE(0, 3)));
+    mst_tensor_release(got);
+    mst_tensor_release(feed.tensor);
+    engine_end(f.graph, f.session);
+}
+
+/* ---- outputs ---- */
+
+static void outputs_that_fit_are_written_in_place(void **state) {
+    (void)state;
+    fixture f = begin();
+    mst_feed feed = {.value = f.x, .tensor = engine_tensor(MST_F32, MST_SHAPE(1, 3), (double[]){1, 2, 3})};
+    mst_tensor *output = engine_tensor(MST_F32, MST_SHAPE(1, 3), NULL), *same = output;
+    EXPECT_OK(mst_session_run(f.session, &feed, 1, &f.y, 1, &output));
+    assert_ptr_equal(output, same);
+    assert_true(mst_tensor_get(output, 2) == 6);
+    mst_tensor_release(output);
+    mst_tensor_release(feed.tensor);
+    engine_end(f.graph, f.session);
+}
+
+static void outputs_that_do_not_fit_or_are_shared_are_replaced(void **state) {
+    (void)state;
+    fixture f = begin();
+    mst_feed feed = {.value = f.x, .tensor = engine_tensor(MST_F32, MST_SHAPE(1, 3), (double[]){1, 2, 3})};
+    mst_tensor *output = engine_tensor(MST_F32, MST_SHAPE(2, 3), NULL);
+    EXPECT_OK(mst_session_run(f.session, &feed, 1, &f.y, 1, &output));
+    assert_true(mst_shape_equal(mst_tensor_shape(output), MST_SHAPE(1, 3)));
+    mst_tensor *held = mst_tensor_retain(output);
+    mst_tensor_set(feed.tensor, 2, 100);
+    EXPECT_OK(mst_session_run(f.session, &feed, 1, &f.y, 1, &output));
+    assert_ptr_not_equal(output, held);
+    assert_true(mst_tensor_get(held, 2) == 6);
+    assert_true(mst_tensor_get(output, 2) == 200);
+    mst_tensor_release(held);
+    mst_tensor_release(output);
+    mst_tensor_release(feed.tensor);
+    engine_end(f.graph, f.session);
+}
+
+static void steps_are_counted_and_may_be_set(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value c = mst_scalar(g, MST_F32, 1);
+    mst_session *session = engine_session(g, NULL);
+    assert_int_equal(mst_session_step(session), 0);
+    engine_run(session, c);
+    engine_run(session, c);
+    assert_int_equal(mst_session_step(session), 2);
+    mst_session_set_step(session, 10);
+    engine_run(session, c);
+    assert_int_equal(mst_session_step(session), 11);
+    engine_end(g, session);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(feeds_of_a_wrong_dtype_or_shape_are_refused),
+        cmocka_unit_test(missing_feed_names_its_placeholder),
+        cmocka_unit_test(value_fed_twice_is_refused),
+        cmocka_unit_test(feed_without_a_value_or_with_two_is_refused),
+        cmocka_unit_test(values_of_other_graphs_are_refused),
+        cmocka_unit_test(fill_functions_write_the_rows_of_each_run),
+        cmocka_unit_test(error_of_a_fill_function_ends_the_run_and_names_the_placeholder),
+        cmocka_unit_test(batch_without_rows_is_a_batch),
+        cmocka_unit_test(outputs_that_fit_are_written_in_place),
+        cmocka_unit_test(outputs_that_do_not_fit_or_are_shared_are_replaced),
+        cmocka_unit_test(steps_are_counted_and_may_be_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
