@@ -48,5 +48,6 @@ const command command_bench = {
     .sections = sections,
     .options_size = sizeof(bench_options),
     .max_positional = 1,
+    .words = "mlp ops",
     .run = run,
 };

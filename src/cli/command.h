@@ -22,6 +22,7 @@ typedef struct command {
     const option_section *sections; /**< ended by a NULL title */
     size_t options_size;
     int max_positional;
+    const char *words;                    /**< that can be positional arguments, for completion; may be NULL */
     const char *unavailable;              /**< what to do instead, for a command that cannot run yet; else NULL */
     int (*run)(const command_call *call); /**< returns the exit status, having said what was wrong */
 } command;

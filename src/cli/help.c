@@ -43,8 +43,17 @@ static void print_values(const command *command, const option_list *list) {
     }
 }
 
+static void print_command_names(void) {
+    for (int i = 0; commands[i]; i++) printf("%s%s", i ? " " : "", commands[i]->name);
+}
+
 static void print_names(const command *command, const option_list *list) {
     printf("        %s) words='--help", command->name);
+    if (command->words) printf(" %s", command->words);
+    if (command == &command_help_command) {
+        putchar(' ');
+        print_command_names();
+    }
     for (int i = 0; i < list->count; i++) printf(" --%s", list->entry[i].option.name);
     printf("' ;;\n");
 }
@@ -67,7 +76,7 @@ static int print_completion(void) {
         "    COMPREPLY=()\n"
         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
         "        COMPREPLY=($(compgen -W '");
-    for (int i = 0; commands[i]; i++) printf("%s%s", i ? " " : "", commands[i]->name);
+    print_command_names();
     printf(
         "' -- \"$word\"))\n"
         "        return\n"
@@ -111,5 +120,6 @@ const command command_help_command = {
     .usage = "[COMMAND | completion bash]",
     .sections = sections,
     .max_positional = 2,
+    .words = "completion bash",
     .run = run,
 };

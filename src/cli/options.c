@@ -160,8 +160,9 @@ static mst_status parse_unsigned(const option *o, const char *text, uint64_t *ou
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (end == text || *end || errno || strchr(text, '-'))
-        return number_fail(o, text, "a whole number, at least 0", NAN);
+    /* JSON, in which seeds are told too, has no more */
+    bool right = end != text && !*end && !errno && !strchr(text, '-') && value <= INT64_MAX;
+    if (!right) return number_fail(o, text, "a whole number, at least 0 and below 2^63", NAN);
     *out = value;
     return MST_OK;
 }

@@ -12,7 +12,7 @@ typedef enum option_type {
     OPTION_FLAG,     /**< bool: --name, --no-name, --name=false */
     OPTION_INTEGER,  /**< int64_t */
     OPTION_INT,      /**< int */
-    OPTION_UNSIGNED, /**< uint64_t */
+    OPTION_UNSIGNED, /**< uint64_t, below 2^63 */
     OPTION_NUMBER,   /**< double */
     OPTION_BYTES,    /**< int64_t; 512MB, where KB, MB, GB are powers of 1024 */
     OPTION_CHOICE,   /**< int: which of the choices */

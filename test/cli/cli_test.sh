@@ -161,6 +161,7 @@ fails too_large_a_learning_rate_says_the_bound 2 "at most" train --learning-rate
 fails nan_learning_rate_is_refused 2 "learning-rate" train --learning-rate nan
 fails dropout_of_all_is_refused 2 "dropout" train --dropout 1
 fails negative_seed_is_refused 2 "seed" train --seed -1
+fails seed_beyond_what_json_has_is_refused 2 "2^63" train --seed 18446744073709551615
 fails size_without_number_is_refused 2 "512MB" train --memory-limit lots
 fails size_with_unknown_unit_is_refused 2 "512MB" train --memory-limit 5XB
 fails flag_with_a_number_is_refused 2 "true or false" train --evaluate=5
@@ -224,7 +225,15 @@ run devices --json
 check devices_as_json_is_one_object json_lines out
 run help completion bash
 cp out completion.bash
-check completion_script_is_a_script sh -c 'bash -n completion.bash'
+check completion_script_is_a_script bash -n completion.bash
+cat > complete.bash << 'END'
+. ./completion.bash
+COMP_WORDS=(muster train --strategy m)
+COMP_CWORD=3
+_muster
+[ "${COMPREPLY[*]}" = mirrored ]
+END
+check completion_completes_a_value bash complete.bash
 check completion_knows_options_and_values grep -q -e "--strategy') COMPREPLY.*mirrored" completion.bash
 
 works training_prints_its_result "^done: step 11, loss = .*accuracy = " train $small --epochs 1

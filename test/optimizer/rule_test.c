@@ -123,8 +123,10 @@ static double first_weight(int i) {
     return cos(1.3 * i);
 }
 
+enum { BYTES = COUNT * sizeof(double) }; /* f32 uses half of it */
+
 typedef struct arrays {
-    double w[COUNT], slot[MST_RULE_SLOTS][COUNT], gradient[COUNT]; /* f32 uses half of each */
+    _Alignas(double) unsigned char w[BYTES], slot[MST_RULE_SLOTS][BYTES], gradient[BYTES];
 } arrays;
 
 static void store(bool f64, void *at, int i, double value) {

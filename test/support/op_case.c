@@ -77,10 +77,13 @@ mst_status op_case_build(op_case *c, op_source source) {
     for (int i = 0; i < c->example->num_src; i++) {
         mst_shape shape = mst_tensor_shape(c->value[i]);
         for (int k = 0; k < shape.ndim && source == OP_FED_OPEN; k++) shape.dim[k] = -1;
+        const mst_dtype dtype = mst_tensor_dtype(c->value[i]);
         if (source == OP_CONSTANT)
             c->src[i] = mst_constant(c->graph, c->value[i]);
         else
-            c->src[i] = mst_placeholder(.graph = c->graph, .dtype = mst_tensor_dtype(c->value[i]), .shape = shape);
+            c->src[i] = c->fed[i] = mst_placeholder(.graph = c->graph, .dtype = dtype, .shape = shape);
+        if (source == OP_COMPUTED)
+            c->src[i] = dtype == MST_BOOL ? mst_logical_or(c->fed[i], c->fed[i]) : mst_maximum(c->fed[i], c->fed[i]);
     }
     /* options that are left out are all zero */
     void *zero = calloc(1, c->op->options_size + 1);
@@ -98,6 +101,12 @@ static mst_array array_of(mst_tensor *tensor, bool shape_only) {
                        .count = mst_tensor_count(tensor),
                        .dtype = mst_tensor_dtype(tensor),
                        .shape = mst_tensor_shape(tensor)};
+}
+
+static void fill(void *data, size_t bytes) {
+    static int garbage = 0xA5;
+    garbage ^= 0xFF;
+    if (bytes) memset(data, garbage, bytes);
 }
 
 static void *workspace_of(const op_case *c) {
@@ -120,7 +129,7 @@ static void *workspace_of(const op_case *c) {
     enum { ALIGNMENT = 64 };
     void *workspace = aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
     assert_non_null(workspace);
-    memset(workspace, 0xA5, bytes);
+    fill(workspace, bytes);
     return workspace;
 }
 
@@ -144,7 +153,7 @@ mst_status op_case_reference(op_case *c, int alias, mst_tensor **dst) {
     for (int i = 0; i < c->num_dst; i++) {
         const mst_spec spec = mst_value_spec(mst_value_output(c->out, i));
         EXPECT_OK(mst_tensor_create(spec.dtype, spec.shape, &dst[i]));
-        if (mst_tensor_bytes(dst[i])) memset(mst_tensor_data(dst[i]), 0xA5, mst_tensor_bytes(dst[i]));
+        fill(mst_tensor_data(dst[i]), mst_tensor_bytes(dst[i]));
         dst_array[i] = array_of(dst[i], false);
     }
     if (alias >= 0) dst_array[0].data = src_array[alias].data;
@@ -173,7 +182,7 @@ mst_status op_case_reference(op_case *c, int alias, mst_tensor **dst) {
 mst_status op_case_run(op_case *c, const mst_value *fetches, int num_fetches, mst_tensor **outputs) {
     mst_feed feeds[MST_EXAMPLE_SRC];
     const int num_feeds = c->source == OP_CONSTANT ? 0 : c->example->num_src;
-    for (int i = 0; i < num_feeds; i++) feeds[i] = (mst_feed){.value = c->src[i], .tensor = c->value[i]};
+    for (int i = 0; i < num_feeds; i++) feeds[i] = (mst_feed){.value = c->fed[i], .tensor = c->value[i]};
     if (!c->session) EXPECT_OK(mst_session_create(c->graph, NULL, &c->session));
     mst_session_set_step(c->session, 0);
     return mst_session_run(c->session, feeds, num_feeds, fetches, num_fetches, outputs);

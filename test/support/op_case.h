@@ -18,6 +18,7 @@ typedef enum op_variant {
 typedef enum op_source {
     OP_FED,      /**< placeholders of known shape */
     OP_FED_OPEN, /**< placeholders with all dimensions open */
+    OP_COMPUTED, /**< what a node makes of placeholders of known shape, whose memory may be written over */
     OP_CONSTANT  /**< constants, which the plan folds */
 } op_source;
 
@@ -32,7 +33,7 @@ typedef struct op_case {
     op_source source; /**< of the graph that is built now */
     mst_graph *graph;
     mst_session *session;
-    mst_value src[MST_EXAMPLE_SRC], out;
+    mst_value fed[MST_EXAMPLE_SRC], src[MST_EXAMPLE_SRC], out;
     int num_dst;
 } op_case;
 
@@ -42,9 +43,9 @@ void op_case_begin(op_case *c, const mst_op *op, const mst_example *example, mst
 mst_status op_case_build(op_case *c, op_source source);
 void op_case_end(op_case *c);
 
-/** Calls the reference kernel with outputs that hold garbage; step 0, seed 0. ALIAS >= 0: output 0 is the memory of
- *  that source. The caller releases DST. The graph must be one of known shapes. Fails with MST_INTERNAL where the
- *  kernel changed a source. */
+/** Calls the reference kernel with outputs that hold garbage, other garbage each time; step 0, seed 0. ALIAS >= 0:
+ * output 0 is the memory of that source. The caller releases DST. The graph must be one of known shapes. Fails with
+ * MST_INTERNAL where the kernel changed a source. */
 mst_status op_case_reference(op_case *c, int alias, mst_tensor **dst);
 /** Computes fetches in a session of the graph, in step 0. */
 mst_status op_case_run(op_case *c, const mst_value *fetches, int num_fetches, mst_tensor **outputs);

@@ -1,0 +1,224 @@
+#include <math.h>
+
+#include "support/test.h"
+
+/* loss = w^2 / 2 with w = 2: the gradient is w */
+typedef struct fixture {
+    mst_graph *graph;
+    mst_value w, loss, train;
+    mst_session *session;
+} fixture;
+
+static fixture begin(mst_optimizer optimizer, float l1, float l2) {
+    fixture f = {.graph = engine_graph()};
+    f.w = mst_variable(f.graph, "w", mst_scalar(f.graph, MST_F64, 2), .l1 = l1, .l2 = l2);
+    f.loss = mst_scale(mst_square(f.w), 0.5);
+    f.train = mst_minimize(&optimizer, f.loss, NULL, 0, MST_NONE);
+    EXPECT_OK(mst_graph_check(f.graph));
+    f.session = engine_session(f.graph, NULL);
+    return f;
+}
+
+static double value_of(const fixture *f, mst_value v) {
+    mst_tensor *tensor;
+    EXPECT_OK(mst_session_get_variable(f->session, v, &tensor));
+    double value = mst_tensor_get(tensor, 0);
+    mst_tensor_release(tensor);
+    return value;
+}
+
+static void expect_steps(mst_optimizer optimizer, float l1, float l2, const double *wanted, int steps) {
+    fixture f = begin(optimizer, l1, l2);
+    for (int i = 0; i < steps; i++) {
+        engine_run(f.session, f.train);
+        if (fabs(value_of(&f, f.w) - wanted[i]) > 1e-6) fail_msg("step %d: %.9g, not %.9g", i, value_of(&f, f.w), wanted[i]);
+    }
+    assert_true(engine_number(f.session, mst_global_step(f.graph)) == steps);
+    engine_end(f.graph, f.session);
+}
+#define EXPECT_STEPS(optimizer, l1, l2, ...)                  \
+    expect_steps((optimizer), (l1), (l2), (double[]){__VA_ARGS__}, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
+
+static void sgd_makes_the_updates_done_by_hand(void **state) {
+    (void)state;
+    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0, 0, 1, 0.5, 0.25);
+    /* m = 0.5 m - 0.5 w, w += m: m = -1, -1, -0.5 */
+    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5, .momentum = 0.5), 0, 0, 1, 0, -0.5);
+}
+
+static void adam_makes_the_updates_done_by_hand(void **state) {
+    (void)state;
+    /* the first step of Adam is the learning rate in the direction of the gradient */
+    EXPECT_STEPS(mst_adam(.learning_rate = 0.25), 0, 0, 1.75);
+}
+
+static void penalties_are_added_to_the_gradient(void **state) {
+    (void)state;
+    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0, 1, 0);                 /* w + 1 w */
+    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0.5f, 0, 0.75, 0.125);    /* w + 0.5 sign(w) */
+}
+
+static void gradients_are_clipped(void **state) {
+    (void)state;
+    EXPECT_STEPS(mst_sgd(.learning_rate = 1, .clip_value = 0.5), 0, 0, 1.5, 1, 0.5, 0);
+    EXPECT_STEPS(mst_sgd(.learning_rate = 1, .clip_norm = 0.5), 0, 0, 1.5, 1, 0.5, 0);
+    EXPECT_STEPS(mst_sgd(.learning_rate = 1, .clip_global_norm = 0.5), 0, 0, 1.5, 1, 0.5, 0);
+    EXPECT_STEPS(mst_sgd(.learning_rate = 1, .clip_norm = 3), 0, 0, 0);
+    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5, .clip_norm = 1), 0, 1, 1.5); /* the penalty is clipped too */
+}
+
+static void global_norm_scales_all_gradients_together(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value a = mst_variable(g, "a", mst_scalar(g, MST_F64, 3)), b = mst_variable(g, "b", mst_scalar(g, MST_F64, 4));
+    mst_value loss = mst_scale(mst_add(mst_square(a), mst_square(b)), 0.5); /* the norm is 5 */
+    mst_optimizer sgd = mst_sgd(.learning_rate = 1, .clip_global_norm = 1);
+    mst_value train = mst_minimize(&sgd, loss, NULL, 0, MST_NONE);
+    mst_session *session = engine_session(g, NULL);
+    engine_run(session, train);
+    assert_true(fabs(engine_number(session, a) - 2.4) < 1e-12);
+    assert_true(fabs(engine_number(session, b) - 3.2) < 1e-12);
+    engine_end(g, session);
+}
+
+static void moving_average_follows_the_variable(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.5, .ema_decay = 0.75), 0, 0);
+    mst_value average = mst_moving_average(f.w);
+    assert_string_equal(mst_value_name(average), "w/ExponentialMovingAverage");
+    assert_true(value_of(&f, average) == 2); /* begins as the variable does */
+    double w = 2, wanted = 2;
+    for (int i = 0; i < 5; i++) {
+        engine_run(f.session, f.train);
+        w /= 2;
+        wanted -= 0.25 * (wanted - w);
+        assert_true(fabs(value_of(&f, average) - wanted) < 1e-12);
+    }
+    engine_end(f.graph, f.session);
+}
+
+static void moving_average_with_num_updates_begins_fast(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.5, .ema_decay = 0.2, .ema_num_updates = true), 0, 0);
+    mst_value average = mst_moving_average(f.w);
+    double w = 2, wanted = 2;
+    for (int step = 0; step < 5; step++) {
+        double decay = fmin(0.2, (1.0 + step) / (10.0 + step));
+        engine_run(f.session, f.train);
+        w /= 2;
+        wanted -= (1 - decay) * (wanted - w);
+        assert_true(fabs(value_of(&f, average) - wanted) < 1e-6);
+    }
+    engine_end(f.graph, f.session);
+}
+
+static void there_is_no_moving_average_unless_asked_for(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.5), 0, 0);
+    assert_true(mst_value_is_none(mst_moving_average(f.w)));
+    assert_true(mst_value_is_none(mst_moving_average(f.loss)));
+    engine_end(f.graph, f.session);
+}
+
+static void schedule_sees_the_step_before_it_is_counted(void **state) {
+    (void)state;
+    mst_optimizer sgd = mst_sgd(.schedule = mst_piecewise_constant(.num_pieces = 2, .boundary = {0}, .value = {0.5, 0.25}));
+    EXPECT_STEPS(sgd, 0, 0, 1, 0.75, 0.5625);
+}
+
+static void learning_rate_is_a_variable_that_may_be_set(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.5), 0, 0);
+    mst_node *node = NULL;
+    for (int64_t i = 0; i < mst_graph_num_nodes(f.graph) && !node; i++) {
+        mst_node *candidate = mst_graph_node(f.graph, i);
+        if (strstr(mst_node_name(candidate), "learning_rate") && mst_is_variable((mst_value){.node = candidate}))
+            node = candidate;
+    }
+    assert_non_null(node);
+    mst_tensor *rate = engine_tensor(MST_F32, MST_SCALAR, (double[]){0.25});
+    EXPECT_OK(mst_session_set_variable(f.session, (mst_value){.node = node}, rate));
+    engine_run(f.session, f.train);
+    assert_true(fabs(value_of(&f, f.w) - 1.5) < 1e-12);
+    mst_tensor_release(rate);
+    engine_end(f.graph, f.session);
+}
+
+static void only_the_variables_given_change(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value a = mst_variable(g, "a", mst_scalar(g, MST_F32, 3)), b = mst_variable(g, "b", mst_scalar(g, MST_F32, 4));
+    mst_value unused = mst_variable(g, "unused", mst_scalar(g, MST_F32, 5));
+    mst_optimizer sgd = mst_sgd(.learning_rate = 0.5);
+    mst_value loss = mst_add(mst_square(a), mst_square(b));
+    mst_value train_b = mst_minimize(&sgd, loss, &b, 1, MST_NONE), train = mst_minimize(&sgd, loss, NULL, 0, MST_NONE);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, NULL);
+    engine_run(session, train_b);
+    assert_true(engine_number(session, a) == 3);
+    assert_true(engine_number(session, b) == 0);
+    engine_run(session, train);
+    assert_true(engine_number(session, a) == 0);
+    assert_true(engine_number(session, unused) == 5);
+    assert_true(engine_number(session, mst_global_step(g)) == 2);
+    engine_end(g, session);
+}
+
+static void gradients_given_are_applied_and_the_step_given_is_counted(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value step = mst_variable(g, "my_step", mst_scalar(g, MST_I64, 100), .not_trainable = true);
+    mst_value v[2] = {mst_variable(g, "a", mst_scalar(g, MST_F32, 3)), mst_variable(g, "b", mst_scalar(g, MST_F32, 4))};
+    mst_optimizer sgd = mst_sgd(.learning_rate = 0.5);
+    mst_value train = mst_apply_gradients(&sgd, (mst_value[]){mst_scalar(g, MST_F32, 2), MST_NONE}, v, 2, step);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, NULL);
+    engine_run(session, train);
+    assert_true(engine_number(session, v[0]) == 2);
+    assert_true(engine_number(session, v[1]) == 4);
+    assert_true(engine_number(session, step) == 101);
+    engine_end(g, session);
+}
+
+static void mistakes_are_kept_on_the_graph(void **state) {
+    (void)state;
+    static const struct {
+        mst_optimizer optimizer;
+        const char *text;
+    } bad[] = {
+        {{.rule = "sdg", .learning_rate = 1}, "sgd"},
+        {{.rule = "sgd", .learning_rate = -1}, "learning_rate"},
+        {{.rule = "sgd", .learning_rate = 1, .clip_value = 1, .clip_norm = 1}, "clip"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        mst_graph *g = engine_graph();
+        mst_value w = mst_variable(g, "w", mst_scalar(g, MST_F32, 1));
+        assert_true(mst_value_is_none(mst_minimize(&bad[i].optimizer, mst_square(w), NULL, 0, MST_NONE)));
+        EXPECT_ERROR(mst_graph_check(g), MST_INVALID, bad[i].text);
+        mst_graph_destroy(g);
+    }
+    mst_graph *g = engine_graph();
+    mst_optimizer sgd = mst_sgd(.learning_rate = 1);
+    assert_true(mst_value_is_none(mst_minimize(&sgd, mst_scalar(g, MST_F32, 1), NULL, 0, MST_NONE)));
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "no trainable variable");
+    mst_graph_destroy(g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sgd_makes_the_updates_done_by_hand),
+        cmocka_unit_test(adam_makes_the_updates_done_by_hand),
+        cmocka_unit_test(penalties_are_added_to_the_gradient),
+        cmocka_unit_test(gradients_are_clipped),
+        cmocka_unit_test(global_norm_scales_all_gradients_together),
+        cmocka_unit_test(moving_average_follows_the_variable),
+        cmocka_unit_test(moving_average_with_num_updates_begins_fast),
+        cmocka_unit_test(there_is_no_moving_average_unless_asked_for),
+        cmocka_unit_test(schedule_sees_the_step_before_it_is_counted),
+        cmocka_unit_test(learning_rate_is_a_variable_that_may_be_set),
+        cmocka_unit_test(only_the_variables_given_change),
+        cmocka_unit_test(gradients_given_are_applied_and_the_step_given_is_counted),
+        cmocka_unit_test(mistakes_are_kept_on_the_graph),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
