@@ -20,5 +20,6 @@
 #include "muster/strategy.h"
 #include "muster/tensor.h"
 #include "muster/train.h"
+#include "muster/version.h"
 
 #endif

@@ -14,8 +14,8 @@ MST_API const char *mst_version(void);
 typedef struct mst_library {
     const char *name, *version, *used_for;
 } mst_library;
-/** The libraries in use, with the versions that were loaded (ISA-L, hwloc: compiled with). *OUT is the library's own; returns
- *  how many there are. */
+/** The libraries in use, with the versions that were loaded (ISA-L, hwloc: compiled with). *OUT is the library's own;
+ * returns how many there are. */
 MST_API int mst_libraries(const mst_library **out);
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device/device.h"
 
@@ -77,11 +78,11 @@ static void read_cpu_name(mst_machine *out) {
 
 void mst_machine_read(mst_machine *out) {
     *out = (mst_machine){.num_cores = mst_num_cores(), .isa = isa()};
+    out->memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     read_cpu_name(out);
     if (!get()) return;
     out->num_hardware_threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
     out->num_numa_nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
-    out->memory = (int64_t)hwloc_get_root_obj(topology)->total_memory;
     out->l2_cache = cache_size(HWLOC_OBJ_L2CACHE);
     out->l3_cache = cache_size(HWLOC_OBJ_L3CACHE);
 }

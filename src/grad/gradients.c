@@ -19,14 +19,21 @@ typedef struct walk {
     int64_t num_nodes;  /* before the first gradient node */
     bool *reached;      /* the node depends on a source */
     terms **node_terms; /* per node: one `terms` an output, NULL where none came */
+    mst_arena memory;   /* of all terms */
 } walk;
 
 static mst_status add_term(walk *w, mst_value to, mst_value gradient) {
     terms **list = &w->node_terms[to.node->id];
-    if (!*list && !(*list = calloc((size_t)to.node->num_dst, sizeof **list)))
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    if (!*list) *list = mst_arena_alloc(&w->memory, (size_t)to.node->num_dst * sizeof **list);
+    if (!*list) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
     terms *t = &(*list)[to.index];
-    MST_TRY(mst_grow(&t->value, sizeof *t->value, t->count + 1, &t->capacity));
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 2;
+        mst_value *larger = mst_arena_alloc(&w->memory, (size_t)t->capacity * sizeof *larger);
+        if (!larger) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+        for (int64_t i = 0; i < t->count; i++) larger[i] = t->value[i];
+        t->value = larger;
+    }
     t->value[t->count++] = gradient;
     return MST_OK;
 }
@@ -116,10 +123,7 @@ void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *s
     mst_with_name (graph, "gradients") {
         if (run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
     }
-    for (int64_t id = 0; w.node_terms && id < w.num_nodes; id++) {
-        for (int k = 0; w.node_terms[id] && k < graph->node[id]->num_dst; k++) free(w.node_terms[id][k].value);
-        free(w.node_terms[id]);
-    }
+    mst_arena_free(&w.memory);
     free(w.node_terms);
     free(w.reached);
 }

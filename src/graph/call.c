@@ -57,21 +57,22 @@ static mst_status build(mst_graph *graph, const mst_op *op, const char *name, in
                         const void *options, mst_node **out) {
     MST_TRY(check_sources(graph, op, num_src, src));
     mst_arena *arena = &graph->arena;
-    int num_dst = op->num_dst == MST_VARIADIC ? op->count_dst(options, num_src) : op->num_dst;
     int num_control = graph->current.num_control;
     mst_node *node = mst_arena_alloc(arena, sizeof *node);
     const char *unique = mst_graph_unique_name(graph, name ? name : op->name);
     if (!unique)
         return mst_error()->code ? mst_error()->code : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
     void *own_options = mst_arena_alloc(arena, op->options_size ? op->options_size : 1);
+    if (own_options && options && op->options_size) memcpy(own_options, options, op->options_size);
+    int num_dst = op->num_dst == MST_VARIADIC && own_options ? op->count_dst(own_options, num_src) : op->num_dst;
     mst_value *own_src = mst_arena_copy(arena, src, (size_t)num_src * sizeof *src);
     mst_spec *dst = mst_arena_alloc(arena, (size_t)(num_dst > 0 ? num_dst : 1) * sizeof *dst);
     mst_node *const *control =
         num_control ? mst_arena_copy(arena, graph->control, (size_t)num_control * sizeof *control) : NULL;
     if (!node || !own_options || !own_src || !dst || (num_control && !control))
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for node '%s'", unique);
-    if (options && op->options_size) memcpy(own_options, options, op->options_size);
     MST_TRY(mst_options_resolve(graph, op, unique, own_options));
+    mst_options_seed(graph, op, unique, own_options);
     *node = (mst_node){.graph = graph,
                        .id = graph->num_nodes,
                        .name = unique,

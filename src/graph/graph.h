@@ -43,7 +43,9 @@ typedef struct mst_scope {
     const char *device;
     int num_control;
     mst_reuse reuse;
-    int mirror; /**< copy of mirrored variables that mst_get_variable returns; 0: the variable itself */
+    const char *shard_prefix; /**< name prefix of the shard that is being built, NULL outside */
+    int shard;                /**< its number */
+    int mirror;               /**< copy of mirrored variables that mst_get_variable returns; 0: the variable itself */
 } mst_scope;
 
 typedef struct mst_collection_list {
@@ -93,6 +95,10 @@ bool mst_options_equal(const mst_field *fields, const void *a, const void *b);
 uint64_t mst_options_hash(const mst_field *fields, const void *options);
 /** "axis=1, keep_dims=true": the options that are not 0. */
 void mst_options_print(const mst_field *fields, const void *options, char *text, size_t size);
+
+/** An op option "seed" that is 0 gets a value made from the node's name. Inside a shard it is made from the name below
+ *  the shard's scope and the shard's number: a shard draws the same under each strategy. */
+void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);
 
 /** Runs infer with the specs given; names for messages are those of NODE and its sources. */
 MST_CHECKED mst_status mst_node_infer(const mst_op *op, const void *options, const char *name, int num_src,

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "graph/graph.h"
 
 static double number(const mst_field *field, const void *at) {
@@ -52,6 +53,17 @@ mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *n
         MST_TRY(own(graph, field, at));
     }
     return MST_OK;
+}
+
+void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options) {
+    for (const mst_field *field = op->fields; field && field->name; field++) {
+        uint64_t *seed = (uint64_t *)(void *)((char *)options + field->offset);
+        if (field->type != MST_FIELD_TYPE_U64 || strcmp(field->name, "seed") != 0 || *seed != 0) continue;
+        const char *prefix = graph->current.shard_prefix;
+        bool in_shard = prefix && strncmp(node, prefix, strlen(prefix)) == 0;
+        *seed = mst_rng_hash_name(in_shard ? node + strlen(prefix) : node);
+        if (in_shard) *seed ^= (uint64_t)(graph->current.shard + 1) * 0x9e3779b97f4a7c15u;
+    }
 }
 
 static size_t field_size(mst_field_type type) {

@@ -9,7 +9,7 @@
  *
  *  learning_rate  f32 scalar
  *  step           i64 scalar, number of updates before this one
- *  state          f64 scalar, what the rule keeps, before this update
+ *  state          f64 scalar, what the rule keeps from update to update; written where it keeps something
  *  per variable   its copies, its slots, its moving average (all written), its gradients, one a shard; all of one
  * dtype, f32 or f64, and of the variable's shape dst            [tiles of this part]: the penalty l1 * sum |w| + l2 / 2
  * * sum w^2 of each, of the weights before
@@ -78,6 +78,7 @@ static mst_status infer(mst_infer *c) {
 static bool writes(const void *options, int num_src, int i) {
     const mst_apply_options *o = options;
     (void)num_src;
+    if (i == MST_APPLY_STATE) return mst_rule_find(o->optimizer->rule)->next_state != NULL;
     return i >= MST_APPLY_FIRST &&
            (i - MST_APPLY_FIRST) % sources_per_variable(o) < sources_per_variable(o) - o->num_shards;
 }
@@ -132,7 +133,10 @@ static mst_status reference(const mst_kernel_args *args) {
     a.learning_rate = (double)*(const float *)args->src[MST_APPLY_LEARNING_RATE].data;
     int64_t step = *(const int64_t *)args->src[MST_APPLY_STEP].data;
     double state = *(const double *)args->src[MST_APPLY_STATE].data;
-    if (a.rule->next_state) state = a.rule->next_state(a.optimizer, step + 1, state);
+    if (a.rule->next_state) {
+        state = a.rule->next_state(a.optimizer, step + 1, state);
+        *(double *)args->src[MST_APPLY_STATE].data = state;
+    }
     a.rule->scalars(a.optimizer, a.learning_rate, step + 1, state, a.scalar);
     a.average_decay = a.optimizer->ema_decay;
     if (a.optimizer->ema_num_updates) {

@@ -50,8 +50,8 @@ MST_SIMD static void MST_NAME(clip)(T *clipped, const T *gradient, T limit, int6
     }
 }
 
-MST_SIMD static void MST_NAME(scale)(T *restrict w, T factor, int64_t count) {
-    for (int64_t i = 0; i < count; i++) w[i] *= factor;
+MST_SIMD static void MST_NAME(shrink)(T *restrict w, T factor, int64_t count) {
+    for (int64_t i = 0; i < count; i++) w[i] -= w[i] * factor; /* not w * (1 - factor): that loses digits of factor */
 }
 
 /* average -= (1 - decay) * (average - w) */
@@ -101,8 +101,7 @@ static void MST_NAME(tile)(const apply *a, int v, int64_t offset, int64_t count,
         MST_NAME(clip)(buffer, gradient, (T)a->optimizer->clip_value, count);
         gradient = buffer;
     }
-    if (a->optimizer->weight_decay > 0)
-        MST_NAME(scale)(w, (T)(1 - a->learning_rate * a->optimizer->weight_decay), count);
+    if (a->optimizer->weight_decay > 0) MST_NAME(shrink)(w, (T)(a->learning_rate * a->optimizer->weight_decay), count);
     mst_rule_tile tile = {.count = count, .weight = w, .gradient = gradient, .scalar = a->scalar};
     for (int k = 0; k < o->num_slots; k++) tile.slot[k] = (T *)slots[k].data + offset;
     a->rule->MST_NAME(update)(a->optimizer, &tile);

@@ -33,8 +33,8 @@ MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype 
 /** Unifies dtype and shape of all sources, but for dimension AXIS (-1: none left out). Defined in concat.c. */
 MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out);
 
-/** Makes a value of the COUNT outputs' gradients with FUNCTION, which takes a list of values and an axis; outputs that
- *  nothing depends on count as zeros. Defined in split.c. */
+/** JOIN, concat or stack along AXIS, of the gradients of all outputs; of outputs that nothing depends on they are
+ * zeros. Defined in split.c. */
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
 
 #endif

@@ -70,7 +70,7 @@ mst_status mst_plan_compile(mst_plan *plan) {
         mst_program *program = &plan->program[d];
         program->item = calloc((size_t)program->num_nodes + 1, sizeof *program->item);
         if (!program->item) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-        for (int32_t k = 0; k < program->num_nodes; k++)
+        for (int64_t k = 0; k < program->num_nodes; k++)
             if (plan->node[program->node[k]].run) MST_TRY(add_call(plan, program, program->node[k]));
     }
     return list_variables(plan);

@@ -103,12 +103,12 @@ static void extend(layout *l, int32_t value, int32_t until) {
 }
 
 static void find_lives(layout *l, const mst_program *program) {
-    for (int32_t k = 0; k < program->num_nodes; k++) {
+    for (int64_t k = 0; k < program->num_nodes; k++) {
         const mst_plan_node *node = &l->plan->node[program->node[k]];
         bool forever = node->op == &mst_op_send; /* the receiver says nowhere when it is done */
         for (int i = 0; i < node->num_src; i++)
-            if (!mst_plan_shape_only(node, i)) extend(l, node->src[i], forever ? INT32_MAX : k);
-        for (int i = 0; i < node->num_dst; i++) extend(l, node->dst + i, k);
+            if (!mst_plan_shape_only(node, i)) extend(l, node->src[i], forever ? INT32_MAX : (int32_t)k);
+        for (int i = 0; i < node->num_dst; i++) extend(l, node->dst + i, (int32_t)k);
     }
 }
 
@@ -139,7 +139,7 @@ static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t 
 
 /* Side by side: sources of nodes that write parts of variables together. */
 static void place_packed(layout *l, const mst_program *program, bool *placed) {
-    for (int32_t k = 0; k < program->num_nodes; k++) {
+    for (int64_t k = 0; k < program->num_nodes; k++) {
         const mst_plan_node *node = &l->plan->node[program->node[k]];
         if (!(node->op->flags & MST_OP_PACKS_SOURCES)) continue;
         for (int i = 0; i < node->num_src; i++) {
@@ -185,11 +185,11 @@ static mst_status free_dead(layout *l, int32_t k, const mst_plan_node *node, con
 static mst_status place_device(layout *l, mst_program *program, bool *placed, bool *packed) {
     place_packed(l, program, placed);
     memcpy(packed, placed, (size_t)l->plan->num_values * sizeof *packed);
-    for (int32_t k = 0; k < program->num_nodes; k++) {
+    for (int64_t k = 0; k < program->num_nodes; k++) {
         const mst_plan_node *node = &l->plan->node[program->node[k]];
         if ((int64_t)node->workspace > program->workspace_bytes) program->workspace_bytes = (int64_t)node->workspace;
-        if (node->op != &mst_op_receive) place_node(l, k, node, placed);
-        MST_TRY(free_dead(l, k, node, packed));
+        if (node->op != &mst_op_receive) place_node(l, (int32_t)k, node, placed);
+        MST_TRY(free_dead(l, (int32_t)k, node, packed));
     }
     program->workspace_bytes = (int64_t)mst_align((size_t)program->workspace_bytes);
     program->arena_bytes = l->end;

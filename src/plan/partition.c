@@ -190,26 +190,22 @@ static mst_status find_variables(cut *c) {
     return MST_OK;
 }
 
+static mst_status append(cut *c, int32_t n) {
+    mst_program *program = &c->plan->program[c->plan->node[n].device];
+    MST_TRY(mst_grow(&program->node, sizeof *program->node, program->num_nodes + 1, &program->node_capacity));
+    program->node[program->num_nodes++] = n;
+    return MST_OK;
+}
+
 static mst_status emit(cut *c) {
     mst_plan *plan = c->plan;
     plan->program = calloc((size_t)c->devices, sizeof *plan->program);
     if (!plan->program) return no_memory();
-    for (int64_t i = 0; i < plan->num_nodes; i++)
-        if (!plan->node[i].dead) plan->program[plan->node[i].device].num_nodes++;
-    for (int d = 0; d < c->devices; d++) {
-        mst_program *program = &plan->program[d];
-        program->node = malloc(((size_t)program->num_nodes + 1) * sizeof *program->node);
-        if (!program->node) return no_memory();
-        program->num_nodes = 0;
-    }
     for (int64_t k = 0; k < plan->num_order; k++) {
         int32_t n = plan->order[k];
-        mst_program *program = &plan->program[plan->node[n].device];
-        for (int32_t l = c->before[n]; l >= 0; l = c->links[l].next)
-            program->node[program->num_nodes++] = c->links[l].node;
-        program->node[program->num_nodes++] = n;
-        for (int32_t l = c->after[n]; l >= 0; l = c->links[l].next)
-            program->node[program->num_nodes++] = c->links[l].node;
+        for (int32_t l = c->before[n]; l >= 0; l = c->links[l].next) MST_TRY(append(c, c->links[l].node));
+        MST_TRY(append(c, n));
+        for (int32_t l = c->after[n]; l >= 0; l = c->links[l].next) MST_TRY(append(c, c->links[l].node));
     }
     return MST_OK;
 }

@@ -23,11 +23,16 @@ static const char *type_name(const mst_op *op, char *text, size_t size) {
     return text;
 }
 
+/* What the node asks of its device: a feed, to hold what the fed node makes. */
+static const mst_op *op_of(const mst_plan_node *node) {
+    return node->op == &mst_op_feed ? mst_node_op(node->origin) : node->op;
+}
+
 static bool supports(const mst_plan *plan, const mst_plan_node *node, int device) {
     enum { FEW = 16 };
     mst_spec spec[FEW];
     for (int i = 0; i < node->num_src && i < FEW; i++) spec[i] = plan->value[node->src[i]].spec;
-    return plan->host->devices->device[device].type->supports(node->op, node->num_src < FEW ? node->num_src : FEW,
+    return plan->host->devices->device[device].type->supports(op_of(node), node->num_src < FEW ? node->num_src : FEW,
                                                               spec);
 }
 
@@ -79,8 +84,7 @@ static bool is_port(const mst_plan_node *node) {
 
 static void log_node(const mst_plan *plan, const mst_plan_node *node, FILE *file) {
     char text[64];
-    fprintf(file, "%s: (%s): %s\n", node->name,
-            type_name(node->origin ? node->origin->op : node->op, text, sizeof text),
+    fprintf(file, "%s: (%s): %s\n", node->name, type_name(op_of(node), text, sizeof text),
             plan->host->devices->device[node->device].text);
 }
 
@@ -100,11 +104,7 @@ mst_status mst_plan_place(mst_plan *plan) {
         } else if (node->asked == last_asked && node->op == last_op) {
             node->device = last_device; /* most neighbours were made under one scope */
         } else {
-            const mst_op *op = node->op;
-            if (op == &mst_op_feed) node->op = node->origin->op; /* what the device must be able to hold */
-            mst_status status = place_asked(plan, node);
-            node->op = op;
-            MST_TRY(status);
+            MST_TRY(place_asked(plan, node));
             last_asked = node->asked;
             last_op = node->op;
             last_device = node->device;

@@ -82,7 +82,7 @@ typedef struct mst_call_item {
 /** What one device does in a step. */
 typedef struct mst_program {
     int32_t *node; /**< plan nodes in order */
-    int32_t num_nodes;
+    int64_t num_nodes, node_capacity;
     mst_call_item *item;
     int64_t num_items;
     char *arena;

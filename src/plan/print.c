@@ -49,7 +49,7 @@ void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
                 fprintf(file, " %" PRId64 " bytes, workspace %" PRId64 ", %" PRId64 " calls", program->arena_bytes,
                         program->workspace_bytes, program->num_items);
             fprintf(file, "\n");
-            for (int32_t i = 0; i < program->num_nodes; i++) print_node(plan, file, &plan->node[program->node[i]]);
+            for (int64_t i = 0; i < program->num_nodes; i++) print_node(plan, file, &plan->node[program->node[i]]);
         }
         return;
     }

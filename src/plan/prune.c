@@ -5,14 +5,14 @@
 #include "graph/graph.h"
 #include "plan/plan.h"
 
-typedef struct import {
+typedef struct importer {
     mst_plan *plan;
     uint8_t *needed;   /* by graph node */
     int32_t *node_of;  /* plan node of a graph node, -1 */
     int32_t *value_of; /* value of its first output */
     const mst_node **stack;
     int64_t top;
-} import;
+} importer;
 
 static int find_feed(const mst_plan *plan, mst_value value) {
     for (int i = 0; i < plan->num_feeds; i++)
@@ -20,13 +20,13 @@ static int find_feed(const mst_plan *plan, mst_value value) {
     return -1;
 }
 
-static void need(import *m, const mst_node *node) {
+static void need(importer *m, const mst_node *node) {
     if (m->needed[node->id]) return;
     m->needed[node->id] = 1;
     m->stack[m->top++] = node;
 }
 
-static void mark(import *m) {
+static void mark(importer *m) {
     while (m->top) {
         const mst_node *node = m->stack[--m->top];
         for (int i = 0; i < node->num_src; i++)
@@ -35,7 +35,7 @@ static void mark(import *m) {
     }
 }
 
-static int32_t lookup(const import *m, mst_value value) {
+static int32_t lookup(const importer *m, mst_value value) {
     int feed = find_feed(m->plan, value);
     return feed >= 0 ? m->plan->feed_value[feed] : m->value_of[value.node->id] + value.index;
 }
@@ -61,7 +61,7 @@ static mst_status import_feeds(mst_plan *plan) {
     return MST_OK;
 }
 
-static mst_status import_node(import *m, const mst_node *from) {
+static mst_status import_node(importer *m, const mst_node *from) {
     mst_plan *plan = m->plan;
     int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(from->num_src + from->num_control) * sizeof *src);
     if (!src) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
@@ -87,7 +87,7 @@ static mst_status import_node(import *m, const mst_node *from) {
     return MST_OK;
 }
 
-static mst_status import_fetch(import *m, int i) {
+static mst_status import_fetch(importer *m, int i) {
     mst_plan *plan = m->plan;
     mst_value fetch = plan->fetch[i];
     bool no_value = find_feed(plan, fetch) < 0 && (fetch.node->op->flags & MST_OP_NO_VALUE);
@@ -103,7 +103,7 @@ static mst_status import_fetch(import *m, int i) {
     return mst_plan_add_port(plan, plan->fetch_node[i], i);
 }
 
-static mst_status import_all(import *m) {
+static mst_status import_all(importer *m) {
     mst_plan *plan = m->plan;
     size_t count = (size_t)plan->graph->num_nodes;
     m->needed = calloc(count + 1, sizeof *m->needed);
@@ -125,7 +125,7 @@ static mst_status import_all(import *m) {
 }
 
 mst_status mst_plan_prune(mst_plan *plan) {
-import m = {.plan = plan };
+    importer m = {.plan = plan};
     mst_status status = import_all(&m);
     free(m.needed);
     free(m.node_of);

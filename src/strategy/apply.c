@@ -32,13 +32,19 @@ mst_value mst_mirror(mst_value variable, int i) {
     return node ? (mst_value){.node = node} : variable;
 }
 
-/* A variable beside another one: slots, averages. The same one where it is there already. */
+/* BASE or, where that is taken, BASE_1, ...: several updates in one graph have slots and rates of their own. */
+static const char *free_name(const mst_graph *graph, const char *base, char *name, size_t size) {
+    snprintf(name, size, "%s", base);
+    for (int i = 1; mst_graph_find(graph, name); i++) snprintf(name, size, "%s_%d", base, i);
+    return name;
+}
+
+/* A new variable beside another one: a slot, an average. */
 static mst_value beside(mst_value variable, const char *suffix, mst_value initial) {
-    char name[512];
-    snprintf(name, sizeof name, "%s/%s", mst_value_name(variable), suffix);
+    char base[448], name[512];
     mst_graph *graph = variable.node->graph;
-    mst_node *node = mst_graph_find(graph, name);
-    if (node) return (mst_value){.node = node};
+    snprintf(base, sizeof base, "%s/%s", mst_value_name(variable), suffix);
+    free_name(graph, base, name, sizeof name);
     mst_value slot = MST_NONE;
     mst_with_device (graph, variable.node->device)
         slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true);
@@ -46,14 +52,15 @@ static mst_value beside(mst_value variable, const char *suffix, mst_value initia
     return slot;
 }
 
-static mst_value scalar_variable(mst_graph *graph, const char *name, mst_dtype dtype, double value) {
-    mst_node *node = mst_graph_find(graph, name);
-    if (node) return (mst_value){.node = node};
+static mst_value scalar_variable(mst_graph *graph, const char *base, mst_dtype dtype, double value) {
+    char name[512];
+    free_name(graph, base, name, sizeof name);
     return mst_variable(graph, name, mst_scalar(graph, dtype, value), .not_trainable = true, .hidden = true);
 }
 
 mst_value mst_global_step(mst_graph *graph) {
-    return scalar_variable(graph, "global_step", MST_I64, 0);
+    mst_node *node = mst_graph_find(graph, "global_step");
+    return node ? (mst_value){.node = node} : scalar_variable(graph, "global_step", MST_I64, 0);
 }
 
 mst_value mst_moving_average(mst_value variable) {
@@ -68,7 +75,7 @@ mst_value mst_moving_average(mst_value variable) {
 
 static mst_value averaged(const mst_update *u, int v, bool with_penalty) {
     mst_value terms[2];
-    mst_value *shards = malloc((size_t)u->num_shards * sizeof *shards);
+    mst_value *shards = calloc((size_t)u->num_shards, sizeof *shards);
     if (!shards) return mst_value_fail(u->graph, MST_OUT_OF_MEMORY, "cannot get memory for gradients");
     for (int s = 0; s < u->num_shards; s++) shards[s] = u->gradients[s * u->num_variables + v];
     terms[0] = u->num_shards > 1 ? mst_add_n(shards, u->num_shards) : shards[0];
@@ -125,8 +132,11 @@ static mst_status collect_slots(const mst_update *u, parts *p) {
             p->slots[v * per + k] =
                 beside(variable, p->rule->slot_name[k], mst_fill(u->graph, spec.dtype, spec.shape, initial));
         }
-        if (p->options.averages)
-            p->slots[v * per + per - 1] = beside(variable, "ExponentialMovingAverage", mst_variable_initial(variable));
+        if (!p->options.averages) continue;
+        mst_value average = mst_moving_average(variable); /* one, whoever updates the variable */
+        p->slots[v * per + per - 1] = mst_value_is_none(average)
+                                          ? beside(variable, "ExponentialMovingAverage", mst_variable_initial(variable))
+                                          : average;
     }
     return MST_OK;
 }
@@ -172,14 +182,14 @@ static mst_status build(const mst_update *u, mst_update_values *out) {
     mst_value *clipped = NULL, *applied = malloc(((size_t)u->num_copies + 1) * sizeof *applied);
     mst_status status = applied ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an update");
     if (!status && (u->optimizer->clip_norm > 0 || u->optimizer->clip_global_norm > 0)) {
-        clipped = malloc((size_t)u->num_variables * sizeof *clipped);
+        clipped = calloc((size_t)u->num_variables, sizeof *clipped);
         if (!clipped) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an update");
         if (!status) clip_norms(u, clipped);
         whole.gradients = clipped;
         whole.num_shards = p.options.num_shards = 1;
         p.options.penalty_is_in_gradient = true;
     }
-    p.learning_rate = u->optimizer->schedule.kind || u->optimizer->schedule.warmup_steps
+    p.learning_rate = mst_schedule_is_set(&u->optimizer->schedule)
                           ? mst_schedule_value(u->graph, &u->optimizer->schedule, u->global_step)
                           : scalar_variable(u->graph, "learning_rate", MST_F32, u->optimizer->learning_rate);
     out->learning_rate = p.learning_rate;

@@ -22,7 +22,9 @@ static void build_replica(builder *b, int s, mst_replica_function replica, void 
     snprintf(scope, sizeof scope, "%s_%d", b->type->scope, s);
     mst_with_device (graph, device)
         mst_with_name (graph, scope) {
-            graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */
+            graph->current.reuse = MST_REUSE_AUTO; /* all of these are restored with the scope */
+            graph->current.shard_prefix = graph->current.name_prefix;
+            graph->current.shard = s;
             if (b->type->mirrored) graph->current.mirror = b->type->device(b->strategy, s);
             replica(context, graph, s, &b->replicas[s]);
             b->loss_sums[s] = mst_reduce_sum(b->replicas[s].loss);
@@ -35,7 +37,7 @@ static mst_value sum_over_shards(builder *b, mst_value *values) {
 
 static void report(builder *b, mst_step_values *out, mst_value penalty) {
     int shards = b->strategy->num_shards;
-    mst_value *terms = malloc((size_t)shards * sizeof *terms);
+    mst_value *terms = calloc((size_t)shards, sizeof *terms);
     if (!terms) {
         mst_value_fail(b->graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
         return;
@@ -89,8 +91,8 @@ static bool differentiate(builder *b, mst_value num_examples, const mst_value *v
 static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_values *out, mst_value *penalty) {
     mst_graph *graph = b->graph;
     int shards = b->strategy->num_shards, count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0), used = 0;
-    mst_value *variables = malloc(((size_t)count + 1) * sizeof *variables);
-    mst_value *gradients = malloc(((size_t)(shards * count) + 1) * sizeof *gradients);
+    mst_value *variables = calloc((size_t)count + 1, sizeof *variables);
+    mst_value *gradients = calloc((size_t)(shards * count) + 1, sizeof *gradients);
     if (variables && gradients) {
         mst_collection(graph, MST_TRAINABLE, NULL, variables, count);
         if (differentiate(b, out->num_examples, variables, count, gradients)) {

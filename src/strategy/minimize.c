@@ -8,7 +8,7 @@ mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *g
                               int num_variables, mst_value global_step) {
     mst_graph *graph = num_variables ? mst_value_graph(variables[0]) : mst_value_graph(global_step);
     if (!graph) return MST_NONE;
-    mst_value *used = malloc(2 * ((size_t)num_variables + 1) * sizeof *used);
+    mst_value *used = calloc(2 * ((size_t)num_variables + 1), sizeof *used);
     if (!used) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
     mst_value *gradient = used + num_variables + 1;
     int count = 0;
@@ -38,7 +38,8 @@ mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, const mst
     mst_graph *graph = mst_value_graph(loss);
     if (mst_value_is_none(loss)) return loss;
     if (!variables) num_variables = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
-    mst_value *all = malloc(2 * ((size_t)num_variables + 1) * sizeof *all);
+    if (num_variables == 0) return mst_value_fail(graph, MST_INVALID, "minimize: there is no trainable variable");
+    mst_value *all = calloc(2 * ((size_t)num_variables + 1), sizeof *all);
     if (!all) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
     mst_value *gradients = all + num_variables + 1;
     if (variables)

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static mst_status call(fit *f, size_t offset) {
 static mst_status set_learning_rate(fit *f, double before) {
     if (f->state.learning_rate == before) return MST_OK;
     mst_value variable = f->trainer->train.values.learning_rate;
-    if (f->trainer->optimizer.schedule.kind)
+    if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
         return MST_FAIL(MST_INVALID, "fit: a callback sets the learning rate, but the optimizer has a schedule");
     mst_tensor *value;
     MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
@@ -88,7 +89,7 @@ static void update_state(fit *f, double now) {
     s->step_seconds = now - f->last_step_end;
     s->seconds = now - f->began;
     s->examples_per_sec = ratio((double)f->timed_examples, now - f->first_step_end);
-    if (trainer->optimizer.schedule.kind)
+    if (mst_schedule_is_set(&trainer->optimizer.schedule))
         s->learning_rate = mst_schedule_at(&trainer->optimizer.schedule, trainer->step);
 }
 
@@ -116,7 +117,9 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
 static mst_status validate(fit *f) {
     if (!f->options->validation) return MST_OK;
     mst_result result;
-    MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, f->batch_size, &result, NULL));
+    int64_t rows = mst_dataset_num_rows(f->options->validation);
+    int64_t batch_size = rows > 0 && rows < f->batch_size ? rows : f->batch_size;
+    MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, batch_size, &result, NULL));
     f->state.has_validation = true;
     f->state.validation_loss = result.loss;
     memcpy(f->state.validation_metric, result.metric, sizeof result.metric);
@@ -156,14 +159,34 @@ static mst_status run_epoch(fit *f) {
 }
 
 static mst_status run_epochs(fit *f) {
-    MST_TRY(CALL(f, train_begin));
     for (; !f->state.stop; f->state.epoch++) {
         bool done = f->state.num_steps >= 0 && f->options->steps > 0 ? f->state.step >= f->state.num_steps
                                                                      : f->state.epoch >= f->state.num_epochs;
         if (done) break;
         MST_TRY(run_epoch(f));
     }
-    return CALL(f, train_end);
+    return MST_OK;
+}
+
+/* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
+static mst_status run_training(fit *f) {
+    mst_status status = CALL(f, train_begin);
+    if (!status) status = run_epochs(f);
+    const mst_error_info *error = mst_error();
+    char message[1024], node[256], device[256];
+    snprintf(message, sizeof message, "%s", error->message);
+    snprintf(node, sizeof node, "%s", error->node);
+    snprintf(device, sizeof device, "%s", error->device);
+    const char *file = error->file;
+    int line = error->line;
+    for (int i = 0; i < f->num_callbacks; i++) {
+        const mst_callback *callback = &f->callbacks[i];
+        mst_status ended = callback->train_end ? callback->train_end(callback->context, &f->state) : MST_OK;
+        if (!status && ended) return ended;
+    }
+    if (!status) return MST_OK;
+    mst_error_set(status, file, line, "%s", message);
+    return mst_error_at(node, device);
 }
 
 static mst_status prepare_data(fit *f) {
@@ -236,9 +259,9 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     MST_TRY(mst_trainer_accept(f.trainer, options->data, true, f.batch_size));
     mst_status status = prepare_data(&f);
     if (!status) status = prepare_state(&f);
-    if (!status) status = prepare_callbacks(&f);
     if (!status) status = mst_trainer_build(f.trainer, &f.trainer->train, true);
-    if (!status) status = run_epochs(&f);
+    if (!status) status = prepare_callbacks(&f); /* the last to fail before train_end is sure to be called */
+    if (!status) status = run_training(&f);
     if (!status && result) fill_result(&f, result);
     mst_dataset_release(f.batches);
     free(f.callbacks);

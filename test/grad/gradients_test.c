@@ -50,8 +50,8 @@ static void check(function f, int order, int num_src, const mst_shape *shape, do
     problem p = {.graph = engine_graph(), .num_src = num_src};
     for (int i = 0; i < num_src; i++) {
         p.src[i] = mst_placeholder(p.graph, MST_F64, shape[i]);
-        p.feed[i] = (mst_feed){.value = p.src[i],
-                               .tensor = engine_random(MST_F64, shape[i], low, high, 17 + (unsigned)i)};
+        p.feed[i] =
+            (mst_feed){.value = p.src[i], .tensor = engine_random(MST_F64, shape[i], low, high, 17 + (unsigned)i)};
     }
     p.target = f(p.src);
     for (int k = 1; k < order; k++) {

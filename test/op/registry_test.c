@@ -109,7 +109,7 @@ static void check_engine(op_case *c, const char *what, mst_tensor *const *wanted
     const mst_status status = op_case_run(c, fetches, c->num_dst, outputs);
     if (status) report(c, "%s fails: %s", what, mst_error()->message);
     for (int k = 0; k < c->num_dst && !status && !(c->op->flags & MST_OP_NO_VALUE); k++) {
-        char output[64];
+        char output[96];
         snprintf(output, sizeof output, "output %d, %s against reference kernel", k, what);
         expect_same(c, output, outputs[k], wanted[k]);
     }
@@ -144,9 +144,14 @@ static void check_twice(op_case *c, mst_tensor *const *wanted) {
         report(c, "again: %s", mst_error()->message);
         return;
     }
-    for (int k = 0; k < c->num_dst; k++)
-        if (memcmp(mst_tensor_data(dst[k]), mst_tensor_data(wanted[k]), mst_tensor_bytes(dst[k])) != 0)
+    for (int k = 0; k < c->num_dst; k++) {
+        const uint8_t *bytes = mst_tensor_data(dst[k]);
+        const size_t size = mst_tensor_bytes(dst[k]);
+        if (size && memcmp(bytes, mst_tensor_data(wanted[k]), size) != 0)
             report(c, "output %d has other bits the second time", k);
+        for (size_t i = 0; i < size && mst_tensor_dtype(dst[k]) == MST_BOOL; i++)
+            if (bytes[i] > 1) report(c, "output %d: a bool of %d", k, bytes[i]);
+    }
     op_case_release(dst, c->num_dst);
 }
 

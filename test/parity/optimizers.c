@@ -1,5 +1,5 @@
-/** The C side of optimizers.py: `parity_optimizers FILE.npz` trains the 784-500-10 network with each optimizer from the
- *  weights and batches of FILE, and prints one JSON line an optimizer, the losses before each update. */
+/** The C side of optimizers_test.py: `parity_optimizers FILE.npz` trains the 784-500-10 network with each optimizer
+ * from the weights and batches of FILE, and prints one JSON line an optimizer, the losses before each update. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -120,7 +120,7 @@ static mst_status run_all(const char *path) {
 
 int main(int argc, char **argv) {
     if (argc != 2) {
-        fprintf(stderr, "usage: %s FILE.npz (made by optimizers.py --make)\n", argv[0]);
+        fprintf(stderr, "usage: %s FILE.npz (made by optimizers_test.py --make)\n", argv[0]);
         return 2;
     }
     if (run_all(argv[1]) == MST_OK) return 0;

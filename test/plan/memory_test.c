@@ -136,10 +136,11 @@ static void random_graphs_give_each_value_alone_what_they_give_together(void **s
             switch (seed >> 28) {
                 case 0: value[i] = mst_reshape(mst_reshape(a, MST_SHAPE(2, 3)), MST_SHAPE(6)); break;
                 case 1: value[i] = mst_identity(a); break;
-                case 2:
-                    value[i] = mst_reshape(mst_transpose(mst_reshape(a, MST_SHAPE(2, 3))), MST_SHAPE(6));
+                case 2: value[i] = mst_reshape(mst_transpose(mst_reshape(a, MST_SHAPE(2, 3))), MST_SHAPE(6)); break;
+                case 3:
+                    value[i] =
+                        mst_concat((mst_value[]){mst_value_output(mst_split(a, 2, 0), 1), mst_split(b, 2, 0)}, 2, 0);
                     break;
-                case 3: value[i] = mst_concat((mst_value[]){mst_value_output(mst_split(a, 2, 0), 1), mst_split(b, 2, 0)}, 2, 0); break;
                 case 4:
                 case 5: value[i] = mst_sub(a, b); break;
                 case 6: value[i] = mst_maximum(a, b); break;

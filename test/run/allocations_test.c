@@ -37,7 +37,9 @@ static void note(const void *caller) {
     atomic_fetch_add(&allocations, 1);
     const char *nobody = NULL;
     atomic_compare_exchange_strong(&first_caller, &nobody,
-                                   known && info.dli_sname ? info.dli_sname : known ? info.dli_fname : "unknown");
+                                   known && info.dli_sname ? info.dli_sname
+                                   : known                 ? info.dli_fname
+                                                           : "unknown");
 }
 
 void *malloc(size_t size) {
@@ -86,8 +88,8 @@ static void expect_no_allocations(const char *devices, mst_strategy_kind kind, m
     mst_callback callback = {.context = &steps, .step_end = step_end};
     atomic_store(&allocations, 0);
     atomic_store(&first_caller, NULL);
-    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH, .epochs = 1, .callbacks = &callback,
-                      .num_callbacks = 1));
+    EXPECT_OK(
+        mst_fit(model, .data = data, .batch_size = BATCH, .epochs = 1, .callbacks = &callback, .num_callbacks = 1));
     assert_int_equal(steps, (ROWS + BATCH - 1) / BATCH);
     if (atomic_load(&allocations))
         fail_msg("%s: %d allocations, the first in %s", devices, atomic_load(&allocations), atomic_load(&first_caller));

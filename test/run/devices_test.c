@@ -16,7 +16,9 @@ static mst_value web(mst_graph *g, mst_value x, int devices) {
     for (int i = 1; i < LINKS; i++) {
         device_push(g, (i * 7 + i / 5) % devices);
         mst_value other = y[i / 2];
-        y[i] = i % 3 == 0 ? mst_tanh(mst_add(y[i - 1], other)) : i % 3 == 1 ? mst_sub(y[i - 1], other) : mst_neg(y[i - 1]);
+        y[i] = i % 3 == 0   ? mst_tanh(mst_add(y[i - 1], other))
+               : i % 3 == 1 ? mst_sub(y[i - 1], other)
+                            : mst_neg(y[i - 1]);
         if (i % 5 == 0) y[i] = mst_reshape(y[i], MST_SHAPE(-1, 8));
         if (i % 5 == 1 && i > 1) y[i] = mst_reshape(y[i], MST_SHAPE(64));
         if (i % 5 == 0) y[i] = mst_reshape(y[i], MST_SHAPE(64));
@@ -72,7 +74,8 @@ static void readers_on_other_devices_never_see_a_write_of_their_step(void **stat
         for (int i = 1; i <= STRESS; i++) {
             EXPECT_OK(mst_session_run(session, NULL, 0, fetch, devices + 1, got));
             for (int d = 0; d < devices; d++)
-                if (mst_tensor_get(got[d + 1], 0) != i + 1e6 * i) fail_msg("step %d: device %d saw another value", i, d);
+                if (mst_tensor_get(got[d + 1], 0) != i + 1e6 * i)
+                    fail_msg("step %d: device %d saw another value", i, d);
             if (mst_tensor_get(got[0], COUNT - 1) != i + 1) fail_msg("step %d: the write gave another value", i);
         }
         for (int d = 0; d <= devices; d++) mst_tensor_release(got[d]);
@@ -182,8 +185,8 @@ static void label_out_of_range_names_node_row_and_label(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value labels = mst_placeholder(g, MST_I64, MST_SHAPE(3), "labels");
-    mst_value loss = mst_rename(
-        mst_sparse_softmax_cross_entropy(mst_random_normal(g, MST_SHAPE(3, 10)), labels), "xent");
+    mst_value loss =
+        mst_rename(mst_sparse_softmax_cross_entropy(mst_random_normal(g, MST_SHAPE(3, 10)), labels), "xent");
     mst_session *session = engine_session(g, NULL);
     mst_feed feed = {.value = labels, .tensor = engine_tensor(MST_I64, MST_SHAPE(3), (double[]){0, 9, 10})};
     EXPECT_ERROR(mst_session_run(session, &feed, 1, &loss, 1, NULL), MST_INVALID, "'xent'");

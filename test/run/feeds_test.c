@@ -117,12 +117,9 @@ static void error_of_a_fill_function_ends_the_run_and_names_the_placeholder(void
     (void)state;
     fixture f = begin();
     float value = 0;
-    mst_feed feed = {.value = f.x,
-                     .fill = fill,
-                     .context = &value,
-                     .spec = {.dtype = MST_F32, .shape = MST_SHAPE(2, 3)}};
-    EXPECT_ERROR(mst_session_run(f.session, &feed, 1, &f.y, 1, NULL), MST_IO,
-                 "feeding 'images': the disk is gone");
+    mst_feed feed = {
+        .value = f.x, .fill = fill, .context = &value, .spec = {.dtype = MST_F32, .shape = MST_SHAPE(2, 3)}};
+    EXPECT_ERROR(mst_session_run(f.session, &feed, 1, &f.y, 1, NULL), MST_IO, "feeding 'images': the disk is gone");
     value = 3;
     mst_tensor *got = engine_fetch(f.session, &feed, 1, f.y);
     assert_true(mst_tensor_get(got, 0) == 6);

@@ -175,7 +175,8 @@ static void variables_are_set_and_got_from_outside(void **state) {
     EXPECT_OK(mst_session_get_variable(session, v, &got));
     assert_true(engine_same_bits(value, got));
     assert_true(engine_number(session, y) == 10);
-    mst_tensor *flat = engine_tensor(MST_F32, MST_SHAPE(4), NULL), *wide = engine_tensor(MST_F64, MST_SHAPE(2, 2), NULL);
+    mst_tensor *flat = engine_tensor(MST_F32, MST_SHAPE(4), NULL),
+               *wide = engine_tensor(MST_F64, MST_SHAPE(2, 2), NULL);
     EXPECT_ERROR(mst_session_set_variable(session, v, flat), MST_INVALID, "'v' is f32[2, 2], the value is f32[4]");
     EXPECT_ERROR(mst_session_set_variable(session, v, wide), MST_INVALID, "the value is f64[2, 2]");
     EXPECT_ERROR(mst_session_set_variable(session, y, value), MST_INVALID, "is no variable");

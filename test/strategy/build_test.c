@@ -15,8 +15,8 @@ static void build_linear(void *context, mst_graph *graph, int shard, mst_replica
     linear *m = context;
     m->x[shard] = mst_placeholder(graph, MST_F64, MST_SHAPE(-1, FEATURES), "x");
     m->y[shard] = mst_placeholder(graph, MST_F64, MST_SHAPE(-1), "y");
-    mst_value w = mst_get_variable(graph, "w", MST_SHAPE(FEATURES, 1), MST_F64, mst_constant_initializer(0.25),
-                                   .l2 = m->l2);
+    mst_value w =
+        mst_get_variable(graph, "w", MST_SHAPE(FEATURES, 1), MST_F64, mst_constant_initializer(0.25), .l2 = m->l2);
     mst_value b = mst_get_variable(graph, "b", MST_SHAPE(1), MST_F64, mst_zeros_initializer());
     mst_value p = mst_reshape(mst_add(mst_matmul(m->x[shard], w), b), MST_SHAPE(-1));
     out->loss = mst_square(mst_sub(p, m->y[shard]));
@@ -49,8 +49,8 @@ static outcome step(mst_strategy strategy, const char *devices, int64_t rows, fl
         feed[2 * s + 1] = (mst_feed){.value = m.y[s]};
         EXPECT_OK(mst_tensor_copy(MST_F64, MST_SHAPE(count, FEATURES), (double *)mst_tensor_data(x) + first * FEATURES,
                                   &feed[2 * s].tensor));
-        EXPECT_OK(mst_tensor_copy(MST_F64, MST_SHAPE(count), (double *)mst_tensor_data(y) + first,
-                                  &feed[2 * s + 1].tensor));
+        EXPECT_OK(
+            mst_tensor_copy(MST_F64, MST_SHAPE(count), (double *)mst_tensor_data(y) + first, &feed[2 * s + 1].tensor));
         first += count;
     }
     mst_value fetch[] = {values.loss, values.num_examples, values.metric_sum[0], values.metric_count[0], values.train};
@@ -84,10 +84,10 @@ static void batch_that_does_not_divide_the_shards_is_weighted_exactly(void **sta
     (void)state;
     for (int64_t rows = 4; rows <= 11; rows++) {
         expect_like_whole_batch(rows, (mst_strategy){.kind = MST_STRATEGY_ONE, .num_shards = 4}, "cpu:1/1");
-        expect_like_whole_batch(
-            rows, (mst_strategy){.kind = MST_STRATEGY_TOWERS, .num_devices = 2, .num_shards = 4}, "cpu:2/1");
-        expect_like_whole_batch(
-            rows, (mst_strategy){.kind = MST_STRATEGY_MIRRORED, .num_devices = 2, .num_shards = 4}, "cpu:2/1");
+        expect_like_whole_batch(rows, (mst_strategy){.kind = MST_STRATEGY_TOWERS, .num_devices = 2, .num_shards = 4},
+                                "cpu:2/1");
+        expect_like_whole_batch(rows, (mst_strategy){.kind = MST_STRATEGY_MIRRORED, .num_devices = 2, .num_shards = 4},
+                                "cpu:2/1");
     }
 }
 
@@ -95,10 +95,10 @@ static void batch_smaller_than_the_shards_is_weighted_exactly(void **state) {
     (void)state;
     for (int64_t rows = 1; rows <= 3; rows++) {
         expect_like_whole_batch(rows, (mst_strategy){.kind = MST_STRATEGY_ONE, .num_shards = 4}, "cpu:1/1");
-        expect_like_whole_batch(
-            rows, (mst_strategy){.kind = MST_STRATEGY_TOWERS, .num_devices = 4, .num_shards = 4}, "cpu:4/1");
-        expect_like_whole_batch(
-            rows, (mst_strategy){.kind = MST_STRATEGY_MIRRORED, .num_devices = 4, .num_shards = 8}, "cpu:4/1");
+        expect_like_whole_batch(rows, (mst_strategy){.kind = MST_STRATEGY_TOWERS, .num_devices = 4, .num_shards = 4},
+                                "cpu:4/1");
+        expect_like_whole_batch(rows, (mst_strategy){.kind = MST_STRATEGY_MIRRORED, .num_devices = 4, .num_shards = 8},
+                                "cpu:4/1");
     }
 }
 
@@ -172,8 +172,8 @@ static void copies_stay_equal(void **state) {
     mst_session *session = engine_session(g, "cpu:2/1");
     mst_feed feed[4];
     for (int s = 0; s < 2; s++) {
-        feed[2 * s] = (mst_feed){.value = m.x[s],
-                                 .tensor = engine_random(MST_F64, MST_SHAPE(3, FEATURES), -1, 1, (unsigned)s)};
+        feed[2 * s] =
+            (mst_feed){.value = m.x[s], .tensor = engine_random(MST_F64, MST_SHAPE(3, FEATURES), -1, 1, (unsigned)s)};
         feed[2 * s + 1] =
             (mst_feed){.value = m.y[s], .tensor = engine_random(MST_F64, MST_SHAPE(3), -1, 1, 10 + (unsigned)s)};
     }

@@ -31,13 +31,15 @@ static void expect_steps(mst_optimizer optimizer, float l1, float l2, const doub
     fixture f = begin(optimizer, l1, l2);
     for (int i = 0; i < steps; i++) {
         engine_run(f.session, f.train);
-        if (fabs(value_of(&f, f.w) - wanted[i]) > 1e-6) fail_msg("step %d: %.9g, not %.9g", i, value_of(&f, f.w), wanted[i]);
+        if (fabs(value_of(&f, f.w) - wanted[i]) > 1e-6)
+            fail_msg("step %d: %.9g, not %.9g", i, value_of(&f, f.w), wanted[i]);
     }
     assert_true(engine_number(f.session, mst_global_step(f.graph)) == steps);
     engine_end(f.graph, f.session);
 }
-#define EXPECT_STEPS(optimizer, l1, l2, ...)                  \
-    expect_steps((optimizer), (l1), (l2), (double[]){__VA_ARGS__}, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
+#define EXPECT_STEPS(optimizer, l1, l2, ...)                       \
+    expect_steps((optimizer), (l1), (l2), (double[]){__VA_ARGS__}, \
+                 (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
 
 static void sgd_makes_the_updates_done_by_hand(void **state) {
     (void)state;
@@ -52,10 +54,26 @@ static void adam_makes_the_updates_done_by_hand(void **state) {
     EXPECT_STEPS(mst_adam(.learning_rate = 0.25), 0, 0, 1.75);
 }
 
+static void nadam_makes_the_updates_of_its_formula(void **state) {
+    (void)state;
+    enum { STEPS = 5 };
+    double wanted[STEPS], w = 2, m = 0, v = 0, product = 1;
+    for (int t = 1; t <= STEPS; t++) {
+        double u = 0.9 * (1 - 0.5 * pow(0.96, t)), next = 0.9 * (1 - 0.5 * pow(0.96, t + 1)), g = w;
+        product *= u;
+        m += (g - m) * 0.1;
+        v += (g * g - v) * 0.001;
+        double mean = next * m / (1 - product * next) + (1 - u) * g / (1 - product);
+        w -= 0.25 * mean / (sqrt(v / (1 - pow(0.999, t))) + 1e-7);
+        wanted[t - 1] = w;
+    }
+    expect_steps(mst_nadam(.learning_rate = 0.25), 0, 0, wanted, STEPS);
+}
+
 static void penalties_are_added_to_the_gradient(void **state) {
     (void)state;
-    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0, 1, 0);                 /* w + 1 w */
-    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0.5f, 0, 0.75, 0.125);    /* w + 0.5 sign(w) */
+    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0, 1, 0);              /* w + 1 w */
+    EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0.5f, 0, 0.75, 0.125); /* w + 0.5 sign(w) */
 }
 
 static void gradients_are_clipped(void **state) {
@@ -122,7 +140,8 @@ static void there_is_no_moving_average_unless_asked_for(void **state) {
 
 static void schedule_sees_the_step_before_it_is_counted(void **state) {
     (void)state;
-    mst_optimizer sgd = mst_sgd(.schedule = mst_piecewise_constant(.num_pieces = 2, .boundary = {0}, .value = {0.5, 0.25}));
+    mst_optimizer sgd =
+        mst_sgd(.schedule = mst_piecewise_constant(.num_pieces = 2, .boundary = {0}, .value = {0.5, 0.25}));
     EXPECT_STEPS(sgd, 0, 0, 1, 0.75, 0.5625);
 }
 
@@ -142,6 +161,25 @@ static void learning_rate_is_a_variable_that_may_be_set(void **state) {
     assert_true(fabs(value_of(&f, f.w) - 1.5) < 1e-12);
     mst_tensor_release(rate);
     engine_end(f.graph, f.session);
+}
+
+static void two_optimizers_of_one_graph_have_rates_and_slots_of_their_own(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value w = mst_variable(g, "w", mst_scalar(g, MST_F64, 2)), loss = mst_scale(mst_square(w), 0.5);
+    mst_optimizer fast = mst_sgd(.learning_rate = 0.5, .momentum = 0.5),
+                  slow = mst_sgd(.learning_rate = 0.25, .momentum = 0.5);
+    mst_value train_fast = mst_minimize(&fast, loss, NULL, 0, MST_NONE),
+              train_slow = mst_minimize(&slow, loss, NULL, 0, MST_NONE);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, NULL);
+    engine_run(session, train_fast); /* m = -1, w = 1 */
+    assert_true(engine_number(session, w) == 1);
+    engine_run(session, train_slow); /* m = -0.25, w = 0.75 */
+    assert_true(engine_number(session, w) == 0.75);
+    engine_run(session, train_fast); /* m = -0.5 - 0.375 */
+    assert_true(engine_number(session, w) == -0.125);
+    engine_end(g, session);
 }
 
 static void only_the_variables_given_change(void **state) {
@@ -197,17 +235,21 @@ static void mistakes_are_kept_on_the_graph(void **state) {
         EXPECT_ERROR(mst_graph_check(g), MST_INVALID, bad[i].text);
         mst_graph_destroy(g);
     }
-    mst_graph *g = engine_graph();
     mst_optimizer sgd = mst_sgd(.learning_rate = 1);
-    assert_true(mst_value_is_none(mst_minimize(&sgd, mst_scalar(g, MST_F32, 1), NULL, 0, MST_NONE)));
-    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "no trainable variable");
-    mst_graph_destroy(g);
+    for (int variables = 0; variables < 2; variables++) {
+        mst_graph *g = engine_graph();
+        if (variables) mst_variable(g, "w", mst_scalar(g, MST_F32, 1)); /* the loss does not depend on it */
+        assert_true(mst_value_is_none(mst_minimize(&sgd, mst_scalar(g, MST_F32, 1), NULL, 0, MST_NONE)));
+        EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "no trainable variable");
+        mst_graph_destroy(g);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sgd_makes_the_updates_done_by_hand),
         cmocka_unit_test(adam_makes_the_updates_done_by_hand),
+        cmocka_unit_test(nadam_makes_the_updates_of_its_formula),
         cmocka_unit_test(penalties_are_added_to_the_gradient),
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(global_norm_scales_all_gradients_together),
@@ -216,6 +258,7 @@ int main(void) {
         cmocka_unit_test(there_is_no_moving_average_unless_asked_for),
         cmocka_unit_test(schedule_sees_the_step_before_it_is_counted),
         cmocka_unit_test(learning_rate_is_a_variable_that_may_be_set),
+        cmocka_unit_test(two_optimizers_of_one_graph_have_rates_and_slots_of_their_own),
         cmocka_unit_test(only_the_variables_given_change),
         cmocka_unit_test(gradients_given_are_applied_and_the_step_given_is_counted),
         cmocka_unit_test(mistakes_are_kept_on_the_graph),

@@ -67,8 +67,8 @@ static void clipping_gives_one_answer(void **state) {
 
 static void schedules_give_one_answer(void **state) {
     (void)state;
-    expect_one_answer("exponential decay", mst_sgd(.schedule = mst_exponential_decay(.rate = 0.3, .decay_rate = 0.9,
-                                                                                     .decay_steps = 2)));
+    expect_one_answer("exponential decay",
+                      mst_sgd(.schedule = mst_exponential_decay(.rate = 0.3, .decay_rate = 0.9, .decay_steps = 2)));
     expect_one_answer("warm-up", mst_rmsprop(.learning_rate = 0.01, .schedule = {.warmup_steps = 3}));
 }
 

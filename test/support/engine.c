@@ -98,12 +98,8 @@ static mst_status reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-const mst_op engine_count_op = {.name = "count_runs",
-                                .num_src = 1,
-                                .num_dst = 1,
-                                .dtypes = MST_ALL_DTYPES,
-                                .infer = infer,
-                                .reference = reference};
+const mst_op engine_count_op = {
+    .name = "count_runs", .num_src = 1, .num_dst = 1, .dtypes = MST_ALL_DTYPES, .infer = infer, .reference = reference};
 const mst_op engine_count_stateful_op = {.name = "count_stateful_runs",
                                          .num_src = 1,
                                          .num_dst = 1,

@@ -15,6 +15,11 @@ void training_tensors(int64_t rows, int64_t features, int64_t classes, unsigned 
             if (dot > best) mst_tensor_set(out[1], i, (double)c);
             if (dot > best) best = dot;
         }
+        for (int64_t k = 0; k < features; k++) { /* a margin between the classes */
+            int64_t at = (int64_t)mst_tensor_get(out[1], i) * features + k;
+            mst_tensor_set(out[0], i * features + k,
+                           mst_tensor_get(out[0], i * features + k) + mst_tensor_get(direction, at));
+        }
     }
     mst_tensor_release(direction);
 }

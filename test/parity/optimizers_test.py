@@ -1,8 +1,9 @@
 """Optimizers against Keras: the losses of 100 steps of the 784-500-10 network, from the same weights and batches.
 
-    optimizers.py --make FILE.npz                    initial weights and batches
-    optimizers.py --losses FILE.npz                  Keras's losses, one JSON line an optimizer
-    optimizers.py --compare FILE.npz PROGRAM         runs PROGRAM FILE.npz, which prints the same lines, and compares
+    optimizers_test.py                               all of it, with the program of the build in $MUSTER_BUILD
+    optimizers_test.py --make FILE.npz               initial weights and batches
+    optimizers_test.py --losses FILE.npz             Keras's losses, one JSON line an optimizer
+    optimizers_test.py --compare FILE.npz PROGRAM    runs PROGRAM FILE.npz, which prints the same lines, and compares
 
 The network is relu(x W1 + b1) W2 + b2 with the mean of the sparse softmax cross entropy from logits; a loss is that of a batch
 before its update. Compared relatively: the first losses within 1e-5, those after 100 steps within 1e-3.
@@ -15,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -131,7 +133,7 @@ def compare(path, program):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    task = parser.add_mutually_exclusive_group(required=True)
+    task = parser.add_mutually_exclusive_group()
     task.add_argument("--make", metavar="FILE")
     task.add_argument("--losses", metavar="FILE")
     task.add_argument("--compare", nargs=2, metavar=("FILE", "PROGRAM"))
@@ -144,7 +146,12 @@ def main():
         for name, losses in keras_losses(arguments.losses).items():
             print(json.dumps({"optimizer": name, "losses": losses}))
         return 0
-    return compare(*arguments.compare)
+    if arguments.compare:
+        return compare(*arguments.compare)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "job.npz")
+        make(path, arguments.data)
+        return compare(path, os.path.join(os.environ["MUSTER_BUILD"], "test", "parity_optimizers"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,330 @@
+#include <math.h>
+
+#include "support/test.h"
+#include "support/training.h"
+
+enum { ROWS = 200, FEATURES = 6, CLASSES = 3, BATCH = 20 };
+
+static mst_model *compiled(mst_optimizer optimizer, const char *devices, uint64_t seed) {
+    mst_model *model = training_model(16, CLASSES, 0);
+    EXPECT_OK(mst_compile(model, .optimizer = optimizer, .metric = {MST_METRIC_ACCURACY},
+                          .session = {.devices = devices}, .seed = seed));
+    return model;
+}
+
+static void fit_learns_what_can_be_separated(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_adam(.learning_rate = 0.05), "cpu:2/1", 1);
+    mst_fit_options options = {.data = data, .batch_size = BATCH, .epochs = 60};
+    mst_result result;
+    EXPECT_OK(mst_fit_with(model, &options, &result));
+    assert_true(result.metric[0] > 0.999);
+    assert_true(result.loss < 0.2);
+    assert_int_equal(result.step, 60 * ROWS / BATCH);
+    assert_int_equal(result.epochs, 60);
+    assert_int_equal(result.examples, ROWS);
+    assert_string_equal(result.metric_name[0], "accuracy");
+    assert_true(result.examples_per_sec > 0 && result.seconds > 0 && result.first_step_seconds > 0);
+    assert_false(result.stopped);
+    EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
+    assert_true(result.metric[0] == 1);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void models_of_the_mnist_form_have_its_variables(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    mst_model_mlp(model, (int64_t[]){10}, 1, CLASSES, 1e-4f);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 0.1)));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
+    static const char *const names[] = {"layer1/weights", "layer1/biases", "layer2/weights", "layer2/biases"};
+    for (int i = 0; i < 4; i++) assert_non_null(mst_graph_find(mst_model_graph(model), names[i]));
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+/* ---- evaluate and predict ---- */
+
+static void partial_batches_evaluate_like_the_whole(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *test = training_data(47, FEATURES, CLASSES, 2);
+    for (int devices = 1; devices <= 2; devices++) {
+        mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), devices == 1 ? "cpu:1/1" : "cpu:2/1", 1);
+        EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
+        mst_result whole, parts;
+        mst_tensor *confusion[2];
+        EXPECT_OK(mst_evaluate(model, test, 47, &whole, &confusion[0]));
+        for (int64_t batch = 1; batch < 47; batch += 9) {
+            EXPECT_OK(mst_evaluate(model, test, batch, &parts, &confusion[1]));
+            assert_true(fabs(parts.loss - whole.loss) < 1e-6);
+            assert_true(fabs(parts.metric[0] - whole.metric[0]) < 1e-12);
+            assert_int_equal(parts.examples, 47);
+            assert_true(engine_same_bits(confusion[0], confusion[1]));
+            mst_tensor_release(confusion[1]);
+        }
+        mst_tensor_release(confusion[0]);
+        mst_model_destroy(model);
+    }
+    mst_dataset_release(data);
+    mst_dataset_release(test);
+}
+
+static void confusion_counts_labels_by_rows_and_predictions_by_columns(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *test = training_data(47, FEATURES, CLASSES, 2);
+    mst_tensor *test_tensors[2], *predictions, *confusion;
+    training_tensors(47, FEATURES, CLASSES, 2, test_tensors);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:2/1", 1);
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH, .epochs = 2));
+    EXPECT_OK(mst_evaluate(model, test, 10, NULL, &confusion));
+    EXPECT_OK(mst_predict(model, test, 10, &predictions));
+    assert_true(mst_tensor_dtype(confusion) == MST_I64);
+    assert_true(mst_shape_equal(mst_tensor_shape(confusion), MST_SHAPE(CLASSES, CLASSES)));
+    double counts[CLASSES][CLASSES] = {{0}};
+    for (int64_t i = 0; i < 47; i++) {
+        int best = 0;
+        for (int c = 1; c < CLASSES; c++)
+            if (mst_tensor_get(predictions, i * CLASSES + c) > mst_tensor_get(predictions, i * CLASSES + best))
+                best = c;
+        counts[(int)mst_tensor_get(test_tensors[1], i)][best]++;
+    }
+    for (int64_t i = 0; i < CLASSES * CLASSES; i++)
+        assert_true(mst_tensor_get(confusion, i) == counts[i / CLASSES][i % CLASSES]);
+    for (int i = 0; i < 2; i++) mst_tensor_release(test_tensors[i]);
+    mst_tensor_release(predictions);
+    mst_tensor_release(confusion);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    mst_dataset_release(test);
+}
+
+static void predictions_are_in_the_order_of_the_data_whatever_the_batch(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    mst_tensor *before, *whole, *parts;
+    EXPECT_OK(mst_predict(model, data, ROWS, &before)); /* with initial weights */
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
+    EXPECT_OK(mst_predict(model, data, ROWS, &whole));
+    EXPECT_OK(mst_predict(model, data, 33, &parts));
+    assert_true(mst_shape_equal(mst_tensor_shape(whole), MST_SHAPE(ROWS, CLASSES)));
+    assert_true(engine_distance(parts, whole) < 1e-5);
+    assert_true(engine_distance(before, whole) > 1e-3);
+    mst_tensor_release(before);
+    mst_tensor_release(whole);
+    mst_tensor_release(parts);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void dropout_acts_while_training_only(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model;
+    mst_tensor *a, *b;
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(model, 16, .activation = MST_RELU);
+    mst_model_dropout(model, 0.5);
+    mst_dense(model, CLASSES);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 0.1), .seed = 3));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
+    EXPECT_OK(mst_predict(model, data, BATCH, &a));
+    EXPECT_OK(mst_predict(model, data, BATCH, &b));
+    assert_true(engine_same_bits(a, b));
+    mst_tensor_release(a);
+    mst_tensor_release(b);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+/* ---- reproducibility ---- */
+
+static void fit_and_hash(uint64_t seed, int64_t epochs, char hex[65]) {
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", seed);
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH, .epochs = epochs));
+    EXPECT_OK(mst_model_sha256(model, hex));
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void same_seed_gives_the_same_hash_and_others_do_not(void **state) {
+    (void)state;
+    char a[65], b[65], c[65], d[65];
+    fit_and_hash(1, 2, a);
+    fit_and_hash(1, 2, b);
+    fit_and_hash(2, 2, c);
+    fit_and_hash(1, 3, d);
+    assert_int_equal(strlen(a), 64);
+    assert_int_equal(strspn(a, "0123456789abcdef"), 64);
+    assert_string_equal(a, b);
+    assert_string_not_equal(a, c);
+    assert_string_not_equal(a, d);
+}
+
+static void hash_stays_when_nothing_is_trained(void **state) {
+    (void)state;
+    char before[65], after[65];
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    EXPECT_ERROR(mst_model_sha256(model, before), MST_INVALID, "no weights yet");
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
+    EXPECT_OK(mst_model_sha256(model, before));
+    EXPECT_OK(mst_evaluate(model, data, BATCH, NULL, NULL));
+    EXPECT_OK(mst_model_sha256(model, after));
+    assert_string_equal(before, after);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void two_fits_go_on_like_one(void **state) {
+    (void)state;
+    char one[65], two[65];
+    fit_and_hash(1, 4, one);
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH, .epochs = 2));
+    EXPECT_OK(mst_model_sha256(model, two));
+    assert_string_equal(one, two);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void steps_may_be_counted_in_place_of_epochs(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    mst_result result;
+    EXPECT_OK(mst_fit_with(model, &(mst_fit_options){.data = data, .batch_size = BATCH, .steps = 13}, &result));
+    assert_int_equal(result.step, 13);
+    EXPECT_OK(mst_fit_with(model, &(mst_fit_options){.data = data, .batch_size = BATCH, .steps = 3}, &result));
+    assert_int_equal(result.step, 16);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+/* ---- bad input ---- */
+
+static void batch_larger_than_the_data_is_refused(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(10, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    mst_tensor *out;
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 11), MST_INVALID,
+                 "batch size 11 is larger than the data, which has 10 rows");
+    EXPECT_ERROR(mst_evaluate(model, data, 11, NULL, NULL), MST_INVALID, "batch size 11 is larger");
+    EXPECT_ERROR(mst_predict(model, data, 11, &out), MST_INVALID, "batch size 11 is larger");
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = -1), MST_INVALID, "batch size -1");
+    EXPECT_ERROR(mst_evaluate(model, data, 0, NULL, NULL), MST_INVALID, "batch size 0");
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 5, .epochs = -1), MST_INVALID, "must not be negative");
+    EXPECT_ERROR(mst_fit(model, .batch_size = 5), MST_INVALID, "no data");
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void validation_data_may_be_smaller_than_the_batch(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *few = training_data(7, FEATURES, CLASSES, 2);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    EXPECT_OK(mst_fit(model, .data = data, .validation = few, .batch_size = BATCH));
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    mst_dataset_release(few);
+}
+
+static void data_of_another_shape_is_refused(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *other = training_data(ROWS, 9, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
+    EXPECT_ERROR(mst_evaluate(model, other, BATCH, NULL, NULL), MST_INVALID,
+                 "inputs are f32[9], the model was built for f32[6]");
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    mst_dataset_release(other);
+}
+
+static void models_must_have_layers_and_be_compiled(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    EXPECT_ERROR(mst_compile(model, .seed = 1), MST_INVALID, "no layers");
+    EXPECT_ERROR(mst_fit(model, .data = data), MST_INVALID, "not compiled");
+    mst_dense(model, 0);
+    EXPECT_ERROR(mst_compile(model, .seed = 1), MST_INVALID, "0 units");
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void label_out_of_range_is_an_error(void **state) {
+    (void)state;
+    mst_tensor *tensor[2];
+    mst_dataset *data;
+    training_tensors(ROWS, FEATURES, CLASSES, 1, tensor);
+    mst_tensor_set(tensor[1], 5, CLASSES);
+    EXPECT_OK(mst_dataset_from_tensors(tensor, 2, &data));
+    for (int devices = 1; devices <= 2; devices++) {
+        mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), devices == 1 ? "cpu:1/1" : "cpu:2/1", 1);
+        EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = BATCH), MST_INVALID, "label");
+        mst_model_destroy(model);
+    }
+    for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
+    mst_dataset_release(data);
+}
+
+static void loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(model, 16);
+    mst_dense(model, CLASSES);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 1e9)));
+    mst_status status = mst_fit(model, .data = data, .batch_size = BATCH, .epochs = 3);
+    EXPECT_ERROR(status, MST_NUMERICS, "at step ");
+    EXPECT_ERROR(status, MST_NUMERICS, "the last good one was ");
+    mst_model_destroy(model);
+
+    mst_tensor *tensor[2];
+    training_tensors(ROWS, FEATURES, CLASSES, 1, tensor);
+    mst_tensor_set(tensor[0], 0, NAN);
+    mst_dataset *bad;
+    EXPECT_OK(mst_dataset_from_tensors(tensor, 2, &bad));
+    model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:2/1", 1);
+    EXPECT_ERROR(mst_fit(model, .data = bad, .batch_size = ROWS), MST_NUMERICS, "at the first step");
+    mst_model_destroy(model);
+    model = training_model(16, CLASSES, 0);
+    EXPECT_OK(mst_compile(model, .session = {.devices = "cpu:1/1", .check_numerics = true}));
+    EXPECT_ERROR(mst_fit(model, .data = bad, .batch_size = ROWS), MST_NUMERICS, "made a NaN or Inf");
+    mst_model_destroy(model);
+    for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
+    mst_dataset_release(bad);
+    mst_dataset_release(data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fit_learns_what_can_be_separated),
+        cmocka_unit_test(models_of_the_mnist_form_have_its_variables),
+        cmocka_unit_test(partial_batches_evaluate_like_the_whole),
+        cmocka_unit_test(confusion_counts_labels_by_rows_and_predictions_by_columns),
+        cmocka_unit_test(predictions_are_in_the_order_of_the_data_whatever_the_batch),
+        cmocka_unit_test(dropout_acts_while_training_only),
+        cmocka_unit_test(same_seed_gives_the_same_hash_and_others_do_not),
+        cmocka_unit_test(hash_stays_when_nothing_is_trained),
+        cmocka_unit_test(two_fits_go_on_like_one),
+        cmocka_unit_test(steps_may_be_counted_in_place_of_epochs),
+        cmocka_unit_test(batch_larger_than_the_data_is_refused),
+        cmocka_unit_test(validation_data_may_be_smaller_than_the_batch),
+        cmocka_unit_test(data_of_another_shape_is_refused),
+        cmocka_unit_test(models_must_have_layers_and_be_compiled),
+        cmocka_unit_test(label_out_of_range_is_an_error),
+        cmocka_unit_test(loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
