@@ -97,7 +97,7 @@ typedef enum mst_reuse { MST_REUSE_INHERIT = 0, MST_REUSE_TRUE, MST_REUSE_AUTO }
 MST_API int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse);
 MST_API int mst_variable_scope_pop(mst_graph *graph);
 
-#define MST_SCOPE_BLOCK_(push, pop) for (int mst_scope_ = (push); mst_scope_; mst_scope_ = (pop))
+#define MST_SCOPE_BLOCK_(push, pop) for (int mst_scope_ = (push); mst_scope_; (void)(pop), mst_scope_ = 0)
 #define mst_with_name(g, name) MST_SCOPE_BLOCK_(mst_name_scope_push((g), (name)), mst_name_scope_pop(g))
 #define mst_with_device(g, device) MST_SCOPE_BLOCK_(mst_device_push((g), (device)), mst_device_pop(g))
 #define mst_with_control(g, value) MST_SCOPE_BLOCK_(mst_control_push((g), (value)), mst_control_pop(g))

@@ -224,6 +224,7 @@ static mst_status run(cut *c) {
     memset(c->waited, -1, (size_t)(c->devices * c->devices) * sizeof *c->waited);
     memset(c->before, -1, nodes * sizeof *c->before);
     memset(c->after, -1, nodes * sizeof *c->after);
+    MST_TRY(mst_grow(&c->links, sizeof *c->links, 1, &c->link_capacity));
     MST_TRY(find_variables(c));
     if (c->devices > 1)
         for (int64_t k = 0; k < plan->num_order; k++) MST_TRY(visit(c, plan->order[k]));

@@ -37,7 +37,7 @@ static mst_value sum_over_shards(builder *b, mst_value *values) {
 
 static void report(builder *b, mst_step_values *out, mst_value penalty) {
     int shards = b->strategy->num_shards;
-    mst_value *terms = calloc((size_t)shards, sizeof *terms);
+    mst_value *terms = calloc((size_t)shards + 1, sizeof *terms);
     if (!terms) {
         mst_value_fail(b->graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
         return;
@@ -56,7 +56,7 @@ static void report(builder *b, mst_step_values *out, mst_value penalty) {
 
 static mst_value count_examples(builder *b) {
     int shards = b->strategy->num_shards;
-    mst_value *counts = malloc((size_t)shards * sizeof *counts);
+    mst_value *counts = calloc((size_t)shards + 1, sizeof *counts);
     if (!counts) return mst_value_fail(b->graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
     for (int s = 0; s < shards; s++)
         counts[s] = mst_dim_size(b->replicas[s].loss, 0, mst_value_spec(b->replicas[s].loss).dtype);
@@ -135,7 +135,7 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
     }
     builder b = {.graph = graph, .strategy = &resolved, .type = mst_strategy_type_of(&resolved)};
     b.replicas = calloc((size_t)resolved.num_shards, sizeof *b.replicas);
-    b.loss_sums = calloc((size_t)resolved.num_shards, sizeof *b.loss_sums);
+    b.loss_sums = calloc((size_t)resolved.num_shards + 1, sizeof *b.loss_sums);
     if (b.replicas && b.loss_sums) {
         for (int s = 0; s < resolved.num_shards; s++) build_replica(&b, s, replica, context);
         mst_value penalty = MST_NONE;

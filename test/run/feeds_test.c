@@ -58,7 +58,7 @@ static void value_fed_twice_is_refused(void **state) {
 }
 
 static mst_status fill(void *context, const mst_spec *spec, void *dst) {
-    if (!*(float *)context) return MST_FAIL(MST_IO, "the disk is gone");
+    if (*(float *)context == 0) return MST_FAIL(MST_IO, "the disk is gone");
     for (int64_t i = 0; i < mst_shape_count(spec->shape); i++) ((float *)dst)[i] = *(float *)context;
     return MST_OK;
 }

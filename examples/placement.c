@@ -1,0 +1,179 @@
+/* Which device computes what: variables and constants on devices of choice, the log of placements, soft placement, one
+ * large product on each device, and devices with limits.
+ *
+ * Usage: placement [--small] [--times N]
+ *   --small    a small product in place of one of 10000 x 100 by 100 x 100000, which takes 4 GB
+ *   --times N  how often the second program prints its values (default 2; 0: for ever)
+ *
+ * Where another machine would have /gpu:0 and /gpu:1, this one has the CPU as two logical devices: /cpu:0 and /cpu:1.
+ */
+#include <muster/muster.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void check(mst_status status) {
+    if (status == MST_OK) return;
+    fprintf(stderr, "error: %s\n", mst_error()->message);
+    exit(1);
+}
+
+static mst_graph *new_graph(void) {
+    mst_graph *graph;
+    check(mst_graph_create(&graph));
+    return graph;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void print_matrix(const char *name, const mst_tensor *tensor) {
+    mst_shape shape = mst_tensor_shape(tensor);
+    printf("%s = [", name);
+    for (int64_t i = 0; i < mst_tensor_count(tensor); i++)
+        printf("%s%g", i == 0 ? "" : i % shape.dim[shape.ndim - 1] == 0 ? "; " : ", ", mst_tensor_get(tensor, i));
+    printf("]\n");
+}
+
+/* Runs both fetches at once, TIMES times over (0: for ever), and prints them. */
+static void print_two(mst_session *session, mst_value sum, mst_value product, int times) {
+    mst_tensor *output[2] = {NULL, NULL};
+    for (int i = 0; times == 0 || i < times; i++) {
+        check(mst_session_run(session, NULL, 0, (mst_value[]){sum, product}, 2, output));
+        print_matrix("w + b", output[0]);
+        print_matrix("w * b", output[1]);
+    }
+    for (int i = 0; i < 2; i++) mst_tensor_release(output[i]);
+}
+
+/* ---- variables on one device, what is made of them on others ---- */
+
+static mst_value made_at_once(mst_graph *g, const char *name, double value) {
+    return mst_variable(g, name, mst_fill(g, MST_F32, MST_SHAPE(2, 2), value));
+}
+
+static mst_value got_by_name(mst_graph *g, const char *name, double value) {
+    return mst_get_variable(g, name, MST_SHAPE(2, 2), .initializer = mst_constant_initializer(value));
+}
+
+static void variables(mst_value (*variable)(mst_graph *, const char *, double), int times) {
+    mst_graph *g = new_graph();
+    mst_value w, b, sum, product;
+    mst_with_device (g, "/cpu:0") {
+        w = variable(g, "w", 2);
+        b = variable(g, "b", 5);
+        sum = mst_add(w, b);
+    }
+    mst_with_device (g, "/cpu:1") product = mst_mul(w, b);
+    mst_session *session;
+    check(mst_session_create(g, &(mst_session_options){.devices = "cpu:2"}, &session));
+    check(mst_session_init_variables(session));
+    print_two(session, sum, product, times);
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+}
+
+/* ---- named constants, with the log of placements ---- */
+
+/* c = a + b with c on DEVICE. Without SOFT placement a device that is not there is an error. */
+static void constants(const char *device, bool soft) {
+    mst_graph *g = new_graph();
+    mst_value a = mst_rename(mst_values(g, MST_F32, MST_SHAPE(2, 3), (double[]){1, 2, 3, 4, 5, 6}), "a");
+    mst_value b = mst_rename(mst_values(g, MST_F32, MST_SHAPE(2, 3), (double[]){1, 2, 3, 4, 5, 6}), "b"), c;
+    mst_with_device (g, device) c = mst_rename(mst_add(a, b), "c");
+    mst_session *session;
+    check(mst_session_create(
+        g, &(mst_session_options){.devices = "cpu:2", .placement_log = stdout, .allow_soft_placement = soft},
+        &session));
+    mst_tensor *output = NULL;
+    if (mst_session_run(session, NULL, 0, &c, 1, &output))
+        printf("as expected: %s\n", mst_error()->message);
+    else
+        print_matrix("c", output);
+    mst_tensor_release(output);
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+}
+
+/* ---- one large product on each device ---- */
+
+static void large_product(const char *devices, const char *device, bool small) {
+    mst_graph *g = new_graph();
+    int64_t rows = small ? 100 : 10000, columns = small ? 1000 : 100000;
+    mst_value sum;
+    mst_with_device (g, device) {
+        mst_value a = mst_random_uniform(g, MST_SHAPE(rows, 100), .low = 0, .high = 3);
+        mst_value b = mst_random_uniform(g, MST_SHAPE(100, columns), .low = 0, .high = 3);
+        sum = mst_reduce_sum(mst_matmul(a, b));
+    }
+    mst_session *session;
+    check(mst_session_create(g, &(mst_session_options){.devices = devices}, &session));
+    mst_tensor *output = NULL;
+    double began = now();
+    check(mst_session_run(session, NULL, 0, &sum, 1, &output));
+    printf("%s of %s: sum %.5g in %.3f s\n", device, devices, mst_tensor_get(output, 0), now() - began);
+    mst_tensor_release(output);
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+}
+
+/* ---- devices and their limits ---- */
+
+static void list_devices(const char *spec) {
+    enum { MOST = 8 };
+    mst_device_info info[MOST];
+    int count;
+    check(mst_devices_describe(spec, info, MOST, &count));
+    printf("devices of \"%s\":\n", spec);
+    for (int i = 0; i < count && i < MOST; i++) printf("  %s, %d threads\n", info[i].name, info[i].num_threads);
+}
+
+/* A step that needs about 12 MB, on DEVICES with MEGABYTES each. */
+static void limited(const char *devices, int64_t megabytes) {
+    mst_graph *g = new_graph();
+    mst_value x = mst_random_uniform(g, MST_SHAPE(1000, 1000));
+    mst_value sum = mst_reduce_sum(mst_matmul(x, mst_transpose(x)));
+    mst_session *session;
+    check(mst_session_create(g, &(mst_session_options){.devices = devices, .memory_limit = megabytes * 1000000},
+                             &session));
+    if (mst_session_run(session, NULL, 0, &sum, 1, NULL))
+        printf("%s with %lld MB: %s\n", devices, (long long)megabytes, mst_error()->message);
+    else
+        printf("%s with %lld MB each: the step takes %.1f MB\n", devices, (long long)megabytes,
+               (double)mst_session_device_memory(session, 0) / 1e6);
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+}
+
+int main(int argc, char **argv) {
+    bool small = false;
+    int times = 2;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--small") == 0) {
+            small = true;
+        } else if (strcmp(argv[i], "--times") == 0 && i + 1 < argc) {
+            times = atoi(argv[++i]);
+        } else {
+            fprintf(stderr, "error: usage: placement [--small] [--times N]\n");
+            return 2;
+        }
+    }
+    variables(made_at_once, 1);
+    variables(got_by_name, times);
+    constants("", false);
+    constants("/cpu:1", false);
+    constants("/gpu:1", false);
+    constants("/gpu:1", true);
+    large_product("cpu", "/cpu:0", small);
+    large_product("cpu:2", "/cpu:1", small);
+    list_devices("cpu");
+    list_devices("cpu:2");
+    limited("cpu", 4096);
+    limited("cpu:2", 1024);
+    limited("cpu", 5);
+    return 0;
+}
