@@ -35,6 +35,8 @@ typedef struct mst_session_options {
     /** "cpu:2": the CPU as two logical devices; "cpu": one device of all cores. Default "cpu". A count of threads a
      *  device can follow, "cpu:2/4". */
     const char *devices;
+    /** Places in that list that are used, numbered anew from 0: "1,0". Default: all. */
+    const char *visible_devices;
     bool allow_soft_placement; /**< a node that cannot run where it was put runs on CPU:0 instead */
     FILE *placement_log;       /**< one line a node, when its plan is made; NULL: none */
     FILE *plan_log;            /**< the plan after each pass; NULL: none */

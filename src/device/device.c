@@ -101,6 +101,35 @@ mst_status mst_devices_parse(const char *spec, int64_t memory_limit, mst_devices
     return status;
 }
 
+mst_status mst_devices_show(mst_devices *devices, const char *visible) {
+    if (!visible || !*visible) return MST_OK;
+    mst_device *shown = calloc((size_t)devices->count, sizeof *shown);
+    bool taken[MST_MAX_DEVICES] = {false};
+    if (!shown) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
+    int count = 0;
+    const char *text = visible;
+    for (char *end; *text; text = *end == ',' ? end + 1 : end) {
+        long place = strtol(text, &end, 10);
+        bool good = end != text && (*end == ',' || !*end) && place >= 0 && place < devices->count;
+        if (!good || taken[place]) {
+            free(shown);
+            return MST_FAIL(MST_INVALID, "visible devices '%s': name places from 0 to %d, each once, as in 0,2",
+                            visible, devices->count - 1);
+        }
+        taken[place] = true;
+        shown[count++] = devices->device[place];
+    }
+    for (int i = 0; i < count; i++) {
+        shown[i].name.index = 0;
+        for (int k = 0; k < i; k++) shown[i].name.index += shown[k].type == shown[i].type;
+        mst_device_name_print(&shown[i].name, shown[i].text);
+    }
+    free(devices->device);
+    devices->device = shown;
+    devices->count = count;
+    return MST_OK;
+}
+
 void mst_devices_free(mst_devices *devices) {
     free(devices->device);
     *devices = (mst_devices){0};

@@ -40,6 +40,9 @@ extern const mst_device_type mst_device_type_cpu;
 /** The devices of a specification (NULL or "": "cpu"); each gets MEMORY_LIMIT. The caller frees with
  *  mst_devices_free. */
 MST_CHECKED mst_status mst_devices_parse(const char *spec, int64_t memory_limit, mst_devices *out);
+/** Keeps only those whose places in the list VISIBLE names ("0,2"; NULL or "": all), numbered anew from 0 in its order,
+ * as TensorFlow's visible devices are. */
+MST_CHECKED mst_status mst_devices_show(mst_devices *devices, const char *visible);
 void mst_devices_free(mst_devices *devices);
 /** Index of the device of a full name, -1 where there is none. */
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name);

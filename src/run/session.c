@@ -18,7 +18,8 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
         status = MST_FAIL(MST_INVALID, "session: timeout and memory_limit must not be negative");
     if (session->options.timeout == 0) session->options.timeout = DEFAULT_TIMEOUT;
     if (!status) status = mst_devices_parse(session->options.devices, session->options.memory_limit, &session->devices);
-    session->options.devices = NULL; /* the string is the caller's */
+    if (!status) status = mst_devices_show(&session->devices, session->options.visible_devices);
+    session->options.devices = session->options.visible_devices = NULL; /* the strings are the caller's */
     if (!status) status = mst_executor_create(&session->devices, &session->options, &session->executor);
     if (!status) {
         session->variable_bytes = calloc((size_t)session->devices.count, sizeof *session->variable_bytes);

@@ -48,6 +48,26 @@ static void cores_are_shared_evenly_and_each_device_has_at_least_one_thread(void
     }
 }
 
+static void visible_devices_are_numbered_anew(void **state) {
+    (void)state;
+    mst_devices devices;
+    EXPECT_OK(mst_devices_parse("cpu:4/1", 0, &devices));
+    EXPECT_OK(mst_devices_show(&devices, NULL));
+    assert_int_equal(devices.count, 4);
+    int core = devices.device[3].first_core;
+    EXPECT_OK(mst_devices_show(&devices, "3,1"));
+    assert_int_equal(devices.count, 2);
+    assert_string_equal(devices.device[0].text, "/job:localhost/replica:0/task:0/device:CPU:0");
+    assert_string_equal(devices.device[1].text, "/job:localhost/replica:0/task:0/device:CPU:1");
+    assert_int_equal(devices.device[0].first_core, core);
+    static const char *const bad[] = {"2", "0,0", "-1", "x", "1 0"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(mst_devices_show(&devices, bad[i]), MST_INVALID);
+        assert_int_equal(devices.count, 2);
+    }
+    mst_devices_free(&devices);
+}
+
 static void lists_continue_the_numbers_of_a_type(void **state) {
     (void)state;
     mst_devices devices;
@@ -178,6 +198,7 @@ int main(void) {
         cmocka_unit_test(specification_gives_devices_with_full_names),
         cmocka_unit_test(default_is_one_device_of_all_cores),
         cmocka_unit_test(cores_are_shared_evenly_and_each_device_has_at_least_one_thread),
+        cmocka_unit_test(visible_devices_are_numbered_anew),
         cmocka_unit_test(lists_continue_the_numbers_of_a_type),
         cmocka_unit_test(bad_specifications_are_refused),
         cmocka_unit_test(devices_are_described_for_showing),
