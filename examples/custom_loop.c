@@ -117,7 +117,8 @@ int main(int argc, char **argv) {
     check(mst_graph_create(&g));
     mst_graph_set_seed(g, 1);
     steps s = build(g);
-    check(mst_session_create(g, NULL, &session));
+    /* one thread: a network this small has no work for more */
+    check(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1"}, &session));
     check(mst_session_init_variables(session));
     mst_metric_state loss = {0}, accuracy = {0}, valid_loss = {0}, valid_accuracy = {0};
     for (int64_t epoch = 0; epoch < epochs; epoch++) {

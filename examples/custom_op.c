@@ -116,7 +116,8 @@ static double learn_sine(void) {
     mst_value loss = mst_reduce_mean(mst_squared_difference(output, y));
     mst_optimizer adam = mst_adam(.learning_rate = 0.01);
     mst_value train = mst_minimize(&adam, loss, NULL, 0, MST_NONE);
-    check(mst_session_create(g, NULL, &session));
+    /* one thread: a network this small has no work for more */
+    check(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1"}, &session));
     check(mst_session_init_variables(session));
 
     mst_feed feeds[2] = {{.value = x}, {.value = y}};

@@ -50,6 +50,8 @@ typedef struct mst_train_state {
     bool stop;               /**< a callback sets it: training ends cleanly after this step */
 } mst_train_state;
 
+/** Functions may be NULL. train_end is called once for each callback given to mst_fit, also where it fails before the
+ *  first step. */
 typedef struct mst_callback {
     void *context;
     mst_status (*train_begin)(void *context, mst_train_state *state);

@@ -168,10 +168,13 @@ static mst_status run_epochs(fit *f) {
     return MST_OK;
 }
 
-/* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
 static mst_status run_training(fit *f) {
-    mst_status status = CALL(f, train_begin);
-    if (!status) status = run_epochs(f);
+    MST_TRY(CALL(f, train_begin));
+    return run_epochs(f);
+}
+
+/* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
+static mst_status end_training(fit *f, mst_status status) {
     const mst_error_info *error = mst_error();
     char message[1024], node[256], device[256];
     snprintf(message, sizeof message, "%s", error->message);
@@ -251,17 +254,22 @@ static void fill_result(const fit *f, mst_result *result) {
     memcpy(result->metric, s->metric, sizeof s->metric);
 }
 
+static mst_status prepare(fit *f, mst_model *model) {
+    const mst_fit_options *o = f->options;
+    MST_TRY(mst_trainer_of(model, &f->trainer));
+    if (o->epochs < 0 || o->steps < 0) return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
+    MST_TRY(mst_trainer_accept(f->trainer, o->data, true, f->batch_size));
+    MST_TRY(prepare_data(f));
+    MST_TRY(prepare_state(f));
+    return mst_trainer_build(f->trainer, &f->trainer->train, true);
+}
+
 mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result) {
     fit f = {.options = options, .began = mst_clock(), .batch_size = options->batch_size ? options->batch_size : 32};
-    MST_TRY(mst_trainer_of(model, &f.trainer));
-    if (options->epochs < 0 || options->steps < 0)
-        return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
-    MST_TRY(mst_trainer_accept(f.trainer, options->data, true, f.batch_size));
-    mst_status status = prepare_data(&f);
-    if (!status) status = prepare_state(&f);
-    if (!status) status = mst_trainer_build(f.trainer, &f.trainer->train, true);
-    if (!status) status = prepare_callbacks(&f); /* the last to fail before train_end is sure to be called */
+    mst_status status = prepare_callbacks(&f);
+    if (!status) status = prepare(&f, model);
     if (!status) status = run_training(&f);
+    status = end_training(&f, status);
     if (!status && result) fill_result(&f, result);
     mst_dataset_release(f.batches);
     free(f.callbacks);

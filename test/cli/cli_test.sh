@@ -309,6 +309,19 @@ for signal in INT TERM; do
     check "sig${signal}_still_prints_the_summary" grep -q '^weights sha256: [0-9a-f]\{64\}' out
 done
 
+# ---- memory ------------------------------------------------------------------------------------------
+
+# Sanitizers need more address space than any limit leaves: then even `version` does not start.
+if (ulimit -v 120000 && "$muster" version > /dev/null 2>&1); then
+    (ulimit -v 120000 && exec "$muster" train $small --hidden-units 20000 --steps 1 --progress none) > out 2> err
+    status=$?
+    check out_of_memory_is_an_error [ $status -eq 1 ]
+    check out_of_memory_says_how_much grep -q '^error: .*cannot get [0-9]* bytes of memory' err
+    check out_of_memory_is_one_line [ "$(wc -l < err)" -eq 1 ]
+else
+    printf 'skip out_of_memory: no limit of memory can be set for this build\n'
+fi
+
 # ---- the real thing ----------------------------------------------------------------------------------
 
 run train --data fashion-mnist --devices cpu:2 --steps 100 --json

@@ -174,6 +174,7 @@ static void variables_are_set_and_got_from_outside(void **state) {
     EXPECT_OK(mst_session_set_variable(session, v, value)); /* also before it has a value */
     EXPECT_OK(mst_session_get_variable(session, v, &got));
     assert_true(engine_same_bits(value, got));
+    mst_tensor_release(got);
     assert_true(engine_number(session, y) == 10);
     mst_tensor *flat = engine_tensor(MST_F32, MST_SHAPE(4), NULL),
                *wide = engine_tensor(MST_F64, MST_SHAPE(2, 2), NULL);
