@@ -132,6 +132,17 @@ static void list_devices(const char *spec) {
     for (int i = 0; i < count && i < MOST; i++) printf("  %s, %d threads\n", info[i].name, info[i].num_threads);
 }
 
+/* A session that sees only some of its devices. */
+static void list_visible(const char *devices, const char *visible) {
+    mst_graph *g = new_graph();
+    mst_session *session;
+    check(mst_session_create(g, &(mst_session_options){.devices = devices, .visible_devices = visible}, &session));
+    printf("visible of \"%s\" with \"%s\":\n", devices, visible);
+    for (int i = 0; i < mst_session_num_devices(session); i++) printf("  %s\n", mst_session_device(session, i));
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+}
+
 /* A step that needs about 12 MB, on DEVICES with MEGABYTES each. */
 static void limited(const char *devices, int64_t megabytes) {
     mst_graph *g = new_graph();
@@ -172,6 +183,7 @@ int main(int argc, char **argv) {
     large_product("cpu:2", "/cpu:1", small);
     list_devices("cpu");
     list_devices("cpu:2");
+    list_visible("cpu:4/1", "0,2");
     limited("cpu", 4096);
     limited("cpu:2", 1024);
     limited("cpu", 5);

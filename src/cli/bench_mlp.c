@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/simd.h"
 #include "cli/bench.h"
 #include "cli/bench_peers.h"
 #include "cli/command.h"
@@ -64,11 +65,7 @@ static void bare_free(bare *b) {
 }
 
 /* reads the gradient, the weight and the average, writes the weight and the average */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#endif
-static void
-bare_pass(float *restrict w, float *restrict average, const float *restrict gradient) {
+MST_SIMD static void bare_pass(float *restrict w, float *restrict average, const float *restrict gradient) {
     for (int i = 0; i < PARAMETERS; i++) {
         w[i] -= 1e-9F * gradient[i];
         average[i] -= 0.1F * (average[i] - w[i]);

@@ -66,10 +66,13 @@ static bool all_finite(const mst_array *array) {
     return true;
 }
 
+/* What a node put out and, of a writer, the variables it wrote. Writers of parts are left out: other devices may still
+ * be writing theirs, and what they made is found by its first reader. */
 static mst_status check_numerics(const mst_kernel_args *a) {
     for (int i = 0; i < a->num_dst + a->num_src; i++) {
         bool is_dst = i < a->num_dst;
-        if (!is_dst && !(a->op->writes && a->op->writes(a->options, a->num_src, i - a->num_dst))) continue;
+        bool alone = a->op->writes && !(a->op->flags & MST_OP_DISJOINT_WRITES);
+        if (!is_dst && !(alone && a->op->writes(a->options, a->num_src, i - a->num_dst))) continue;
         const mst_array *array = is_dst ? &a->dst[i] : &a->src[i - a->num_dst];
         if (!array->data || all_finite(array)) continue;
         char shape[MST_SHAPE_TEXT];

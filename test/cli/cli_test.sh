@@ -312,7 +312,7 @@ done
 # ---- memory ------------------------------------------------------------------------------------------
 
 # Sanitizers need more address space than any limit leaves: then even `version` does not start.
-if (ulimit -v 120000 && "$muster" version > /dev/null 2>&1); then
+if { (ulimit -v 120000 && "$muster" version > /dev/null 2>&1); } 2> /dev/null; then
     (ulimit -v 120000 && exec "$muster" train $small --hidden-units 20000 --steps 1 --progress none) > out 2> err
     status=$?
     check out_of_memory_is_an_error [ $status -eq 1 ]
