@@ -216,9 +216,8 @@ enum {
     MST_OP_VARIABLE = 8,    /**< the output is storage that lives as long as the session */
     MST_OP_CONSTANT = 16,   /**< the value is the option `value` */
     MST_OP_OVERWRITES = 64, /**< a written source need not hold a value before: assign */
-    MST_OP_DISJOINT_WRITES = 128, /**< nodes of this op write parts of one variable that do not meet */
-    MST_OP_PACKS_SOURCES = 256,   /**< sources that no variable holds lie side by side, in their order */
-    MST_OP_NO_VALUE = 32,         /**< only orders other nodes: group, no_op */
+    MST_OP_PACKS_SOURCES = 256, /**< sources that no variable holds lie side by side, in their order */
+    MST_OP_NO_VALUE = 32,       /**< only orders other nodes: group, no_op */
 };
 
 struct mst_op {
@@ -237,8 +236,10 @@ struct mst_op {
     mst_value (*grad)(mst_grad *c, int i);                   /**< NULL: no gradient flows through */
     bool (*is_identity)(const mst_infer *c);                 /**< for these shapes output 0 is source 0; may be NULL */
     bool (*writes)(const void *options, int num_src, int i); /**< source I (a variable) is changed by the kernel */
-    size_t (*workspace)(const mst_infer *c);                 /**< bytes, with all dimensions known; may be NULL */
-    mst_kernel_function reference;                           /**< plain C, any dtype of `dtypes` */
+    /** Nodes that give the same key write parts of their variables that do not meet; NULL: they may meet. */
+    const void *(*write_key)(const void *options);
+    size_t (*workspace)(const mst_infer *c); /**< bytes, with all dimensions known; may be NULL */
+    mst_kernel_function reference;           /**< plain C, any dtype of `dtypes` */
     const mst_example *examples;
     int num_examples;
 };

@@ -9,6 +9,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t topology;
+static hwloc_cpuset_t allowed; /* what this process is bound to (taskset), at most all */
 
 static void load(void) {
     if (hwloc_topology_init(&topology)) return;
@@ -19,7 +20,14 @@ static void load(void) {
     if (hwloc_topology_load(topology)) {
         hwloc_topology_destroy(topology);
         topology = NULL;
+        return;
     }
+    allowed = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(topology));
+    hwloc_cpuset_t bound = hwloc_bitmap_alloc();
+    if (allowed && bound && hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
+        hwloc_bitmap_intersects(allowed, bound))
+        hwloc_bitmap_and(allowed, allowed, bound);
+    hwloc_bitmap_free(bound);
 }
 
 static hwloc_topology_t get(void) {
@@ -28,17 +36,19 @@ static hwloc_topology_t get(void) {
 }
 
 int mst_num_cores(void) {
-    int cores = get() ? hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) : 1;
-    if (cores < 1 && topology) cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    if (!get() || !allowed) return 1;
+    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, allowed, HWLOC_OBJ_CORE);
+    /* a container may allow single hardware threads and no whole core */
+    if (cores < 1) cores = hwloc_bitmap_weight(allowed);
     return cores > 0 ? cores : 1;
 }
 
 mst_status mst_bind_thread(int first, int count) {
-    if (!get() || first < 0) return MST_OK;
+    if (!get() || !allowed || first < 0) return MST_OK;
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
     if (!set) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to bind a thread");
     for (int i = first; i < first + count; i++) {
-        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
+        hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(topology, allowed, HWLOC_OBJ_CORE, (unsigned)i);
         if (core) hwloc_bitmap_or(set, set, core->cpuset);
     }
     mst_status status = MST_OK;

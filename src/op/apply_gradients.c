@@ -83,6 +83,11 @@ static bool writes(const void *options, int num_src, int i) {
            (i - MST_APPLY_FIRST) % sources_per_variable(o) < sources_per_variable(o) - o->num_shards;
 }
 
+/* the parts of one update share its penalties */
+static const void *write_key(const void *options) {
+    return ((const mst_apply_options *)options)->penalty;
+}
+
 /* What all tiles of a step share. */
 typedef struct apply {
     const mst_apply_options *options;
@@ -164,11 +169,12 @@ const mst_op mst_op_apply_gradients = {
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
-    .flags = MST_OP_STATEFUL | MST_OP_DISJOINT_WRITES | MST_OP_PACKS_SOURCES,
+    .flags = MST_OP_STATEFUL | MST_OP_PACKS_SOURCES,
     .fields = fields,
     .options_size = sizeof(mst_apply_options),
     .infer = infer,
     .writes = writes,
+    .write_key = write_key,
     .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),

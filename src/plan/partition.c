@@ -15,7 +15,7 @@ typedef struct access {
     int32_t *reader;     /* last readers since the last write */
     int32_t *old_reader; /* last readers before it */
     int32_t *writer;     /* last writers */
-    const mst_op *group; /* writers of one kind that do not meet, still open */
+    const void *group;   /* key of the last writers, which do not meet; NULL where the next may meet them */
 } access;
 
 typedef struct link {
@@ -116,16 +116,16 @@ static mst_status reads_variable(cut *c, int32_t node, int32_t variable) {
 static mst_status writes_variable(cut *c, int32_t node, int32_t variable) {
     const mst_plan_node *writer = &c->plan->node[node];
     int32_t device = writer->device;
-    const mst_op *op = writer->op;
+    const void *key = writer->op->write_key ? writer->op->write_key(writer->options) : NULL;
     access *a;
     MST_TRY(find_access(c, variable, &a));
-    if (a->group != op) {
+    if (!key || a->group != key) {
         for (int d = 0; d < c->devices; d++) {
             MST_TRY(order(c, a->writer[d], node));
             a->old_reader[d] = a->reader[d];
             a->reader[d] = a->writer[d] = -1;
         }
-        a->group = op->flags & MST_OP_DISJOINT_WRITES ? op : NULL;
+        a->group = key;
     }
     for (int d = 0; d < c->devices; d++) MST_TRY(order(c, a->old_reader[d], node));
     a->writer[device] = node;

@@ -1,8 +1,8 @@
 /* schedule: one order for all nodes, that each device then keeps for its own.
  *
  * A node's phase counts the writers that it comes after: the most on any path of sources and control sources to it. In
- * the order of (phase, readers before writers, number) sources still come first, and the rule of variables holds: in
- * one step, a reader that does not come after a write sees the value before it. A counting sort does it in one pass. */
+ * the order of (phase, readers before writers, number) sources still come first, and the rule of variables holds: a
+ * reader sees all writes of earlier phases and none of its own. A counting sort does it in one pass. */
 #include <stdlib.h>
 
 #include "plan/plan.h"

@@ -71,7 +71,7 @@ static bool all_finite(const mst_array *array) {
 static mst_status check_numerics(const mst_kernel_args *a) {
     for (int i = 0; i < a->num_dst + a->num_src; i++) {
         bool is_dst = i < a->num_dst;
-        bool alone = a->op->writes && !(a->op->flags & MST_OP_DISJOINT_WRITES);
+        bool alone = a->op->writes && !a->op->write_key;
         if (!is_dst && !(alone && a->op->writes(a->options, a->num_src, i - a->num_dst))) continue;
         const mst_array *array = is_dst ? &a->dst[i] : &a->src[i - a->num_dst];
         if (!array->data || all_finite(array)) continue;

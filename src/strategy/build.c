@@ -125,6 +125,25 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
     free(gradients);
 }
 
+/* What the penalties of the variables add to the loss, where no update computes it on the way. */
+static mst_value penalties(mst_graph *graph) {
+    int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
+    mst_value sum = MST_NONE, *variables = calloc((size_t)count + 1, sizeof *variables);
+    if (!variables) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for penalties");
+    mst_collection(graph, MST_TRAINABLE, NULL, variables, count);
+    for (int v = 0; v < count; v++) {
+        float l1, l2;
+        mst_variable_penalty(variables[v], &l1, &l2);
+        mst_value terms[3] = {sum};
+        int n = mst_value_is_none(sum) ? 0 : 1;
+        if (l2 != 0) terms[n++] = mst_scale(mst_l2_loss(variables[v]), (double)l2);
+        if (l1 != 0) terms[n++] = mst_scale(mst_reduce_sum(mst_abs(variables[v])), (double)l1);
+        if (n > 0) sum = n > 1 ? mst_add_n(terms, n) : terms[0];
+    }
+    free(variables);
+    return sum;
+}
+
 void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const mst_optimizer *optimizer,
                         mst_replica_function replica, void *context, mst_step_values *out) {
     *out = (mst_step_values){0};
@@ -142,7 +161,10 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
         mst_with_device (graph, "/device:CPU:0") {
             out->num_examples = count_examples(&b);
             out->global_step = mst_global_step(graph);
-            if (optimizer) build_update(&b, optimizer, out, &penalty);
+            if (optimizer)
+                build_update(&b, optimizer, out, &penalty);
+            else
+                penalty = penalties(graph);
             report(&b, out, penalty);
         }
     } else {

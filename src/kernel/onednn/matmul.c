@@ -21,6 +21,7 @@ typedef struct state {
     void *data[NUM_ARGS]; /* address the memory object has now */
     dnnl_exec_arg_t args[NUM_ARGS];
     int num_args;
+    int num_threads; /* that it is worth */
 } state;
 
 /* The three matrices as strided views with a common number of dimensions. */
@@ -156,6 +157,14 @@ static void release(void *context) {
     free(s);
 }
 
+/* Waking a team costs more than a small product. */
+static bool worth_threads(const problem *p) {
+    static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
+    double flops = 2;
+    for (int i = 0; i < p->ndim; i++) flops *= (double)p->dim[DST][i];
+    return flops * (double)p->dim[A][p->ndim - 1] >= LEAST_FLOPS;
+}
+
 static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     static const int argument[NUM_ARGS] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST,
                                            DNNL_ARG_SCRATCHPAD};
@@ -165,7 +174,8 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     dnnl_primitive_attr_t attributes = NULL;
     /* a primitive is made for the number of threads that run it */
     int before = omp_get_max_threads();
-    omp_set_num_threads(num_threads);
+    s->num_threads = worth_threads(&p) ? num_threads : 1;
+    omp_set_num_threads(s->num_threads);
     dnnl_status_t status = make_attributes(&p, &attributes);
     if (!status) status = make_primitive(&p, attributes, s, workspace);
     if (!status) status = dnnl_stream_create(&s->stream, engine, dnnl_stream_default_flags);
@@ -195,7 +205,9 @@ static mst_status run(const mst_kernel_args *a) {
     if (!status && a->num_src > 2) status = set_data(s, BIAS, a->src[2].data);
     if (!status) status = set_data(s, DST, a->dst[0].data);
     if (!status) status = set_data(s, SCRATCHPAD, a->workspace);
+    if (s->num_threads != a->num_threads) omp_set_num_threads(s->num_threads);
     if (!status) status = dnnl_primitive_execute(s->primitive, s->stream, s->num_args, s->args);
+    if (s->num_threads != a->num_threads) omp_set_num_threads(a->num_threads);
     return status ? mst_kernel_fail(a, MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;
 }
 
