@@ -27,7 +27,8 @@ static void make_data(mst_dataset **training, mst_dataset **validation) {
     unsigned noise = 1;
     for (int i = 0; i < POINTS; i++) {
         noise = noise * 1664525u + 1013904223u;
-        double radius = (double)(i / ARMS) / (POINTS / ARMS), jitter = 0.2 * ((double)(noise >> 8) / (1 << 24) - 0.5);
+        int place = i / ARMS, places = POINTS / ARMS; /* along its arm */
+        double radius = (double)place / places, jitter = 0.2 * ((double)(noise >> 8) / (1 << 24) - 0.5);
         double angle = 5 * radius + 2 * 3.14159265358979 * (i % ARMS) / ARMS + jitter;
         mst_tensor_set(tensor[0], 2 * i, radius * cos(angle));
         mst_tensor_set(tensor[0], 2 * i + 1, radius * sin(angle));

@@ -62,7 +62,7 @@ static mst_value got_by_name(mst_graph *g, const char *name, double value) {
 
 static void variables(mst_value (*variable)(mst_graph *, const char *, double), int times) {
     mst_graph *g = new_graph();
-    mst_value w, b, sum, product;
+    mst_value w = MST_NONE, b = MST_NONE, sum = MST_NONE, product = MST_NONE;
     mst_with_device (g, "/cpu:0") {
         w = variable(g, "w", 2);
         b = variable(g, "b", 5);

@@ -241,7 +241,7 @@ static mst_status prepare_callbacks(fit *f) {
 
 static void fill_result(const fit *f, mst_result *result) {
     const mst_train_state *s = &f->state;
-    *result = (mst_result){.step = f->trainer->step,
+    *result = (mst_result){.step = s->step,
                            .epochs = s->epoch,
                            .examples = s->examples,
                            .loss = s->loss,

@@ -160,7 +160,8 @@ static void map_changes_components_row_by_row_between_scales(void **state) {
     mst_tensor *tensor = all_of(dataset, 0);
     assert_true(mst_shape_equal(mst_tensor_shape(tensor), MST_SHAPE(ROWS, WIDTH)));
     for (int64_t i = 0; i < ROWS * WIDTH; i++) {
-        double label = (double)(i / WIDTH);
+        int64_t row = i / WIDTH;
+        double label = (double)row;
         assert_true(mst_tensor_get(tensor, i) == 2 * (value(MST_U8, i) / 2 + label + label + 100));
     }
     mst_tensor_release(tensor);

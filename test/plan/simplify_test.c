@@ -91,7 +91,7 @@ static void nodes_that_differ_in_an_option_or_a_constant_are_not_merged(void **s
 static void nodes_on_two_devices_are_not_merged(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    mst_value x = engine_input(g, "x", MST_SHAPE(3)), y[2];
+    mst_value x = engine_input(g, "x", MST_SHAPE(3)), y[2] = {MST_NONE, MST_NONE};
     for (int i = 0; i < 2; i++) {
         char device[16];
         snprintf(device, sizeof device, "/cpu:%d", i);
