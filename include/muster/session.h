@@ -42,8 +42,10 @@ typedef struct mst_session_options {
     FILE *plan_log;            /**< the plan after each pass; NULL: none */
     int64_t memory_limit;      /**< bytes a device may use; 0: no limit. Checked when a plan is made */
     bool pin_threads;          /**< binds each device's thread to its cores */
-    bool check_numerics;       /**< a NaN or Inf is an error that names the first node that made it */
-    double timeout;            /**< seconds a device may wait for another before that is an error; default 600 */
+    /** A NaN or Inf is an error that names the first node that made it (for weights that several devices update
+     *  together: the first that reads them). */
+    bool check_numerics;
+    double timeout; /**< seconds a device may wait for another before that is an error; default 600 */
 } mst_session_options;
 
 /** GRAPH must outlive the session; OPTIONS may be NULL. */
