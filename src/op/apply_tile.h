@@ -10,13 +10,10 @@ MST_SIMD static void MST_NAME(add_to)(T *restrict sum, const T *restrict a, int6
     for (int64_t i = 0; i < count; i++) sum[i] += a[i];
 }
 
-/* gradient += l2 * w + l1 * sign(w) */
+/* sum = gradient + l2 * w + l1 * sign(w) */
 MST_SIMD static void MST_NAME(add_penalty)(T *restrict sum, const T *restrict gradient, const T *restrict w, T l1, T l2,
                                            int64_t count) {
-    if (l1 == 0)
-        for (int64_t i = 0; i < count; i++) sum[i] = gradient[i] + l2 * w[i];
-    else
-        for (int64_t i = 0; i < count; i++) sum[i] = gradient[i] + (l2 * w[i] + l1 * (T)((w[i] > 0) - (w[i] < 0)));
+    for (int64_t i = 0; i < count; i++) sum[i] = gradient[i] + (l2 * w[i] + l1 * (T)((w[i] > 0) - (w[i] < 0)));
 }
 
 /* Sum of squares in LANES interleaved sums: the same for every vector width. */
@@ -28,6 +25,24 @@ MST_SIMD static T MST_NAME(sum_squares)(const T *restrict w, int64_t count) {
     for (int k = 0; i < count; i++, k++) lane[k] += w[i] * w[i];
     for (int k = 0; k < LANES; k++) sum += lane[k];
     return sum;
+}
+
+/* The usual case in one pass: sum = gradient + l2 * w, and the sum of squares of w in the order of sum_squares. */
+MST_SIMD static T MST_NAME(add_l2)(T *restrict sum, const T *restrict gradient, const T *restrict w, T l2,
+                                   int64_t count) {
+    T lane[LANES] = {0}, squares = 0;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            lane[k] += w[i + k] * w[i + k];
+            sum[i + k] = gradient[i + k] + l2 * w[i + k];
+        }
+    for (int k = 0; i < count; i++, k++) {
+        lane[k] += w[i] * w[i];
+        sum[i] = gradient[i] + l2 * w[i];
+    }
+    for (int k = 0; k < LANES; k++) squares += lane[k];
+    return squares;
 }
 
 static T MST_NAME(penalty_value)(const T *w, const mst_penalty *penalty, int64_t count) {
@@ -91,11 +106,17 @@ static void MST_NAME(tile)(const apply *a, int v, int64_t offset, int64_t count,
     const mst_penalty *penalty = &o->penalty[v];
     T *w = (T *)src[0].data + offset;
     const T *gradient = MST_NAME(sum_shards)(gradients, o->num_shards, offset, count, buffer);
-    *(T *)penalty_out = MST_NAME(penalty_value)(w, penalty, count);
-    if (!o->penalty_is_in_gradient && (penalty->l1 != 0 || penalty->l2 != 0)) {
-        T *sum = buffer + (gradient == buffer ? TILE : 0);
-        MST_NAME(add_penalty)(sum, gradient, w, (T)penalty->l1, (T)penalty->l2, count);
+    T *sum = buffer + (gradient == buffer ? TILE : 0);
+    bool only_l2 = penalty->l1 == 0 && penalty->l2 != 0 && !o->penalty_is_in_gradient;
+    if (only_l2) {
+        *(T *)penalty_out = (T)penalty->l2 * (T)0.5 * MST_NAME(add_l2)(sum, gradient, w, (T)penalty->l2, count);
         gradient = sum;
+    } else {
+        *(T *)penalty_out = MST_NAME(penalty_value)(w, penalty, count);
+        if (!o->penalty_is_in_gradient && penalty->l1 != 0) {
+            MST_NAME(add_penalty)(sum, gradient, w, (T)penalty->l1, (T)penalty->l2, count);
+            gradient = sum;
+        }
     }
     if (a->optimizer->clip_value > 0) {
         MST_NAME(clip)(buffer, gradient, (T)a->optimizer->clip_value, count);
