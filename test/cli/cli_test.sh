@@ -295,6 +295,12 @@ check no_temporary_file_is_left sh -c '! ls | grep -q "p.npy."'
 fails predictions_to_a_missing_folder_fail_before_training 1 "nowhere/p.npy" train $small --predict nowhere/p.npy
 fails predictions_to_a_folder_are_refused 1 "data" train $small --predict data
 
+# ---- benchmarks --------------------------------------------------------------------------------------
+
+works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json
+works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matmul --seconds 0.2
+fails bench_of_an_unknown_op_is_refused 2 "no op 'nope'" bench ops --op nope
+
 # ---- interruption ------------------------------------------------------------------------------------
 
 for signal in INT TERM; do
