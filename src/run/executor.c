@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/denormal.h"
 #include "base/event.h"
 
 enum { MESSAGE_SIZE = 1024, NAME_SIZE = 256, CACHE_LINE = 64 };
@@ -119,6 +120,7 @@ static void *work(void *context) {
     mst_executor *e = w->executor;
     const mst_device *device = &e->devices->device[w->device];
     omp_set_num_threads(device->num_threads);
+    mst_flush_denormals();
     if (e->pin && mst_bind_thread(device->first_core, device->num_threads)) {
         /* a wish, not a condition: the step runs as well unbound */
     }
@@ -199,9 +201,11 @@ mst_status mst_executor_run(mst_executor *e, const mst_plan *plan, mst_rendezvou
     if (rendezvous) rendezvous->type->begin(rendezvous, e->number);
     int before = omp_get_max_threads(), wanted = e->devices->device[0].num_threads;
     if (wanted != before) omp_set_num_threads(wanted);
+    uint64_t mode = mst_flush_denormals();
     if (e->devices->count > 1) mst_event_set(&e->bed, &e->go, e->number);
     step_on(&e->workers[0]);
     for (int i = 1; i < e->devices->count; i++) mst_event_wait(&e->bed, &e->workers[i].done, e->number, NULL, 0);
+    mst_float_mode_set(mode);
     if (wanted != before) omp_set_num_threads(before);
     return report(e);
 }

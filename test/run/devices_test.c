@@ -277,6 +277,35 @@ static void device_that_waits_too_long_is_an_error_that_names_the_value(void **s
     engine_end(g, session);
 }
 
+/* 1e-20 * 1e-20 is a denormal number in f32: each device gives 0, and the caller's own arithmetic stays as it was. */
+static void denormal_numbers_are_0_on_each_device_and_not_for_the_caller(void **state) {
+    (void)state;
+#if !defined(__SSE2__) && !defined(__aarch64__)
+    skip();
+#endif
+    enum { DEVICES = 3, COUNT = 100 };
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(COUNT)), y[2 * DEVICES];
+    for (int d = 0; d < DEVICES; d++) {
+        device_push(g, d);
+        y[2 * d] = mst_mul(x, x);
+        y[2 * d + 1] = mst_scale(mst_mul(x, mst_scale(x, 1e10)), 1e-10); /* 1e-30, then 1e-40 */
+        mst_device_pop(g);
+    }
+    mst_session *session = engine_session(g, "cpu:3/1");
+    mst_tensor *tensor = engine_random(MST_F32, MST_SHAPE(COUNT), 1e-20, 2e-20, 3), *got[2 * DEVICES] = {NULL};
+    mst_feed feed = {.value = x, .tensor = tensor};
+    EXPECT_OK(mst_session_run(session, &feed, 1, y, 2 * DEVICES, got));
+    for (int i = 0; i < 2 * DEVICES; i++)
+        for (int64_t k = 0; k < COUNT; k++) assert_true(mst_tensor_get(got[i], k) == 0);
+    volatile float small = 1e-20F;
+    volatile float product = small * small;
+    assert_true(product != 0);
+    for (int i = 0; i < 2 * DEVICES; i++) mst_tensor_release(got[i]);
+    mst_tensor_release(tensor);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_over_devices_give_the_bits_of_one_device_every_time),
@@ -290,6 +319,7 @@ int main(void) {
         cmocka_unit_test(check_numerics_names_the_first_node_that_made_a_nan),
         cmocka_unit_test(check_numerics_sees_what_is_written_to_variables),
         cmocka_unit_test(device_that_waits_too_long_is_an_error_that_names_the_value),
+        cmocka_unit_test(denormal_numbers_are_0_on_each_device_and_not_for_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
