@@ -5,9 +5,11 @@ biases 0, batch 100 a replica, mean softmax cross entropy plus 1e-4 * sum(w^2) /
 learning rate 0.001 * 0.99^(step / 600), and a moving average of all variables with decay
 min(0.99, (1 + step) / (10 + step)).
 
-A script run without --variant measures each configuration in processes of its own, one for each variant (a way to write
-the same program), and prints one JSON line a configuration. Each number in it is the best of any variant: what the peer
-can do at its best. A process prints "first step done" when it is, so that the time from its start can be taken outside.
+A script run without --variant measures each configuration in processes of its own, one for each variant of the program,
+and prints one JSON line for each configuration and way of running it: "fit" as Keras has it, "step" for a call of the
+program a step, "loop" for many steps in one compiled call. A variant's name ends in its way. Each number in a line is
+the best of any variant: what the peer can do at its best that way. A process prints "first step done" when it is, so
+that the time from its start can be taken outside.
 """
 
 import argparse
@@ -29,6 +31,7 @@ AVERAGE_DECAY = 0.99
 FIRST_STEP = "first step done"
 WARM_UP_STEPS = 200
 STEPS_A_CALL = 100
+WAYS = ["fit", "step", "loop"]
 
 
 def load(directory):
@@ -42,7 +45,7 @@ def load(directory):
     return pixels, labels
 
 
-def measure(run, seconds, examples_a_step, version):
+def measure(run, seconds, examples_a_step, version, steps_a_call=STEPS_A_CALL):
     """Prints the line of the first step and returns the result. run(n) does n steps, and returns when they are done."""
     run(1)
     print(FIRST_STEP, flush=True)
@@ -51,8 +54,8 @@ def measure(run, seconds, examples_a_step, version):
     busy = time.process_time()
     start = time.perf_counter()
     while True:
-        run(STEPS_A_CALL)
-        steps += STEPS_A_CALL
+        run(steps_a_call)
+        steps += steps_a_call
         elapsed = time.perf_counter() - start
         if elapsed >= seconds:
             break
@@ -108,15 +111,22 @@ def main(peer, script, configs, run_config):
         results = {v: r for v in variants if (r := run_variant(script, config, v, arguments))}
         if not results:
             failed += 1
-            continue
-        fastest = max(results, key=lambda v: results[v]["examples_per_sec"])
-        print(json.dumps({
-            "peer": peer,
-            "version": results[fastest]["version"],
-            "config": config,
-            "variant": fastest,
-            "examples_per_sec": round(results[fastest]["examples_per_sec"], 1),
-            "first_step_sec": round(min(r["first_step_sec"] for r in results.values()), 3),
-            "peak_mb": round(min(r["peak_mb"] for r in results.values()), 1),
-        }), flush=True)
+        for way in WAYS:
+            print_best(peer, config, way, {v: r for v, r in results.items() if v.endswith(way)})
     return 1 if failed else 0
+
+
+def print_best(peer, config, way, results):
+    if not results:
+        return
+    fastest = max(results, key=lambda v: results[v]["examples_per_sec"])
+    print(json.dumps({
+        "peer": peer,
+        "version": results[fastest]["version"],
+        "config": config,
+        "way": way,
+        "variant": fastest,
+        "examples_per_sec": round(results[fastest]["examples_per_sec"], 1),
+        "first_step_sec": round(min(r["first_step_sec"] for r in results.values()), 3),
+        "peak_mb": round(min(r["peak_mb"] for r in results.values()), 1),
+    }), flush=True)

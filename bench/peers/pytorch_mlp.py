@@ -13,10 +13,10 @@ import peer
 CORES = len(os.sched_getaffinity(0))
 REPLICAS = 2
 
-# "eager" writes the update with the multi-tensor calls; "optimizer" uses torch.optim.SGD, fused; "compile" compiles the
+# "eager" writes the update with the multi-tensor calls; "optimizer" uses torch.optim.SGD, fused; "compiled" compiles the
 # whole step.
-SINGLE = ["eager", "optimizer"] + (["compile"] if shutil.which("g++") else [])
-CONFIGS = {"one-thread": SINGLE, "all-cores": SINGLE, f"ddp-{REPLICAS}": ["eager", "optimizer"]}
+SINGLE = ["eager-step", "optimizer-step"] + (["compiled-step"] if shutil.which("g++") else [])
+CONFIGS = {"one-thread": SINGLE, "all-cores": SINGLE, f"ddp-{REPLICAS}": ["eager-step", "optimizer-step"]}
 
 
 def make_network(torch):
@@ -40,7 +40,7 @@ def make_update(torch, network, variant):
         torch._foreach_add_(parameters, gradients, alpha=-learning_rate)
         torch._foreach_lerp_(averages, parameters, keep)
 
-    if variant != "optimizer":
+    if variant != "optimizer-step":
         return torch.no_grad()(by_hand)
     biases = [p for p in parameters if p.ndim == 1]
     groups = [{"params": weights, "weight_decay": peer.L2}, {"params": biases}]
@@ -79,7 +79,7 @@ def run_replica(torch, rank, replicas, variant, arguments):
     pixels, labels = (torch.from_numpy(part) for part in peer.load(arguments.data))
     batches = pixels.shape[0] // peer.BATCH
     network = make_network(torch)
-    compiled = make_compiled(torch, network) if variant == "compile" else None
+    compiled = make_compiled(torch, network) if variant == "compiled-step" else None
     update = make_update(torch, network, variant)
     model = network
     if replicas > 1:

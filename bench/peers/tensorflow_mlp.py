@@ -13,12 +13,13 @@ CORES = len(os.sched_getaffinity(0))
 REPLICAS = 2
 
 # A call of the compiled function does one step or many ("loop"); "jit" compiles with XLA; "wide" lets every replica use
-# all cores.
+# all cores; "fit" is Keras's, which compiles with XLA where it can.
 CONFIGS = {
-    "one-thread": ["step", "loop", "jit-step", "jit-loop"],
-    "all-cores": ["step", "loop", "jit-step", "jit-loop"],
-    f"mirrored-{REPLICAS}": ["step", "loop", "wide-step", "wide-loop"],
+    "one-thread": ["fit", "step", "loop", "jit-step", "jit-loop"],
+    "all-cores": ["fit", "step", "loop", "jit-step", "jit-loop"],
+    f"mirrored-{REPLICAS}": ["fit", "wide-fit", "step", "loop", "wide-step", "wide-loop"],
 }
+FIT_STEPS = 600  # an epoch, so that what fit does before and after one weighs as little as it does for its users
 
 
 class Network:
@@ -111,6 +112,38 @@ def mirrored(tf, variant, data):
     return network, lambda at: strategy.run(replica, args=(at, pixels, labels))
 
 
+def keras_model(tf):
+    """The same network for fit(); its moving average has a constant decay, which is as much work."""
+    keras = tf.keras
+
+    def dense(units, **options):
+        return keras.layers.Dense(units, kernel_initializer=keras.initializers.TruncatedNormal(stddev=0.1),
+                                  kernel_regularizer=keras.regularizers.L2(peer.L2 / 2), **options)
+
+    model = keras.Sequential([keras.Input((784,)), dense(peer.HIDDEN, activation="relu"), dense(10)])
+    rate = keras.optimizers.schedules.ExponentialDecay(peer.LEARNING_RATE, peer.DECAY_STEPS, peer.DECAY_RATE)
+    model.compile(keras.optimizers.SGD(rate, use_ema=True, ema_momentum=peer.AVERAGE_DECAY, ema_overwrite_frequency=None),
+                  keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model
+
+
+def measure_fit(tf, replicas, data, seconds):
+    strategy = tf.distribute.get_strategy()
+    if replicas > 1:
+        strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
+    batch = peer.BATCH * replicas
+    dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch, drop_remainder=True).repeat()
+    with strategy.scope():
+        model = keras_model(tf)
+
+    def run(count):
+        model.fit(dataset.prefetch(tf.data.AUTOTUNE), steps_per_epoch=count, verbose=0)
+
+    result = peer.measure(run, seconds, batch, tf.__version__, FIT_STEPS)
+    result["loss"] = float(model.evaluate(data[0][:10000], data[1][:10000], verbose=0))
+    return result
+
+
 def run_config(config, variant, arguments):
     import tensorflow as tf
 
@@ -123,6 +156,8 @@ def run_config(config, variant, arguments):
         logical = [tf.config.LogicalDeviceConfiguration() for _ in range(replicas)]
         tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], logical)
     data = peer.load(arguments.data)
+    if variant.endswith("fit"):
+        return measure_fit(tf, replicas, data, arguments.seconds)
     network, step = (mirrored if replicas > 1 else one_process)(tf, variant, data)
     position = 0
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -76,28 +77,32 @@ static bool sgemm(char ta, char tb, int m, int n, int k, const float *a, int lda
     return dnnl_sgemm(ta, tb, m, n, k, 1, a, lda, b, ldb, 0, c, n) == dnnl_success;
 }
 
+static bool bare_products(bare *b) {
+    return sgemm('N', 'N', BATCH, HIDDEN, INPUTS, b->x, INPUTS, b->w1, HIDDEN, b->h) &&
+           sgemm('N', 'N', BATCH, CLASSES, HIDDEN, b->h, HIDDEN, b->w2, CLASSES, b->y) &&
+           sgemm('T', 'N', HIDDEN, CLASSES, BATCH, b->h, HIDDEN, b->y, CLASSES, b->dw2) &&
+           sgemm('N', 'T', BATCH, HIDDEN, CLASSES, b->y, CLASSES, b->w2, CLASSES, b->dh) &&
+           sgemm('T', 'N', INPUTS, HIDDEN, BATCH, b->x, INPUTS, b->dh, HIDDEN, b->dw1);
+}
+
 static bool bare_step(bare *b) {
-    bool good = sgemm('N', 'N', BATCH, HIDDEN, INPUTS, b->x, INPUTS, b->w1, HIDDEN, b->h) &&
-                sgemm('N', 'N', BATCH, CLASSES, HIDDEN, b->h, HIDDEN, b->w2, CLASSES, b->y) &&
-                sgemm('T', 'N', HIDDEN, CLASSES, BATCH, b->h, HIDDEN, b->y, CLASSES, b->dw2) &&
-                sgemm('N', 'T', BATCH, HIDDEN, CLASSES, b->y, CLASSES, b->w2, CLASSES, b->dh) &&
-                sgemm('T', 'N', INPUTS, HIDDEN, BATCH, b->x, INPUTS, b->dh, HIDDEN, b->dw1);
+    bool good = bare_products(b);
     bare_pass(b->w1, b->average, b->dw1);
     return good;
 }
 
-/* Examples a second, 0 where it failed. */
-static double measure_bare(double seconds) {
+/* Examples a second on one thread, 0 where it failed. */
+static double measure_bare(bool (*step)(bare *), double seconds) {
     bare b;
     double rate = 0;
     omp_set_num_threads(1);
     if (bare_make(&b)) {
         bool good = true;
-        for (int i = 0; i < 100; i++) good &= bare_step(&b);
+        for (int i = 0; i < 100; i++) good &= step(&b);
         int64_t steps = 0;
         double start = now(), elapsed = 0;
         for (; elapsed < seconds && good; elapsed = now() - start)
-            for (int i = 0; i < 20; i++, steps++) good &= bare_step(&b);
+            for (int i = 0; i < 20; i++, steps++) good &= step(&b);
         if (good) rate = (double)(steps * BATCH) / elapsed;
     }
     bare_free(&b);
@@ -289,64 +294,88 @@ static void print_row(const row *r, bool json) {
 
 enum {
     BARE,
+    PRODUCTS,
     ONE,
     MIRRORED,
     PAIR,
     ONE_TO_BARE,
     MIRRORED_TO_PAIR,
+    MIRRORED_TO_PRODUCTS,
     FIRST_STEP,
     PEAK,
     PLAN,
     PLAN_GROWTH,
     SIZE,
-    TF_BEST,
-    TORCH_BEST,
-    TF_MIRRORED,
+    TF_FIT,
+    TF_STEP,
+    TF_LOOP,
+    TF_MIRRORED_FIT,
+    TF_MIRRORED_STEP,
+    TF_MIRRORED_LOOP,
+    TORCH,
+    TO_PEERS_BY_STEP,
     TO_PEERS,
+    TO_TF_MIRRORED_FIT,
     TO_TF_MIRRORED,
     TF_FIRST,
     TORCH_FIRST,
     NUM_ROWS
 };
 
+#define RATE(key, what) \
+    { key, what, "examples/s", 0, false, {0}, 0 }
+#define AT_LEAST(key, what, unit, reach) \
+    { key, what, unit, reach, false, {0}, 0 }
+#define AT_MOST(key, what, unit, reach) \
+    { key, what, unit, reach, true, {0}, 0 }
+
 static row rows[NUM_ROWS] = {
-    [BARE] = {"bare", "limit: bare sgemm calls and one pass, one thread", "examples/s", 0, false, {0}, 0},
-    [ONE] = {"one", "one device, one thread", "examples/s", 0, false, {0}, 0},
-    [MIRRORED] = {"mirrored", "two logical CPU devices, mirrored", "examples/s", 0, false, {0}, 0},
-    [PAIR] = {"pair", "two independent one-device processes", "examples/s", 0, false, {0}, 0},
-    [ONE_TO_BARE] = {"one_to_bare", "one device / limit", "x", 0.9, false, {0}, 0},
-    [MIRRORED_TO_PAIR] = {"mirrored_to_pair", "mirrored / two independent processes", "x", 0.95, false, {0}, 0},
-    [FIRST_STEP] = {"first_step", "process start to end, one step, data read from gzip", "s", 0.3, true, {0}, 0},
-    [PEAK] = {"peak", "peak memory beyond the data as stored", "MB", 60, true, {0}, 0},
-    [PLAN] = {"plan", "plan of a graph of 100,000 nodes, and its first run", "s", 2, true, {0}, 0},
-    [PLAN_GROWTH] = {"plan_growth", "time a node, 100,000 nodes / 25,000 nodes", "x", 0, true, {0}, 0},
-    [SIZE] = {"size", "library and command", "MB", 5, true, {0}, 0},
-    [TF_BEST] = {"tensorflow", "TensorFlow, its best", "examples/s", 0, false, {0}, 0},
-    [TORCH_BEST] = {"pytorch", "PyTorch, its best", "examples/s", 0, false, {0}, 0},
-    [TF_MIRRORED] =
-        {"tensorflow_mirrored", "TensorFlow, MirroredStrategy, two CPU devices", "examples/s", 0, false, {0}, 0},
-    [TO_PEERS] = {"to_peers", "Muster mirrored / best of both", "x", 2, false, {0}, 0},
-    [TO_TF_MIRRORED] = {"to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy", "x", 6, false, {0}, 0},
-    [TF_FIRST] = {"tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0, true, {0}, 0},
-    [TORCH_FIRST] = {"pytorch_first_step", "PyTorch: process start to first step done", "s", 0, true, {0}, 0},
+    [BARE] = RATE("bare", "limit: bare sgemm calls and one pass, one thread"),
+    [PRODUCTS] = RATE("products", "bare sgemm calls and nothing else, twice one thread"),
+    [ONE] = RATE("one", "one device, one thread"),
+    [MIRRORED] = RATE("mirrored", "two logical CPU devices, mirrored"),
+    [PAIR] = RATE("pair", "two independent one-device processes"),
+    [ONE_TO_BARE] = AT_LEAST("one_to_bare", "one device / limit", "x", 0.9),
+    [MIRRORED_TO_PAIR] = AT_LEAST("mirrored_to_pair", "mirrored / two independent processes", "x", 0.95),
+    [MIRRORED_TO_PRODUCTS] = AT_LEAST("mirrored_to_products", "mirrored / bare sgemm calls and nothing else", "x", 0),
+    [FIRST_STEP] = AT_MOST("first_step", "process start to end, one step, data read from gzip", "s", 0.3),
+    [PEAK] = AT_MOST("peak", "peak memory beyond the data as stored", "MB", 60),
+    [PLAN] = AT_MOST("plan", "plan of a graph of 100,000 nodes, and its first run", "s", 2),
+    [PLAN_GROWTH] = AT_MOST("plan_growth", "time a node, 100,000 nodes / 25,000 nodes", "x", 0),
+    [SIZE] = AT_MOST("size", "library and command", "MB", 5),
+    [TF_FIT] = RATE("tensorflow_fit", "TensorFlow, fit"),
+    [TF_STEP] = RATE("tensorflow_step", "TensorFlow, own loop, a call a step"),
+    [TF_LOOP] = RATE("tensorflow_loop", "TensorFlow, many steps in one compiled call"),
+    [TF_MIRRORED_FIT] = RATE("tensorflow_mirrored_fit", "MirroredStrategy over two CPU devices, fit"),
+    [TF_MIRRORED_STEP] = RATE("tensorflow_mirrored_step", "MirroredStrategy, own loop, a call a step"),
+    [TF_MIRRORED_LOOP] = RATE("tensorflow_mirrored_loop", "MirroredStrategy, many steps in one compiled call"),
+    [TORCH] = RATE("pytorch", "PyTorch, a call a step"),
+    [TO_PEERS_BY_STEP] = AT_LEAST("to_peers_by_step", "Muster mirrored / best of both, a call a step", "x", 2),
+    [TO_PEERS] = AT_LEAST("to_peers", "Muster mirrored / best of both, any way", "x", 2),
+    [TO_TF_MIRRORED_FIT] = AT_LEAST("to_tensorflow_mirrored_fit", "Muster mirrored / MirroredStrategy, fit", "x", 6),
+    [TO_TF_MIRRORED] = AT_LEAST("to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy, any way", "x", 6),
+    [TF_FIRST] = AT_MOST("tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0),
+    [TORCH_FIRST] = AT_MOST("pytorch_first_step", "PyTorch: process start to first step done", "s", 0),
 };
 
 static bool measure_round(double seconds, int64_t steps) {
     measured one, mirrored, again, first;
-    double pair, limit = measure_bare(seconds);
-    if (limit <= 0 || !train("cpu:1/1", "one", BATCH, steps, &one)) return false;
-    limit = (limit + measure_bare(seconds)) / 2; /* before and after: the machine drifts */
+    double pair, limit = measure_bare(bare_step, seconds), products = 2 * measure_bare(bare_products, seconds);
+    if (products <= 0 || limit <= 0 || !train("cpu:1/1", "one", BATCH, steps, &one)) return false;
+    limit = (limit + measure_bare(bare_step, seconds)) / 2; /* before and after: the machine drifts */
     if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &mirrored) || !train_pair(steps, &pair)) return false;
     if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &again)) return false;
     mirrored.examples_per_sec = (mirrored.examples_per_sec + again.examples_per_sec) / 2;
     if (!train("cpu:1/1", "one", BATCH, 1, &first)) return false;
     const double data_mb = 60000.0 * (28 * 28 + 1) / 1e6;
     add(&rows[BARE], limit);
+    add(&rows[PRODUCTS], products);
     add(&rows[ONE], one.examples_per_sec);
     add(&rows[MIRRORED], mirrored.examples_per_sec);
     add(&rows[PAIR], pair);
     add(&rows[ONE_TO_BARE], one.examples_per_sec / limit);
     add(&rows[MIRRORED_TO_PAIR], mirrored.examples_per_sec / pair);
+    add(&rows[MIRRORED_TO_PRODUCTS], mirrored.examples_per_sec / products);
     add(&rows[FIRST_STEP], first.wall);
     add(&rows[PEAK], one.peak_mb * 1.048576 - data_mb);
     return true;
@@ -361,18 +390,32 @@ static void measure_rest(void) {
     add(&rows[SIZE], (double)installed_size() / 1e6);
 }
 
-static void measure_peers(double seconds) {
-    bench_peer_rates rates;
-    if (!bench_peers_measure(seconds, &rates)) return;
-    double mirrored = median(&rows[MIRRORED]),
-           best = rates.tensorflow > rates.pytorch ? rates.tensorflow : rates.pytorch;
-    add(&rows[TF_BEST], rates.tensorflow);
-    add(&rows[TORCH_BEST], rates.pytorch);
-    add(&rows[TF_MIRRORED], rates.tensorflow_mirrored);
-    if (best > 0) add(&rows[TO_PEERS], mirrored / best);
-    if (rates.tensorflow_mirrored > 0) add(&rows[TO_TF_MIRRORED], mirrored / rates.tensorflow_mirrored);
-    add(&rows[TF_FIRST], rates.tensorflow_first_step);
-    add(&rows[TORCH_FIRST], rates.pytorch_first_step);
+static void add_measured(row *r, double value) {
+    if (value > 0) add(r, value);
+}
+
+/* Muster before and after the peers: the machine drifts. */
+static void measure_peers(double seconds, int64_t steps) {
+    measured before, after;
+    bench_peers peers;
+    if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &before) || !bench_peers_measure(seconds, &peers)) return;
+    if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &after)) return;
+    const double mirrored = (before.examples_per_sec + after.examples_per_sec) / 2;
+    const bench_peer *tf = &peers.tensorflow, *torch = &peers.pytorch;
+    for (int way = 0; way < BENCH_PEER_WAYS; way++) {
+        add_measured(&rows[TF_FIT + way], tf->best[way]);
+        add_measured(&rows[TF_MIRRORED_FIT + way], tf->replicated[way]);
+    }
+    add_measured(&rows[TORCH], bench_peers_by_any(torch->best));
+    const double by_step = fmax(bench_peers_by_step(tf->best), bench_peers_by_step(torch->best));
+    const double by_any = fmax(bench_peers_by_any(tf->best), bench_peers_by_any(torch->best));
+    const double replicated = bench_peers_by_any(tf->replicated), fit = tf->replicated[BENCH_PEER_FIT];
+    if (by_step > 0) add(&rows[TO_PEERS_BY_STEP], mirrored / by_step);
+    if (by_any > 0) add(&rows[TO_PEERS], mirrored / by_any);
+    if (fit > 0) add(&rows[TO_TF_MIRRORED_FIT], mirrored / fit);
+    if (replicated > 0) add(&rows[TO_TF_MIRRORED], mirrored / replicated);
+    add_measured(&rows[TF_FIRST], tf->first_step);
+    add_measured(&rows[TORCH_FIRST], torch->first_step);
 }
 
 int bench_mlp(const bench_options *options) {
@@ -394,7 +437,7 @@ int bench_mlp(const bench_options *options) {
         if (!measure_round(options->seconds / 4, steps))
             return command_fail(EXIT_FAILED, "bench mlp: a measurement failed in round %d", round + 1);
     measure_rest();
-    if (options->peers) measure_peers(options->seconds);
+    if (options->peers) measure_peers(options->seconds, steps);
     for (int i = 0; i < NUM_ROWS; i++) print_row(&rows[i], options->json);
     return EXIT_DONE;
 }

@@ -12,28 +12,40 @@ static const char SCRIPTS[] = "bench/peers";
 static const char SETUP[] = "scripts/peers";
 static const char PYTHON[] = "build/peers/bin/python";
 
-static double least(double a, double b) {
-    return a > 0 && a < b ? a : b; /* a of 0: none yet */
+static double most(double a, double b) {
+    return a > b ? a : b;
 }
 
-static void take_line(const char *line, bench_peer_rates *out) {
+double bench_peers_by_step(const double *best) {
+    return most(best[BENCH_PEER_FIT], best[BENCH_PEER_STEP]);
+}
+
+double bench_peers_by_any(const double *best) {
+    return most(bench_peers_by_step(best), best[BENCH_PEER_LOOP]);
+}
+
+static void take_line(const char *line, bench_peers *out) {
+    static const char *const way_names[BENCH_PEER_WAYS] = {"fit", "step", "loop"};
     json_t *object = json_loads(line, 0, NULL);
-    const char *peer = json_string_value(json_object_get(object, "peer"));
+    const char *name = json_string_value(json_object_get(object, "peer"));
     const char *config = json_string_value(json_object_get(object, "config"));
-    double rate = json_number_value(json_object_get(object, "examples_per_sec"));
-    double first = json_number_value(json_object_get(object, "first_step_sec"));
-    if (peer && config && strcmp(peer, "tensorflow") == 0) {
-        if (rate > out->tensorflow) out->tensorflow = rate;
-        if (strncmp(config, "mirrored", 8) == 0 && rate > out->tensorflow_mirrored) out->tensorflow_mirrored = rate;
-        if (first > 0) out->tensorflow_first_step = least(out->tensorflow_first_step, first);
-    } else if (peer && strcmp(peer, "pytorch") == 0) {
-        if (rate > out->pytorch) out->pytorch = rate;
-        if (first > 0) out->pytorch_first_step = least(out->pytorch_first_step, first);
+    const char *way_name = json_string_value(json_object_get(object, "way"));
+    if (name && config && way_name) {
+        bench_peer *peer = strcmp(name, "tensorflow") == 0 ? &out->tensorflow : &out->pytorch;
+        double rate = json_number_value(json_object_get(object, "examples_per_sec"));
+        double first = json_number_value(json_object_get(object, "first_step_sec"));
+        bool replicated = strncmp(config, "mirrored", 8) == 0 || strncmp(config, "ddp", 3) == 0;
+        for (int way = 0; way < BENCH_PEER_WAYS; way++) {
+            if (strcmp(way_name, way_names[way]) != 0) continue;
+            peer->best[way] = most(peer->best[way], rate);
+            if (replicated) peer->replicated[way] = most(peer->replicated[way], rate);
+        }
+        if (first > 0 && (peer->first_step == 0 || first < peer->first_step)) peer->first_step = first;
     }
     json_decref(object);
 }
 
-static bool run_peer(const char *script, double seconds, bench_peer_rates *out) {
+static bool run_peer(const char *script, double seconds, bench_peers *out) {
     char command[256], line[4096];
     snprintf(command, sizeof command, "%s %s/%s --seconds %g", PYTHON, SCRIPTS, script, seconds);
     FILE *file = popen(command, "r");
@@ -46,8 +58,8 @@ static bool run_peer(const char *script, double seconds, bench_peer_rates *out) 
     return pclose(file) == 0;
 }
 
-bool bench_peers_measure(double seconds, bench_peer_rates *out) {
-    *out = (bench_peer_rates){0};
+bool bench_peers_measure(double seconds, bench_peers *out) {
+    *out = (bench_peers){0};
     if (access(SCRIPTS, R_OK) || access(SETUP, X_OK)) {
         command_fail(EXIT_FAILED, "bench mlp --peers: %s is not here: run it in the root of the source tree", SCRIPTS);
         return false;

@@ -1,17 +1,31 @@
-/** TensorFlow and PyTorch on the same job, by the scripts of bench/peers/. */
+/** TensorFlow and PyTorch on the network of `muster bench mlp`: bench/peers measures them, this reads what it printed.
+ */
 #ifndef MUSTER_CLI_BENCH_PEERS_H
 #define MUSTER_CLI_BENCH_PEERS_H
 
 #include <stdbool.h>
 
-typedef struct bench_peer_rates {
-    double tensorflow, pytorch;                       /**< examples/s, the best of all configurations */
-    double tensorflow_mirrored;                       /**< examples/s of MirroredStrategy over two CPU devices */
-    double tensorflow_first_step, pytorch_first_step; /**< s from process start, the least */
-} bench_peer_rates;
+/** How the peer's program is run: by Keras' fit(), a call of it a step, or many steps in one compiled call. */
+typedef enum bench_peer_way { BENCH_PEER_FIT, BENCH_PEER_STEP, BENCH_PEER_LOOP, BENCH_PEER_WAYS } bench_peer_way;
 
-/** Makes the virtual environment where it is missing and runs both peers; prints their lines. False, having said why,
- *  where there is nothing to measure. */
-bool bench_peers_measure(double seconds, bench_peer_rates *out);
+/** Examples a second at the peer's best, over its variants and numbers of threads, and seconds; 0 where not measured.
+ */
+typedef struct bench_peer {
+    double best[BENCH_PEER_WAYS];       /**< of all configurations */
+    double replicated[BENCH_PEER_WAYS]; /**< of MirroredStrategy, or DistributedDataParallel, over two replicas */
+    double first_step;                  /**< process start to first step done */
+} bench_peer;
+
+typedef struct bench_peers {
+    bench_peer tensorflow, pytorch;
+} bench_peers;
+
+/** Installs the peers under build/ where they are missing and measures each variant for SECONDS. False, with a message
+ *  on standard error, where neither ran. Must be called in the root of the source tree. */
+bool bench_peers_measure(double seconds, bench_peers *out);
+
+/** The best of BEST by a call a step, fit() among them, or by any way. */
+double bench_peers_by_step(const double *best);
+double bench_peers_by_any(const double *best);
 
 #endif
