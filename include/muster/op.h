@@ -215,9 +215,12 @@ enum {
     MST_OP_PLACEHOLDER = 4, /**< the value comes from the caller */
     MST_OP_VARIABLE = 8,    /**< the output is storage that lives as long as the session */
     MST_OP_CONSTANT = 16,   /**< the value is the option `value` */
+    MST_OP_NO_VALUE = 32,   /**< only orders other nodes: group, no_op */
     MST_OP_OVERWRITES = 64, /**< a written source need not hold a value before: assign */
+    /** Each element of the one output depends on the elements of the sources that broadcast to its place, and the
+     *  reference kernel cannot fail on floats: threads of a device share the work. */
+    MST_OP_ELEMENTWISE = 128,
     MST_OP_PACKS_SOURCES = 256, /**< sources that no variable holds lie side by side, in their order */
-    MST_OP_NO_VALUE = 32,       /**< only orders other nodes: group, no_op */
 };
 
 struct mst_op {

@@ -12,9 +12,9 @@
 typedef struct mst_kernel {
     const char *engine;      /**< "onednn" */
     const char *device_type; /**< "CPU" */
-    const char *const *ops;  /**< names, ended by NULL */
-    /** The function for this node, or NULL where this kernel does not do it. */
-    mst_kernel_function (*select)(const mst_infer *c);
+    const char *const *ops;  /**< names, ended by NULL; NULL: any op, `select` says which */
+    /** The function for this node on a device of NUM_THREADS, or NULL where this kernel does not do it. */
+    mst_kernel_function (*select)(const mst_infer *c, int num_threads);
     /** Makes what the function finds in args->state, and the bytes of workspace it needs. May be NULL. */
     mst_status (*prepare)(const mst_infer *c, int num_threads, void **state, size_t *workspace);
     void (*release)(void *state);

@@ -123,6 +123,7 @@ const mst_op mst_op_add_n = {
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = infer,
     .grad = grad,

@@ -132,6 +132,7 @@ const mst_op mst_op_cast = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .fields = fields,
     .options_size = sizeof(mst_cast_options),

@@ -27,6 +27,7 @@ const mst_op mst_op_ceil = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = reference,

@@ -113,6 +113,7 @@ const mst_op mst_op_clip = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .fields = fields,
     .options_size = sizeof(mst_clip_options),

@@ -75,6 +75,7 @@ const mst_op mst_op_equal = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_comparison,
     .reference = reference,

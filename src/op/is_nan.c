@@ -29,6 +29,7 @@ const mst_op mst_op_is_nan = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_test,
     .reference = reference,

@@ -72,6 +72,7 @@ const mst_op mst_op_less = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_comparison,
     .reference = reference,

@@ -23,6 +23,7 @@ const mst_op mst_op_logical_not = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = reference,

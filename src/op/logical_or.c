@@ -42,6 +42,7 @@ const mst_op mst_op_logical_or = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
     .reference = reference,

@@ -59,6 +59,7 @@ const mst_op mst_op_neg = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,

@@ -54,6 +54,7 @@ const mst_op mst_op_scale = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .fields = fields,
     .options_size = sizeof(mst_scale_options),

@@ -171,6 +171,7 @@ const mst_op mst_op_select = {
     .num_src = 3,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = infer,
     .grad = grad,

@@ -70,6 +70,7 @@ const mst_op mst_op_sigmoid_cross_entropy = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = infer,
     .grad = grad,

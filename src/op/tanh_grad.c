@@ -34,6 +34,7 @@ const mst_op mst_op_tanh_grad = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_alike,
     .grad = grad,

@@ -6,6 +6,7 @@
 
 static bool lists(const mst_kernel *kernel, const mst_device *device, const mst_op *op) {
     if (strcmp(kernel->device_type, device->type->name) != 0) return false;
+    if (!kernel->ops) return true;
     for (int i = 0; kernel->ops[i]; i++)
         if (strcmp(kernel->ops[i], op->name) == 0) return true;
     return false;
@@ -23,7 +24,7 @@ static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src
     mst_infer c = mst_plan_infer_context(plan, node, src, dst);
     for (int i = 0; mst_kernel_table[i] && !node->run; i++) {
         const mst_kernel *kernel = mst_kernel_table[i];
-        if (!lists(kernel, device, node->op) || !(node->run = kernel->select(&c))) continue;
+        if (!lists(kernel, device, node->op) || !(node->run = kernel->select(&c, device->num_threads))) continue;
         node->kernel = kernel;
         if (kernel->prepare) MST_TRY(kernel->prepare(&c, device->num_threads, &node->state, &node->workspace));
     }

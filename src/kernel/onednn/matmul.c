@@ -211,7 +211,8 @@ static mst_status run(const mst_kernel_args *a) {
     return status ? mst_kernel_fail(a, MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;
 }
 
-static mst_kernel_function choose(const mst_infer *c) {
+static mst_kernel_function choose(const mst_infer *c, int num_threads) {
+    (void)num_threads;
     pthread_once(&once, make_engine);
     if (!engine || c->src[0].dtype != MST_F32 || c->dst[0].shape.ndim < 2) return NULL;
     if (c->src[0].shape.ndim < 2 || c->src[1].shape.ndim < 2) return NULL;
