@@ -11,6 +11,13 @@ enum {
     ALIGN = 64       /* elements that the loops of a kernel may take at once: parts begin where such a group does */
 };
 
+/* ThreadSanitizer does not see the barriers of libgomp, and takes every team for a race. */
+#ifdef __SANITIZE_THREAD__
+static const bool has_teams = false;
+#else
+static const bool has_teams = true;
+#endif
+
 typedef struct cut {
     bool flat;
     int64_t count, align; /* elements, or rows, to share out */
@@ -68,7 +75,7 @@ static mst_status run(const mst_kernel_args *a) {
 }
 
 static mst_kernel_function choose(const mst_infer *c, int num_threads) {
-    if (num_threads == 1 || !(c->op->flags & MST_OP_ELEMENTWISE) || c->op->workspace || c->num_src < 1 ||
+    if (!has_teams || num_threads == 1 || !(c->op->flags & MST_OP_ELEMENTWISE) || c->op->workspace || c->num_src < 1 ||
         c->num_src > MAX_SRC)
         return NULL;
     for (int i = 0; i < c->num_src; i++)
