@@ -6,8 +6,9 @@ learning rate 0.001 * 0.99^(step / 600), and a moving average of all variables w
 min(0.99, (1 + step) / (10 + step)).
 
 A script run without --variant measures each configuration in processes of its own, one for each variant of the program,
-and prints one JSON line for each configuration and way of running it: "fit" as Keras has it, "step" for a call of the
-program a step, "loop" for many steps in one compiled call. A variant's name ends in its way. Each number in a line is
+and prints one JSON line for each configuration and way of writing it: "guide" as the peer's own guide does (Keras' fit;
+DataLoader, optimizer, scheduler and AveragedModel), "step" for the least code a step that could be found, "loop" for
+many such steps in one compiled call. A variant's name ends in its way. Each number in a line is
 the best of any variant: what the peer can do at its best that way. A process prints "first step done" when it is, so
 that the time from its start can be taken outside.
 """
@@ -31,7 +32,8 @@ AVERAGE_DECAY = 0.99
 FIRST_STEP = "first step done"
 WARM_UP_STEPS = 200
 STEPS_A_CALL = 100
-WAYS = ["fit", "step", "loop"]
+GUIDE_STEPS_A_CALL = 600  # an epoch, so that what is done before and after one weighs as little as for its users
+WAYS = ["guide", "step", "loop"]
 
 
 def load(directory):

@@ -15,8 +15,8 @@ REPLICAS = 2
 
 # "eager" writes the update with the multi-tensor calls; "optimizer" uses torch.optim.SGD, fused; "compiled" compiles the
 # whole step.
-SINGLE = ["eager-step", "optimizer-step"] + (["compiled-step"] if shutil.which("g++") else [])
-CONFIGS = {"one-thread": SINGLE, "all-cores": SINGLE, f"ddp-{REPLICAS}": ["eager-step", "optimizer-step"]}
+SINGLE = ["guide", "eager-step", "optimizer-step"] + (["compiled-step"] if shutil.which("g++") else [])
+CONFIGS = {"one-thread": SINGLE, "all-cores": SINGLE, f"ddp-{REPLICAS}": ["guide", "eager-step", "optimizer-step"]}
 
 
 def make_network(torch):
@@ -72,6 +72,37 @@ def make_compiled(torch, network):
     return torch.compile(step)
 
 
+def by_guide(torch, rank, replicas, network, model, data):
+    """run(count) as the guide writes a loop; its moving average has a constant decay, which is as much work."""
+    utils = torch.utils.data
+    dataset = utils.TensorDataset(*data)
+    sampler = utils.distributed.DistributedSampler(dataset, replicas, rank) if replicas > 1 else None
+    loader = utils.DataLoader(dataset, batch_size=peer.BATCH, sampler=sampler, shuffle=sampler is None, drop_last=True)
+    weights = [p for p in network.parameters() if p.ndim == 2]
+    biases = [p for p in network.parameters() if p.ndim == 1]
+    optimizer = torch.optim.SGD([{"params": weights, "weight_decay": peer.L2}, {"params": biases}], lr=peer.LEARNING_RATE)
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, peer.DECAY_RATE ** (1 / peer.DECAY_STEPS))
+    swa = torch.optim.swa_utils
+    average = swa.AveragedModel(network, multi_avg_fn=swa.get_ema_multi_avg_fn(peer.AVERAGE_DECAY))
+
+    def batches():
+        while True:
+            yield from loader
+
+    source = batches()
+
+    def run(count):
+        for _ in range(count):
+            x, y = next(source)
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            scheduler.step()
+            average.update_parameters(network)
+
+    return run
+
+
 def run_replica(torch, rank, replicas, variant, arguments):
     import numpy  # the data goes through it: counted as part of the start, as TensorFlow's is
 
@@ -102,9 +133,13 @@ def run_replica(torch, rank, replicas, variant, arguments):
             update(learning_rate, keep)
         position += count
 
+    guide = variant == "guide"
+    if guide:
+        run = by_guide(torch, rank, replicas, network, model, (pixels, labels))
     if rank == 0:
         told = tell_others(torch, run) if replicas > 1 else run
-        result = peer.measure(told, arguments.seconds, peer.BATCH * replicas, torch.__version__)
+        result = peer.measure(told, arguments.seconds, peer.BATCH * replicas, torch.__version__,
+                              peer.GUIDE_STEPS_A_CALL if guide else peer.STEPS_A_CALL)
         with torch.no_grad():
             entropy = torch.nn.functional.cross_entropy(network(pixels[:10000]), labels[:10000])
             squares = sum(p.square().sum() for p in network.parameters() if p.ndim == 2)

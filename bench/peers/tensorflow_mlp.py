@@ -13,13 +13,12 @@ CORES = len(os.sched_getaffinity(0))
 REPLICAS = 2
 
 # A call of the compiled function does one step or many ("loop"); "jit" compiles with XLA; "wide" lets every replica use
-# all cores; "fit" is Keras's, which compiles with XLA where it can.
+# all cores; "guide" is Keras' fit, which compiles with XLA where it can.
 CONFIGS = {
-    "one-thread": ["fit", "step", "loop", "jit-step", "jit-loop"],
-    "all-cores": ["fit", "step", "loop", "jit-step", "jit-loop"],
-    f"mirrored-{REPLICAS}": ["fit", "wide-fit", "step", "loop", "wide-step", "wide-loop"],
+    "one-thread": ["guide", "step", "loop", "jit-step", "jit-loop"],
+    "all-cores": ["guide", "step", "loop", "jit-step", "jit-loop"],
+    f"mirrored-{REPLICAS}": ["guide", "wide-guide", "step", "loop", "wide-step", "wide-loop"],
 }
-FIT_STEPS = 600  # an epoch, so that what fit does before and after one weighs as little as it does for its users
 
 
 class Network:
@@ -139,7 +138,7 @@ def measure_fit(tf, replicas, data, seconds):
     def run(count):
         model.fit(dataset.prefetch(tf.data.AUTOTUNE), steps_per_epoch=count, verbose=0)
 
-    result = peer.measure(run, seconds, batch, tf.__version__, FIT_STEPS)
+    result = peer.measure(run, seconds, batch, tf.__version__, peer.GUIDE_STEPS_A_CALL)
     result["loss"] = float(model.evaluate(data[0][:10000], data[1][:10000], verbose=0))
     return result
 
@@ -156,7 +155,7 @@ def run_config(config, variant, arguments):
         logical = [tf.config.LogicalDeviceConfiguration() for _ in range(replicas)]
         tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], logical)
     data = peer.load(arguments.data)
-    if variant.endswith("fit"):
+    if variant.endswith("guide"):
         return measure_fit(tf, replicas, data, arguments.seconds)
     network, step = (mirrored if replicas > 1 else one_process)(tf, variant, data)
     position = 0

@@ -306,16 +306,18 @@ enum {
     PLAN,
     PLAN_GROWTH,
     SIZE,
-    TF_FIT,
+    TF_GUIDE,
     TF_STEP,
     TF_LOOP,
-    TF_MIRRORED_FIT,
+    TF_MIRRORED_GUIDE,
     TF_MIRRORED_STEP,
     TF_MIRRORED_LOOP,
-    TORCH,
+    TORCH_GUIDE,
+    TORCH_STEP,
+    TO_PEERS_GUIDE,
     TO_PEERS_BY_STEP,
     TO_PEERS,
-    TO_TF_MIRRORED_FIT,
+    TO_TF_MIRRORED_GUIDE,
     TO_TF_MIRRORED,
     TF_FIRST,
     TORCH_FIRST,
@@ -343,16 +345,19 @@ static row rows[NUM_ROWS] = {
     [PLAN] = AT_MOST("plan", "plan of a graph of 100,000 nodes, and its first run", "s", 2),
     [PLAN_GROWTH] = AT_MOST("plan_growth", "time a node, 100,000 nodes / 25,000 nodes", "x", 0),
     [SIZE] = AT_MOST("size", "library and command", "MB", 5),
-    [TF_FIT] = RATE("tensorflow_fit", "TensorFlow, fit"),
+    [TF_GUIDE] = RATE("tensorflow_guide", "TensorFlow, Keras' fit"),
     [TF_STEP] = RATE("tensorflow_step", "TensorFlow, own loop, a call a step"),
     [TF_LOOP] = RATE("tensorflow_loop", "TensorFlow, many steps in one compiled call"),
-    [TF_MIRRORED_FIT] = RATE("tensorflow_mirrored_fit", "MirroredStrategy over two CPU devices, fit"),
+    [TF_MIRRORED_GUIDE] = RATE("tensorflow_mirrored_guide", "MirroredStrategy over two CPU devices, Keras' fit"),
     [TF_MIRRORED_STEP] = RATE("tensorflow_mirrored_step", "MirroredStrategy, own loop, a call a step"),
     [TF_MIRRORED_LOOP] = RATE("tensorflow_mirrored_loop", "MirroredStrategy, many steps in one compiled call"),
-    [TORCH] = RATE("pytorch", "PyTorch, a call a step"),
+    [TORCH_GUIDE] = RATE("pytorch_guide", "PyTorch, the loop of its guide"),
+    [TORCH_STEP] = RATE("pytorch_step", "PyTorch, the least code a step"),
+    [TO_PEERS_GUIDE] = AT_LEAST("to_peers_guide", "Muster mirrored / best of both, as their guides do it", "x", 2),
     [TO_PEERS_BY_STEP] = AT_LEAST("to_peers_by_step", "Muster mirrored / best of both, a call a step", "x", 2),
     [TO_PEERS] = AT_LEAST("to_peers", "Muster mirrored / best of both, any way", "x", 2),
-    [TO_TF_MIRRORED_FIT] = AT_LEAST("to_tensorflow_mirrored_fit", "Muster mirrored / MirroredStrategy, fit", "x", 6),
+    [TO_TF_MIRRORED_GUIDE] =
+        AT_LEAST("to_tensorflow_mirrored_guide", "Muster mirrored / MirroredStrategy, Keras' fit", "x", 6),
     [TO_TF_MIRRORED] = AT_LEAST("to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy, any way", "x", 6),
     [TF_FIRST] = AT_MOST("tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0),
     [TORCH_FIRST] = AT_MOST("pytorch_first_step", "PyTorch: process start to first step done", "s", 0),
@@ -394,6 +399,10 @@ static void add_measured(row *r, double value) {
     if (value > 0) add(r, value);
 }
 
+static void add_ratio(row *r, double value, double to) {
+    if (to > 0) add(r, value / to);
+}
+
 /* Muster before and after the peers: the machine drifts. */
 static void measure_peers(double seconds, int64_t steps) {
     measured before, after;
@@ -403,17 +412,16 @@ static void measure_peers(double seconds, int64_t steps) {
     const double mirrored = (before.examples_per_sec + after.examples_per_sec) / 2;
     const bench_peer *tf = &peers.tensorflow, *torch = &peers.pytorch;
     for (int way = 0; way < BENCH_PEER_WAYS; way++) {
-        add_measured(&rows[TF_FIT + way], tf->best[way]);
-        add_measured(&rows[TF_MIRRORED_FIT + way], tf->replicated[way]);
+        add_measured(&rows[TF_GUIDE + way], tf->best[way]);
+        add_measured(&rows[TF_MIRRORED_GUIDE + way], tf->replicated[way]);
     }
-    add_measured(&rows[TORCH], bench_peers_by_any(torch->best));
-    const double by_step = fmax(bench_peers_by_step(tf->best), bench_peers_by_step(torch->best));
-    const double by_any = fmax(bench_peers_by_any(tf->best), bench_peers_by_any(torch->best));
-    const double replicated = bench_peers_by_any(tf->replicated), fit = tf->replicated[BENCH_PEER_FIT];
-    if (by_step > 0) add(&rows[TO_PEERS_BY_STEP], mirrored / by_step);
-    if (by_any > 0) add(&rows[TO_PEERS], mirrored / by_any);
-    if (fit > 0) add(&rows[TO_TF_MIRRORED_FIT], mirrored / fit);
-    if (replicated > 0) add(&rows[TO_TF_MIRRORED], mirrored / replicated);
+    add_measured(&rows[TORCH_GUIDE], torch->best[BENCH_PEER_GUIDE]);
+    add_measured(&rows[TORCH_STEP], torch->best[BENCH_PEER_STEP]);
+    add_ratio(&rows[TO_PEERS_GUIDE], mirrored, fmax(tf->best[BENCH_PEER_GUIDE], torch->best[BENCH_PEER_GUIDE]));
+    add_ratio(&rows[TO_PEERS_BY_STEP], mirrored, fmax(bench_peers_by_step(tf->best), bench_peers_by_step(torch->best)));
+    add_ratio(&rows[TO_PEERS], mirrored, fmax(bench_peers_by_any(tf->best), bench_peers_by_any(torch->best)));
+    add_ratio(&rows[TO_TF_MIRRORED_GUIDE], mirrored, tf->replicated[BENCH_PEER_GUIDE]);
+    add_ratio(&rows[TO_TF_MIRRORED], mirrored, bench_peers_by_any(tf->replicated));
     add_measured(&rows[TF_FIRST], tf->first_step);
     add_measured(&rows[TORCH_FIRST], torch->first_step);
 }

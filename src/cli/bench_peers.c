@@ -17,7 +17,7 @@ static double most(double a, double b) {
 }
 
 double bench_peers_by_step(const double *best) {
-    return most(best[BENCH_PEER_FIT], best[BENCH_PEER_STEP]);
+    return most(best[BENCH_PEER_GUIDE], best[BENCH_PEER_STEP]);
 }
 
 double bench_peers_by_any(const double *best) {
@@ -25,7 +25,7 @@ double bench_peers_by_any(const double *best) {
 }
 
 static void take_line(const char *line, bench_peers *out) {
-    static const char *const way_names[BENCH_PEER_WAYS] = {"fit", "step", "loop"};
+    static const char *const way_names[BENCH_PEER_WAYS] = {"guide", "step", "loop"};
     json_t *object = json_loads(line, 0, NULL);
     const char *name = json_string_value(json_object_get(object, "peer"));
     const char *config = json_string_value(json_object_get(object, "config"));

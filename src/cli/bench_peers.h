@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/** How the peer's program is run: by Keras' fit(), a call of it a step, or many steps in one compiled call. */
-typedef enum bench_peer_way { BENCH_PEER_FIT, BENCH_PEER_STEP, BENCH_PEER_LOOP, BENCH_PEER_WAYS } bench_peer_way;
+/** How the peer's program is written: as its guide does (Keras' fit), a call a step, or many steps a compiled call. */
+typedef enum bench_peer_way { BENCH_PEER_GUIDE, BENCH_PEER_STEP, BENCH_PEER_LOOP, BENCH_PEER_WAYS } bench_peer_way;
 
 /** Examples a second at the peer's best, over its variants and numbers of threads, and seconds; 0 where not measured.
  */
@@ -24,7 +24,7 @@ typedef struct bench_peers {
  *  on standard error, where neither ran. Must be called in the root of the source tree. */
 bool bench_peers_measure(double seconds, bench_peers *out);
 
-/** The best of BEST by a call a step, fit() among them, or by any way. */
+/** The best of BEST by a call a step, the guide's among them, or by any way. */
 double bench_peers_by_step(const double *best);
 double bench_peers_by_any(const double *best);
 
