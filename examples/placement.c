@@ -127,7 +127,7 @@ static void list_devices(const char *spec) {
     enum { MOST = 8 };
     mst_device_info info[MOST];
     int count;
-    check(mst_devices_describe(spec, info, MOST, &count));
+    check(mst_devices_describe(spec, NULL, info, MOST, &count));
     printf("devices of \"%s\":\n", spec);
     for (int i = 0; i < count && i < MOST; i++) printf("  %s, %d threads\n", info[i].name, info[i].num_threads);
 }

@@ -21,13 +21,14 @@ MST_API void mst_machine_read(mst_machine *out);
 /** Physical cores that this process may use, at least 1. */
 MST_API int mst_num_cores(void);
 
-/** The devices that a specification ("cpu:2") makes, for showing: full name and threads of each. Writes up to MAX and
- *  sets *COUNT to how many there are. */
+/** The devices that a specification ("cpu:2") makes, for showing: full name and threads of each. VISIBLE as
+ *  mst_session_options has it ("1,0"; NULL: all). Writes up to MAX and sets *COUNT to how many there are. */
 typedef struct mst_device_info {
     char name[192];
     int num_threads, first_core;
 } mst_device_info;
-MST_API MST_CHECKED mst_status mst_devices_describe(const char *spec, mst_device_info *out, int max, int *count);
+MST_API MST_CHECKED mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out,
+                                                    int max, int *count);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
 enum { MOST_DEVICES = 256 };
 
 typedef struct devices_options {
-    const char *devices;
+    const char *devices, *visible_devices;
     bool json;
 } devices_options;
 
@@ -19,6 +19,8 @@ static const option options[] = {
     {"devices", OPTION_TEXT, offsetof(devices_options, devices), "SPEC",
      .help = "the devices that this would make, such as cpu:2 or cpu:2/4 (default: one for each physical core, as "
              "training has them)"},
+    {"visible-devices", OPTION_TEXT, offsetof(devices_options, visible_devices), "N,N,...",
+     .help = "places in that list that are used, numbered anew from 0, as training has them"},
     {"json", OPTION_FLAG, offsetof(devices_options, json), .help = "as one line of JSON"},
     {0}};
 
@@ -91,8 +93,8 @@ static int run(const command_call *call) {
     char every_core[32];
     int count;
     snprintf(every_core, sizeof every_core, "cpu:%d", mst_num_cores());
-    if (mst_devices_describe(o->devices ? o->devices : every_core, device, MOST_DEVICES, &count))
-        return command_fail_library(EXIT_USAGE, "devices");
+    if (mst_devices_describe(o->devices ? o->devices : every_core, o->visible_devices, device, MOST_DEVICES, &count))
+        return command_fail(EXIT_USAGE, "devices: %s", mst_error()->message);
     if (count > MOST_DEVICES) count = MOST_DEVICES;
     mst_machine_read(&machine);
     if (!o->json)

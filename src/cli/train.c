@@ -51,8 +51,8 @@ static int choose_devices(training *t) {
         snprintf(t->devices, sizeof t->devices, "cpu");
     else
         snprintf(t->devices, sizeof t->devices, "cpu:%d", mst_num_cores());
-    if (mst_devices_describe(t->devices, t->device, MOST_DEVICES, &t->num_devices))
-        return command_fail_library(EXIT_USAGE, "devices");
+    if (mst_devices_describe(t->devices, o->visible_devices, t->device, MOST_DEVICES, &t->num_devices))
+        return command_fail(EXIT_USAGE, "train: %s", mst_error()->message);
     t->strategy = (mst_strategy){.kind = (mst_strategy_kind)o->strategy, .num_shards = o->shards};
     t->strategy.num_devices = o->strategy == MST_STRATEGY_ONE ? 1 : t->num_devices;
     if (mst_strategy_resolve(&t->strategy)) return command_fail_library(EXIT_USAGE, "shards");
@@ -143,6 +143,7 @@ static int make_model(training *t) {
     else
         mst_model_mlp(t->model, o->hidden_units.value, o->hidden_units.count, o->classes, (float)o->l2);
     mst_session_options session = {.devices = t->devices,
+                                   .visible_devices = o->visible_devices,
                                    .allow_soft_placement = o->allow_soft_placement,
                                    .placement_log = o->log_device_placement ? stderr : NULL,
                                    .plan_log = o->dump_plan ? stderr : NULL,

@@ -59,6 +59,8 @@ static const option strategy_options[] = {
      .help =
          "cpu:2 is the CPU as two devices, cpu:2/4 with 4 threads each, cpu all cores as one (default: one device for "
          "each physical core; with --strategy one: cpu)"},
+    {"visible-devices", OPTION_TEXT, AT(visible_devices), "N,N,...",
+     .help = "places in the list of devices that are used, numbered anew from 0, such as 1,0 (default: all)"},
     {"shards", OPTION_INT, AT(shards), "N", NULL, 1, 2048,
      .help = "replicas that a batch is cut into, a multiple of the devices: the same seed, batch size and shards give "
              "the same weights on any number of devices (default: the number of devices)"},

@@ -15,7 +15,7 @@ typedef struct train_options {
     double validation_split;
     bool raw_pixels, shuffle;
     int strategy; /**< mst_strategy_kind */
-    const char *devices;
+    const char *devices, *visible_devices;
     int shards;
     int64_t batch_size, batch_per_replica;
     int64_t epochs, steps;

@@ -149,16 +149,17 @@ const char *mst_devices_list(const mst_devices *devices, char *text, size_t size
     return text;
 }
 
-mst_status mst_devices_describe(const char *spec, mst_device_info *out, int max, int *count) {
+mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out, int max, int *count) {
     mst_devices devices;
     *count = 0;
     MST_TRY(mst_devices_parse(spec, 0, &devices));
-    *count = devices.count;
-    for (int i = 0; i < devices.count && i < max; i++) {
+    mst_status status = mst_devices_show(&devices, visible);
+    if (!status) *count = devices.count;
+    for (int i = 0; i < *count && i < max; i++) {
         const mst_device *device = &devices.device[i];
         out[i] = (mst_device_info){.num_threads = device->num_threads, .first_core = device->first_core};
         memcpy(out[i].name, device->text, sizeof device->text);
     }
     mst_devices_free(&devices);
-    return MST_OK;
+    return status;
 }

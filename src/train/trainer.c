@@ -37,7 +37,8 @@ static mst_status make(mst_trainer *trainer) {
     MST_TRY(mst_graph_create(&trainer->graph));
     mst_graph_set_seed(trainer->graph, trainer->options.seed);
     MST_TRY(mst_session_create(trainer->graph, &trainer->options.session, &trainer->session));
-    trainer->options.session.devices = NULL; /* the string is the caller's */
+    trainer->options.session.devices = trainer->options.session.visible_devices =
+        NULL; /* the strings are the caller's */
     trainer->strategy = trainer->options.strategy;
     trainer->strategy.num_devices =
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);

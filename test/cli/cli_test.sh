@@ -135,6 +135,8 @@ fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
 fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
 fails data_of_later_says_so 2 "not supported yet" train --data tfrecord:x
 fails unknown_device_type_says_what_there_is 2 "tpu.*cpu" train --devices tpu:2
+fails visible_device_that_is_none_names_the_places_there_are 2 "visible devices '2'.*from 0 to 1" train --devices cpu:2 --visible-devices 2
+fails visible_devices_are_checked_for_showing_too 2 "visible devices 'x'" devices --visible-devices x
 fails zero_devices_are_refused 2 "cpu:0" train --devices cpu:0
 fails argument_without_option_is_refused 2 "extra" train extra
 fails option_without_value_says_what_must_follow 2 "--epochs N" train --epochs
@@ -221,6 +223,10 @@ works help_of_a_command_lists_its_options "--batch-size N" help train
 works help_flag_of_a_command_lists_its_options "--batch-size N" train --help
 works version_names_the_libraries "oneDNN" version
 works devices_shows_the_split "CPU:3" devices --devices cpu:4
+run devices --devices cpu:4 --visible-devices 3,1
+check devices_shows_only_what_is_visible [ "$(grep -c 'device:CPU:' out)" -eq 2 ]
+run train $small --steps 1 --json --devices cpu:4 --visible-devices 3,1
+check training_uses_only_visible_devices grep -q '"devices":\["[^"]*CPU:0","[^"]*CPU:1"\]' out
 run devices --json
 check devices_as_json_is_one_object json_lines out
 run help completion bash

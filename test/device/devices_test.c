@@ -101,11 +101,16 @@ static void devices_are_described_for_showing(void **state) {
     (void)state;
     mst_device_info info[2];
     int count;
-    EXPECT_OK(mst_devices_describe("cpu:3/2", info, 2, &count));
+    EXPECT_OK(mst_devices_describe("cpu:3/2", NULL, info, 2, &count));
     assert_int_equal(count, 3);
     assert_string_equal(info[1].name, "/job:localhost/replica:0/task:0/device:CPU:1");
     assert_int_equal(info[1].num_threads, 2);
-    assert_int_equal(mst_devices_describe("cpu:x", info, 2, &count), MST_INVALID);
+    EXPECT_OK(mst_devices_describe("cpu:3", "2", info, 2, &count));
+    assert_int_equal(count, 1);
+    assert_string_equal(info[0].name, "/job:localhost/replica:0/task:0/device:CPU:0");
+    assert_int_equal(mst_devices_describe("cpu:x", NULL, info, 2, &count), MST_INVALID);
+    assert_int_equal(count, 0);
+    EXPECT_ERROR(mst_devices_describe("cpu:3", "3", info, 2, &count), MST_INVALID, "from 0 to 2");
     assert_int_equal(count, 0);
 }
 
