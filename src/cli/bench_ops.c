@@ -120,6 +120,7 @@ typedef struct bench {
     mst_session *session;
     double overhead; /* seconds of a run that computes nothing */
     double flops;    /* a second, of a large matrix product */
+    int num_measured;
 } bench;
 
 static size_t bytes_of(mst_value value) {
@@ -153,6 +154,7 @@ static void end(bench *b) {
 }
 
 static bool measure(bench *b, const char *name, mst_value value, double flops) {
+    b->num_measured++;
     if (mst_graph_check(b->in.graph) || mst_session_init_variables(b->session)) return false;
     double took = time_value(b->session, value, b->options->seconds / 50) - b->overhead;
     if (took <= 0) return false;
@@ -255,14 +257,24 @@ static mst_status run_all(bench *b, int *failed) {
     return run_cases(b, failed);
 }
 
+static int unknown_op(const char *name) {
+    enum { MOST_OPS = 1024 };
+    const char *names[MOST_OPS + 1] = {NULL};
+    const mst_op *op;
+    for (int i = 0; i < MOST_OPS && (op = mst_op_at(i)); i++) names[i] = op->name;
+    return command_unknown("op", name, names, "bench ops without --op lists those that are measured");
+}
+
 int bench_ops(const bench_options *options) {
     bench b = {.options = options};
     int failed = 0;
-    if (options->op && !mst_find_op(options->op))
-        return command_fail(EXIT_USAGE, "bench ops: there is no op '%s'", options->op);
+    if (options->op && !mst_find_op(options->op)) return unknown_op(options->op);
     mst_status status = run_all(&b, &failed);
     end(&b);
     if (status) return command_fail_library(EXIT_FAILED, NULL);
+    if (!b.num_measured)
+        return command_fail(EXIT_FAILED, "bench ops: '%s' is not measured: without --op there are those that are",
+                            options->op);
     return failed ? command_fail(EXIT_FAILED, "bench ops: %d cases failed: %s", failed, mst_error()->message)
                   : EXIT_DONE;
 }

@@ -59,8 +59,9 @@ static int dispatch(char **arguments) {
 }
 
 int main(int argc, char **argv) {
-    /* a reader that went away is a failed write, told as such */
+    /* a reader that went away is a failed write, told as such, and so is a file over the limit of its size */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     int status = argc > 0 ? dispatch(argv + 1) : EXIT_USAGE;
     errno = 0;
     bool failed = fflush(stdout) != 0 || ferror(stdout);

@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -123,9 +124,10 @@ static const char *join(const char *const *words, char *text, size_t size, const
 
 /* VALUE is NaN where TEXT is no number at all. */
 static mst_status number_fail(const option *o, const char *text, const char *kind, double value) {
-    char range[64] = "";
-    if (value > o->high)
-        snprintf(range, sizeof range, ", at most %g", o->high);
+    char range[64] = "", bound[32];
+    snprintf(bound, sizeof bound, "%g", o->high);
+    if (value > o->high) /* 1 - 1e-12 is written as 1 */
+        snprintf(range, sizeof range, ", %s %s", strtod(bound, NULL) > o->high ? "below" : "at most", bound);
     else if (o->low != 0 || o->high != 0)
         snprintf(range, sizeof range, o->above_low ? ", above %g" : ", at least %g", o->low);
     return MST_FAIL(MST_INVALID, "--%s %s: must be %s%s", o->name, text, kind, range);
@@ -172,7 +174,7 @@ static mst_status parse_bytes(const option *o, const char *text, int64_t *out) {
     static const char letters[] = "KMGT";
     char *unit;
     double value = strtod(text, &unit);
-    const char *letter = *unit ? strchr(letters, *unit & ~0x20) : NULL;
+    const char *letter = isalpha((unsigned char)*unit) ? strchr(letters, toupper((unsigned char)*unit)) : NULL;
     const char *rest = letter ? unit + 1 : unit;
     bool right = unit != text && (!*rest || strcasecmp(rest, "B") == 0 || (letter && strcasecmp(rest, "iB") == 0));
     double bytes = right ? ldexp(value, letter ? 10 * (int)(letter - letters + 1) : 0) : 0;
@@ -222,7 +224,8 @@ static mst_status parse_list(const option *o, const char *text, int64_t *integer
         size_t size = strcspn(at, ",");
         if (*count == OPTION_LIST_SIZE)
             return MST_FAIL(MST_INVALID, "--%s: at most %d numbers", o->name, OPTION_LIST_SIZE);
-        snprintf(item, sizeof item, "%.*s", (int)(size < NAME_SIZE ? size : NAME_SIZE - 1), at);
+        if (size >= sizeof item) return MST_FAIL(MST_INVALID, "--%s: '%.20s...' is too long for a number", o->name, at);
+        snprintf(item, sizeof item, "%.*s", (int)size, at);
         if (integers) MST_TRY(parse_integer(o, item, text, &integers[*count]));
         if (numbers) MST_TRY(parse_number(o, item, text, &numbers[*count]));
         ++*count;
@@ -259,10 +262,12 @@ static mst_status set(const option *o, const char *text, void *values) {
 
 /* ---- the command line ---- */
 
-/* ARGUMENT is --NAME or, NEGATED, --no-NAME, perhaps with more. */
+/* ARGUMENT is --NAME or, NEGATED, --no-NAME, perhaps with more. Only flags can be negated. */
 static mst_status unknown(const option_list *list, const char *argument, const char *name, bool negated) {
     const char *names[MOST_NAMES + 1] = {NULL};
-    for (int i = 0; i < list->count && i < MOST_NAMES; i++) names[i] = list->entry[i].option.name;
+    int count = 0;
+    for (int i = 0; i < list->count && count < MOST_NAMES; i++)
+        if (!negated || list->entry[i].option.type == OPTION_FLAG) names[count++] = list->entry[i].option.name;
     const char *nearest = mst_nearest(name, names);
     if (nearest)
         return MST_FAIL(MST_INVALID, "there is no option '%s': did you mean '--%s%s'?", argument, negated ? "no-" : "",
@@ -281,7 +286,10 @@ static mst_status parse_option(option_list *list, const char *argument, char *co
     option_entry *entry = find(list, name);
     if (!entry && !equals && (strncmp(name, "no-", 3) == 0 || strncmp(name, "no_", 3) == 0)) {
         entry = find(list, name + 3);
-        if (!entry || entry->option.type != OPTION_FLAG) return unknown(list, argument, name + 3, true);
+        if (entry && entry->option.type != OPTION_FLAG)
+            return MST_FAIL(MST_INVALID, "--%s takes a value and cannot be switched off: leave it out",
+                            entry->option.name);
+        if (!entry) return unknown(list, argument, name + 3, true);
         entry->given = true;
         return set(&entry->option, "false", values);
     }

@@ -141,6 +141,7 @@ fails zero_devices_are_refused 2 "cpu:0" train --devices cpu:0
 fails argument_without_option_is_refused 2 "extra" train extra
 fails option_without_value_says_what_must_follow 2 "--epochs N" train --epochs
 fails option_followed_by_option_says_what_must_follow 2 "--epochs N" train --epochs --json
+fails value_that_cannot_be_switched_off_says_so 2 "--steps takes a value" train --no-steps
 fails empty_value_is_refused 2 "data" train --data=
 fails unknown_benchmark_names_the_nearest 2 "'mpl'.*'mlp'" bench mpl
 fails benchmark_must_be_named 2 "mlp" bench
@@ -165,6 +166,9 @@ fails dropout_of_all_is_refused 2 "dropout" train --dropout 1
 fails negative_seed_is_refused 2 "seed" train --seed -1
 fails seed_beyond_what_json_has_is_refused 2 "2^63" train --seed 18446744073709551615
 fails size_without_number_is_refused 2 "512MB" train --memory-limit lots
+fails size_with_a_space_before_its_unit_is_refused 2 "512MB" train --memory-limit "4 B"
+fails bound_just_below_a_round_number_is_told_as_such 2 "below 1" train --ema 1
+fails number_of_too_many_digits_is_refused 2 "too long" train --values "0.1$(printf %080d 0)"
 fails size_with_unknown_unit_is_refused 2 "512MB" train --memory-limit 5XB
 fails flag_with_a_number_is_refused 2 "true or false" train --evaluate=5
 fails hole_in_a_list_is_refused 2 "hidden-units" train --hidden-units 100,,50
@@ -299,13 +303,18 @@ check predictions_are_an_npy_file sh -c 'head -c 6 p.npy | grep -q NUMPY'
 check predictions_have_a_row_for_each_example [ "$(wc -c < p.npy)" -eq $((128 + 50 * 10 * 4)) ]
 check no_temporary_file_is_left sh -c '! ls | grep -q "p.npy."'
 fails predictions_to_a_missing_folder_fail_before_training 1 "nowhere/p.npy" train $small --predict nowhere/p.npy
+(ulimit -f 1 && exec "$muster" train $small --steps 1 --progress none --predict limited.npy) > /dev/null 2> err
+check predictions_over_the_limit_of_file_sizes_are_an_error [ $? -eq 1 -a "$(grep -c "^error: 'limited.npy'" err)" -eq 1 ]
+check predictions_that_failed_leave_no_file sh -c '! ls | grep -q limited.npy'
 fails predictions_to_a_folder_are_refused 1 "data" train $small --predict data
 
 # ---- benchmarks --------------------------------------------------------------------------------------
 
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matmul --seconds 0.2
-fails bench_of_an_unknown_op_is_refused 2 "no op 'nope'" bench ops --op nope
+fails bench_of_an_unknown_op_names_the_nearest 2 "no op 'matmull'.*'matmul'" bench ops --op matmull
+run bench ops --op variable --seconds 0.1 --json
+check bench_of_an_op_that_is_not_measured_says_so [ $status -eq 1 -a "$(grep -c "'variable' is not measured" err)" -eq 1 ]
 
 # ---- interruption ------------------------------------------------------------------------------------
 
