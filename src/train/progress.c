@@ -1,14 +1,17 @@
 /* Progress as Keras users know it: a bar on a terminal, a line an epoch elsewhere, or a line every so many steps in the
  * manner of TensorFlow's examples. */
 #include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "muster/train.h"
 
-enum { BAR_WIDTH = 30, DEFAULT_EVERY = 100 };
+enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 5, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
 static const double REDRAW_SECONDS = 0.05; /* a terminal shows no more, and drawing costs time */
 
 struct mst_progress_state {
@@ -23,53 +26,102 @@ struct mst_progress_state {
     int width_before;                                        /* characters of the last line drawn, to wipe */
 };
 
-static int print_values(FILE *file, const mst_train_state *s) {
-    int width = fprintf(file, " - loss: %.4f", s->loss);
-    for (int m = 0; m < s->num_metrics; m++) width += fprintf(file, " - %s: %.4f", s->metric_name[m], s->metric[m]);
-    if (s->has_validation) {
-        width += fprintf(file, " - val_loss: %.4f", s->validation_loss);
-        for (int m = 0; m < s->num_metrics; m++)
-            width += fprintf(file, " - val_%s: %.4f", s->metric_name[m], s->validation_metric[m]);
-    }
-    return width;
+/* A line on its way to the screen. */
+typedef struct line {
+    char text[LINE_SIZE];
+    int used;
+} line;
+
+static void append(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(line *l, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    int size = vsnprintf(l->text + l->used, (size_t)(LINE_SIZE - l->used), format, list);
+    va_end(list);
+    l->used = size < LINE_SIZE - l->used ? l->used + size : LINE_SIZE - 1;
 }
 
-static int print_duration(FILE *file, double seconds) {
+static void append_values(line *l, const mst_train_state *s) {
+    append(l, " - loss: %.4f", s->loss);
+    for (int m = 0; m < s->num_metrics; m++) append(l, " - %s: %.4f", s->metric_name[m], s->metric[m]);
+    if (!s->has_validation) return;
+    append(l, " - val_loss: %.4f", s->validation_loss);
+    for (int m = 0; m < s->num_metrics; m++) append(l, " - val_%s: %.4f", s->metric_name[m], s->validation_metric[m]);
+}
+
+static void append_duration(line *l, double seconds) {
     if (seconds >= 3600)
-        return fprintf(file, "%d:%02d:%02d", (int)(seconds / 3600), (int)(seconds / 60) % 60, (int)seconds % 60);
-    if (seconds >= 60) return fprintf(file, "%d:%02d", (int)(seconds / 60), (int)seconds % 60);
-    return fprintf(file, "%ds", (int)(seconds + 0.5));
+        append(l, "%d:%02d:%02d", (int)(seconds / 3600), (int)(seconds / 60) % 60, (int)seconds % 60);
+    else if (seconds >= 60)
+        append(l, "%d:%02d", (int)(seconds / 60), (int)seconds % 60);
+    else
+        append(l, "%ds", (int)(seconds + 0.5));
 }
 
-static int draw_bar(FILE *file, int64_t done, int64_t total) {
-    int width = 0;
-    if (total < 0) return fprintf(file, "%" PRId64 "/unknown", done);
+/* What follows the bar. */
+static void append_rest(line *l, const mst_progress_state *p, const mst_train_state *s, bool last) {
+    double elapsed = s->seconds - p->epoch_began;
+    append(l, " - ");
+    if (last || s->steps_per_epoch < 0) {
+        append_duration(l, elapsed);
+        if (s->step_in_epoch) append(l, " %.1fms/step", elapsed * 1e3 / (double)s->step_in_epoch);
+    } else {
+        append(l, "ETA: ");
+        append_duration(l, elapsed * (double)(s->steps_per_epoch - s->step_in_epoch) /
+                               (double)(s->step_in_epoch ? s->step_in_epoch : 1));
+    }
+    append_values(l, s);
+    append(l, " - %.0f examples/s", s->examples_per_sec);
+}
+
+/* The count and a bar of at most WIDTH. */
+static void append_bar(line *l, int64_t done, int64_t total, int width) {
+    if (total < 0) {
+        append(l, "%" PRId64 "/unknown", done);
+        return;
+    }
     char count[24];
     int digits = snprintf(count, sizeof count, "%" PRId64, total);
-    width += fprintf(file, "%*" PRId64 "/%" PRId64 " [", digits, done, total);
-    int filled = total ? (int)(done * BAR_WIDTH / total) : BAR_WIDTH;
-    for (int i = 0; i < BAR_WIDTH; i++) fputc(i < filled ? '=' : i == filled ? '>' : '.', file);
-    fputc(']', file);
-    return width + BAR_WIDTH + 1;
+    append(l, "%*" PRId64 "/%s", digits, done, count);
+    if (width > BAR_WIDTH) width = BAR_WIDTH;
+    if (width < LEAST_BAR_WIDTH) return;
+    int filled = total ? (int)(done * width / total) : width;
+    append(l, " [");
+    for (int i = 0; i < width; i++) append(l, "%c", i < filled ? '=' : i == filled ? '>' : '.');
+    append(l, "]");
 }
 
-static void draw(mst_progress_state *p, const mst_train_state *s, bool last) {
-    double elapsed = s->seconds - p->epoch_began;
-    if (p->terminal) fputc('\r', p->file);
-    int width = draw_bar(p->file, s->step_in_epoch, s->steps_per_epoch);
-    width += fprintf(p->file, " - ");
-    if (last || s->steps_per_epoch < 0) {
-        width += print_duration(p->file, elapsed);
-        if (s->step_in_epoch) width += fprintf(p->file, " %.1fms/step", elapsed * 1e3 / (double)s->step_in_epoch);
-    } else {
-        width += fprintf(p->file, "ETA: ");
-        width += print_duration(p->file, elapsed * (double)(s->steps_per_epoch - s->step_in_epoch) /
-                                             (double)(s->step_in_epoch ? s->step_in_epoch : 1));
+/* Of the terminal now; without a bound where it does not say. */
+static int columns_of(FILE *file) {
+    struct winsize size;
+    bool known = ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : INT_MAX;
+}
+
+/* Leaves out what does not fit, values as a whole: half a number would be another number. */
+static void cut(line *l, int width) {
+    while (l->used > width) {
+        int end = l->used - 1;
+        while (end > 0 && strncmp(l->text + end, " - ", 3) != 0) end--;
+        l->used = end > 0 ? end : width;
+        l->text[l->used] = '\0';
     }
-    width += print_values(p->file, s);
-    width += fprintf(p->file, " - %.0f examples/s", s->examples_per_sec);
-    for (int i = width; p->terminal && i < p->width_before; i++) fputc(' ', p->file);
-    p->width_before = last ? 0 : width;
+}
+
+/* A line that is drawn over must fit on one row of the terminal, else each drawing leaves a row behind: the bar becomes
+ * shorter, then the last values are left out. The last drawing of an epoch stays, so it is whole. */
+static void draw(mst_progress_state *p, const mst_train_state *s, bool last) {
+    line rest = {.used = 0}, count = {.used = 0}, whole = {.used = 0};
+    int columns = p->terminal ? columns_of(p->file) : INT_MAX;
+    append_rest(&rest, p, s, last);
+    append_bar(&count, s->step_in_epoch, s->steps_per_epoch, 0);
+    append_bar(&whole, s->step_in_epoch, s->steps_per_epoch, columns - 1 - count.used - rest.used - BAR_FRAME);
+    append(&whole, "%s", rest.text);
+    if (!last) cut(&whole, columns - 1);
+    if (p->terminal) fputc('\r', p->file);
+    fputs(whole.text, p->file);
+    for (int i = whole.used; p->terminal && i < p->width_before && i < columns - 1; i++) fputc(' ', p->file);
+    p->width_before = last ? 0 : whole.used;
     if (last) fputc('\n', p->file);
     fflush(p->file);
     p->drawn = s->seconds;
@@ -121,7 +173,10 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
 
 static mst_status train_end(void *context, mst_train_state *state) {
     (void)state;
-    free(context);
+    mst_progress_state *p = context;
+    /* where training failed in an epoch, what is printed next begins a line */
+    if (p->width_before) fputc('\n', p->file);
+    free(p);
     return MST_OK;
 }
 

@@ -1,5 +1,9 @@
+#include <fcntl.h>
 #include <math.h>
 #include <regex.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "support/test.h"
 #include "support/training.h"
@@ -302,6 +306,66 @@ static void progress_shows_nothing_where_none_is_wanted(void **state) {
     free(text);
 }
 
+static mst_status wait_for_redraw(void *context, mst_train_state *state) {
+    const int64_t *fail_at = context;
+    usleep(60000);
+    return state->step == *fail_at ? MST_FAIL(MST_CANCELLED, "enough of this") : MST_OK;
+}
+
+/* what comes out of FILE is drawn, since each step takes longer than a terminal is left alone */
+static mst_status fit_slowly(FILE *file, mst_progress kind, int64_t fail_at) {
+    fixture f = begin(mst_sgd(.learning_rate = 0.1));
+    mst_callback callback = {.context = &fail_at, .step_end = wait_for_redraw};
+    mst_status status = mst_fit(f.model, .data = f.data, .validation = f.validation, .batch_size = BATCH,
+                                .progress = file, .progress_kind = kind, .callbacks = &callback, .num_callbacks = 1);
+    end(&f);
+    return status;
+}
+
+static void bar_fits_the_terminal(void **state) {
+    (void)state;
+    enum { COLUMNS = 40 };
+    char text[4096];
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    FILE *file = fdopen(side, "w");
+    assert_non_null(file);
+    assert_int_equal(ioctl(side, TIOCSWINSZ, &(struct winsize){.ws_row = 24, .ws_col = COLUMNS}), 0);
+    EXPECT_OK(fit_slowly(file, MST_PROGRESS_AUTO, -1));
+    fclose(file);
+    size_t size = 0;
+    for (ssize_t got; (got = read(terminal, text + size, sizeof text - 1 - size)) > 0; size += (size_t)got)
+        ;
+    text[size] = '\0';
+    int drawings = 0;
+    for (char *drawing = strchr(text, '\r'); drawing; drawing = strchr(drawing + 1, '\r')) {
+        size_t length = strcspn(drawing + 1, "\r");
+        bool stays = drawing[1 + length] == '\r' && drawing[2 + length] == '\n';
+        if (!stays && strncmp(drawing, "\r\n", 2) != 0) {
+            assert_true(length < COLUMNS);
+            char drawn[COLUMNS];
+            snprintf(drawn, sizeof drawn, "%.*s", (int)length, drawing + 1);
+            expect_match(drawn, "^[1-5]/5 - ETA: [0-9]+s - loss: [0-9]\\.[0-9]{4} *$"); /* no part of a value */
+            drawings++;
+        }
+    }
+    assert_true(drawings >= STEPS - 1);
+    expect_match(text, "val_accuracy: [0-9.]+ - [0-9]+ examples/s"); /* the last drawing is whole */
+    close(terminal);
+}
+
+static void bar_of_training_that_fails_ends_its_line(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    EXPECT_ERROR(fit_slowly(file, MST_PROGRESS_BAR, 4), MST_CANCELLED, "enough of this");
+    fclose(file);
+    expect_match(text, "3/5 \\[=+>\\.*\\].* examples/s *\n$");
+    free(text);
+}
+
 /* what progress keeps must be freed also then: the address sanitizer sees it */
 static void progress_of_training_that_fails_is_given_up_cleanly(void **state) {
     (void)state;
@@ -334,6 +398,8 @@ int main(void) {
         cmocka_unit_test(lines_have_the_format_of_the_classic_example),
         cmocka_unit_test(progress_on_no_terminal_is_a_line_an_epoch),
         cmocka_unit_test(bar_is_drawn_over_itself),
+        cmocka_unit_test(bar_fits_the_terminal),
+        cmocka_unit_test(bar_of_training_that_fails_ends_its_line),
         cmocka_unit_test(progress_shows_nothing_where_none_is_wanted),
         cmocka_unit_test(progress_of_training_that_fails_is_given_up_cleanly),
     };
