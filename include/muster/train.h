@@ -92,11 +92,13 @@ MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *fi
 
 typedef struct mst_fit_options {
     int zero_;
-    const mst_dataset *data;       /**< components: inputs, labels; not batched */
-    const mst_dataset *validation; /**< evaluated after each epoch */
-    int64_t batch_size;            /**< global; default 32 */
+    /** Components: inputs, labels. Rows are shuffled and batched here; batches are taken as they come (so shuffle
+     *  before mst_dataset_batch, and put a prefetch behind where a map is slow). */
+    const mst_dataset *data;
+    const mst_dataset *validation; /**< evaluated after each epoch; rows or batches */
+    int64_t batch_size;            /**< global; default 32, or that of the data */
     int64_t epochs;                /**< default 1 */
-    int64_t steps;                 /**< > 0: number of steps in all, in place of epochs */
+    int64_t steps;                 /**< > 0: number of steps in all, in place of epochs; for data without end */
     bool no_shuffle;
     bool drop_remainder;
     const mst_callback *callbacks;
@@ -122,11 +124,12 @@ typedef struct mst_result {
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &(mst_fit_options){.zero_ = 0, __VA_ARGS__}, NULL)
 
-/** Loss and metrics over a data set; CONFUSION (may be NULL) receives an i64 [classes, classes] tensor, rows labels,
- *  columns predictions, owned by the caller. */
+/** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may
+ * be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
-/** The model's outputs for all rows, [n, ...]; owned by the caller. */
+/** The model's outputs for all rows, [n, ...]; owned by the caller. DATA and BATCH_SIZE as in mst_evaluate, labels are
+ *  not needed. */
 MST_API MST_CHECKED mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                            mst_tensor **out);
 

@@ -61,10 +61,14 @@ static int choose_devices(training *t) {
     return EXIT_DONE;
 }
 
+static const int64_t MOST_STEPS = 1000000000000000; /* as of --steps and of schedules */
+
 static int64_t total_steps(const training *t) {
     if (t->o->steps) return t->o->steps;
-    int64_t rows = mst_dataset_num_rows(t->train);
-    return rows < 0 ? -1 : t->o->epochs * ((rows + t->batch_size - 1) / t->batch_size);
+    int64_t steps, rows = mst_dataset_num_rows(t->train);
+    if (rows < 0) return -1;
+    if (__builtin_mul_overflow(t->o->epochs, (rows + t->batch_size - 1) / t->batch_size, &steps)) return INT64_MAX;
+    return steps;
 }
 
 /* ---- data ---- */
@@ -115,6 +119,9 @@ static int open_data(training *t) {
                             "a batch of %" PRId64 " is larger than the data: '%s' has %" PRId64
                             " rows to train on: use --batch-size %" PRId64 " or less",
                             t->batch_size, t->data, rows, rows);
+    if (total_steps(t) > MOST_STEPS)
+        return command_fail(EXIT_USAGE, "train: --epochs %" PRId64 ": more than 10^15 steps in all: give fewer",
+                            o->epochs);
     return EXIT_DONE;
 }
 

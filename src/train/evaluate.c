@@ -5,14 +5,6 @@
 #include "muster/ops.h"
 #include "train/trainer.h"
 
-static mst_status batches_of(const mst_dataset *data, int64_t batch_size, mst_iterator **out) {
-    mst_dataset *batches;
-    MST_TRY(mst_dataset_batch((mst_dataset *)(uintptr_t)data, batch_size, false, &batches));
-    mst_status status = mst_iterator_create(batches, 0, out);
-    mst_dataset_release(batches);
-    return status;
-}
-
 static mst_status add_confusion(const mst_tensor *batch, mst_tensor **total) {
     if (!*total) MST_TRY(mst_tensor_create(mst_tensor_dtype(batch), mst_tensor_shape(batch), total));
     for (int64_t i = 0; i < mst_tensor_count(batch); i++)
@@ -57,7 +49,7 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
     MST_TRY(mst_trainer_of(model, &trainer));
     MST_TRY(mst_trainer_accept(trainer, data, true, batch_size));
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
-    MST_TRY(batches_of(data, batch_size, &iterator));
+    MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
     double began = mst_clock();
     mst_status status = run(trainer, iterator, result, confusion);
     mst_iterator_destroy(iterator);
@@ -123,7 +115,7 @@ mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_
     int64_t rows = mst_dataset_num_rows(data), done = 0;
     if (rows < 0) return MST_FAIL(MST_INVALID, "predict: the data has no known number of rows");
     MST_TRY(build_predict(trainer));
-    MST_TRY(batches_of(data, batch_size, &iterator));
+    MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
     mst_status status = MST_OK;
     for (const mst_batch *batch; !status;) {
         status = mst_iterator_next(iterator, &batch);

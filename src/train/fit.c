@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/dataset.h"
 #include "train/trainer.h"
+
+enum { DEFAULT_BATCH_SIZE = 32 };
 
 /* Sums over the examples of an epoch; the mean loss weights each batch by its examples. */
 typedef struct totals {
@@ -119,6 +122,7 @@ static mst_status validate(fit *f) {
     mst_result result;
     int64_t rows = mst_dataset_num_rows(f->options->validation);
     int64_t batch_size = rows > 0 && rows < f->batch_size ? rows : f->batch_size;
+    if (f->options->validation->batch_size) batch_size = 0;
     MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, batch_size, &result, NULL));
     f->state.has_validation = true;
     f->state.validation_loss = result.loss;
@@ -197,6 +201,10 @@ static mst_status prepare_data(fit *f) {
     mst_dataset *data = mst_dataset_retain((mst_dataset *)(uintptr_t)o->data);
     mst_dataset *mixed = NULL;
     mst_status status = MST_OK;
+    if (data->batch_size) { /* as they come */
+        f->batches = data;
+        return MST_OK;
+    }
     if (!o->no_shuffle) {
         status = mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = f->trainer->options.seed}, &mixed);
         mst_dataset_release(data);
@@ -212,6 +220,8 @@ static mst_status prepare_state(fit *f) {
     mst_trainer *trainer = f->trainer;
     int64_t per_epoch = mst_dataset_cardinality(f->batches);
     if (per_epoch == 0) return MST_FAIL(MST_INVALID, "fit: the data has no batch");
+    if (per_epoch == MST_INFINITE && o->steps == 0)
+        return MST_FAIL(MST_INVALID, "fit: the data has no end: say with .steps how many steps to make");
     f->state = (mst_train_state){.model = trainer->model,
                                  .num_epochs = o->epochs > 0 ? o->epochs : 1,
                                  .steps_per_epoch = per_epoch,
@@ -220,10 +230,9 @@ static mst_status prepare_state(fit *f) {
                                  .num_metrics = trainer->num_metrics,
                                  .learning_rate = trainer->optimizer.learning_rate};
     memcpy(f->state.metric_name, trainer->metric_name, sizeof trainer->metric_name);
-    if (o->steps > 0)
-        f->state.num_steps = trainer->step + o->steps;
-    else if (per_epoch > 0)
-        f->state.num_steps = trainer->step + per_epoch * f->state.num_epochs;
+    int64_t steps = o->steps;
+    bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, f->state.num_epochs, &steps));
+    if (!known || __builtin_add_overflow(trainer->step, steps, &f->state.num_steps)) f->state.num_steps = -1;
     if (o->steps > 0 && per_epoch > 0) f->state.num_epochs = (o->steps + per_epoch - 1) / per_epoch;
     return MST_OK;
 }
@@ -257,15 +266,20 @@ static void fill_result(const fit *f, mst_result *result) {
 static mst_status prepare(fit *f, mst_model *model) {
     const mst_fit_options *o = f->options;
     MST_TRY(mst_trainer_of(model, &f->trainer));
+    if (!o->data) return MST_FAIL(MST_INVALID, "fit: no data");
+    f->batch_size = o->batch_size || o->data->batch_size ? o->batch_size : DEFAULT_BATCH_SIZE;
+    if (o->data->batch_size && o->drop_remainder)
+        return MST_FAIL(MST_INVALID, "fit: the data comes in batches: say drop_remainder to mst_dataset_batch");
     if (o->epochs < 0 || o->steps < 0) return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
     MST_TRY(mst_trainer_accept(f->trainer, o->data, true, f->batch_size));
+    if (o->data->batch_size) f->batch_size = o->data->batch_size;
     MST_TRY(prepare_data(f));
     MST_TRY(prepare_state(f));
     return mst_trainer_build(f->trainer, &f->trainer->train, true);
 }
 
 mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result) {
-    fit f = {.options = options, .began = mst_clock(), .batch_size = options->batch_size ? options->batch_size : 32};
+    fit f = {.options = options, .began = mst_clock()};
     mst_status status = prepare_callbacks(&f);
     if (!status) status = prepare(&f, model);
     if (!status) status = run_training(&f);

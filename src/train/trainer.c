@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "data/dataset.h"
 #include "muster/ops.h"
 
 double mst_clock(void) {
@@ -93,12 +94,17 @@ mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, boo
         return MST_FAIL(MST_INVALID, "the data has %d components, needs inputs%s", mst_dataset_num_components(data),
                         with_labels ? " and labels" : "");
     int64_t rows = mst_dataset_num_rows(data);
-    if (batch_size < 1) return MST_FAIL(MST_INVALID, "batch size %lld, must be at least 1", (long long)batch_size);
-    if (rows >= 0 && batch_size > rows)
+    bool batched = data->batch_size > 0;
+    if (batched && batch_size != 0 && batch_size != data->batch_size)
+        return MST_FAIL(MST_INVALID, "batch size %lld, but the data comes in batches of %lld: leave the batch size 0",
+                        (long long)batch_size, (long long)data->batch_size);
+    if (!batched && batch_size < 1)
+        return MST_FAIL(MST_INVALID, "batch size %lld, must be at least 1", (long long)batch_size);
+    if (!batched && rows >= 0 && batch_size > rows)
         return MST_FAIL(MST_INVALID, "batch size %lld is larger than the data, which has %lld rows: take a smaller one",
                         (long long)batch_size, (long long)rows);
     for (int i = 0; i < needed; i++) {
-        mst_spec spec = mst_dataset_spec(data, i);
+        mst_spec spec = data->row[i];
         char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
         if (!trainer->row[i].dtype) trainer->row[i] = spec;
         if (trainer->row[i].dtype != spec.dtype || !mst_shape_equal(trainer->row[i].shape, spec.shape))
@@ -108,6 +114,18 @@ mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, boo
                             mst_shape_print(trainer->row[i].shape, want, sizeof want));
     }
     return MST_OK;
+}
+
+mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out) {
+    mst_dataset *batches = (mst_dataset *)(uintptr_t)data;
+    *out = NULL;
+    if (mst_dataset_num_rows(data) == MST_INFINITE)
+        return MST_FAIL(MST_INVALID, "the data has no end: take so many rows of it (mst_dataset_take)");
+    if (data->batch_size) return mst_iterator_create(batches, 0, out);
+    MST_TRY(mst_dataset_batch(batches, batch_size, false, &batches));
+    mst_status status = mst_iterator_create(batches, 0, out);
+    mst_dataset_release(batches);
+    return status;
 }
 
 /* ---- graph ---- */

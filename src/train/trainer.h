@@ -40,7 +40,6 @@ typedef struct mst_trainer {
     mst_session *session;
     int num_metrics;
     const char *metric_name[MST_MAX_METRICS];
-    bool has_rows;
     mst_spec row[2]; /**< of inputs and labels, without the batch */
     mst_sharded_step train, evaluate;
     mst_value predict_input, predict_output;
@@ -54,6 +53,9 @@ MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 /** Checks that DATA has inputs and (where WITH_LABELS) labels like those seen before, and a batch that fits. */
 MST_CHECKED mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
                                           int64_t batch_size);
+/** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has no end.
+ */
+MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out);
 /** Builds the step (once) and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
 /** Runs the step on a batch, each shard its rows. */

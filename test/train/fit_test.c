@@ -207,7 +207,76 @@ static void steps_may_be_counted_in_place_of_epochs(void **state) {
     mst_dataset_release(data);
 }
 
+/* shuffled, batched and made ahead by the caller as fit does it with rows: the same steps */
+static void batches_are_taken_as_they_come(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS + 7, FEATURES, CLASSES, 1), *mixed, *batches, *ahead;
+    EXPECT_OK(mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = 3}, &mixed));
+    EXPECT_OK(mst_dataset_batch(mixed, BATCH, false, &batches));
+    EXPECT_OK(mst_dataset_prefetch(batches, 2, &ahead));
+    mst_dataset *given[] = {data, batches, ahead};
+    char hex[3][65];
+    mst_result result[3];
+    for (int i = 0; i < 3; i++) {
+        mst_model *model = compiled(mst_adam(.learning_rate = 0.01), "cpu:2/1", 3);
+        int64_t size = i == 0 ? BATCH : 0;
+        EXPECT_OK(mst_fit(model, .data = given[i], .validation = given[i], .batch_size = size, .epochs = 3));
+        EXPECT_OK(mst_model_sha256(model, hex[i]));
+        EXPECT_OK(mst_evaluate(model, given[i], size, &result[i], NULL));
+        assert_int_equal(result[i].examples, ROWS + 7);
+        mst_tensor *out;
+        EXPECT_OK(mst_predict(model, given[i], size, &out));
+        assert_int_equal(mst_tensor_shape(out).dim[0], ROWS + 7);
+        mst_tensor_release(out);
+        mst_model_destroy(model);
+    }
+    assert_string_equal(hex[0], hex[1]);
+    assert_string_equal(hex[0], hex[2]);
+    assert_true(fabs(result[0].loss - result[1].loss) < 1e-6 && result[1].loss == result[2].loss);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    EXPECT_ERROR(mst_fit(model, .data = batches, .batch_size = 7), MST_INVALID, "comes in batches of 20");
+    EXPECT_ERROR(mst_fit(model, .data = batches, .drop_remainder = true), MST_INVALID, "comes in batches");
+    mst_model_destroy(model);
+    for (int i = 0; i < 3; i++) mst_dataset_release(given[i]);
+    mst_dataset_release(mixed);
+}
+
+static mst_status stop_at_3(void *context, mst_train_state *state) {
+    *(int64_t *)context = state->num_steps;
+    state->stop = state->step >= 3;
+    return MST_OK;
+}
+
+static void epochs_may_be_more_than_can_be_counted_in_steps(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    int64_t num_steps = 0;
+    mst_callback callback = {.context = &num_steps, .step_end = stop_at_3};
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH, .epochs = INT64_MAX / 2, .callbacks = &callback,
+                      .num_callbacks = 1));
+    assert_int_equal(num_steps, -1);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
 /* ---- bad input ---- */
+
+static void data_without_end_needs_a_number_of_steps(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *endless;
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    mst_tensor *out;
+    EXPECT_OK(mst_dataset_repeat(data, -1, &endless));
+    EXPECT_ERROR(mst_fit(model, .data = endless, .no_shuffle = true), MST_INVALID, "the data has no end");
+    EXPECT_OK(mst_fit(model, .data = endless, .no_shuffle = true, .steps = 12));
+    EXPECT_ERROR(mst_evaluate(model, endless, BATCH, NULL, NULL), MST_INVALID, "the data has no end");
+    EXPECT_ERROR(mst_predict(model, endless, BATCH, &out), MST_INVALID, "no known number of rows");
+    EXPECT_ERROR(mst_fit(model, .data = data, .validation = endless), MST_INVALID, "the data has no end");
+    mst_model_destroy(model);
+    mst_dataset_release(endless);
+    mst_dataset_release(data);
+}
 
 static void batch_larger_than_the_data_is_refused(void **state) {
     (void)state;
@@ -319,6 +388,9 @@ int main(void) {
         cmocka_unit_test(hash_stays_when_nothing_is_trained),
         cmocka_unit_test(two_fits_go_on_like_one),
         cmocka_unit_test(steps_may_be_counted_in_place_of_epochs),
+        cmocka_unit_test(batches_are_taken_as_they_come),
+        cmocka_unit_test(epochs_may_be_more_than_can_be_counted_in_steps),
+        cmocka_unit_test(data_without_end_needs_a_number_of_steps),
         cmocka_unit_test(batch_larger_than_the_data_is_refused),
         cmocka_unit_test(validation_data_may_be_smaller_than_the_batch),
         cmocka_unit_test(data_of_another_shape_is_refused),
