@@ -1,4 +1,5 @@
 /* Storage of variables: blocks that hold the variables of one device side by side, in the order of the graph. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,31 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
     return mst_tensor_copy(variable.node->dst[0].dtype, variable.node->dst[0].shape, storage->data, out);
 }
 
+/* The assignment that gives VARIABLE its first value; NULL where it begins with another one. */
+static mst_node *assignment(const mst_graph *graph, const mst_node *variable, mst_value initial) {
+    for (int64_t id = variable->id; id < graph->num_nodes; id++) {
+        mst_node *node = graph->node[id];
+        if (node->op->writes && node->num_src == 2 && node->src[0].node == variable &&
+            mst_value_equal(node->src[1], initial))
+            return node;
+    }
+    return NULL;
+}
+
+/* The assignments of a variable and of its copies on the other devices (layer/get_variable.c names them). */
+static int assignments(const mst_session *session, mst_value variable, mst_value out[MST_MAX_DEVICES]) {
+    char name[512];
+    mst_value initial = mst_variable_initial(variable);
+    int count = 0;
+    for (int i = 0; i < session->devices.count; i++) {
+        snprintf(name, sizeof name, "%s/replica_%d", variable.node->name, i);
+        const mst_node *copy = i ? mst_graph_find(session->graph, name) : variable.node;
+        mst_node *assign = copy ? assignment(session->graph, copy, initial) : NULL;
+        if (assign) out[count++] = (mst_value){.node = assign};
+    }
+    return count;
+}
+
 mst_status mst_session_set_variable(mst_session *session, mst_value variable, const mst_tensor *value) {
     if (!mst_is_variable(variable))
         return MST_FAIL(MST_INVALID, "set_variable: '%s' is no variable", mst_value_name(variable));
@@ -88,23 +114,14 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
                         mst_dtype_name(mst_tensor_dtype(value)),
                         mst_shape_print(mst_tensor_shape(value), have, sizeof have));
     }
+    /* by assignments of their own, so that storage and placement are the plan's business */
+    mst_value assigns[MST_MAX_DEVICES];
+    int count = assignments(session, variable, assigns);
+    if (!count) return MST_FAIL(MST_INTERNAL, "variable '%s' has no initial assignment", variable.node->name);
     mst_tensor *copy;
     MST_TRY(mst_tensor_copy(spec->dtype, spec->shape, mst_tensor_data(value), &copy));
-    /* by an assignment of its own, so that storage and placement are the plan's business */
-    mst_value initial = mst_variable_initial(variable);
-    mst_node *assign = NULL;
-    for (int64_t id = variable.node->id; id < session->graph->num_nodes && !assign; id++) {
-        mst_node *node = session->graph->node[id];
-        if (node->op->writes && node->num_src == 2 && mst_value_equal(node->src[0], variable) &&
-            mst_value_equal(node->src[1], initial))
-            assign = node;
-    }
-    if (!assign) {
-        mst_tensor_release(copy);
-        return MST_FAIL(MST_INTERNAL, "variable '%s' has no initial assignment", variable.node->name);
-    }
-    mst_status status = mst_session_run(session, &(mst_feed){.value = initial, .tensor = copy}, 1,
-                                        &(mst_value){.node = assign}, 1, NULL);
+    mst_status status = mst_session_run(session, &(mst_feed){.value = mst_variable_initial(variable), .tensor = copy},
+                                        1, assigns, count, NULL);
     mst_tensor_release(copy);
     return status;
 }
