@@ -61,15 +61,18 @@ typedef struct mst_callback {
     mst_status (*train_end)(void *context, mst_train_state *state);
 } mst_callback;
 
-/** Stops when the monitored value has not improved by min_delta for `patience` epochs. */
+/** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. */
 typedef struct mst_early_stopping {
     int zero_;
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
     double min_delta;
     int64_t patience;
-    bool maximize; /**< larger is better; default: for "accuracy" and the like */
-    double best;   /**< state */
+    bool maximize;             /**< larger is better; default: for "accuracy" and the like */
+    bool restore_best_weights; /**< training ends with the weights of the best epoch, whatever ended it */
+    double best;               /**< state */
     int64_t best_epoch, waited;
+    mst_tensor **best_weights; /**< state: held until training ends */
+    int num_weights;
 } mst_early_stopping;
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
 /** Sets the learning rate of each epoch. */

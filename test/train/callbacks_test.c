@@ -242,6 +242,37 @@ static void early_stopping_on_what_is_not_there_is_an_error(void **state) {
     end(&f);
 }
 
+static double learns_then_unlearns(int64_t epoch, double learning_rate) {
+    return epoch < 3 ? learning_rate : -1; /* away from the minimum */
+}
+
+static void early_stopping_restores_the_best_weights(void **state) {
+    (void)state;
+    static const char *const devices[] = {"cpu:1/1", "cpu:2/1"};
+    for (int i = 0; i < 2; i++) {
+        fixture f = begin(mst_sgd(.learning_rate = 0.1));
+        EXPECT_OK(mst_compile(f.model, .optimizer = mst_sgd(.learning_rate = 0.1), .session = {.devices = devices[i]}));
+        mst_learning_rate_scheduler scheduler = {learns_then_unlearns};
+        mst_early_stopping early = {.patience = 2, .restore_best_weights = true};
+        mst_callback callbacks[] = {mst_learning_rate_callback(&scheduler), mst_early_stopping_callback(&early)};
+        mst_result result;
+        EXPECT_OK(mst_fit_with(f.model,
+                               &(mst_fit_options){.data = f.data,
+                                                  .validation = f.validation,
+                                                  .batch_size = BATCH,
+                                                  .epochs = 20,
+                                                  .callbacks = callbacks,
+                                                  .num_callbacks = 2},
+                               &result));
+        assert_true(result.stopped);
+        assert_true(early.best_epoch * STEPS < result.step - STEPS);
+        assert_null(early.best_weights);
+        EXPECT_OK(mst_evaluate(f.model, f.validation, BATCH, &result, NULL));
+        assert_true(result.loss == early.best);
+        end(&f);
+    }
+}
+
 /* ---- progress ---- */
 
 static char *progress_of(mst_progress kind, int64_t epochs, mst_status *status, mst_optimizer optimizer) {
@@ -394,6 +425,7 @@ int main(void) {
         cmocka_unit_test(early_stopping_ends_when_the_loss_does_not_improve),
         cmocka_unit_test(early_stopping_goes_on_while_the_loss_improves),
         cmocka_unit_test(early_stopping_takes_larger_accuracy_for_better),
+        cmocka_unit_test(early_stopping_restores_the_best_weights),
         cmocka_unit_test(early_stopping_on_what_is_not_there_is_an_error),
         cmocka_unit_test(lines_have_the_format_of_the_classic_example),
         cmocka_unit_test(progress_on_no_terminal_is_a_line_an_epoch),
