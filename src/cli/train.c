@@ -91,9 +91,23 @@ static int open_part(training *t, const char *part, mst_dataset **out) {
     return scale(t->o, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
+/* What would else come out only when training is over. */
+static int check_test_part(const training *t) {
+    for (int i = 0; t->test && i < 2; i++) {
+        char test_shape[MST_SHAPE_TEXT], train_shape[MST_SHAPE_TEXT];
+        mst_spec test = mst_dataset_spec(t->test, i), train = mst_dataset_spec(t->train, i);
+        if (test.dtype == train.dtype && mst_shape_equal(test.shape, train.shape)) continue;
+        return command_fail(EXIT_FAILED, "'%s': %s of the test part are %s%s, those of the train part %s%s", t->data,
+                            i ? "labels" : "inputs", mst_dtype_name(test.dtype),
+                            mst_shape_print(test.shape, test_shape, sizeof test_shape), mst_dtype_name(train.dtype),
+                            mst_shape_print(train.shape, train_shape, sizeof train_shape));
+    }
+    return EXIT_DONE;
+}
+
 static int split_validation(training *t) {
     int64_t rows = mst_dataset_num_rows(t->train);
-    int64_t kept = rows - (int64_t)((double)rows * t->o->validation_split);
+    int64_t kept = (int64_t)((double)rows * (1 - t->o->validation_split)); /* as Keras rounds it */
     if (t->o->validation_split == 0) return EXIT_DONE;
     if (kept < 1 || kept == rows)
         return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
@@ -111,6 +125,7 @@ static int open_data(training *t) {
     snprintf(t->data, sizeof t->data, "%s%s", o->data_dir ? "idx:" : "", o->data_dir ? o->data_dir : o->data);
     int status = open_part(t, "train", &t->train);
     if (!status && (o->evaluate || o->confusion || o->predict)) status = open_part(t, "test", &t->test);
+    if (!status) status = check_test_part(t);
     if (!status) status = split_validation(t);
     if (status) return status;
     int64_t rows = mst_dataset_num_rows(t->train);

@@ -70,6 +70,7 @@ static mst_status set_learning_rate(fit *f, double before) {
 }
 
 static mst_status bad_loss(const fit *f, double loss) {
+    if (isnan(loss)) loss = NAN; /* without a sign */
     if (!f->any_step)
         return MST_FAIL(MST_NUMERICS,
                         "the loss is %g at the first step: check the data, or run with check_numerics to "
