@@ -33,7 +33,7 @@ typedef struct mst_dense_options {
 } mst_dense_options;
 MST_API void mst_dense_with(mst_dense_options options);
 #define mst_dense(...) mst_dense_with((mst_dense_options){.zero_ = 0, __VA_ARGS__})
-/** [n, ...] to [n, product]. */
+/** [n, ...] to [n, product]; [n] to [n, 1], as in Keras. */
 MST_API void mst_flatten(mst_model *model);
 /** Dropout with RATE in [0, 1) while training. */
 MST_API void mst_model_dropout(mst_model *model, double rate);

@@ -41,7 +41,7 @@ static mst_value build_dense(const mst_model_layer *layer, mst_value x, bool tra
 
 static mst_value build_flatten(const mst_model_layer *layer, mst_value x, bool training) {
     (void)layer, (void)training;
-    return mst_flat(x);
+    return mst_value_spec(x).shape.ndim == 1 ? mst_expand_dims(x, 1) : mst_flat(x);
 }
 
 static mst_value build_dropout(const mst_model_layer *layer, mst_value x, bool training) {

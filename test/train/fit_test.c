@@ -47,6 +47,29 @@ static void models_of_the_mnist_form_have_its_variables(void **state) {
     mst_dataset_release(data);
 }
 
+static void rows_of_one_number_are_flattened_to_one_column(void **state) {
+    (void)state;
+    mst_tensor *tensor[2];
+    mst_dataset *data;
+    mst_model *model;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(BATCH), &tensor[0]));
+    EXPECT_OK(mst_tensor_create(MST_I32, MST_SHAPE(BATCH), &tensor[1]));
+    for (int i = 0; i < BATCH; i++) {
+        mst_tensor_set(tensor[0], i, i);
+        mst_tensor_set(tensor[1], i, i % CLASSES);
+    }
+    EXPECT_OK(mst_dataset_from_tensors(tensor, 2, &data));
+    EXPECT_OK(mst_model_create(&model));
+    mst_flatten(model);
+    mst_dense(model, CLASSES, .name = "dense");
+    EXPECT_OK(mst_compile(model, .seed = 1));
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    mst_tensor_release(tensor[0]);
+    mst_tensor_release(tensor[1]);
+}
+
 /* ---- evaluate and predict ---- */
 
 static void partial_batches_evaluate_like_the_whole(void **state) {
@@ -379,6 +402,7 @@ static void loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fit_learns_what_can_be_separated),
+        cmocka_unit_test(rows_of_one_number_are_flattened_to_one_column),
         cmocka_unit_test(models_of_the_mnist_form_have_its_variables),
         cmocka_unit_test(partial_batches_evaluate_like_the_whole),
         cmocka_unit_test(confusion_counts_labels_by_rows_and_predictions_by_columns),
