@@ -107,7 +107,8 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
 
 static mst_status early_end(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
-    mst_status status = e->best_weights ? restore_weights(e, state->model) : MST_OK;
+    if (!e->best_weights) return MST_OK;
+    mst_status status = restore_weights(e, state->model);
     release_weights(e);
     return status;
 }
