@@ -57,7 +57,7 @@ static mst_status build(mst_graph *graph, const mst_op *op, const char *name, in
                         const void *options, mst_node **out) {
     MST_TRY(check_sources(graph, op, num_src, src));
     mst_arena *arena = &graph->arena;
-    int num_control = graph->current.num_control;
+    int first_control = graph->current.first_control, num_control = graph->current.num_control - first_control;
     mst_node *node = mst_arena_alloc(arena, sizeof *node);
     const char *unique = mst_graph_unique_name(graph, name ? name : op->name);
     if (!unique)
@@ -68,7 +68,8 @@ static mst_status build(mst_graph *graph, const mst_op *op, const char *name, in
     mst_value *own_src = mst_arena_copy(arena, src, (size_t)num_src * sizeof *src);
     mst_spec *dst = mst_arena_alloc(arena, (size_t)(num_dst > 0 ? num_dst : 1) * sizeof *dst);
     mst_node *const *control =
-        num_control ? mst_arena_copy(arena, graph->control, (size_t)num_control * sizeof *control) : NULL;
+        num_control ? mst_arena_copy(arena, graph->control + first_control, (size_t)num_control * sizeof *control)
+                    : NULL;
     if (!node || !own_options || !own_src || !dst || (num_control && !control))
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for node '%s'", unique);
     MST_TRY(mst_options_resolve(graph, op, unique, own_options));

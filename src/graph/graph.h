@@ -41,7 +41,7 @@ typedef struct mst_scope {
     const char *name_prefix;
     const char *variable_prefix;
     const char *device;
-    int num_control;
+    int first_control, num_control; /**< of graph->control: those from FIRST_CONTROL to NUM_CONTROL are open */
     mst_reuse reuse;
     const char *shard_prefix; /**< name prefix of the shard that is being built, NULL outside */
     int shard;                /**< its number */
@@ -80,6 +80,8 @@ void mst_graph_stick(mst_graph *graph);
 mst_value mst_graph_error_value(mst_graph *graph);
 /** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
+/** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
+void mst_control_clear(mst_graph *graph);
 /** Merges device names field by field, INNER over OUTER, into the arena; NULL and an error set where INNER cannot be
  *  read. */
 const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const char *inner);

@@ -113,6 +113,10 @@ int mst_control_push(mst_graph *graph, mst_value value) {
     return 1;
 }
 
+void mst_control_clear(mst_graph *graph) {
+    graph->current.first_control = graph->current.num_control;
+}
+
 int mst_control_pop(mst_graph *graph) {
     return pop(graph, MST_SCOPE_CONTROL);
 }

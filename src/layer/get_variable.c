@@ -24,6 +24,7 @@ static mst_value create(mst_graph *graph, const char *name, const mst_get_variab
     snprintf(scope, sizeof scope, "%s/initial_value", name);
     mst_value initial = MST_NONE;
     mst_name_scope_enter(graph, scope);
+    mst_control_clear(graph);
     initial = mst_initializer_value(graph, o->initializer, o->dtype, o->shape);
     mst_name_scope_pop(graph);
     return mst_variable(graph, name, initial, .not_trainable = o->not_trainable, .l1 = o->l1, .l2 = o->l2);

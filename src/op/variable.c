@@ -36,6 +36,7 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 #endif
 #include <stdio.h>
 
+#include "graph/graph.h"
 #include "op/op.h"
 
 static const mst_field fields[] = {
@@ -81,6 +82,7 @@ mst_value mst_variable_with(mst_variable_options options) {
     options.shape = spec.shape;
     mst_value variable = MST_NONE;
     mst_name_scope_enter(graph, "");
+    mst_control_clear(graph);
     if (options.name && mst_graph_find(graph, options.name))
         variable = mst_value_fail(
             graph, MST_EXISTS, "variable '%s': there is one already; mst_get_variable in a scope with reuse shares it",

@@ -55,7 +55,12 @@ static mst_value beside(mst_value variable, const char *suffix, mst_value initia
 static mst_value scalar_variable(mst_graph *graph, const char *base, mst_dtype dtype, double value) {
     char name[512];
     free_name(graph, base, name, sizeof name);
-    return mst_variable(graph, name, mst_scalar(graph, dtype, value), .not_trainable = true, .hidden = true);
+    mst_name_scope_enter(graph, mst_name_scope(graph));
+    mst_control_clear(graph);
+    mst_value variable =
+        mst_variable(graph, name, mst_scalar(graph, dtype, value), .not_trainable = true, .hidden = true);
+    mst_name_scope_pop(graph);
+    return variable;
 }
 
 mst_value mst_global_step(mst_graph *graph) {
@@ -193,7 +198,12 @@ static mst_status build(const mst_update *u, mst_update_values *out) {
                           ? mst_schedule_value(u->graph, &u->optimizer->schedule, u->global_step)
                           : scalar_variable(u->graph, "learning_rate", MST_F32, u->optimizer->learning_rate);
     out->learning_rate = p.learning_rate;
-    if (!status) status = collect_slots(&whole, &p);
+    if (!status) {
+        mst_name_scope_enter(u->graph, mst_name_scope(u->graph));
+        mst_control_clear(u->graph);
+        status = collect_slots(&whole, &p);
+        mst_name_scope_pop(u->graph);
+    }
     if (!status) {
         apply_parts(&whole, &p, applied);
         bool has_penalty = false;

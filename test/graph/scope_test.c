@@ -164,6 +164,29 @@ static void variables_that_are_not_trainable_are_not_in_the_trainable_collection
     mst_graph_destroy(g);
 }
 
+static void variables_made_in_a_control_scope_belong_to_no_step(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(2)), made = MST_NONE, train = MST_NONE, after = MST_NONE;
+    mst_value loss = mst_reduce_sum(mst_mul(x, variable(g, "w")));
+    const mst_optimizer optimizer = mst_adam(.learning_rate = 0.1f);
+    mst_with_control (g, loss) {
+        made = mst_get_variable(g, "made", MST_SHAPE(2), .initializer = mst_constant_initializer(1));
+        train = mst_minimize(&optimizer, loss, NULL, 0, MST_NONE);
+        mst_with_control (g, made) after = mst_neg(loss);
+    }
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, NULL); /* gives first values, without a feed for x */
+    mst_tensor *value = engine_fetch(session, NULL, 0, made), *ones = engine_tensor(MST_F32, MST_SHAPE(2), NULL);
+    assert_true(mst_tensor_get(value, 1) == 1);
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &train, 1, NULL), MST_INVALID, "'x' is needed");
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &after, 1, NULL), MST_INVALID, "'x' is needed");
+    EXPECT_OK(mst_session_run(session, &(mst_feed){.value = x, .tensor = ones}, 1, &train, 1, NULL));
+    mst_tensor_release(value);
+    mst_tensor_release(ones);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_scopes_merge_field_by_field),
@@ -177,6 +200,7 @@ int main(void) {
         cmocka_unit_test(collections_are_filtered_by_scope_in_the_order_added),
         cmocka_unit_test(pop_without_push_is_an_error),
         cmocka_unit_test(variables_that_are_not_trainable_are_not_in_the_trainable_collection),
+        cmocka_unit_test(variables_made_in_a_control_scope_belong_to_no_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
