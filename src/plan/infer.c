@@ -4,8 +4,9 @@
 #include "graph/graph.h"
 #include "plan/plan.h"
 
-static mst_status check_feed(const mst_plan_node *node, const mst_spec *fed) {
-    const mst_spec *wanted = &node->origin->dst[0];
+static mst_status check_feed(const mst_plan *plan, const mst_plan_node *node) {
+    const mst_plan_value *value = &plan->value[node->dst];
+    const mst_spec *fed = &value->spec, *wanted = &node->origin->dst[plan->feed[value->feed].value.index];
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     bool same = fed->dtype == wanted->dtype && fed->shape.ndim == wanted->shape.ndim;
     for (int i = 0; same && i < fed->shape.ndim; i++)
@@ -17,13 +18,27 @@ static mst_status check_feed(const mst_plan_node *node, const mst_spec *fed) {
     return mst_error_at(node->name, NULL);
 }
 
+/* What is written must be storage: a fed value is the caller's memory. */
+static mst_status check_writes(const mst_plan *plan, const mst_plan_node *node) {
+    for (int i = 0; i < node->num_src && node->writer && !node->dead; i++) {
+        if (!mst_plan_writes(node, i) || mst_plan_is_variable(plan, node->src[i])) continue;
+        const mst_plan_node *maker = &plan->node[plan->value[node->src[i]].node];
+        MST_FAIL(MST_INVALID, "%s '%s' writes '%s', which is %s: %s", node->op->name, node->name, maker->name,
+                 maker->op == &mst_op_feed ? "fed" : "no variable",
+                 maker->op == &mst_op_feed ? "feed another value" : "give it a variable");
+        return mst_error_at(node->name, NULL);
+    }
+    return MST_OK;
+}
+
 static mst_status infer_node(mst_plan *plan, mst_plan_node *node, mst_spec *src, const char **src_name) {
-    if (node->op == &mst_op_feed) return check_feed(node, &plan->value[node->dst].spec);
+    if (node->op == &mst_op_feed) return check_feed(plan, node);
     if (node->op == &mst_op_fetch) return MST_OK;
     if (node->op->flags & MST_OP_PLACEHOLDER) {
         MST_FAIL(MST_INVALID, "placeholder '%s' is needed, but was not fed", node->name);
         return mst_error_at(node->name, NULL);
     }
+    MST_TRY(check_writes(plan, node));
     for (int i = 0; i < node->num_src; i++) {
         src[i] = plan->value[node->src[i]].spec;
         src_name[i] = plan->node[plan->value[node->src[i]].node].name;

@@ -20,6 +20,11 @@ static int find_feed(const mst_plan *plan, mst_value value) {
     return -1;
 }
 
+/* It is there when the step begins: nothing waits for it. */
+static bool is_fed_placeholder(const mst_plan *plan, const mst_node *node) {
+    return (node->op->flags & MST_OP_PLACEHOLDER) && find_feed(plan, (mst_value){.node = (mst_node *)node}) >= 0;
+}
+
 static void need(importer *m, const mst_node *node) {
     if (m->needed[node->id]) return;
     m->needed[node->id] = 1;
@@ -31,7 +36,8 @@ static void mark(importer *m) {
         const mst_node *node = m->stack[--m->top];
         for (int i = 0; i < node->num_src; i++)
             if (find_feed(m->plan, node->src[i]) < 0) need(m, node->src[i].node);
-        for (int i = 0; i < node->num_control; i++) need(m, node->control[i]);
+        for (int i = 0; i < node->num_control; i++)
+            if (!is_fed_placeholder(m->plan, node->control[i])) need(m, node->control[i]);
     }
 }
 
@@ -66,15 +72,16 @@ static mst_status import_node(importer *m, const mst_node *from) {
     int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(from->num_src + from->num_control) * sizeof *src);
     if (!src) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
     for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);
-    int32_t *control = src + from->num_src;
-    for (int i = 0; i < from->num_control; i++) control[i] = m->node_of[from->control[i]->id];
+    int32_t *control = src + from->num_src, num_control = 0;
+    for (int i = 0; i < from->num_control; i++)
+        if (!is_fed_placeholder(plan, from->control[i])) control[num_control++] = m->node_of[from->control[i]->id];
     mst_plan_node node = {.op = from->op,
                           .options = from->options,
                           .name = from->name,
                           .origin = from,
                           .asked = from->device,
                           .num_src = from->num_src,
-                          .num_control = from->num_control,
+                          .num_control = num_control,
                           .control = control,
                           .num_dst = from->num_dst,
                           .device = -1};

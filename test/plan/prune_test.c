@@ -109,6 +109,52 @@ static void value_may_be_fetched_twice(void **state) {
     engine_end(g, session);
 }
 
+static void second_output_is_fed_with_its_own_dtype(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value best = mst_top_k(mst_values(g, MST_F32, MST_SHAPE(3), (double[]){3, 1, 2}), .k = 2);
+    mst_value index = mst_value_output(best, 1), twice = mst_add(index, index);
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = index, .tensor = engine_tensor(MST_I32, MST_SHAPE(2), (double[]){4, 5})};
+    mst_tensor *got = engine_fetch(session, &feed, 1, twice);
+    assert_true(mst_tensor_get(got, 1) == 10);
+    mst_tensor_release(got);
+    mst_tensor_release(feed.tensor);
+    feed.tensor = engine_tensor(MST_F32, MST_SHAPE(2), NULL);
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &twice, 1, NULL), MST_INVALID, "is f32[2], must be i32[2]");
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
+static void nothing_waits_for_a_fed_placeholder(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SCALAR), y = MST_NONE;
+    mst_with_control (g, x) y = mst_scalar(g, MST_F32, 3);
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = x, .tensor = number(1)};
+    mst_tensor *got = engine_fetch(session, &feed, 1, y);
+    assert_true(mst_tensor_get(got, 0) == 3);
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_INVALID, "'x' is needed");
+    mst_tensor_release(got);
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
+static void variable_that_is_fed_cannot_be_written(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_scalar(g, MST_F32, 1)), add = mst_assign_add(v, mst_scalar(g, MST_F32, 1));
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = v, .tensor = number(5)};
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &add, 1, NULL), MST_INVALID,
+                 "'assign_add' writes 'v', which is fed");
+    assert_true(mst_tensor_get(feed.tensor, 0) == 5);
+    assert_true(engine_number(session, v) == 1);
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_fetched_does_not_run),
@@ -118,6 +164,9 @@ int main(void) {
         cmocka_unit_test(fed_value_may_be_fetched),
         cmocka_unit_test(feed_that_nothing_needs_is_allowed),
         cmocka_unit_test(value_may_be_fetched_twice),
+        cmocka_unit_test(second_output_is_fed_with_its_own_dtype),
+        cmocka_unit_test(nothing_waits_for_a_fed_placeholder),
+        cmocka_unit_test(variable_that_is_fed_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
