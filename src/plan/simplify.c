@@ -115,8 +115,8 @@ static bool is_identity(const mst_plan *plan, const mst_plan_node *node) {
     mst_spec src[FEW], dst[1];
     if (!node->op->is_identity || node->num_dst != 1 || node->num_control) return false;
     if (node->num_src == 0 || node->num_src > FEW) return false; /* without sources: folded */
-    if (plan->node[plan->value[node->src[0]].node].device != node->device) return false;
-    if (mst_plan_is_variable(plan, node->src[0])) return false;
+    const mst_plan_node *maker = &plan->node[plan->value[node->src[0]].node];
+    if (maker->device != node->device || maker->writer || mst_plan_is_variable(plan, node->src[0])) return false;
     mst_infer c = mst_plan_infer_context(plan, node, src, dst);
     return node->op->is_identity(&c);
 }

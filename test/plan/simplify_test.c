@@ -127,6 +127,18 @@ static void folding_an_error_reports_its_node(void **state) {
     engine_end(g, session);
 }
 
+static void copy_of_what_a_write_gave_outlives_the_next_write(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_scalar(g, MST_F64, 0)), second = MST_NONE, sum = MST_NONE;
+    mst_value first = mst_cast(mst_assign(v, mst_scalar(g, MST_F64, 1)), MST_F64); /* to its own dtype */
+    mst_with_control (g, first) second = mst_assign(v, mst_scalar(g, MST_F64, 2));
+    mst_with_control (g, second) sum = mst_add(first, second);
+    mst_session *session = engine_session(g, NULL);
+    assert_true(engine_number(session, sum) == 3);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_has_only_constant_sources_is_computed_once),
@@ -138,6 +150,7 @@ int main(void) {
         cmocka_unit_test(nodes_on_two_devices_are_not_merged),
         cmocka_unit_test(reads_before_and_after_a_write_are_not_merged),
         cmocka_unit_test(folding_an_error_reports_its_node),
+        cmocka_unit_test(copy_of_what_a_write_gave_outlives_the_next_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
