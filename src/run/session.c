@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "tensor/buffer.h"
+#include "tensor/spec.h"
 
-static const double DEFAULT_TIMEOUT = 600;
+static const double DEFAULT_TIMEOUT = 600, MOST_TIMEOUT = 1e9; /* seconds */
 
 mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     *out = NULL;
@@ -14,8 +15,10 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     if (options) session->options = *options;
     session->graph = graph;
     mst_status status = MST_OK;
-    if (session->options.timeout < 0 || session->options.memory_limit < 0)
-        status = MST_FAIL(MST_INVALID, "session: timeout and memory_limit must not be negative");
+    if (!(session->options.timeout >= 0 && session->options.timeout <= MOST_TIMEOUT))
+        status = MST_FAIL(MST_INVALID, "session: timeout is %g s, must be from 0 (the default, %g) to %g",
+                          session->options.timeout, DEFAULT_TIMEOUT, MOST_TIMEOUT);
+    if (session->options.memory_limit < 0) status = MST_FAIL(MST_INVALID, "session: memory_limit must not be negative");
     if (session->options.timeout == 0) session->options.timeout = DEFAULT_TIMEOUT;
     if (!status) status = mst_devices_parse(session->options.devices, session->options.memory_limit, &session->devices);
     if (!status) status = mst_devices_show(&session->devices, session->options.visible_devices);
@@ -68,6 +71,9 @@ static mst_status check_call(const mst_session *session, const mst_feed *feeds, 
         if (!feeds[i].tensor == !feeds[i].fill)
             return MST_FAIL(MST_INVALID, "run: the feed of '%s' needs a tensor or a fill function, and not both",
                             mst_value_name(feeds[i].value));
+        int64_t count;
+        if (feeds[i].fill && mst_tensor_check(feeds[i].spec.dtype, feeds[i].spec.shape, &count))
+            return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
         for (int k = 0; k < i; k++)
             if (mst_value_equal(feeds[i].value, feeds[k].value))
                 return MST_FAIL(MST_INVALID, "run: '%s' is fed twice", mst_value_name(feeds[i].value));
@@ -118,13 +124,18 @@ mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_
     MST_TRY(mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, &cached));
     mst_plan *plan = cached->plan;
     MST_TRY(check_initialized(session, plan));
-    MST_TRY(prepare_outputs(plan, outputs));
+    /* an output that is fed too must neither be written in place nor go before the end */
+    for (int i = 0; i < num_feeds; i++)
+        if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
+    mst_status status = prepare_outputs(plan, outputs);
     cached->ports.feeds = feeds;
     cached->ports.outputs = outputs;
     for (int64_t i = 0; i < plan->num_patches; i++)
         *plan->patch[i].data = mst_tensor_data(feeds[plan->patch[i].feed].tensor);
     mst_step step = {.seed = mst_graph_seed(session->graph), .number = session->step};
-    MST_TRY(mst_executor_run(session->executor, plan, cached->ports.rendezvous, &step));
+    if (!status) status = mst_executor_run(session->executor, plan, cached->ports.rendezvous, &step);
+    for (int i = 0; i < num_feeds; i++) mst_tensor_release(feeds[i].tensor);
+    if (status) return status;
     for (int64_t i = 0; i < plan->num_written; i++) mst_session_storage(session, plan->written[i])->initialized = true;
     session->step++;
     return MST_OK;

@@ -4,6 +4,7 @@
 
 #include "muster/tensor.h"
 #include "tensor/buffer.h"
+#include "tensor/spec.h"
 
 struct mst_tensor {
     atomic_int references;
@@ -15,7 +16,7 @@ struct mst_tensor {
     void *context;
 };
 
-static mst_status check(mst_dtype dtype, mst_shape shape, int64_t *count) {
+mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count) {
     char text[MST_SHAPE_TEXT];
     if (dtype <= MST_NO_DTYPE || dtype >= MST_NUM_DTYPES)
         return MST_FAIL(MST_INVALID, "tensor: %d is no dtype: use MST_F32, MST_I64, ...", (int)dtype);
@@ -41,7 +42,7 @@ mst_status mst_tensor_wrap(mst_dtype dtype, mst_shape shape, void *data, void (*
                            mst_tensor **out) {
     int64_t count;
     *out = NULL;
-    MST_TRY(check(dtype, shape, &count));
+    MST_TRY(mst_tensor_check(dtype, shape, &count));
     mst_tensor *tensor = malloc(sizeof *tensor);
     if (!tensor) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a tensor");
     *tensor = (mst_tensor){.references = 1,
@@ -59,7 +60,7 @@ mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out)
     int64_t count;
     void *data;
     *out = NULL;
-    MST_TRY(check(dtype, shape, &count));
+    MST_TRY(mst_tensor_check(dtype, shape, &count));
     MST_TRY(mst_buffer_alloc((size_t)count * mst_dtype_size(dtype), &data));
     mst_status status = mst_tensor_wrap(dtype, shape, data, mst_buffer_free, data, out);
     if (status) mst_buffer_free(data);

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "support/test.h"
 
 #include "device/device.h"
@@ -183,6 +185,8 @@ static void negative_limits_are_refused(void **state) {
     EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.memory_limit = -1}, &session), MST_INVALID,
                  "memory_limit");
     EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.timeout = -1}, &session), MST_INVALID, "timeout");
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.timeout = NAN}, &session), MST_INVALID, "timeout");
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.timeout = INFINITY}, &session), MST_INVALID, "timeout");
     mst_graph_destroy(g);
 }
 

@@ -187,6 +187,41 @@ static void steps_are_counted_and_may_be_set(void **state) {
     engine_end(g, session);
 }
 
+static void filled_feed_must_be_of_a_known_dtype_and_shape(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(-1)), y = mst_scale(x, 2);
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = x, .fill = fill, .spec = {MST_F32, MST_SHAPE(-1)}};
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_INVALID, "feed of 'x': tensor: shape [?]");
+    feed.spec = (mst_spec){(mst_dtype)77, MST_SHAPE(2)};
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_INVALID, "77 is no dtype");
+    feed.spec = (mst_spec){MST_F32, {.ndim = MST_MAX_NDIM + 1}};
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_INVALID, "9 dimensions");
+    engine_end(g, session);
+}
+
+static void output_may_be_a_tensor_that_is_fed(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(2)), rows = engine_input(g, "rows", MST_SHAPE(-1));
+    mst_value v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(2), 0));
+    mst_value fetch[2] = {mst_scale(x, 10), mst_assign(v, x)}, sum = mst_reduce_sum(rows);
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(2), (double[]){1, 2})};
+    mst_tensor *output[2] = {feed.tensor, NULL}; /* fits, but is read after the first fetch is there */
+    EXPECT_OK(mst_session_run(session, &feed, 1, fetch, 2, output));
+    assert_true(mst_tensor_get(output[0], 1) == 20);
+    assert_true(mst_tensor_get(output[1], 1) == 2);
+    for (int i = 0; i < 2; i++) mst_tensor_release(output[i]);
+    feed = (mst_feed){.value = rows, .tensor = engine_tensor(MST_F32, MST_SHAPE(3), (double[]){1, 2, 4})};
+    output[0] = feed.tensor; /* does not fit, and goes, but not before it is read */
+    EXPECT_OK(mst_session_run(session, &feed, 1, &sum, 1, output));
+    assert_true(mst_tensor_get(output[0], 0) == 7);
+    mst_tensor_release(output[0]);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(feeds_of_a_wrong_dtype_or_shape_are_refused),
@@ -200,6 +235,8 @@ int main(void) {
         cmocka_unit_test(outputs_that_fit_are_written_in_place),
         cmocka_unit_test(outputs_that_do_not_fit_or_are_shared_are_replaced),
         cmocka_unit_test(steps_are_counted_and_may_be_set),
+        cmocka_unit_test(filled_feed_must_be_of_a_known_dtype_and_shape),
+        cmocka_unit_test(output_may_be_a_tensor_that_is_fed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
