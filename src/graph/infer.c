@@ -108,6 +108,23 @@ mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out) {
     return MST_OK;
 }
 
+/* No later code sees a count of elements or bytes that does not fit 64 bits. */
+static mst_status check_sizes(mst_infer *c) {
+    for (int i = 0; i < c->num_dst; i++) {
+        const mst_shape *shape = &c->dst[i].shape;
+        int64_t bytes = 16; /* an element is smaller */
+        bool empty = false, large = false;
+        for (int k = 0; k < shape->ndim; k++) {
+            empty |= shape->dim[k] == 0;
+            large |= shape->dim[k] > 0 && __builtin_mul_overflow(bytes, shape->dim[k], &bytes);
+        }
+        char text[MST_SHAPE_TEXT];
+        if (large && !empty)
+            return mst_infer_fail(c, "too many elements in %s", mst_shape_print(*shape, text, sizeof text));
+    }
+    return MST_OK;
+}
+
 mst_status mst_node_infer(const mst_op *op, const void *options, const char *name, int num_src, const mst_spec *src,
                           const char *const *src_name, int num_dst, mst_spec *dst) {
     mst_infer c = {.op = op,
@@ -118,5 +135,6 @@ mst_status mst_node_infer(const mst_op *op, const void *options, const char *nam
                    .src_name = src_name,
                    .num_dst = num_dst,
                    .dst = dst};
-    return op->infer(&c);
+    MST_TRY(op->infer(&c));
+    return check_sizes(&c);
 }

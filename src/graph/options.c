@@ -42,6 +42,22 @@ static mst_status own(mst_graph *graph, const mst_field *field, void *at) {
     return MST_OK;
 }
 
+/* What later code takes as an index or a length. */
+static const char *flaw(const mst_field *field, const void *at) {
+    int count = 0;
+    switch (field->type) {
+        case MST_FIELD_TYPE_DTYPE:
+            return (unsigned)*(const mst_dtype *)at < MST_NUM_DTYPES ? NULL : "is no dtype: use MST_F32, MST_I64, ...";
+        case MST_FIELD_TYPE_ENUM:
+            while (field->names[count]) count++;
+            return *(const int *)at >= 0 && *(const int *)at < count ? NULL : "is none of its values";
+        case MST_FIELD_TYPE_SHAPE: count = ((const mst_shape *)at)->ndim; break;
+        case MST_FIELD_TYPE_AXES: count = ((const mst_axes *)at)->count; break;
+        default: break;
+    }
+    return count >= 0 && count <= MST_MAX_NDIM ? NULL : "has a wrong number of dimensions, must be 0 to 8";
+}
+
 mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *node, void *options) {
     for (const mst_field *field = op->fields; field && field->name; field++) {
         void *at = (char *)options + field->offset;
@@ -50,6 +66,8 @@ mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *n
         if ((field->low != 0 || field->high != 0) && !(value >= field->low && value <= field->high))
             return MST_FAIL(MST_INVALID, "%s '%s': %s is %g, must be between %g and %g (%s)", op->name, node,
                             field->name, value, field->low, field->high, field->help);
+        const char *wrong = flaw(field, at);
+        if (wrong) return MST_FAIL(MST_INVALID, "%s '%s': %s (%s) %s", op->name, node, field->name, field->help, wrong);
         MST_TRY(own(graph, field, at));
     }
     return MST_OK;

@@ -49,8 +49,7 @@ static mst_status infer(mst_infer *c) {
                                   (long long)shape.dim[k]);
         if (shape.dim[k] == -1) shape.dim[k] = src->dim[from];
     }
-    MST_TRY(mst_broadcast_infer(c, &shape));
-    return mst_infer_countable(c);
+    return mst_broadcast_infer(c, &shape);
 }
 
 static mst_value grad(mst_grad *c, int i) {

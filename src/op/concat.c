@@ -52,7 +52,7 @@ static mst_status infer(mst_infer *c) {
         int64_t dim = c->src[i].shape.dim[axis];
         *sum = dim < 0 ? -1 : *sum + dim;
     }
-    return mst_infer_countable(c);
+    return MST_OK;
 }
 
 /* a slice; where its place is known only when planning, the op that finds it then */

@@ -13,7 +13,6 @@ MST_API mst_value mst_gather(mst_value params, mst_value indices, int axis);
 
 #include "op/gather.h"
 #include "op/op.h"
-#include "op/strided.h"
 
 const mst_field mst_gather_fields[] = {
     MST_FIELD_I32(mst_gather_options, axis, 0, 0, 0, "dimension of params that is indexed"),
@@ -54,8 +53,7 @@ mst_status mst_gather_loops(const mst_kernel_args *a, const mst_array *params, c
 
 static mst_status infer(mst_infer *c) {
     c->dst[0].dtype = c->src[0].dtype;
-    MST_TRY(mst_gather_infer(c, &c->src[0].shape, 1, &c->dst[0].shape));
-    return mst_infer_countable(c);
+    return mst_gather_infer(c, &c->src[0].shape, 1, &c->dst[0].shape);
 }
 
 static mst_value grad(mst_grad *c, int i) {

@@ -40,8 +40,7 @@ static mst_status infer(mst_infer *c) {
     *dst = (mst_spec){.dtype = o->dtype, .shape = c->src[0].shape};
     dst->shape.dim[dst->shape.ndim++] = o->depth;
     MST_TRY(mst_infer_storable(c, o->on_value, o->dtype, "on_value"));
-    MST_TRY(mst_infer_storable(c, o->off_value, o->dtype, "off_value"));
-    return mst_infer_countable(c);
+    return mst_infer_storable(c, o->off_value, o->dtype, "off_value");
 }
 
 static int64_t index_at(const mst_array *indices, int64_t i) {

@@ -27,6 +27,10 @@ static const mst_field fields[] = {
 
 static mst_status infer(mst_infer *c) {
     const mst_placeholder_options *o = c->options;
+    for (int k = 0; k < o->shape.ndim; k++)
+        if (o->shape.dim[k] < -1)
+            return mst_infer_fail(c, "dimension %d is %lld, must be at least 0, or -1 where a feed may choose", k,
+                                  (long long)o->shape.dim[k]);
     c->dst[0] = (mst_spec){.dtype = o->dtype, .shape = o->shape};
     return MST_OK;
 }

@@ -38,8 +38,7 @@ static mst_status infer(mst_infer *c) {
     c->dst[0] = (mst_spec){.dtype = o->dtype, .shape = {.ndim = 1, .dim = {count > 0 ? (int64_t)count : 0}}};
     if (count <= 0) return MST_OK;
     MST_TRY(mst_infer_storable(c, o->start, o->dtype, "start"));
-    MST_TRY(mst_infer_storable(c, o->start + (count - 1) * o->delta, o->dtype, "the last element"));
-    return mst_infer_countable(c);
+    return mst_infer_storable(c, o->start + (count - 1) * o->delta, o->dtype, "the last element");
 }
 
 #define COUNT_UP(T)                                                                                   \

@@ -26,8 +26,6 @@ void mst_slice_copy(const mst_array *whole, const mst_shape *begin, const mst_ar
 /** Error unless source PART fits into source WHOLE at BEGIN. Defined in slice_like.c. */
 MST_CHECKED mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part);
 
-/** Error where output 0 has more elements than can be counted. Defined in tile.c. */
-MST_CHECKED mst_status mst_infer_countable(mst_infer *c);
 /** Error unless VALUE, the option WHAT, can be stored as DTYPE. Defined in pad.c. */
 MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what);
 /** Unifies dtype and shape of all sources, but for dimension AXIS (-1: none left out). Defined in concat.c. */

@@ -110,6 +110,51 @@ static void empty_shapes_broadcast_like_others(void **state) {
     mst_graph_destroy(g);
 }
 
+static void options_that_are_no_dtype_value_or_shape_are_refused(void **state) {
+    (void)state;
+    const mst_shape long_shape = MST_SHAPE(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    mst_graph *g = engine_graph();
+    mst_placeholder(g, (mst_dtype)99, MST_SHAPE(2), "x");
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "placeholder 'x': dtype (element type) is no dtype");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    mst_one_hot(mst_scalar(g, MST_I32, 1), .depth = 3, .dtype = (mst_dtype)1000000);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "is no dtype");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    mst_placeholder(g, MST_F32, long_shape, "x");
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "wrong number of dimensions");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    mst_placeholder(g, MST_F32, MST_SHAPE(-7), "x");
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "dimension 0 is -7");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    mst_reduce_sum(engine_input(g, "x", MST_SHAPE(2, 2)), .axes = {.count = -3});
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "wrong number of dimensions");
+    mst_graph_destroy(g);
+}
+
+static void shape_of_more_elements_than_can_be_counted_is_refused(void **state) {
+    (void)state;
+    const int64_t large = (int64_t)1 << 40;
+    mst_graph *g = engine_graph();
+    mst_value column = engine_input(g, "column", MST_SHAPE(large, 1)),
+              row = engine_input(g, "row", MST_SHAPE(1, large));
+    EXPECT_OK(mst_graph_check(g));
+    mst_add(column, row);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "too many elements in [1099511627776, 1099511627776]");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    mst_random_uniform(g, MST_SHAPE(large, large));
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "too many elements");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    engine_input(g, "nothing", MST_SHAPE(large, large, 0));
+    EXPECT_OK(mst_graph_check(g));
+    mst_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_mistake_is_kept_and_later_values_are_errors),
@@ -123,6 +168,8 @@ int main(void) {
         cmocka_unit_test(failed_nodes_are_not_in_the_graph),
         cmocka_unit_test(running_a_graph_with_a_mistake_reports_it),
         cmocka_unit_test(empty_shapes_broadcast_like_others),
+        cmocka_unit_test(options_that_are_no_dtype_value_or_shape_are_refused),
+        cmocka_unit_test(shape_of_more_elements_than_can_be_counted_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
