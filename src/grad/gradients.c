@@ -110,15 +110,36 @@ static mst_status run(walk *w, mst_value target, mst_value gradient, const mst_v
     return MST_OK;
 }
 
+/* Keeps on the graph what is wrong with the arguments. */
+static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, const mst_value *src, int num_src) {
+    const mst_spec spec = mst_value_spec(target), given = mst_value_spec(gradient);
+    bool fits = given.dtype == spec.dtype && given.shape.ndim == spec.shape.ndim;
+    for (int k = 0; k < spec.shape.ndim && fits; k++)
+        fits = given.shape.dim[k] == spec.shape.dim[k] || given.shape.dim[k] < 0 || spec.shape.dim[k] < 0;
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    if (!mst_dtype_is_float(spec.dtype))
+        mst_value_fail(graph, MST_INVALID, "gradients: the target '%s' is %s, must be f32 or f64",
+                       mst_value_name(target), mst_dtype_name(spec.dtype));
+    else if (!fits)
+        mst_value_fail(graph, MST_INVALID, "gradients: the gradient '%s' is %s%s, the target '%s' %s%s",
+                       mst_value_name(gradient), mst_dtype_name(given.dtype),
+                       mst_shape_print(given.shape, have, sizeof have), mst_value_name(target),
+                       mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, want, sizeof want));
+    bool wrong = !fits || !mst_dtype_is_float(spec.dtype);
+    for (int i = 0; i < num_src && !wrong; i++) {
+        wrong = !mst_value_is_none(src[i]) && mst_value_graph(src[i]) != graph;
+        if (wrong)
+            mst_value_fail(graph, MST_INVALID, "gradients: source %d, '%s', is of another graph", i,
+                           mst_value_name(src[i]));
+    }
+    return wrong;
+}
+
 void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src, mst_value *out) {
     for (int i = 0; i < num_src; i++) out[i] = MST_NONE;
     mst_graph *graph = mst_value_graph(target);
     if (mst_value_is_none(target) || mst_value_is_none(gradient)) return; /* their error is on the graph */
-    if (!mst_dtype_is_float(mst_value_spec(target).dtype)) {
-        mst_value_fail(graph, MST_INVALID, "gradients: the target '%s' is %s, must be f32 or f64",
-                       mst_value_name(target), mst_dtype_name(mst_value_spec(target).dtype));
-        return;
-    }
+    if (is_wrong(graph, target, gradient, src, num_src)) return;
     walk w = {.graph = graph, .num_nodes = graph->num_nodes};
     mst_with_name (graph, "gradients") {
         if (run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);

@@ -290,6 +290,23 @@ static void gradient_nodes_are_on_the_devices_of_theirs_under_a_scope_of_their_o
     mst_graph_destroy(g);
 }
 
+static void gradients_by_values_of_another_graph_or_from_another_shape_are_refused(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph(), *other = engine_graph();
+    for (int i = 0; i < 100; i++) mst_scalar(other, MST_F32, 1);
+    mst_value x = mst_scalar(g, MST_F32, 2), far = mst_rename(mst_scalar(other, MST_F32, 1), "far"), out;
+    mst_gradients(mst_square(x), &far, 1, &out);
+    assert_true(mst_value_is_none(out));
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "source 0, 'far', is of another graph");
+    mst_graph_destroy(other);
+    mst_graph_destroy(g);
+    g = engine_graph();
+    x = engine_input(g, "x", MST_SHAPE(2));
+    mst_gradients_from(mst_rename(mst_square(x), "y"), mst_fill(g, MST_F32, MST_SHAPE(5, 2), 1), &x, 1, &out);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "is f32[5, 2], the target 'y' f32[2]");
+    mst_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_of_a_network_is_that_of_differences),
@@ -308,6 +325,7 @@ int main(void) {
         cmocka_unit_test(batch_that_is_not_known_while_building_may_have_any_size),
         cmocka_unit_test(target_must_be_a_float),
         cmocka_unit_test(gradient_nodes_are_on_the_devices_of_theirs_under_a_scope_of_their_own),
+        cmocka_unit_test(gradients_by_values_of_another_graph_or_from_another_shape_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
