@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "support/test.h"
 
 /* relu(x w + b) with the parts fetched too, so that nothing can be fused, against the result alone. */
@@ -102,6 +104,27 @@ static void parts_on_two_devices_are_not_fused(void **state) {
     mst_graph_destroy(g);
 }
 
+static void fused_activations_keep_a_nan(void **state) {
+    (void)state;
+    static mst_value (*const activations[])(mst_value) = {mst_relu, mst_relu6};
+    for (int k = 0; k < 2; k++) {
+        mst_graph *g = engine_graph();
+        mst_value x = engine_input(g, "x", MST_SHAPE(2, 3)), w = mst_fill(g, MST_F32, MST_SHAPE(3, 4), 1);
+        mst_value y = activations[k](mst_add(mst_matmul(x, w), mst_fill(g, MST_F32, MST_SHAPE(4), 1)));
+        mst_session *session;
+        EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1"}, &session));
+        mst_feed feed = {.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(2, 3), (double[]){NAN, 0, 0, 1, 2, 3})};
+        mst_tensor *got = engine_fetch(session, &feed, 1, y);
+        for (int j = 0; j < 4; j++) {
+            assert_true(isnan(mst_tensor_get(got, j)));
+            assert_true(mst_tensor_get(got, 4 + j) == (k ? 6 : 7));
+        }
+        mst_tensor_release(got);
+        mst_tensor_release(feed.tensor);
+        engine_end(g, session);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_matmul_gives_what_its_parts_give),
@@ -110,6 +133,7 @@ int main(void) {
         cmocka_unit_test(parts_that_are_used_elsewhere_are_not_fused),
         cmocka_unit_test(what_is_no_bias_is_not_fused),
         cmocka_unit_test(parts_on_two_devices_are_not_fused),
+        cmocka_unit_test(fused_activations_keep_a_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

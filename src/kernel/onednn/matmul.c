@@ -1,13 +1,15 @@
 /* matmul and fused_matmul by the matmul primitive of oneDNN, versions 2 and 3 of its C API.
  *
- * One primitive is prepared for a node; its scratchpad is the node's workspace. Bias and activation are part of the
- * primitive. */
+ * One primitive is prepared for a node; its scratchpad is the node's workspace. The bias is part of the primitive. The
+ * activation is not: those of oneDNN make 0 of NaN, so that a step that has gone wrong looks right. It is a pass over
+ * the product while that is in cache. */
 #include <dnnl.h>
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "kernel/kernel.h"
 #include "op/fused_matmul.h"
 #include "op/op.h"
@@ -22,6 +24,7 @@ typedef struct state {
     dnnl_exec_arg_t args[NUM_ARGS];
     int num_args;
     int num_threads; /* that it is worth */
+    int activation;
 } state;
 
 /* The three matrices as strided views with a common number of dimensions. */
@@ -76,23 +79,9 @@ static problem describe(const mst_infer *c) {
     return p;
 }
 
-static dnnl_status_t make_attributes(const problem *p, dnnl_primitive_attr_t *out) {
+static dnnl_status_t make_attributes(dnnl_primitive_attr_t *out) {
     dnnl_status_t status = dnnl_primitive_attr_create(out);
-    if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(*out, dnnl_scratchpad_mode_user);
-    if (status || p->activation == MST_FUSED_NONE) return status;
-    dnnl_post_ops_t post_ops;
-    status = dnnl_post_ops_create(&post_ops);
-    if (status) return status;
-    dnnl_alg_kind_t kind = p->activation == MST_FUSED_RELU ? dnnl_eltwise_relu : dnnl_eltwise_clip;
-    float high = p->activation == MST_FUSED_RELU ? 0 : 6;
-#if DNNL_VERSION_MAJOR >= 3
-    status = dnnl_post_ops_append_eltwise(post_ops, kind, 0, high);
-#else
-    status = dnnl_post_ops_append_eltwise(post_ops, 1, kind, 0, high);
-#endif
-    if (!status) status = dnnl_primitive_attr_set_post_ops(*out, post_ops);
-    dnnl_post_ops_destroy(post_ops);
-    return status;
+    return status ? status : dnnl_primitive_attr_set_scratchpad_mode(*out, dnnl_scratchpad_mode_user);
 }
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -175,8 +164,9 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     /* a primitive is made for the number of threads that run it */
     int before = omp_get_max_threads();
     s->num_threads = worth_threads(&p) ? num_threads : 1;
+    s->activation = p.activation;
     omp_set_num_threads(s->num_threads);
-    dnnl_status_t status = make_attributes(&p, &attributes);
+    dnnl_status_t status = make_attributes(&attributes);
     if (!status) status = make_primitive(&p, attributes, s, workspace);
     if (!status) status = dnnl_stream_create(&s->stream, engine, dnnl_stream_default_flags);
     omp_set_num_threads(before);
@@ -198,6 +188,28 @@ static dnnl_status_t set_data(state *s, int which, void *data) {
     return dnnl_memory_set_data_handle(s->memory[which], data);
 }
 
+/* written so that NaN stays NaN */
+MST_SIMD static void relu(float *x, int64_t count) {
+    for (int64_t i = 0; i < count; i++) x[i] = x[i] < 0 ? 0 : x[i];
+}
+
+MST_SIMD static void relu6(float *x, int64_t count) {
+    for (int64_t i = 0; i < count; i++) x[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
+}
+
+static void activate(const state *s, const mst_array *dst) {
+    enum { CHUNK = 8192 };
+    float *data = dst->data;
+    const int64_t chunks = (dst->count + CHUNK - 1) / CHUNK;
+    void (*const apply)(float *x, int64_t count) = s->activation == MST_FUSED_RELU ? relu : relu6;
+    if (s->num_threads > 1) {
+#pragma omp parallel for schedule(static) num_threads(s->num_threads)
+        for (int64_t i = 0; i < chunks; i++) apply(data + i * CHUNK, i + 1 < chunks ? CHUNK : dst->count - i * CHUNK);
+    } else {
+        apply(data, dst->count);
+    }
+}
+
 static mst_status run(const mst_kernel_args *a) {
     state *s = a->state;
     dnnl_status_t status = set_data(s, A, a->src[0].data);
@@ -208,7 +220,9 @@ static mst_status run(const mst_kernel_args *a) {
     if (s->num_threads != a->num_threads) omp_set_num_threads(s->num_threads);
     if (!status) status = dnnl_primitive_execute(s->primitive, s->stream, s->num_args, s->args);
     if (s->num_threads != a->num_threads) omp_set_num_threads(a->num_threads);
-    return status ? mst_kernel_fail(a, MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;
+    if (status) return mst_kernel_fail(a, MST_INTERNAL, "oneDNN failed with status %d", (int)status);
+    if (s->activation != MST_FUSED_NONE) activate(s, &a->dst[0]);
+    return MST_OK;
 }
 
 static mst_kernel_function choose(const mst_infer *c, int num_threads) {
