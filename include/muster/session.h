@@ -69,7 +69,7 @@ MST_API int64_t mst_session_step(const mst_session *session);
 
 /** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND where it has none yet. */
 MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out);
-/** Sets a variable, on all devices where it is mirrored; dtype and shape must be its own. */
+/** Sets a variable, and of a mirrored one all copies; dtype and shape must be its own. It counts as no step. */
 MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,
                                                         const mst_tensor *value);
 

@@ -36,7 +36,7 @@ static mst_value mirror(mst_graph *graph, mst_value variable) {
     snprintf(name, sizeof name, "%s/replica_%d", mst_value_name(variable), graph->current.mirror);
     mst_node *node = mst_graph_find(graph, name);
     if (node) return (mst_value){.node = node};
-    return mst_variable(graph, name, mst_variable_initial(variable), .hidden = true);
+    return mst_variable(graph, name, mst_variable_initial(variable), .hidden = true, .copy_of = variable);
 }
 
 mst_value mst_get_variable_with(mst_get_variable_options o) {

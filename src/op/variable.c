@@ -18,10 +18,11 @@ typedef struct mst_variable_options {
     const char *name;
     mst_value initial;
     bool not_trainable;
-    bool hidden;     /**< in no collection: copies of mirrored variables, slots */
-    float l1, l2;    /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2 */
-    mst_dtype dtype; /**< set by the op */
-    mst_shape shape; /**< set by the op */
+    bool hidden;       /**< in no collection: copies of mirrored variables, slots */
+    mst_value copy_of; /**< the mirrored variable that it is a copy of: mst_session_set_variable sets both */
+    float l1, l2;      /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2 */
+    mst_dtype dtype;   /**< set by the op */
+    mst_shape shape;   /**< set by the op */
 } mst_variable_options;
 MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with((mst_variable_options){.zero_ = 0, __VA_ARGS__})

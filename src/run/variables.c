@@ -1,5 +1,4 @@
 /* Storage of variables: blocks that hold the variables of one device side by side, in the order of the graph. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,29 +77,40 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
     return mst_tensor_copy(variable.node->dst[0].dtype, variable.node->dst[0].shape, storage->data, out);
 }
 
-/* The assignment that gives VARIABLE its first value; NULL where it begins with another one. */
-static mst_node *assignment(const mst_graph *graph, const mst_node *variable, mst_value initial) {
-    for (int64_t id = variable->id; id < graph->num_nodes; id++) {
-        mst_node *node = graph->node[id];
+/* The first value of one that has no storage: by its own assignment, so that storage and placement are the plan's
+ * business. */
+static mst_status set_first(mst_session *session, mst_node *variable, const mst_tensor *value) {
+    mst_value initial = mst_variable_initial((mst_value){.node = variable});
+    mst_node *assign = NULL;
+    for (int64_t id = variable->id; id < session->graph->num_nodes && !assign; id++) {
+        mst_node *node = session->graph->node[id];
         if (node->op->writes && node->num_src == 2 && node->src[0].node == variable &&
             mst_value_equal(node->src[1], initial))
-            return node;
+            assign = node;
     }
-    return NULL;
+    if (!assign) return MST_FAIL(MST_INTERNAL, "variable '%s' has no initial assignment", variable->name);
+    mst_feed feed = {.value = initial};
+    MST_TRY(mst_tensor_copy(mst_tensor_dtype(value), mst_tensor_shape(value), mst_tensor_data(value), &feed.tensor));
+    int64_t step = session->step;
+    mst_status status = mst_session_run(session, &feed, 1, &(mst_value){.node = assign}, 1, NULL);
+    session->step = step;
+    if (!status) mst_session_drop_plan(session); /* it will not run again */
+    mst_tensor_release(feed.tensor);
+    return status;
 }
 
-/* The assignments of a variable and of its copies on the other devices (layer/get_variable.c names them). */
-static int assignments(const mst_session *session, mst_value variable, mst_value out[MST_MAX_DEVICES]) {
-    char name[512];
-    mst_value initial = mst_variable_initial(variable);
-    int count = 0;
-    for (int i = 0; i < session->devices.count; i++) {
-        snprintf(name, sizeof name, "%s/replica_%d", variable.node->name, i);
-        const mst_node *copy = i ? mst_graph_find(session->graph, name) : variable.node;
-        mst_node *assign = copy ? assignment(session->graph, copy, initial) : NULL;
-        if (assign) out[count++] = (mst_value){.node = assign};
-    }
-    return count;
+static mst_status set_one(mst_session *session, mst_node *variable, const mst_tensor *value) {
+    mst_storage *storage = mst_session_storage(session, variable);
+    if (!storage) return set_first(session, variable, value);
+    if (storage->bytes) memcpy(storage->data, mst_tensor_data(value), storage->bytes);
+    storage->initialized = true;
+    return MST_OK;
+}
+
+/* A mirrored variable has a copy on each device. */
+static bool is_copy_of(const mst_node *node, mst_value variable) {
+    return (node->op->flags & MST_OP_VARIABLE) &&
+           mst_value_equal(((const mst_variable_options *)node->options)->copy_of, variable);
 }
 
 mst_status mst_session_set_variable(mst_session *session, mst_value variable, const mst_tensor *value) {
@@ -114,16 +124,11 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
                         mst_dtype_name(mst_tensor_dtype(value)),
                         mst_shape_print(mst_tensor_shape(value), have, sizeof have));
     }
-    /* by assignments of their own, so that storage and placement are the plan's business */
-    mst_value assigns[MST_MAX_DEVICES];
-    int count = assignments(session, variable, assigns);
-    if (!count) return MST_FAIL(MST_INTERNAL, "variable '%s' has no initial assignment", variable.node->name);
-    mst_tensor *copy;
-    MST_TRY(mst_tensor_copy(spec->dtype, spec->shape, mst_tensor_data(value), &copy));
-    mst_status status = mst_session_run(session, &(mst_feed){.value = mst_variable_initial(variable), .tensor = copy},
-                                        1, assigns, count, NULL);
-    mst_tensor_release(copy);
-    return status;
+    MST_TRY(mst_graph_check(session->graph));
+    MST_TRY(set_one(session, variable.node, value));
+    for (int64_t id = variable.node->id + 1; id < session->graph->num_nodes; id++)
+        if (is_copy_of(session->graph->node[id], variable)) MST_TRY(set_one(session, session->graph->node[id], value));
+    return MST_OK;
 }
 
 mst_status mst_session_init_variables(mst_session *session) {

@@ -222,6 +222,35 @@ static void strategies_that_cannot_be_are_refused(void **state) {
     mst_graph_destroy(g);
 }
 
+static void build_weight(void *context, mst_graph *graph, int shard, mst_replica *out) {
+    (void)context, (void)shard;
+    mst_value w = mst_get_variable(graph, "w", MST_SHAPE(1), .initializer = mst_constant_initializer(1));
+    out->loss = mst_mul(w, mst_fill(graph, MST_F32, MST_SHAPE(1), 1)); /* the gradient is 1 */
+}
+
+static void setting_a_mirrored_variable_sets_all_copies(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    const mst_strategy strategy = {.kind = MST_STRATEGY_MIRRORED, .num_devices = 2};
+    const mst_optimizer optimizer = mst_sgd(.learning_rate = 0.5);
+    mst_step_values values;
+    mst_strategy_build(g, &strategy, &optimizer, build_weight, NULL, &values);
+    EXPECT_OK(mst_graph_check(g));
+    mst_value w = {.node = mst_graph_find(g, "w")}, copy = {.node = mst_graph_find(g, "w/replica_1")};
+    mst_tensor *value = engine_tensor(MST_F32, MST_SHAPE(1), (double[]){10});
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1"}, &session));
+    for (int initialized = 0; initialized < 2; initialized++) { /* before there is storage, and after */
+        EXPECT_OK(mst_session_set_variable(session, w, value));
+        EXPECT_OK(mst_session_init_variables(session));
+        engine_run(session, values.train);
+        assert_true(engine_number(session, w) == 9.5);
+        assert_true(engine_number(session, copy) == 9.5);
+    }
+    mst_tensor_release(value);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batch_that_does_not_divide_the_shards_is_weighted_exactly),
@@ -232,6 +261,7 @@ int main(void) {
         cmocka_unit_test(copies_stay_equal),
         cmocka_unit_test(defaults_are_filled_in),
         cmocka_unit_test(strategies_that_cannot_be_are_refused),
+        cmocka_unit_test(setting_a_mirrored_variable_sets_all_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
