@@ -97,6 +97,17 @@ void mst_session_drop_plan(mst_session *session) {
     memmove(session->plans, session->plans + 1, (size_t)--session->num_plans * sizeof *session->plans);
 }
 
+/* A graph only grows: plans of an older version are for no call to come. */
+static void drop_old_versions(mst_session *session) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < session->num_plans; i++)
+        if (session->plans[i]->graph_version == mst_graph_version(session->graph))
+            session->plans[kept++] = session->plans[i];
+        else
+            mst_cached_plan_destroy(session->plans[i]);
+    session->num_plans = kept;
+}
+
 mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                             int num_fetches, mst_cached_plan **out) {
     uint64_t hash = hash_call(session, feeds, num_feeds, fetches, num_fetches);
@@ -105,6 +116,7 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
         i++;
     mst_cached_plan *found = i < session->num_plans ? session->plans[i] : NULL;
     if (!found) {
+        drop_old_versions(session);
         MST_TRY(mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity));
         mst_status status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
         if (status) {

@@ -73,12 +73,27 @@ static void plan_that_fails_is_not_kept(void **state) {
     engine_end(g, session);
 }
 
+static void plans_of_older_versions_of_the_graph_go(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_tensor *tensor = engine_tensor(MST_F32, MST_SCALAR, NULL);
+    mst_value c = mst_constant(g, tensor); /* each plan holds it */
+    mst_session *session = engine_session(g, NULL);
+    for (int i = 0; i < 20; i++) engine_run(session, mst_scale(c, i));
+    assert_int_equal(mst_session_num_plans(session), 20);
+    assert_int_equal(mst_tensor_references(tensor), 3); /* ours, the graph's and that of one plan */
+    engine_end(g, session);
+    assert_int_equal(mst_tensor_references(tensor), 1);
+    mst_tensor_release(tensor);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_shapes_use_the_same_plan_and_new_ones_make_a_new_plan),
         cmocka_unit_test(other_fetches_and_a_graph_that_grew_make_new_plans),
         cmocka_unit_test(old_plans_make_room_and_are_made_again),
         cmocka_unit_test(plan_that_fails_is_not_kept),
+        cmocka_unit_test(plans_of_older_versions_of_the_graph_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
