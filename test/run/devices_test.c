@@ -306,6 +306,16 @@ static void denormal_numbers_are_0_on_each_device_and_not_for_the_caller(void **
     engine_end(g, session);
 }
 
+static void check_numerics_names_a_node_of_constants(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value root = mst_rename(mst_log(mst_scalar(g, MST_F32, -1)), "bad_log"), y = mst_exp(root);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .check_numerics = true}, &session));
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_NUMERICS, "log 'bad_log' made a NaN");
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_over_devices_give_the_bits_of_one_device_every_time),
@@ -320,6 +330,7 @@ int main(void) {
         cmocka_unit_test(check_numerics_sees_what_is_written_to_variables),
         cmocka_unit_test(device_that_waits_too_long_is_an_error_that_names_the_value),
         cmocka_unit_test(denormal_numbers_are_0_on_each_device_and_not_for_the_caller),
+        cmocka_unit_test(check_numerics_names_a_node_of_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
