@@ -72,6 +72,8 @@ static mst_dtype find_dtype(DLDataType type) {
 
 static bool is_row_major(const DLTensor *t) {
     int64_t stride = 1;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->shape[i] == 0) return true; /* strides of nothing mean nothing */
     for (int i = t->ndim - 1; t->strides && i >= 0; i--) {
         if (t->shape[i] != 1 && t->strides[i] != stride) return false;
         stride *= t->shape[i];
@@ -99,6 +101,9 @@ mst_status mst_tensor_from_dlpack(DLManagedTensor *managed, mst_tensor **out) {
         return MST_FAIL(MST_UNIMPLEMENTED, "dlpack: %d dimensions, at most %d are possible", t->ndim, MST_MAX_NDIM);
     if (!is_row_major(t))
         return MST_FAIL(MST_UNIMPLEMENTED, "dlpack: the tensor is not dense and row-major: make it contiguous first");
-    return mst_tensor_wrap(dtype, mst_shape_make(t->ndim, t->shape), (char *)t->data + t->byte_offset, release_managed,
-                           managed, out);
+    char *data = t->data ? (char *)t->data + t->byte_offset : NULL;
+    if ((uintptr_t)data % mst_dtype_size(dtype))
+        return MST_FAIL(MST_UNIMPLEMENTED, "dlpack: the data is not aligned to %zu bytes: copy the tensor first",
+                        mst_dtype_size(dtype));
+    return mst_tensor_wrap(dtype, mst_shape_make(t->ndim, t->shape), data, release_managed, managed, out);
 }

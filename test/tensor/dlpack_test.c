@@ -83,11 +83,26 @@ static void what_cannot_be_taken_is_refused_and_stays_the_callers(void **state) 
     assert_int_equal(deleted, 1);
 }
 
+static void empty_tensors_of_any_strides_are_taken_and_unaligned_ones_are_not(void **state) {
+    (void)state;
+    float data[2] = {0, 1};
+    int64_t shape[2] = {2, 0}, ones[2] = {1, 1}; /* strides that PyTorch gives */
+    struct foreign f = {data, 1, 0, 2, 2, 32, 1, shape, ones, 0, NULL, NULL};
+    mst_tensor *tensor;
+    assert_int_equal(mst_tensor_from_dlpack((struct DLManagedTensor *)(void *)&f, &tensor), MST_OK);
+    assert_int_equal(mst_tensor_count(tensor), 0);
+    mst_tensor_release(tensor);
+    shape[0] = shape[1] = 1;
+    f.byte_offset = 1;
+    assert_int_equal(mst_tensor_from_dlpack((struct DLManagedTensor *)(void *)&f, &tensor), MST_UNIMPLEMENTED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_trip_shares_memory_and_keeps_it_alive),
         cmocka_unit_test(every_dtype_and_a_scalar_go_through),
         cmocka_unit_test(what_cannot_be_taken_is_refused_and_stays_the_callers),
+        cmocka_unit_test(empty_tensors_of_any_strides_are_taken_and_unaligned_ones_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
