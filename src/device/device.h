@@ -52,6 +52,10 @@ const char *mst_devices_list(const mst_devices *devices, char *text, size_t size
 /** Another type of device beside CPU, for specifications read after. TYPE must stay. */
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
 
+/** What the calling thread is bound to now, to be given back with mst_restore_binding; NULL where it is not known. */
+void *mst_save_binding(void);
+/** Frees BINDING (NULL is allowed) and, with RESTORE, binds the calling thread to it again. */
+void mst_restore_binding(void *binding, bool restore);
 /** Binds the calling thread to COUNT cores from FIRST (both count physical cores that this process may use). */
 MST_CHECKED mst_status mst_bind_thread(int first, int count);
 

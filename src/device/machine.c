@@ -59,6 +59,20 @@ mst_status mst_bind_thread(int first, int count) {
     return status;
 }
 
+void *mst_save_binding(void) {
+    hwloc_cpuset_t set = get() ? hwloc_bitmap_alloc() : NULL;
+    if (set && hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_THREAD)) {
+        hwloc_bitmap_free(set);
+        set = NULL;
+    }
+    return set;
+}
+
+void mst_restore_binding(void *binding, bool restore) {
+    if (binding && restore) (void)hwloc_set_cpubind(topology, binding, HWLOC_CPUBIND_THREAD);
+    hwloc_bitmap_free(binding);
+}
+
 static int64_t cache_size(hwloc_obj_type_t type) {
     hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
     return cache ? (int64_t)cache->attr->cache.size : 0;

@@ -19,6 +19,7 @@
 #include "op/apply_gradients.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/simd.h"
@@ -109,9 +110,19 @@ typedef struct apply {
 #undef T
 #undef MST_NAME
 
+/* Most threads of a run: the same number when the workspace is made and when it is used, although what OpenMP says
+ * depends on the cores that the asking thread is bound to. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int most_threads;
+
+static void count_processors(void) {
+    most_threads = omp_get_num_procs();
+}
+
 static size_t workspace(const mst_infer *c) {
     (void)c;
-    return (size_t)omp_get_num_procs() * BUFFERS * TILE * sizeof(double);
+    pthread_once(&once, count_processors);
+    return (size_t)most_threads * BUFFERS * TILE * sizeof(double);
 }
 
 static void run_tile(const apply *a, const mst_kernel_args *args, int64_t tile, int64_t out) {
@@ -151,7 +162,7 @@ static mst_status reference(const mst_kernel_args *args) {
     int64_t tiles = 0;
     for (int v = 0; v < o->num_variables; v++) tiles += tiles_of(args->src[mst_apply_source(o, v)].count);
     int64_t from = o->part * tiles / o->num_parts, count = args->dst[0].count;
-    int threads = args->num_threads < omp_get_num_procs() ? args->num_threads : omp_get_num_procs();
+    int threads = args->num_threads < most_threads ? args->num_threads : most_threads;
     if (threads > 1) {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < count; i++) run_tile(&a, args, from + i, i);

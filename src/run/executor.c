@@ -38,7 +38,9 @@ struct mst_executor {
     const mst_plan *plan;
     mst_rendezvous *rendezvous;
     mst_step step;
-    worker *workers; /* one a device; that of device 0 has no thread */
+    worker *workers;  /* one a device; that of device 0 has no thread */
+    pthread_t caller; /* who made it, */
+    void *binding;    /* and what that was bound to before */
 };
 
 bool mst_executor_spins(const mst_devices *devices) {
@@ -161,7 +163,11 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
         w->started = pthread_create(&w->thread, NULL, work, w) == 0;
         if (!w->started) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread for %s", devices->device[i].text);
     }
-    if (!status && e->pin) status = mst_bind_thread(devices->device[0].first_core, devices->device[0].num_threads);
+    if (!status && e->pin) {
+        e->caller = pthread_self();
+        e->binding = mst_save_binding();
+        status = mst_bind_thread(devices->device[0].first_core, devices->device[0].num_threads);
+    }
     if (status)
         mst_executor_destroy(e);
     else
@@ -175,6 +181,7 @@ void mst_executor_destroy(mst_executor *e) {
     for (int i = 1; i < e->devices->count; i++)
         if (e->workers[i].started) pthread_join(e->workers[i].thread, NULL);
     mst_bed_destroy(&e->bed);
+    if (e->binding) mst_restore_binding(e->binding, pthread_equal(pthread_self(), e->caller) != 0);
     free(e->workers);
     free(e);
 }

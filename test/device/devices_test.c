@@ -1,4 +1,5 @@
 #include <math.h>
+#include <sched.h>
 
 #include "support/test.h"
 
@@ -202,6 +203,20 @@ static void pinned_threads_compute_the_same(void **state) {
     engine_end(g, session);
 }
 
+static void pinning_ends_with_the_session(void **state) {
+    (void)state;
+    cpu_set_t before, during, after;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1", .pin_threads = true}, &session));
+    assert_int_equal(sched_getaffinity(0, sizeof during, &during), 0);
+    if (mst_num_cores() > 1) assert_false(CPU_EQUAL(&before, &during));
+    engine_end(g, session);
+    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+    assert_true(CPU_EQUAL(&before, &after));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specification_gives_devices_with_full_names),
@@ -218,6 +233,7 @@ int main(void) {
         cmocka_unit_test(variables_over_the_memory_limit_fail_when_planned),
         cmocka_unit_test(negative_limits_are_refused),
         cmocka_unit_test(pinned_threads_compute_the_same),
+        cmocka_unit_test(pinning_ends_with_the_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
