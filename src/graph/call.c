@@ -60,8 +60,7 @@ static mst_status build(mst_graph *graph, const mst_op *op, const char *name, in
     int first_control = graph->current.first_control, num_control = graph->current.num_control - first_control;
     mst_node *node = mst_arena_alloc(arena, sizeof *node);
     const char *unique = mst_graph_unique_name(graph, name ? name : op->name);
-    if (!unique)
-        return mst_error()->code ? mst_error()->code : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+    if (!unique) return mst_error()->code;
     void *own_options = mst_arena_alloc(arena, op->options_size ? op->options_size : 1);
     if (own_options && options && op->options_size) memcpy(own_options, options, op->options_size);
     int num_dst = op->num_dst == MST_VARIADIC && own_options ? op->count_dst(own_options, num_src) : op->num_dst;

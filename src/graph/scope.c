@@ -30,13 +30,24 @@ static bool valid_name(const char *name) {
            name[0] != '/' && name[strlen(name) - 1] != '/';
 }
 
+static const char *no_memory(void) {
+    MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+    return NULL;
+}
+
+/* The name and '/', NULL and an error set where NAME is NULL or memory is out. */
+static const char *prefix_of(mst_graph *graph, const char *name) {
+    const char *prefix = name ? mst_arena_print(&graph->arena, "%s/", name) : NULL;
+    return prefix || !name ? prefix : no_memory();
+}
+
 const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     if (!valid_name(base)) {
         MST_FAIL(MST_INVALID, "name '%s': use letters, digits, '_', '.', '-' and '/' inside", base ? base : "(null)");
         return NULL;
     }
     const char *full = mst_arena_print(&graph->arena, "%s%s", graph->current.name_prefix, base);
-    if (!full) return NULL;
+    if (!full) return no_memory();
     if (mst_names_get(&graph->names, full) < 0 && mst_names_get(&graph->suffixes, full) < 0)
         return mst_names_set(&graph->suffixes, full, 0) ? NULL : full;
     int64_t suffix = mst_names_get(&graph->suffixes, full);
@@ -44,15 +55,14 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     const char *unique;
     do {
         unique = mst_arena_print(&graph->arena, "%s_%lld", full, (long long)++suffix);
-        if (!unique) return NULL;
+        if (!unique) return no_memory();
     } while (mst_names_get(&graph->names, unique) >= 0 || mst_names_get(&graph->suffixes, unique) >= 0);
     if (mst_names_set(&graph->suffixes, full, suffix) || mst_names_set(&graph->suffixes, unique, 0)) return NULL;
     return unique;
 }
 
 int mst_name_scope_push(mst_graph *graph, const char *name) {
-    const char *unique = mst_graph_unique_name(graph, name);
-    const char *prefix = unique ? mst_arena_print(&graph->arena, "%s/", unique) : NULL;
+    const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name));
     if (!prefix) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_NAME)) return 0;
     if (prefix) graph->current.name_prefix = prefix;
@@ -65,7 +75,8 @@ int mst_name_scope_pop(mst_graph *graph) {
 
 int mst_name_scope_enter(mst_graph *graph, const char *prefix) {
     if (!push(graph, MST_SCOPE_NAME)) return 0;
-    const char *copy = mst_arena_print(&graph->arena, *prefix ? "%s/" : "%s", prefix);
+    const char *copy = *prefix ? prefix_of(graph, prefix) : "";
+    if (!copy) mst_graph_stick(graph);
     if (copy) graph->current.name_prefix = copy;
     return 1;
 }
@@ -122,9 +133,9 @@ int mst_control_pop(mst_graph *graph) {
 }
 
 int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse) {
-    const char *unique = mst_graph_unique_name(graph, name);
-    const char *prefix = unique ? mst_arena_print(&graph->arena, "%s/", unique) : NULL;
-    const char *variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name);
+    const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name)), *variables = NULL;
+    if (prefix && !(variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name)))
+        variables = no_memory();
     if (!prefix || !variables) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_VARIABLE)) return 0;
     if (prefix) graph->current.name_prefix = prefix;
