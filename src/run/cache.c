@@ -82,7 +82,7 @@ static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feed
         cached->feeds[i] = feeds[i];
         cached->feeds[i].spec = feed_spec(&feeds[i]);
     }
-    memcpy(cached->fetches, fetches, (size_t)num_fetches * sizeof *fetches);
+    if (num_fetches) memcpy(cached->fetches, fetches, (size_t)num_fetches * sizeof *fetches);
     MST_TRY(mst_plan_make(session->graph, &session->host, feeds, num_feeds, fetches, num_fetches, &cached->plan));
     session->plans_made++;
     for (int d = 0; d < session->devices.count; d++) {
