@@ -7,7 +7,7 @@
  *  Reading gives the value at the time the reader runs, and a step runs in phases: the phase of a node is the largest
  *  number of writers on any path of sources and control dependencies to it. A reader sees all writes of earlier phases
  *  and none of its own. So where nothing comes after a write, all readers see the values before the step, and what
- *  comes after a write sees it.
+ *  comes after a write sees it. A writer is a reader of the values that it takes: two assignments in one step swap.
  *  Variables are trainable unless told otherwise, and then are in the collection MST_TRAINABLE; all are in
  *  MST_VARIABLES.
  */

@@ -181,7 +181,7 @@ static mst_status find_variables(cut *c) {
         mst_plan_node *node = &plan->node[plan->order[k]];
         if (node->op->flags & MST_OP_VARIABLE) c->variable_of[node->dst] = node->dst;
         if (!(node->op->flags & MST_OP_VIEW) || c->variable_of[node->src[0]] < 0) continue;
-        if (!node->writer && writes && last_phase[node->dst] > node->phase)
+        if (node->materialize || (!node->writer && writes && last_phase[node->dst] > node->phase))
             node->materialize = true;
         else
             c->variable_of[node->dst] = c->variable_of[node->src[0]];

@@ -241,6 +241,29 @@ static void setting_a_variable_is_no_step_and_makes_no_plan_of_its_own(void **st
     engine_end(g, session);
 }
 
+static void writers_take_values_as_they_were_before_the_writes_of_their_phase(void **state) {
+    (void)state;
+    static const char *const devices[] = {"cpu:1/1", "cpu:2/1"};
+    for (int d = 0; d < 2; d++) {
+        mst_graph *g = engine_graph();
+        mst_value a = variable(g, "a", 1), b = variable(g, "b", 2), previous = variable(g, "previous", 0), swap[2];
+        mst_value set_a = mst_assign(a, b), set_b = MST_NONE, next = MST_NONE, keep = MST_NONE;
+        mst_with_device (g, d ? "/cpu:1" : "") set_b = mst_assign(b, mst_identity(a)); /* by a view */
+        swap[0] = set_a;
+        swap[1] = set_b;
+        mst_value both = mst_group(swap, 2);
+        mst_with_control (g, both) {
+            next = mst_assign_add(a, mst_scalar(g, MST_F64, 10));
+            keep = mst_assign(previous, set_a); /* what an earlier write gave, before the next */
+        }
+        mst_session *session = engine_session(g, devices[d]);
+        expect_two(session, set_a, 2, set_b, 1);
+        expect_two(session, next, 11, keep, 1); /* swapped back to 1 and 2 first */
+        assert_true(value_of(session, b) == 2);
+        engine_end(g, session);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_begin_with_their_initial_values_once),
@@ -258,6 +281,7 @@ int main(void) {
         cmocka_unit_test(variable_must_have_a_known_shape_and_a_name_of_its_own),
         cmocka_unit_test(only_variables_are_assigned_to),
         cmocka_unit_test(setting_a_variable_is_no_step_and_makes_no_plan_of_its_own),
+        cmocka_unit_test(writers_take_values_as_they_were_before_the_writes_of_their_phase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
