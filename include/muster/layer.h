@@ -39,6 +39,7 @@ typedef enum mst_activation {
     MST_SOFTMAX,
     MST_NUM_ACTIVATIONS
 } mst_activation;
+/** As Keras 3: leaky_relu with the slope 0.2, elu with alpha 1, gelu by erf; softmax along the last axis. */
 MST_API mst_value mst_activate(mst_value x, mst_activation activation);
 /** "relu", ... */
 MST_API const char *mst_activation_name(mst_activation activation);

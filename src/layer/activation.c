@@ -1,8 +1,9 @@
 #include "muster/layer.h"
 #include "muster/ops.h"
 
+/* the slope of Keras 3 and tf.nn.leaky_relu, not the op's default */
 static mst_value leaky_relu(mst_value x) {
-    return mst_leaky_relu(x);
+    return mst_leaky_relu(x, .slope = 0.2f);
 }
 
 static mst_value elu(mst_value x) {
