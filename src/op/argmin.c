@@ -5,8 +5,8 @@
  *  axis   negative ones count from the end; default 0, as in TensorFlow. Its dimension must not be 0
  *  dtype  i32 or i64, default i64
  *
- *  Of equal elements the first counts. NaN counts as larger than any number, so it wins only where all are NaN, and
- * then the first. It has no gradient.
+ *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; where nothing below inf is there, it is 0.
+ *  It has no gradient.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_argmin_options {
@@ -34,9 +34,9 @@ static mst_status infer(mst_infer *c) {
     return mst_arg_infer(c, o->axis, o->dtype);
 }
 
-/* also a number against a NaN */
+/* a NaN can only be the first */
 #define BETTER(x, best) ((x) < (best))
-#define BETTER_FLOAT(x, best) ((x) < (best) || ((x) == (x) && (best) != (best)))
+#define BETTER_FLOAT(x, best) ((x) < (best) || ((best) != (best) && (x) < INFINITY))
 
 MST_ARG_LOOPS(search_f32, float, BETTER_FLOAT)
 MST_ARG_LOOPS(search_f64, double, BETTER_FLOAT)
@@ -74,9 +74,12 @@ static const mst_example examples[] = {
      .expect = {(const double[]){0, 1, 0, 1}}},
     {.name = "NaN",
      .num_src = 1,
-     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 4}, .value = (const double[]){1, NAN, 9, NAN, NAN, NAN, 3, 2}}},
+     .src = {{.dtype = MST_F32,
+              .ndim = 2,
+              .dim = {4, 3},
+              .value = (const double[]){1, NAN, 9, NAN, 3, 2, NAN, NAN, NAN, NAN, INFINITY, NAN}}},
      .options = &(const mst_argmin_options){.axis = 1},
-     .expect = {(const double[]){0, 3}}},
+     .expect = {(const double[]){0, 2, 0, 0}}},
     {.name = "one element", .num_src = 1, .src = {{.ndim = 1, .dim = {1}}}, .expect = {(const double[]){0}}},
     {.name = "to nothing", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 0}}}},
     {.name = "of nothing", .num_src = 1, .src = {{.ndim = 2, .dim = {0, 2}}}, .fails = MST_INVALID},
