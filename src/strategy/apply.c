@@ -94,21 +94,26 @@ static mst_value averaged(const mst_update *u, int v, bool with_penalty) {
     return terms[0];
 }
 
-/* g * limit / max(norm, limit) */
-static mst_value clip_to(mst_value gradient, mst_value norm, double limit) {
-    mst_value most = mst_scalar(mst_value_graph(gradient), mst_value_spec(gradient).dtype, limit);
-    return mst_mul(gradient, mst_div(most, mst_maximum(norm, most)));
+/* limit / max(norm, limit) */
+static mst_value clip_factor(mst_value norm, double limit) {
+    mst_value most = mst_scalar(mst_value_graph(norm), mst_value_spec(norm).dtype, limit);
+    return mst_div(most, mst_maximum(norm, most));
 }
 
 static void clip_norms(const mst_update *u, mst_value *clipped) {
     const mst_optimizer *o = u->optimizer;
     for (int v = 0; v < u->num_variables; v++) {
         clipped[v] = averaged(u, v, true);
-        if (o->clip_norm > 0) clipped[v] = clip_to(clipped[v], mst_global_norm(&clipped[v], 1), o->clip_norm);
+        if (o->clip_norm <= 0) continue;
+        clipped[v] = mst_mul(clipped[v], clip_factor(mst_global_norm(&clipped[v], 1), o->clip_norm));
     }
     if (o->clip_global_norm <= 0) return;
     mst_value norm = mst_global_norm(clipped, u->num_variables);
-    for (int v = 0; v < u->num_variables; v++) clipped[v] = clip_to(clipped[v], norm, o->clip_global_norm);
+    /* norm - norm: 0, but NaN where the norm is infinite. As in TensorFlow no gradient is then taken for a good one:
+     * the factor alone would be 0, and the step would look like one without gradients in all but the infinite elements.
+     */
+    mst_value factor = mst_add(clip_factor(norm, o->clip_global_norm), mst_sub(norm, norm));
+    for (int v = 0; v < u->num_variables; v++) clipped[v] = mst_mul(clipped[v], factor);
 }
 
 /* ---- the nodes ---- */

@@ -99,6 +99,20 @@ static void global_norm_scales_all_gradients_together(void **state) {
     engine_end(g, session);
 }
 
+static void an_infinite_global_norm_makes_all_weights_nan(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v[2] = {mst_variable(g, "a", mst_scalar(g, MST_F32, 3)), mst_variable(g, "b", mst_scalar(g, MST_F32, 4))};
+    mst_value gradients[2] = {mst_scalar(g, MST_F32, INFINITY), mst_scalar(g, MST_F32, 1)};
+    mst_optimizer sgd = mst_sgd(.learning_rate = 1, .clip_global_norm = 1);
+    mst_value train = mst_apply_gradients(&sgd, gradients, v, 2, MST_NONE);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, NULL);
+    engine_run(session, train);
+    assert_true(isnan(engine_number(session, v[0])) && isnan(engine_number(session, v[1])));
+    engine_end(g, session);
+}
+
 static void moving_average_follows_the_variable(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.5, .ema_decay = 0.75), 0, 0);
@@ -253,6 +267,7 @@ int main(void) {
         cmocka_unit_test(penalties_are_added_to_the_gradient),
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(global_norm_scales_all_gradients_together),
+        cmocka_unit_test(an_infinite_global_norm_makes_all_weights_nan),
         cmocka_unit_test(moving_average_follows_the_variable),
         cmocka_unit_test(moving_average_with_num_updates_begins_fast),
         cmocka_unit_test(there_is_no_moving_average_unless_asked_for),
