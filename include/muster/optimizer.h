@@ -40,7 +40,8 @@ typedef struct mst_optimizer {
     double clip_value;       /**< gradients limited to [-clip_value, clip_value] */
     double clip_norm;        /**< the gradient of each variable scaled to at most this norm */
     double clip_global_norm; /**< all gradients scaled together to at most this global norm */
-    double ema_decay;        /**< > 0: keeps an exponential moving average of each variable */
+    double ema_decay;        /**< > 0: keeps an exponential moving average of each variable: after the update
+                                average -= (1 - ema_decay) * (average - w), in f32 as TensorFlow takes the factor */
     bool ema_num_updates;    /**< the decay is min(ema_decay, (1 + step) / (10 + step)) */
 } mst_optimizer;
 

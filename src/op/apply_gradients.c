@@ -18,6 +18,7 @@
  */
 #include "op/apply_gradients.h"
 
+#include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>
@@ -95,7 +96,7 @@ typedef struct apply {
     const mst_optimizer *optimizer;
     const mst_rule *rule;
     const mst_array *src;
-    double learning_rate, average_decay;
+    double learning_rate, average_rest; /* 1 - decay of the moving average */
     double scalar[MST_RULE_SCALARS];
 } apply;
 
@@ -142,6 +143,13 @@ static void run_tile(const apply *a, const mst_kernel_args *args, int64_t tile, 
         tile_f64(a, v, offset, count, (double *)(void *)buffer, (double *)args->dst[0].data + out);
 }
 
+/* In f32 for every dtype, as tf.train.ExponentialMovingAverage: 1 - 0.9999 is 1.00017e-4 then, which shows. */
+static double average_rest(const mst_optimizer *optimizer, int64_t step) {
+    float decay = (float)optimizer->ema_decay;
+    if (optimizer->ema_num_updates) decay = fminf(decay, (1.0f + (float)step) / (10.0f + (float)step));
+    return (double)(1.0f - decay);
+}
+
 static mst_status reference(const mst_kernel_args *args) {
     const mst_apply_options *o = args->options;
     apply a = {.options = o, .optimizer = o->optimizer, .rule = mst_rule_find(o->optimizer->rule), .src = args->src};
@@ -154,11 +162,7 @@ static mst_status reference(const mst_kernel_args *args) {
         *(double *)args->src[MST_APPLY_STATE].data = state;
     }
     a.rule->scalars(a.optimizer, a.learning_rate, step + 1, state, a.scalar);
-    a.average_decay = a.optimizer->ema_decay;
-    if (a.optimizer->ema_num_updates) {
-        double warm = (1.0 + (double)step) / (10.0 + (double)step);
-        if (warm < a.average_decay) a.average_decay = warm;
-    }
+    a.average_rest = average_rest(a.optimizer, step);
     int64_t tiles = 0;
     for (int v = 0; v < o->num_variables; v++) tiles += tiles_of(args->src[mst_apply_source(o, v)].count);
     int64_t from = o->part * tiles / o->num_parts, count = args->dst[0].count;

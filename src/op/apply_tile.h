@@ -126,6 +126,6 @@ static void MST_NAME(tile)(const apply *a, int v, int64_t offset, int64_t count,
     mst_rule_tile tile = {.count = count, .weight = w, .gradient = gradient, .scalar = a->scalar};
     for (int k = 0; k < o->num_slots; k++) tile.slot[k] = (T *)slots[k].data + offset;
     a->rule->MST_NAME(update)(a->optimizer, &tile);
-    if (o->averages) MST_NAME(average)((T *)averages->data + offset, w, (T)(1 - a->average_decay), count);
+    if (o->averages) MST_NAME(average)((T *)averages->data + offset, w, (T)a->average_rest, count);
     for (int c = 1; c < o->num_copies; c++) memcpy((T *)src[c].data + offset, w, (size_t)count * sizeof(T));
 }

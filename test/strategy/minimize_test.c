@@ -144,6 +144,19 @@ static void moving_average_with_num_updates_begins_fast(void **state) {
     engine_end(f.graph, f.session);
 }
 
+/* 1 - 0.9999 has few digits in f32, and TensorFlow takes it there, also for f64 */
+static void moving_average_takes_its_decay_in_f32(void **state) {
+    (void)state;
+    for (int num_updates = 0; num_updates < 2; num_updates++) {
+        fixture f = begin(mst_sgd(.learning_rate = 0.5, .ema_decay = 0.9999, .ema_num_updates = num_updates), 0, 0);
+        mst_value average = mst_moving_average(f.w);
+        engine_run(f.session, f.train);
+        double rest = (double)(1 - (num_updates ? 0.1f : 0.9999f));
+        assert_true(fabs(value_of(&f, average) - (2 - rest * (2 - 1))) < 1e-15);
+        engine_end(f.graph, f.session);
+    }
+}
+
 static void there_is_no_moving_average_unless_asked_for(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.5), 0, 0);
@@ -270,6 +283,7 @@ int main(void) {
         cmocka_unit_test(an_infinite_global_norm_makes_all_weights_nan),
         cmocka_unit_test(moving_average_follows_the_variable),
         cmocka_unit_test(moving_average_with_num_updates_begins_fast),
+        cmocka_unit_test(moving_average_takes_its_decay_in_f32),
         cmocka_unit_test(there_is_no_moving_average_unless_asked_for),
         cmocka_unit_test(schedule_sees_the_step_before_it_is_counted),
         cmocka_unit_test(learning_rate_is_a_variable_that_may_be_set),
