@@ -1,0 +1,427 @@
+/** The C side of the tests that compare values: `parity_evaluate < CASES.json` computes each case of a JSON array and
+ *  prints one JSON line a case. muster.py writes the cases, which say what they need by the names of the library:
+ *
+ *      {"kind": "op", "op": "maximum", "inputs": [TENSOR, ...], "options": {...}, "upstream": TENSOR}
+ *      {"kind": "loss", "loss": "huber", "labels": TENSOR, "predictions": TENSOR, "weights": TENSOR, ...}
+ *      {"kind": "metric", "metric": "accuracy", "batches": [[TENSOR, TENSOR], ...], ...}
+ *      {"kind": "schedule", "schedule": {...}, "steps": [...]}
+ *      {"kind": "update", "optimizer": {...}, "variables": [TENSOR, ...], "gradients": [[TENSOR, ...], ...], ...}
+ *      {"kind": "initializer", "name": "he_normal", "dtype": "f32", "shape": [...], ...}
+ *      {"kind": "defaults", "optimizer": "adam"}
+ *
+ *  TENSOR is {"dtype": "f32", "shape": [2], "values": [...]}. NaN and infinities are strings, "nan", "inf", "-inf". */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "muster/layer.h"
+#include "muster/loss.h"
+#include "muster/metric.h"
+#include "muster/ops.h"
+#include "muster/session.h"
+#include "muster/strategy.h"
+
+enum { MOST = 16, OPTIONS_SIZE = 4096 };
+
+/* ---- JSON ------------------------------------------------------------------------------------------ */
+
+static double number(const json_t *j, double absent) {
+    if (json_is_string(j)) return strtod(json_string_value(j), NULL);
+    return json_is_number(j) ? json_number_value(j) : json_is_boolean(j) ? json_is_true(j) : absent;
+}
+
+static json_t *as_json(double value) {
+    if (isfinite(value)) return json_real(value);
+    return json_string(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+static json_t *values(const mst_tensor *tensor) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < mst_tensor_count(tensor); i++)
+        json_array_append_new(list, as_json(mst_tensor_get(tensor, i)));
+    return list;
+}
+
+static mst_shape shape_of(const json_t *list) {
+    mst_shape shape = {.ndim = (int32_t)json_array_size(list)};
+    for (int i = 0; i < shape.ndim; i++) shape.dim[i] = json_integer_value(json_array_get(list, (size_t)i));
+    return shape;
+}
+
+static mst_dtype dtype_of(const json_t *j) {
+    const char *name = json_string_value(json_object_get(j, "dtype"));
+    return name ? mst_dtype_from_name(name) : MST_F32;
+}
+
+static mst_status tensor_of(const json_t *j, mst_tensor **out) {
+    const json_t *list = json_object_get(j, "values");
+    MST_TRY(mst_tensor_create(dtype_of(j), shape_of(json_object_get(j, "shape")), out));
+    if (json_array_size(list) != (size_t)mst_tensor_count(*out))
+        return MST_FAIL(MST_INVALID, "a tensor has %zu values", json_array_size(list));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        mst_tensor_set(*out, (int64_t)i, number(json_array_get(list, i), 0));
+    return MST_OK;
+}
+
+/* ---- options by their tables ------------------------------------------------------------------------- */
+
+static int enumerator(const mst_field *field, const json_t *given) {
+    for (int i = 0; json_is_string(given) && field->names[i]; i++)
+        if (strcmp(field->names[i], json_string_value(given)) == 0) return i;
+    return (int)number(given, -1);
+}
+
+static void set_field(const mst_field *field, void *at, const json_t *given) {
+    double value = number(given, 0);
+    switch ((int)field->type) {
+        case MST_FIELD_TYPE_BOOL: *(bool *)at = value != 0; break;
+        case MST_FIELD_TYPE_I32: *(int32_t *)at = (int32_t)value; break;
+        case MST_FIELD_TYPE_I64: *(int64_t *)at = (int64_t)value; break;
+        case MST_FIELD_TYPE_F32: *(float *)at = (float)value; break;
+        case MST_FIELD_TYPE_F64: *(double *)at = value; break;
+        case MST_FIELD_TYPE_ENUM: *(int *)at = enumerator(field, given); break;
+        case MST_FIELD_TYPE_STRING: *(const char **)at = json_string_value(given); break;
+        case MST_FIELD_TYPE_AXES:
+            for (size_t i = 0; i < json_array_size(given); i++)
+                ((mst_axes *)at)->axis[((mst_axes *)at)->count++] = (int32_t)number(json_array_get(given, i), 0);
+            break;
+        default: break;
+    }
+}
+
+static mst_status set_fields(const mst_field *fields, void *options, json_t *given) {
+    const char *name;
+    json_t *value;
+    json_object_foreach(given, name, value) {
+        const mst_field *field = fields;
+        while (field && field->name && strcmp(field->name, name) != 0) field++;
+        if (!field || !field->name) return MST_FAIL(MST_INVALID, "there is no option '%s'", name);
+        set_field(field, (char *)options + field->offset, value);
+    }
+    return MST_OK;
+}
+
+/* GIVEN without the members boundary and value, which no table has. */
+static mst_status schedule_of(json_t *given, mst_schedule *out) {
+    json_t *boundaries = json_object_get(given, "boundary"), *rates = json_object_get(given, "value");
+    *out = (mst_schedule){0};
+    for (size_t i = 0; i < json_array_size(boundaries) && i < MST_SCHEDULE_PIECES; i++)
+        out->boundary[i] = (int64_t)number(json_array_get(boundaries, i), 0);
+    for (size_t i = 0; i < json_array_size(rates) && i < MST_SCHEDULE_PIECES; i++)
+        out->value[out->num_pieces++] = number(json_array_get(rates, i), 0);
+    json_t *rest = json_copy(given);
+    json_object_del(rest, "boundary");
+    json_object_del(rest, "value");
+    mst_status status = set_fields(mst_schedule_fields, out, rest);
+    json_decref(rest);
+    return status;
+}
+
+static mst_status optimizer_of(json_t *given, mst_optimizer *out) {
+    json_t *rest = json_copy(given), *schedule = json_object_get(given, "schedule");
+    *out = (mst_optimizer){0};
+    mst_status status = schedule ? schedule_of(schedule, &out->schedule) : MST_OK;
+    json_object_del(rest, "schedule");
+    if (!status) status = set_fields(mst_optimizer_fields, out, rest);
+    *out = mst_optimizer_named(json_string_value(json_object_get(given, "rule")), *out);
+    json_decref(rest);
+    return status;
+}
+
+/* ---- graphs --------------------------------------------------------------------------------------------- */
+
+/* A graph with what is fed to it and fetched from it. */
+typedef struct bench {
+    mst_graph *graph;
+    mst_session *session;
+    int num_feeds, num_fetches;
+    mst_feed feed[MOST];
+    mst_value fetch[2 * MOST];
+    mst_tensor *output[2 * MOST];
+} bench;
+
+/* A placeholder fed with the tensor J, so that kernels run, and not the folding of constants. */
+static mst_status feed(bench *b, const json_t *j, mst_value *out) {
+    if (b->num_feeds == MOST) return MST_FAIL(MST_INVALID, "more than %d tensors are fed", MOST);
+    mst_feed *f = &b->feed[b->num_feeds++];
+    MST_TRY(tensor_of(j, &f->tensor));
+    f->value = *out =
+        mst_placeholder(.graph = b->graph, .dtype = mst_tensor_dtype(f->tensor), .shape = mst_tensor_shape(f->tensor));
+    return MST_OK;
+}
+
+static mst_status feed_again(bench *b, int i, const json_t *j) {
+    mst_tensor_release(b->feed[i].tensor);
+    b->feed[i].tensor = NULL;
+    return tensor_of(j, &b->feed[i].tensor);
+}
+
+static mst_status run(bench *b) {
+    if (!b->session) {
+        MST_TRY(mst_graph_check(b->graph));
+        MST_TRY(mst_session_create(b->graph, &(mst_session_options){.devices = "cpu:1"}, &b->session));
+        MST_TRY(mst_session_init_variables(b->session));
+    }
+    return mst_session_run(b->session, b->feed, b->num_feeds, b->fetch, b->num_fetches, b->output);
+}
+
+static void end(bench *b) {
+    for (int i = 0; i < b->num_feeds; i++) mst_tensor_release(b->feed[i].tensor);
+    for (int i = 0; i < b->num_fetches; i++) mst_tensor_release(b->output[i]);
+    mst_session_destroy(b->session);
+    mst_graph_destroy(b->graph);
+}
+
+/* Runs TARGETS and the gradients of the first with respect to SRC: {"outputs": [...], "gradients": [...]}. */
+static mst_status run_with_gradients(bench *b, int num_targets, const mst_value *targets, mst_value upstream,
+                                     int num_src, const mst_value *src, json_t *out) {
+    mst_value gradient[MOST] = {MST_NONE};
+    if (num_src > 0 && mst_value_is_none(upstream))
+        mst_gradients(targets[0], src, num_src, gradient);
+    else if (num_src > 0)
+        mst_gradients_from(targets[0], upstream, src, num_src, gradient);
+    for (int i = 0; i < num_targets; i++) b->fetch[b->num_fetches++] = targets[i];
+    for (int i = 0; i < num_src; i++)
+        if (!mst_value_is_none(gradient[i])) b->fetch[b->num_fetches++] = gradient[i];
+    MST_TRY(run(b));
+    json_t *outputs = json_array(), *gradients = json_array();
+    json_object_set_new(out, "outputs", outputs);
+    json_object_set_new(out, "gradients", gradients);
+    int n = 0;
+    while (n < num_targets) json_array_append_new(outputs, values(b->output[n++]));
+    for (int i = 0; i < num_src; i++)
+        json_array_append_new(gradients, mst_value_is_none(gradient[i]) ? json_null() : values(b->output[n++]));
+    return MST_OK;
+}
+
+/* ---- the kinds of cases ------------------------------------------------------------------------------------- */
+
+static mst_status run_op(bench *b, json_t *c, json_t *out) {
+    static max_align_t options[OPTIONS_SIZE / sizeof(max_align_t)];
+    const char *name = json_string_value(json_object_get(c, "op"));
+    const mst_op *op = name ? mst_find_op(name) : NULL;
+    json_t *inputs = json_object_get(c, "inputs"), *upstream = json_object_get(c, "upstream");
+    if (!op || op->options_size > sizeof options) return MST_FAIL(MST_NOT_FOUND, "there is no op '%s'", name);
+    memset(options, 0, sizeof options);
+    MST_TRY(set_fields(op->fields, options, json_object_get(c, "options")));
+    mst_value src[MOST], target[MOST], given = MST_NONE;
+    int num_src = (int)json_array_size(inputs), num_floats = 0;
+    for (int i = 0; i < num_src; i++) MST_TRY(feed(b, json_array_get(inputs, (size_t)i), &src[i]));
+    if (upstream) MST_TRY(feed(b, upstream, &given));
+    target[0] = mst_call(b->graph, op, num_src, src, op->options_size ? (void *)options : NULL);
+    MST_TRY(mst_graph_check(b->graph));
+    for (int i = 1; i < mst_node_num_dst(target[0].node); i++) target[i] = mst_value_output(target[0], i);
+    if (mst_dtype_is_float(mst_value_spec(target[0]).dtype))
+        while (num_floats < num_src && mst_dtype_is_float(mst_value_spec(src[num_floats]).dtype)) num_floats++;
+    return run_with_gradients(b, mst_node_num_dst(target[0].node), target, given, num_floats, src, out);
+}
+
+/* Also of a regularizer, whose "loss" is "penalty": of the predictions. */
+static mst_status run_loss(bench *b, json_t *c, json_t *out) {
+    const char *name = json_string_value(json_object_get(c, "loss"));
+    const char *activation = json_string_value(json_object_get(c, "activation"));
+    mst_value labels = MST_NONE, predictions, weights = MST_NONE, value;
+    MST_TRY(feed(b, json_object_get(c, "predictions"), &predictions));
+    mst_value output = predictions;
+    if (activation) {
+        mst_activation kind = MST_LINEAR;
+        while (kind < MST_NUM_ACTIVATIONS && strcmp(mst_activation_name(kind), activation) != 0) kind++;
+        output = mst_activate(predictions, kind);
+    }
+    if (strcmp(name, "penalty") == 0) {
+        mst_regularizer r = {.l1 = number(json_object_get(c, "l1"), 0), .l2 = number(json_object_get(c, "l2"), 0)};
+        r.half = json_is_true(json_object_get(c, "half"));
+        value = mst_regularizer_value(&r, output);
+    } else {
+        mst_loss loss;
+        MST_TRY(mst_loss_from_name(name, &loss));
+        MST_TRY(feed(b, json_object_get(c, "labels"), &labels));
+        if (json_object_get(c, "weights")) MST_TRY(feed(b, json_object_get(c, "weights"), &weights));
+        value = mst_loss_per_example(loss, labels, output, json_is_true(json_object_get(c, "from_logits")));
+        mst_reduction reduction = (mst_reduction)number(json_object_get(c, "reduction"), MST_REDUCTION_NONE);
+        value = mst_loss_reduce(value, weights, reduction);
+    }
+    MST_TRY(mst_graph_check(b->graph));
+    return run_with_gradients(b, 1, &value, MST_NONE, 1, &predictions, out);
+}
+
+static mst_status run_metric(bench *b, json_t *c, json_t *out) {
+    mst_metric_options o = {.k = (int32_t)number(json_object_get(c, "k"), 0),
+                            .threshold = number(json_object_get(c, "threshold"), 0),
+                            .from_logits = json_is_true(json_object_get(c, "from_logits"))};
+    json_t *batches = json_object_get(c, "batches"), *results = json_array();
+    mst_metric_state state = {0};
+    json_object_set_new(out, "outputs", results);
+    MST_TRY(mst_metric_from_name(json_string_value(json_object_get(c, "metric")), &o.metric));
+    for (size_t i = 0; i < json_array_size(batches); i++) {
+        json_t *labels = json_array_get(json_array_get(batches, i), 0);
+        json_t *predictions = json_array_get(json_array_get(batches, i), 1);
+        bench one = {.num_fetches = 2};
+        mst_status status = mst_graph_create(&one.graph);
+        if (!status) status = feed(&one, labels, &o.labels);
+        if (!status) status = feed(&one, predictions, &o.predictions);
+        if (!status) {
+            mst_metric_values batch = mst_metric_batch_with(o);
+            one.fetch[0] = batch.sum;
+            one.fetch[1] = batch.count;
+            status = run(&one);
+        }
+        if (!status) {
+            mst_metric_add(&state, mst_tensor_get(one.output[0], 0), mst_tensor_get(one.output[1], 0));
+            json_array_append_new(results, as_json(mst_metric_result(&state)));
+        }
+        end(&one);
+        if (status) return status;
+    }
+    (void)b;
+    return MST_OK;
+}
+
+static mst_status run_schedule(bench *b, json_t *c, json_t *out) {
+    mst_schedule schedule;
+    json_t *steps = json_object_get(c, "steps"), *in_graph = json_array(), *at_once = json_array();
+    json_object_set_new(out, "outputs", in_graph);
+    json_object_set_new(out, "at", at_once);
+    MST_TRY(schedule_of(json_object_get(c, "schedule"), &schedule));
+    MST_TRY(mst_schedule_check(&schedule));
+    json_t *zero = json_pack("{s:s, s:[], s:[i]}", "dtype", "i64", "shape", "values", 0);
+    mst_value step;
+    mst_status status = feed(b, zero, &step);
+    json_decref(zero);
+    if (status) return status;
+    b->fetch[b->num_fetches++] = mst_schedule_value(b->graph, &schedule, step);
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        int64_t now = json_integer_value(json_array_get(steps, i));
+        *(int64_t *)mst_tensor_data(b->feed[0].tensor) = now;
+        MST_TRY(run(b));
+        json_array_append_new(in_graph, as_json(mst_tensor_get(b->output[0], 0)));
+        json_array_append_new(at_once, as_json(mst_schedule_at(&schedule, now)));
+    }
+    return MST_OK;
+}
+
+static mst_status variable_values(bench *b, const mst_value *variables, int count, json_t *out) {
+    json_t *list = json_array();
+    json_array_append_new(out, list);
+    for (int v = 0; v < count; v++) {
+        mst_tensor *tensor;
+        MST_TRY(mst_session_get_variable(b->session, variables[v], &tensor));
+        json_array_append_new(list, values(tensor));
+        mst_tensor_release(tensor);
+    }
+    return MST_OK;
+}
+
+/* After each update of the gradients given: {"outputs": [[values of variable 0, ...], ...], "averages": the same}. */
+static mst_status run_update(bench *b, json_t *c, json_t *out) {
+    json_t *initial = json_object_get(c, "variables"), *gradients = json_object_get(c, "gradients");
+    json_t *weights = json_array(), *averages = json_array();
+    json_object_set_new(out, "outputs", weights);
+    json_object_set_new(out, "averages", averages);
+    mst_optimizer optimizer;
+    mst_value variable[MOST], gradient[MOST], average[MOST];
+    int count = (int)json_array_size(initial);
+    if (count > MOST) return MST_FAIL(MST_INVALID, "more than %d variables", MOST);
+    MST_TRY(optimizer_of(json_object_get(c, "optimizer"), &optimizer));
+    for (int v = 0; v < count; v++) {
+        char name[16];
+        mst_tensor *first;
+        json_t *j = json_array_get(initial, (size_t)v);
+        snprintf(name, sizeof name, "variable%d", v);
+        MST_TRY(tensor_of(j, &first));
+        variable[v] = mst_get_variable(.graph = b->graph, .name = name, .shape = mst_tensor_shape(first),
+                                       .dtype = mst_tensor_dtype(first), .initializer = mst_tensor_initializer(first),
+                                       .l1 = (float)number(json_object_get(c, "l1"), 0),
+                                       .l2 = (float)number(json_object_get(c, "l2"), 0));
+        mst_tensor_release(first);
+        MST_TRY(feed(b, json_array_get(json_array_get(gradients, 0), (size_t)v), &gradient[v]));
+    }
+    b->fetch[b->num_fetches++] = mst_apply_gradients(&optimizer, gradient, variable, count, MST_NONE);
+    for (int v = 0; v < count; v++) average[v] = mst_moving_average(variable[v]);
+    for (size_t step = 0; step < json_array_size(gradients); step++) {
+        for (int v = 0; v < count; v++)
+            MST_TRY(feed_again(b, v, json_array_get(json_array_get(gradients, step), (size_t)v)));
+        MST_TRY(run(b));
+        MST_TRY(variable_values(b, variable, count, weights));
+        if (optimizer.ema_decay > 0) MST_TRY(variable_values(b, average, count, averages));
+    }
+    return MST_OK;
+}
+
+static mst_status run_initializer(bench *b, json_t *c, json_t *out) {
+    mst_initializer r = {.mean = number(json_object_get(c, "mean"), 0),
+                         .stddev = number(json_object_get(c, "stddev"), 0),
+                         .low = number(json_object_get(c, "low"), 0),
+                         .high = number(json_object_get(c, "high"), 0),
+                         .scale = number(json_object_get(c, "scale"), 0),
+                         .fan = (mst_fan)number(json_object_get(c, "fan"), 0),
+                         .distribution = (mst_distribution)number(json_object_get(c, "distribution"), 0),
+                         .seed = 5};
+    const char *name = json_string_value(json_object_get(c, "name"));
+    mst_shape shape = shape_of(json_object_get(c, "shape"));
+    while (r.kind < MST_NUM_INITIALIZERS && strcmp(mst_initializer_name(r.kind), name) != 0) r.kind++;
+    double fan_in, fan_out;
+    mst_shape_fans(shape, &fan_in, &fan_out);
+    b->fetch[b->num_fetches++] = mst_initializer_value(b->graph, r, dtype_of(c), shape);
+    MST_TRY(run(b));
+    json_object_set_new(out, "fans", json_pack("[f, f]", fan_in, fan_out));
+    json_object_set_new(out, "outputs", values(b->output[0]));
+    return MST_OK;
+}
+
+static mst_status run_defaults(bench *b, json_t *c, json_t *out) {
+    mst_optimizer o = mst_optimizer_named(json_string_value(json_object_get(c, "optimizer")), (mst_optimizer){0});
+    MST_TRY(mst_optimizer_check(&o));
+    for (const mst_field *field = mst_optimizer_fields; field->name; field++) {
+        const void *at = (const char *)&o + field->offset;
+        if (field->type == MST_FIELD_TYPE_F64) json_object_set_new(out, field->name, as_json(*(const double *)at));
+        if (field->type == MST_FIELD_TYPE_BOOL) json_object_set_new(out, field->name, json_boolean(*(const bool *)at));
+    }
+    (void)b;
+    return MST_OK;
+}
+
+static mst_status run_case(json_t *c, json_t *out) {
+    static const struct {
+        const char *name;
+        mst_status (*run)(bench *b, json_t *c, json_t *out);
+    } kinds[] = {{"op", run_op},
+                 {"loss", run_loss},
+                 {"metric", run_metric},
+                 {"update", run_update},
+                 {"schedule", run_schedule},
+                 {"initializer", run_initializer},
+                 {"defaults", run_defaults}};
+    const char *kind = json_string_value(json_object_get(c, "kind"));
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!kind || strcmp(kinds[i].name, kind) != 0) continue;
+        bench b = {.num_feeds = 0};
+        MST_TRY(mst_graph_create(&b.graph));
+        mst_status status = kinds[i].run(&b, c, out);
+        end(&b);
+        return status;
+    }
+    return MST_FAIL(MST_INVALID, "there is no kind '%s'", kind ? kind : "");
+}
+
+int main(void) {
+    json_error_t error;
+    json_t *cases = json_loadf(stdin, 0, &error), *c;
+    size_t i;
+    if (!json_is_array(cases)) {
+        fprintf(stderr, "error: no JSON array on the standard input: line %d: %s\n", error.line, error.text);
+        return 1;
+    }
+    json_array_foreach(cases, i, c) {
+        json_t *out = json_object();
+        if (run_case(c, out)) json_object_set_new(out, "error", json_string(mst_error()->message));
+        json_dumpf(out, stdout, JSON_REAL_PRECISION(17));
+        putchar('\n');
+        json_decref(out);
+    }
+    json_decref(cases);
+    return 0;
+}
