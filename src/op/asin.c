@@ -16,7 +16,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_rsqrt(mst_sub(one, mst_square(c->src[0]))));
 }
 
-MST_UNARY_FLOATS(asin(x))
+MST_UNARY_MATH(asin(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

@@ -14,7 +14,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_div(c->ddst[0], mst_add(mst_square(c->src[0]), one));
 }
 
-MST_UNARY_FLOATS(atan(x))
+MST_UNARY_MATH(atan(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

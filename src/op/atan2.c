@@ -16,7 +16,7 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* the first source is y, as in math.h */
-MST_BINARY_FLOATS(atan2(x, y))
+MST_BINARY_MATH(atan2(x, y))
 
 static const mst_example examples[] = {
     {.num_src = 2,

@@ -13,7 +13,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_neg(mst_mul(c->ddst[0], mst_sin(c->src[0])));
 }
 
-MST_UNARY_FLOATS(cos(x))
+MST_UNARY_MATH(cos(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

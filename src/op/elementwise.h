@@ -4,16 +4,21 @@
  *  dtype, all of them plain loops over contiguous memory. Broadcasting goes by rows, in which each source either runs
  *  along or stays at one element.
  *
- *      MST_UNARY_FLOATS(exp(x))
+ *      MST_UNARY_FLOATS(1 / x)
+ *      MST_UNARY_MATH(exp(x))
  *      MST_BINARY_ARITHMETIC(x + y)
  *
- *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. */
+ *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. A formula that calls
+ *  one of base/simd_math.h takes a macro named MATH, which gives an element the same bits wherever it stands. The
+ * others are exact operations, of which a loop may do some in vectors and the rest one by one. */
 #ifndef MUSTER_OP_ELEMENTWISE_H
 #define MUSTER_OP_ELEMENTWISE_H
 
 #include <math.h>
 #include <tgmath.h>
 
+#include "base/simd.h"
+#include "base/simd_math.h"
 #include "muster/op.h"
 #include "muster/ops.h"
 
@@ -85,57 +90,84 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
     }
 
 /** Defines the kernel `name` from elements S to elements D, with x converted to the type W. */
-#define MST_UNARY(name, S, W, D, expression)           \
-    static mst_status name(const mst_kernel_args *a) { \
-        typedef W T;                                   \
-        const S *src = a->src[0].data;                 \
-        D *dst = a->dst[0].data;                       \
-        const int64_t count = a->dst[0].count;         \
-        for (int64_t i = 0; i < count; i++) {          \
-            const T x = (T)src[i];                     \
-            dst[i] = (D)(expression);                  \
-        }                                              \
-        return MST_OK;                                 \
+#define MST_UNARY(name, S, W, D, expression)                                \
+    MST_SIMD static void name##_loop(const S *src, D *dst, int64_t count) { \
+        typedef W T;                                                        \
+        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {           \
+            const T x = (T)src[i];                                          \
+            dst[i] = (D)(expression);                                       \
+        }                                                                   \
+    }                                                                       \
+    static mst_status name(const mst_kernel_args *a) {                      \
+        name##_loop(a->src[0].data, a->dst[0].data, a->dst[0].count);       \
+        return MST_OK;                                                      \
     }
 
-/** The same from two sources of elements S, that broadcast. */
-#define MST_BINARY(name, S, W, D, expression)                                                               \
-    static void name##_row(const S *xs, bool x_varies, const S *ys, bool y_varies, D *dst, int64_t count) { \
-        typedef W T;                                                                                        \
-        if (x_varies && y_varies) {                                                                         \
-            for (int64_t i = 0; i < count; i++) {                                                           \
-                const T x = (T)xs[i], y = (T)ys[i];                                                         \
-                dst[i] = (D)(expression);                                                                   \
-            }                                                                                               \
-        } else if (x_varies) {                                                                              \
-            const T y = (T)*ys;                                                                             \
-            for (int64_t i = 0; i < count; i++) {                                                           \
-                const T x = (T)xs[i];                                                                       \
-                dst[i] = (D)(expression);                                                                   \
-            }                                                                                               \
-        } else {                                                                                            \
-            const T x = (T)*xs;                                                                             \
-            for (int64_t i = 0; i < count; i++) {                                                           \
-                const T y = (T)ys[i];                                                                       \
-                dst[i] = (D)(expression);                                                                   \
-            }                                                                                               \
-        }                                                                                                   \
-    }                                                                                                       \
-    static mst_status name(const mst_kernel_args *a) {                                                      \
-        const S *xs = a->src[0].data, *ys = a->src[1].data;                                                 \
-        D *dst = a->dst[0].data;                                                                            \
-        if (a->dst[0].count == 0) return MST_OK;                                                            \
-        mst_broadcast b = mst_broadcast_make(a);                                                            \
-        do {                                                                                                \
-            name##_row(xs + b.offset[0], b.varies[0], ys + b.offset[1], b.varies[1], dst, b.inner);         \
-            dst += b.inner;                                                                                 \
-        } while (mst_broadcast_next(&b));                                                                   \
-        return MST_OK;                                                                                      \
+/** The same from f32 to f32, for an expression that calls functions of base/simd_math.h. */
+#define MST_UNARY_MATH_F32(name, expression)                                        \
+    MST_SIMD static void name##_loop(const float *src, float *dst, int64_t count) { \
+        typedef float T;                                                            \
+        MST_VECTOR_LOOP(dst, count, src, true, src, true, (T)(expression))          \
+    }                                                                               \
+    static mst_status name(const mst_kernel_args *a) {                              \
+        name##_loop(a->src[0].data, a->dst[0].data, a->dst[0].count);               \
+        return MST_OK;                                                              \
+    }
+
+/** From two sources of elements S, that broadcast. */
+#define MST_BINARY(name, S, W, D, expression)                                                                        \
+    MST_SIMD static void name##_row(const S *xs, bool x_varies, const S *ys, bool y_varies, D *dst, int64_t count) { \
+        typedef W T;                                                                                                 \
+        if (x_varies && y_varies) {                                                                                  \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                \
+                const T x = (T)xs[i], y = (T)ys[i];                                                                  \
+                dst[i] = (D)(expression);                                                                            \
+            }                                                                                                        \
+        } else if (x_varies) {                                                                                       \
+            const T y = (T)*ys;                                                                                      \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                \
+                const T x = (T)xs[i];                                                                                \
+                dst[i] = (D)(expression);                                                                            \
+            }                                                                                                        \
+        } else {                                                                                                     \
+            const T x = (T)*xs;                                                                                      \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                \
+                const T y = (T)ys[i];                                                                                \
+                dst[i] = (D)(expression);                                                                            \
+            }                                                                                                        \
+        }                                                                                                            \
+    }                                                                                                                \
+    MST_BINARY_KERNEL(name, S, D)
+
+/** The same of f32, for an expression that calls functions of base/simd_math.h. */
+#define MST_BINARY_MATH_F32(name, expression)                                                                   \
+    MST_SIMD static void name##_row(const float *xs, bool x_varies, const float *ys, bool y_varies, float *dst, \
+                                    int64_t count){                                                             \
+        MST_VECTOR_LOOP(dst, count, xs, x_varies, ys, y_varies, expression)} MST_BINARY_KERNEL(name, float, float)
+
+/** The kernel `name` of the function name_row. */
+#define MST_BINARY_KERNEL(name, S, D)                                                               \
+    static mst_status name(const mst_kernel_args *a) {                                              \
+        const S *xs = a->src[0].data, *ys = a->src[1].data;                                         \
+        D *dst = a->dst[0].data;                                                                    \
+        if (a->dst[0].count == 0) return MST_OK;                                                    \
+        mst_broadcast b = mst_broadcast_make(a);                                                    \
+        do {                                                                                        \
+            name##_row(xs + b.offset[0], b.varies[0], ys + b.offset[1], b.varies[1], dst, b.inner); \
+            dst += b.inner;                                                                         \
+        } while (mst_broadcast_next(&b));                                                           \
+        return MST_OK;                                                                              \
     }
 
 /** `reference` for f32 and f64. */
 #define MST_UNARY_FLOATS(expression)                   \
     MST_UNARY(f32, float, float, float, expression)    \
+    MST_UNARY(f64, double, double, double, expression) \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+
+/** The same for an expression that calls functions of base/simd_math.h. */
+#define MST_UNARY_MATH(expression)                     \
+    MST_UNARY_MATH_F32(f32, expression)                \
     MST_UNARY(f64, double, double, double, expression) \
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
 
@@ -147,6 +179,12 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
 
 #define MST_BINARY_FLOATS(expression)                   \
     MST_BINARY(f32, float, float, float, expression)    \
+    MST_BINARY(f64, double, double, double, expression) \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+
+/** The same for an expression that calls functions of base/simd_math.h. */
+#define MST_BINARY_MATH(expression)                     \
+    MST_BINARY_MATH_F32(f32, expression)                \
     MST_BINARY(f64, double, double, double, expression) \
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
 

@@ -30,19 +30,22 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_select(mst_greater(dst, mst_number(dst, 0)), c->ddst[0], mst_mul(c->ddst[0], slope));
 }
 
-#define LOOP(name, D)                                                                             \
-    static mst_status name(const mst_kernel_args *a) {                                            \
-        const D alpha = (D)((const mst_elu_options *)a->options)->alpha;                          \
-        const D *src = a->src[0].data;                                                            \
-        D *dst = a->dst[0].data;                                                                  \
-        const int64_t count = a->dst[0].count;                                                    \
-        for (int64_t i = 0; i < count; i++) dst[i] = src[i] > 0 ? src[i] : alpha * expm1(src[i]); \
-        return MST_OK;                                                                            \
-    }
+MST_SIMD static void loop_f32(const float *src, float alpha, float *dst, int64_t count) {
+    MST_VECTOR_LOOP(dst, count, src, true, src, true, x > 0 ? x : alpha * expm1f(x))
+}
 
-LOOP(f32, float)
-LOOP(f64, double)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+static void loop_f64(const double *src, double alpha, double *dst, int64_t count) {
+    for (int64_t i = 0; i < count; i++) dst[i] = src[i] > 0 ? src[i] : alpha * expm1(src[i]);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const float alpha = ((const mst_elu_options *)a->options)->alpha;
+    if (a->src[0].dtype == MST_F32)
+        loop_f32(a->src[0].data, alpha, a->dst[0].data, a->dst[0].count);
+    else
+        loop_f64(a->src[0].data, (double)alpha, a->dst[0].data, a->dst[0].count);
+    return MST_OK;
+}
 
 static const mst_example examples[] = {
     {.num_src = 1,

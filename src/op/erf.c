@@ -14,7 +14,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scale(mst_mul(c->ddst[0], bell), 1.1283791670955126); /* 2 / sqrt(pi) */
 }
 
-MST_UNARY_FLOATS(erf(x))
+MST_UNARY_MATH(erf(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

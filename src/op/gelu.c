@@ -49,9 +49,9 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* 1 + erf(x) = erfc(-x), without cancellation where x is far below 0 */
-MST_UNARY(exact_f32, float, float, float, (T)0.5 * x * erfc(x * (T)-SQRT_HALF))
+MST_UNARY_MATH_F32(exact_f32, (T)0.5 * x * erfc(x * (T)-SQRT_HALF))
 MST_UNARY(exact_f64, double, double, double, (T)0.5 * x * erfc(x * (T)-SQRT_HALF))
-MST_UNARY(approximate_f32, float, float, float, (T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
+MST_UNARY_MATH_F32(approximate_f32, (T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
 MST_UNARY(approximate_f64, double, double, double,
           (T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
 

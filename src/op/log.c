@@ -15,7 +15,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_div(c->ddst[0], c->src[0]);
 }
 
-MST_UNARY_FLOATS(log(x))
+MST_UNARY_MATH(log(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

@@ -15,7 +15,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_div(c->ddst[0], mst_add(c->src[0], mst_number(c->src[0], 1)));
 }
 
-MST_UNARY_FLOATS(log1p(x))
+MST_UNARY_MATH(log1p(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

@@ -45,7 +45,7 @@ static mst_status check_exponent(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-MST_BINARY(f32, float, float, float, pow(x, y))
+MST_BINARY_MATH_F32(f32, pow(x, y))
 MST_BINARY(f64, double, double, double, pow(x, y))
 MST_BINARY(i32, int32_t, int64_t, int32_t, power((uint64_t)x, y))
 MST_BINARY(i64, int64_t, int64_t, int64_t, power((uint64_t)x, y))

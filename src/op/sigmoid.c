@@ -14,7 +14,7 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* e^-|x| <= 1: no overflow, and no cancellation for either sign */
-MST_UNARY_FLOATS((x >= 0 ? 1 : exp(-fabs(x))) / (1 + exp(-fabs(x))))
+MST_UNARY_MATH((x >= 0 ? 1 : exp(-fabs(x))) / (1 + exp(-fabs(x))))
 
 static const mst_example examples[] = {
     {.num_src = 1,

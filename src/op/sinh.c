@@ -13,7 +13,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_cosh(c->src[0]));
 }
 
-MST_UNARY_FLOATS(sinh(x))
+MST_UNARY_MATH(sinh(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

@@ -14,7 +14,7 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* max(x, 0) + log(1 + e^-|x|): no overflow, and no cancellation */
-MST_UNARY_FLOATS((x > 0 ? x : 0) + log1p(exp(-fabs(x))))
+MST_UNARY_MATH((x > 0 ? x : 0) + log1p(exp(-fabs(x))))
 
 static const mst_example examples[] = {
     {.num_src = 1,

@@ -16,7 +16,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_add(sigmoid, mst_mul(c->dst[0], rest)));
 }
 
-MST_UNARY_FLOATS(x / (1 + exp(-x)))
+MST_UNARY_MATH(x / (1 + exp(-x)))
 
 static const mst_example examples[] = {
     {.num_src = 1,

@@ -13,7 +13,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_add(mst_square(c->dst[0]), mst_number(c->dst[0], 1)));
 }
 
-MST_UNARY_FLOATS(tan(x))
+MST_UNARY_MATH(tan(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,

@@ -13,7 +13,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_tanh_grad(c->ddst[0], c->dst[0]);
 }
 
-MST_UNARY_FLOATS(tanh(x))
+MST_UNARY_MATH(tanh(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,
