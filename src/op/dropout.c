@@ -20,6 +20,7 @@ typedef struct mst_dropout_options {
 MST_API mst_value mst_dropout_with(mst_dropout_options options);
 #define mst_dropout(...) mst_dropout_with((mst_dropout_options){.zero_ = 0, __VA_ARGS__})
 #endif
+#include "base/simd.h"
 #include "op/op.h"
 #include "op/random.h"
 
@@ -44,14 +45,15 @@ static mst_value grad(mst_grad *c, int i) {
 
 enum { CHUNK = 1024 };
 
-#define ROWS(name, T)                                                                                                 \
-    static void name(const uint32_t *word, uint32_t dropped, T scale, const T *src, T *dst, T *mask, int64_t count) { \
-        for (int64_t i = 0; i < count; i++) {                                                                         \
-            const bool keep = word[i] >= dropped;                                                                     \
-            const T x = src[i] * scale;                                                                               \
-            mask[i] = keep ? scale : 0;                                                                               \
-            dst[i] = keep ? x : 0;                                                                                    \
-        }                                                                                                             \
+#define ROWS(name, T)                                                                                         \
+    MST_SIMD static void name(const uint32_t *word, uint32_t dropped, T scale, const T *src, T *dst, T *mask, \
+                              int64_t count) {                                                                \
+        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                             \
+            const bool keep = word[i] >= dropped;                                                             \
+            const T x = src[i] * scale;                                                                       \
+            mask[i] = keep ? scale : 0;                                                                       \
+            dst[i] = keep ? x : 0;                                                                            \
+        }                                                                                                     \
     }
 
 ROWS(rows_f32, float)

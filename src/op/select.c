@@ -37,35 +37,47 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_unbroadcast(share, c->src[i]);
 }
 
-/* What is selected is only moved: one loop a size of element. The first three cases of a row are those of same shapes
- * and of gradients. */
-#define LOOP(name, E)                                                                                           \
-    static void name##_row(const uint8_t *condition, const E *xs, const E *ys, const bool *varies, E *dst,      \
-                           int64_t count) {                                                                     \
-        const int64_t step = varies[0], x_step = varies[1], y_step = varies[2];                                 \
-        if (step && x_step && y_step) {                                                                         \
-            for (int64_t i = 0; i < count; i++) dst[i] = condition[i] ? xs[i] : ys[i];                          \
-        } else if (step && x_step) {                                                                            \
-            const E y = *ys;                                                                                    \
-            for (int64_t i = 0; i < count; i++) dst[i] = condition[i] ? xs[i] : y;                              \
-        } else if (step && y_step) {                                                                            \
-            const E x = *xs;                                                                                    \
-            for (int64_t i = 0; i < count; i++) dst[i] = condition[i] ? x : ys[i];                              \
-        } else {                                                                                                \
-            for (int64_t i = 0; i < count; i++) dst[i] = condition[i * step] ? xs[i * x_step] : ys[i * y_step]; \
-        }                                                                                                       \
-    }                                                                                                           \
-    static mst_status name(const mst_kernel_args *a) {                                                          \
-        const uint8_t *condition = a->src[0].data;                                                              \
-        const E *xs = a->src[1].data, *ys = a->src[2].data;                                                     \
-        E *dst = a->dst[0].data;                                                                                \
-        if (a->dst[0].count == 0) return MST_OK;                                                                \
-        mst_broadcast b = mst_broadcast_make(a);                                                                \
-        do {                                                                                                    \
-            name##_row(condition + b.offset[0], xs + b.offset[1], ys + b.offset[2], b.varies, dst, b.inner);    \
-            dst += b.inner;                                                                                     \
-        } while (mst_broadcast_next(&b));                                                                       \
-        return MST_OK;                                                                                          \
+/* What is selected is only moved: one loop a size of element. Both values are read first: without branches the loops
+ * become vector instructions. */
+#define LOOP(name, E)                                                                                               \
+    MST_SIMD static void name##_row(const uint8_t *condition, const E *xs, const E *ys, const bool *varies, E *dst, \
+                                    int64_t count) {                                                                \
+        const bool x_varies = varies[1], y_varies = varies[2];                                                      \
+        if (!varies[0]) {                                                                                           \
+            const E *from = *condition ? xs : ys;                                                                   \
+            const int64_t step = varies[*condition ? 1 : 2];                                                        \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) dst[i] = from[i * step];                        \
+        } else if (x_varies && y_varies) {                                                                          \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
+                const E x = xs[i], y = ys[i];                                                                       \
+                dst[i] = condition[i] ? x : y;                                                                      \
+            }                                                                                                       \
+        } else if (x_varies) {                                                                                      \
+            const E y = *ys;                                                                                        \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
+                const E x = xs[i];                                                                                  \
+                dst[i] = condition[i] ? x : y;                                                                      \
+            }                                                                                                       \
+        } else {                                                                                                    \
+            const E x = *xs;                                                                                        \
+            const int64_t step = y_varies;                                                                          \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
+                const E y = ys[i * step];                                                                           \
+                dst[i] = condition[i] ? x : y;                                                                      \
+            }                                                                                                       \
+        }                                                                                                           \
+    }                                                                                                               \
+    static mst_status name(const mst_kernel_args *a) {                                                              \
+        const uint8_t *condition = a->src[0].data;                                                                  \
+        const E *xs = a->src[1].data, *ys = a->src[2].data;                                                         \
+        E *dst = a->dst[0].data;                                                                                    \
+        if (a->dst[0].count == 0) return MST_OK;                                                                    \
+        mst_broadcast b = mst_broadcast_make(a);                                                                    \
+        do {                                                                                                        \
+            name##_row(condition + b.offset[0], xs + b.offset[1], ys + b.offset[2], b.varies, dst, b.inner);        \
+            dst += b.inner;                                                                                         \
+        } while (mst_broadcast_next(&b));                                                                           \
+        return MST_OK;                                                                                              \
     }
 
 LOOP(f32, float)
