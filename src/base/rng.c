@@ -1,14 +1,14 @@
 #include "base/rng.h"
 
-#include <math.h>
 #include <stdbool.h>
 
-#include "base/simd.h"
+#include "base/simd_math.h"
 
 enum {
     ROUNDS = 10,
     LANES = 32 /* loops of 16 gcc unrolls and leaves scalar */,
-    CHUNK = 64 /* blocks made at a time */
+    CHUNK = 64,   /* blocks made at a time */
+    PAIRS = LANES /* of normals of f32 made at a time */
 };
 
 /* Constants of Philox4x32 in the paper: multipliers, and what is added to the key in each round (the golden ratio and
@@ -117,12 +117,16 @@ mst_rng mst_rng_make(uint64_t seed, uint64_t stream, uint64_t step) {
 
 /* ---- reals ---- */
 
+MST_SIMD static void units_f32(const uint32_t *word, int64_t n, float *out) {
+    _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] = mst_rng_unit_f32(word[i]);
+}
+
 void mst_rng_fill_uniform_f32(const mst_rng *rng, int64_t n, float *out) {
     uint32_t word[4 * CHUNK];
     for (int64_t done = 0; done < n; done += 4 * CHUNK) {
         const int64_t now = n - done < 4 * CHUNK ? n - done : 4 * CHUNK;
         mst_rng_blocks(rng, (uint64_t)done / 4, (now + 3) / 4, 0, word);
-        for (int64_t i = 0; i < now; i++) out[done + i] = mst_rng_unit_f32(word[i]);
+        units_f32(word, now, out + done);
     }
 }
 
@@ -135,12 +139,23 @@ void mst_rng_fill_uniform_f64(const mst_rng *rng, int64_t n, double *out) {
     }
 }
 
-void mst_rng_normal_f32(const uint32_t word[2], float out[2]) {
-    /* all 32 bits of the first, so that the tail reaches 6.6 standard deviations */
-    const float u = ((float)word[0] + 1.0f) * 0x1p-32f, angle = 6.28318530717958648f * mst_rng_unit_f32(word[1]);
-    const float radius = sqrtf(-2.0f * logf(u));
-    out[0] = radius * cosf(angle);
-    out[1] = radius * sinf(angle);
+/* PAIRS pairs of standard normals of f32 from as many pairs of words. All are made by the same vector functions, which
+ * may differ from the plain ones in the last bit: so a number does not depend on how many are made beside it. */
+MST_SIMD static void normals_f32(const uint32_t *word, float *out) {
+    float radius[PAIRS], angle[PAIRS], even[PAIRS], odd[PAIRS];
+    for (int i = 0; i < PAIRS; i++) {
+        /* all 32 bits of the first, so that the tail reaches 6.6 standard deviations */
+        radius[i] = ((float)word[2 * i] + 1.0f) * 0x1p-32f;
+        angle[i] = 6.28318530717958648f * mst_rng_unit_f32(word[2 * i + 1]);
+    }
+    _Pragma("omp simd") for (int i = 0; i < PAIRS; i++) radius[i] = sqrtf(-2.0f * logf(radius[i]));
+    /* by themselves: of a sine and a cosine in one loop gcc makes a sincosf, of which there is no vector function */
+    _Pragma("omp simd") for (int i = 0; i < PAIRS; i++) even[i] = radius[i] * cosf(angle[i]);
+    _Pragma("omp simd") for (int i = 0; i < PAIRS; i++) odd[i] = radius[i] * sinf(angle[i]);
+    for (int i = 0; i < PAIRS; i++) {
+        out[2 * i] = even[i];
+        out[2 * i + 1] = odd[i];
+    }
 }
 
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]) {
@@ -151,20 +166,17 @@ void mst_rng_normal_f64(const uint32_t word[4], double out[2]) {
     out[1] = radius * sin(angle);
 }
 
-static void normals_f32(const uint32_t word[4], float out[4]) {
-    mst_rng_normal_f32(word, out);
-    mst_rng_normal_f32(word + 2, out + 2);
-}
-
 void mst_rng_fill_normal_f32(const mst_rng *rng, int64_t n, float *out) {
+    enum { STEP = 2 * PAIRS };
     uint32_t word[4 * CHUNK];
+    float normal[STEP];
     for (int64_t done = 0; done < n; done += 4 * CHUNK) {
         const int64_t now = n - done < 4 * CHUNK ? n - done : 4 * CHUNK;
-        mst_rng_blocks(rng, (uint64_t)done / 4, (now + 3) / 4, 0, word);
-        for (int64_t i = 0; i < now; i += 4) {
-            float normal[4];
-            normals_f32(word + i, normal);
-            for (int64_t k = i; k < i + 4 && k < now; k++) out[done + k] = normal[k - i];
+        mst_rng_blocks(rng, (uint64_t)done / 4, (now + STEP - 1) / STEP * (STEP / 4), 0, word);
+        for (int64_t i = 0; i < now; i += STEP) {
+            const bool whole = now - i >= STEP;
+            normals_f32(word + i, whole ? out + done + i : normal);
+            if (!whole) memcpy(out + done + i, normal, (size_t)(now - i) * sizeof *out);
         }
     }
 }
@@ -182,18 +194,44 @@ void mst_rng_fill_normal_f64(const mst_rng *rng, int64_t n, double *out) {
     }
 }
 
-/* About 1 in 22 is outside, so what is redrawn is redrawn alone. */
+/* Draws the N elements AT of OUT again, until within bounds. */
+static void redraw_f32(const mst_rng *rng, const int64_t *at, int n, float *out) {
+    int64_t left[LANES];
+    memcpy(left, at, (size_t)n * sizeof *left);
+    for (uint32_t attempt = 1; n > 0; attempt++) {
+        uint32_t low[LANES], high[LANES], block[4 * LANES], word[2 * PAIRS];
+        float normal[2 * PAIRS];
+        for (int i = 0; i < LANES; i++) { /* places that are not needed make the first again */
+            const uint64_t number = (uint64_t)left[i < n ? i : 0] / 4;
+            low[i] = low_word(number);
+            high[i] = high_word(number, attempt);
+        }
+        philox_lanes(rng->key, low, high, rng->step, block);
+        for (int i = 0; i < LANES; i++) memcpy(word + 2 * i, block + 4 * i + left[i < n ? i : 0] % 4 / 2 * 2, 8);
+        normals_f32(word, normal);
+        int outside = 0;
+        for (int i = 0; i < n; i++) {
+            const int64_t element = left[i];
+            out[element] = normal[2 * i + element % 2];
+            if (fabsf(out[element]) > 2.0f) left[outside++] = element;
+        }
+        n = outside;
+    }
+}
+
+/* About 1 in 22 is outside, so what is redrawn is redrawn alone; many at a time. */
 void mst_rng_fill_truncated_f32(const mst_rng *rng, int64_t n, float *out) {
+    int64_t at[LANES];
+    int outside = 0;
     mst_rng_fill_normal_f32(rng, n, out);
     for (int64_t i = 0; i < n; i++) {
-        for (uint32_t attempt = 1; fabsf(out[i]) > 2.0f; attempt++) {
-            uint32_t word[4];
-            float normal[4];
-            one_block(rng, (uint64_t)i / 4, attempt, word);
-            normals_f32(word, normal);
-            out[i] = normal[i % 4];
-        }
+        at[outside] = i;
+        outside += fabsf(out[i]) > 2.0f;
+        if (outside < LANES) continue;
+        redraw_f32(rng, at, outside, out);
+        outside = 0;
     }
+    redraw_f32(rng, at, outside, out);
 }
 
 void mst_rng_fill_truncated_f64(const mst_rng *rng, int64_t n, double *out) {

@@ -45,10 +45,8 @@ static inline double mst_rng_unit_f64(uint32_t high, uint32_t low) {
     return (double)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
 }
 
-/** Two independent standard normals from two words (Box and Muller 1958):
- *  sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v), with u in (0, 1]. */
-void mst_rng_normal_f32(const uint32_t word[2], float out[2]);
-/** The same from four words. */
+/** Two independent standard normals from four words, which make u in (0, 1] and v in [0, 1) (Box and Muller 1958):
+ *  sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). Of f32 they come from two words. */
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
 
 /** Elements 0 to N - 1, uniform in [0, 1). */

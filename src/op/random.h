@@ -15,5 +15,7 @@ static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t see
 
 /** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. Defined in random_uniform.c. */
 MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape);
+/** dst[i] = mean + stddev * dst[i] for COUNT elements, computed in f64. Defined in random_normal.c. */
+void mst_random_spread_f32(double mean, double stddev, int64_t count, float *dst);
 
 #endif

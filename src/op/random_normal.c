@@ -24,6 +24,7 @@ MST_API mst_value mst_random_normal_with(mst_random_normal_options options);
 #endif
 #include <float.h>
 
+#include "base/simd.h"
 #include "op/op.h"
 #include "op/random.h"
 
@@ -41,13 +42,17 @@ static mst_status infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
+MST_SIMD void mst_random_spread_f32(double mean, double stddev, int64_t count, float *dst) {
+    for (int64_t i = 0; i < count; i++) dst[i] = (float)(mean + stddev * (double)dst[i]);
+}
+
 static mst_status reference(const mst_kernel_args *a) {
     const mst_random_normal_options *o = a->options;
     const mst_rng rng = mst_random_sequence(a, o->seed);
     if (a->dst[0].dtype == MST_F32) {
         float *dst = a->dst[0].data;
         mst_rng_fill_normal_f32(&rng, a->dst[0].count, dst);
-        for (int64_t i = 0; i < a->dst[0].count; i++) dst[i] = (float)(o->mean + o->stddev * (double)dst[i]);
+        mst_random_spread_f32(o->mean, o->stddev, a->dst[0].count, dst);
     } else {
         double *dst = a->dst[0].data;
         mst_rng_fill_normal_f64(&rng, a->dst[0].count, dst);

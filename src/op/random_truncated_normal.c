@@ -49,7 +49,7 @@ static mst_status reference(const mst_kernel_args *a) {
     if (a->dst[0].dtype == MST_F32) {
         float *dst = a->dst[0].data;
         mst_rng_fill_truncated_f32(&rng, a->dst[0].count, dst);
-        for (int64_t i = 0; i < a->dst[0].count; i++) dst[i] = (float)(o->mean + o->stddev * (double)dst[i]);
+        mst_random_spread_f32(o->mean, o->stddev, a->dst[0].count, dst);
     } else {
         double *dst = a->dst[0].data;
         mst_rng_fill_truncated_f64(&rng, a->dst[0].count, dst);

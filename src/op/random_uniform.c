@@ -22,6 +22,7 @@ MST_API mst_value mst_random_uniform_with(mst_random_uniform_options options);
 #endif
 #include <math.h>
 
+#include "base/simd.h"
 #include "op/op.h"
 #include "op/random.h"
 
@@ -60,18 +61,22 @@ static mst_status infer(mst_infer *c) {
 }
 
 /* Rounding may reach the upper bound, which is not to be reached. */
+MST_SIMD static void spread_f32(double low, double range, int64_t count, float *dst) {
+    const float bound = (float)(low + range), last = nextafterf(bound, (float)low);
+    for (int64_t i = 0; i < count; i++) {
+        const float x = (float)(low + range * (double)dst[i]);
+        dst[i] = x < bound ? x : last;
+    }
+}
+
 static mst_status reference(const mst_kernel_args *a) {
     const mst_random_uniform_options *o = a->options;
     const mst_rng rng = mst_random_sequence(a, o->seed);
     const double low = o->low, range = high_of(o) - low;
     if (a->dst[0].dtype == MST_F32) {
         float *dst = a->dst[0].data;
-        const float bound = (float)(low + range), last = nextafterf(bound, (float)low);
         mst_rng_fill_uniform_f32(&rng, a->dst[0].count, dst);
-        for (int64_t i = 0; i < a->dst[0].count; i++) {
-            const float x = (float)(low + range * (double)dst[i]);
-            dst[i] = x < bound ? x : last;
-        }
+        spread_f32(low, range, a->dst[0].count, dst);
     } else {
         double *dst = a->dst[0].data;
         const double bound = low + range, last = nextafter(bound, low);

@@ -104,6 +104,36 @@ static void an_element_does_not_depend_on_how_many_there_are(void **state) {
     EXPECT_PREFIX(mst_rng_fill_truncated_f64, double);
 }
 
+/* Of the pair that a redrawn number comes from, and of the attempt: each number within bounds is what it was before. */
+static void truncated_normals_are_the_normals_but_for_those_outside(void **state) {
+    (void)state;
+    static float normal[MANY], truncated[MANY];
+    const mst_rng rng = mst_rng_make(3, 1, 4);
+    mst_rng_fill_normal_f32(&rng, MANY, normal);
+    mst_rng_fill_truncated_f32(&rng, MANY, truncated);
+    int redrawn = 0;
+    for (int i = 0; i < MANY; i++) {
+        assert_true(fabsf(truncated[i]) <= 2);
+        if (fabsf(normal[i]) <= 2) {
+            assert_true(normal[i] == truncated[i]);
+            continue;
+        }
+        redrawn++;
+        for (uint32_t attempt = 1;; attempt++) { /* by the formula, in f64 */
+            uint32_t word[4];
+            mst_rng_blocks(&rng, (uint64_t)i / 4, 1, attempt, word);
+            const uint32_t *pair = word + i % 4 / 2 * 2;
+            const double u = ((double)(float)pair[0] + 1) * 0x1p-32, v = (double)mst_rng_unit_f32(pair[1]);
+            const double angle = 6.28318530717958648 * v;
+            const double want = sqrt(-2 * log(u)) * (i % 2 ? sin(angle) : cos(angle));
+            if (fabs(want) > 2) continue;
+            assert_true(fabs((double)truncated[i] - want) < 1e-5);
+            break;
+        }
+    }
+    assert_true(redrawn > MANY / 25 && redrawn < MANY / 20);
+}
+
 static void seed_stream_and_step_each_give_another_sequence(void **state) {
     (void)state;
     static const uint64_t key[][3] = {{0, 0, 0}, {1, 0, 0},          {0, 1, 0},          {0, 0, 1},
@@ -248,6 +278,7 @@ int main(void) {
         cmocka_unit_test(many_blocks_are_the_single_blocks),
         cmocka_unit_test(sequences_have_the_values_of_their_definition),
         cmocka_unit_test(an_element_does_not_depend_on_how_many_there_are),
+        cmocka_unit_test(truncated_normals_are_the_normals_but_for_those_outside),
         cmocka_unit_test(seed_stream_and_step_each_give_another_sequence),
         cmocka_unit_test(distributions_have_their_moments),
         cmocka_unit_test(integers_are_even_also_where_the_range_is_no_power_of_two),
