@@ -68,10 +68,12 @@ static mst_value grad(mst_grad *c, int i) {
         for (int64_t r = 0; r < rows; r++, row += n, values += k, heap += k) {                  \
             for (int32_t i = 0; i < k; i++) heap[i] = i;                                        \
             for (int32_t i = k / 2; i-- > 0;) name##_sink(row, heap, k, i);                     \
+            T worst = row[heap[0]];                                                             \
             for (int32_t i = k; i < n; i++) {                                                   \
-                if (!name##_before(row, i, heap[0])) continue;                                  \
+                if (row[i] <= worst || !name##_before(row, i, heap[0])) continue;               \
                 heap[0] = i;                                                                    \
                 name##_sink(row, heap, k, 0);                                                   \
+                worst = row[heap[0]];                                                           \
             }                                                                                   \
             for (int32_t last = k - 1; last > 0; last--) {                                      \
                 const int32_t worst = heap[0];                                                  \

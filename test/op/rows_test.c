@@ -1,0 +1,110 @@
+/* Rows of many lengths, as the vector loops of argmax, argmin, top_k and select cut them, against the plain search. */
+#include <math.h>
+
+#include "support/test.h"
+
+enum { ROWS = 6, LONGEST = 100 };
+
+/* Ties, NaN (from row 3 on, one or two) and infinities. */
+static void fill(double *row, int64_t r, int64_t n) {
+    for (int64_t i = 0; i < n; i++) row[i] = (double)((i * 37 + r * 11) % (r == 0 ? 3 : 53));
+    if (r == 2) row[n / 2] = -INFINITY;
+    if (r == 3) row[n - 1] = NAN;
+    if (r >= 4) row[n / 3] = row[n / 2] = NAN;
+    for (int64_t i = 0; r == 5 && i < n; i++) row[i] = NAN;
+}
+
+/* SIGN 1: the largest, -1: the least. NaN is larger than all numbers, and of equals the first counts. */
+static int64_t best_of(const double *row, int64_t n, double sign) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++) {
+        const bool nan_wins = sign > 0 ? isnan(row[i]) && !isnan(row[best]) : !isnan(row[i]) && isnan(row[best]);
+        if (sign * row[i] > sign * row[best] || nan_wins) best = i;
+    }
+    return best;
+}
+
+static void arguments_of_extremes_are_the_first_of_equals(void **state) {
+    (void)state;
+    for (int64_t n = 1; n <= LONGEST; n++) {
+        double value[ROWS * LONGEST];
+        for (int64_t r = 0; r < ROWS; r++) fill(value + r * n, r, n);
+        mst_graph *graph = engine_graph();
+        mst_value x = mst_values(graph, MST_F32, MST_SHAPE(ROWS, n), value), most = mst_argmax(x, .axis = 1);
+        mst_value least = mst_argmin(x, .axis = 1);
+        mst_session *session = engine_session(graph, NULL);
+        mst_tensor *got[2] = {NULL};
+        EXPECT_OK(mst_session_run(session, NULL, 0, (const mst_value[]){most, least}, 2, got));
+        for (int64_t r = 0; r < ROWS; r++) {
+            assert_int_equal((int64_t)mst_tensor_get(got[0], r), best_of(value + r * n, n, 1));
+            assert_int_equal((int64_t)mst_tensor_get(got[1], r), best_of(value + r * n, n, -1));
+        }
+        mst_tensor_release(got[0]);
+        mst_tensor_release(got[1]);
+        engine_end(graph, session);
+    }
+}
+
+/* As many as there are: each index once, in order, NaN last. */
+static void top_k_orders_a_row(void **state) {
+    (void)state;
+    for (int64_t n = 1; n <= LONGEST; n += 9) {
+        double value[ROWS * LONGEST];
+        for (int64_t r = 0; r < ROWS; r++) fill(value + r * n, r, n);
+        const int64_t k = n / 2 + 1;
+        mst_graph *graph = engine_graph();
+        mst_value x = mst_values(graph, MST_F32, MST_SHAPE(ROWS, n), value), top = mst_top_k(x, .k = (int)k);
+        mst_session *session = engine_session(graph, NULL);
+        mst_tensor *index = engine_fetch(session, NULL, 0, mst_value_output(top, 1));
+        for (int64_t r = 0; r < ROWS; r++) {
+            double *row = value + r * n;
+            bool taken[LONGEST] = {false};
+            for (int64_t j = 0; j < k; j++) {
+                int64_t best = -1;
+                for (int64_t i = 0; i < n; i++)
+                    if (!taken[i] && (best < 0 || row[i] > row[best] || (isnan(row[best]) && !isnan(row[i])))) best = i;
+                taken[best] = true;
+                assert_int_equal((int64_t)mst_tensor_get(index, r * k + j), best);
+            }
+        }
+        mst_tensor_release(index);
+        engine_end(graph, session);
+    }
+}
+
+/* Bit K of SHAPES: source K is a column, which stays at one element along a row. */
+static void select_takes_from_rows_and_columns(void **state) {
+    (void)state;
+    for (int64_t n = 2; n < LONGEST; n += 7)
+        for (unsigned shapes = 0; shapes < 7; shapes++) {
+            double truth[ROWS * LONGEST], a[ROWS * LONGEST], b[ROWS * LONGEST];
+            for (int i = 0; i < ROWS * LONGEST; i++) {
+                truth[i] = i * 7 % 5 < 2;
+                a[i] = i;
+                b[i] = -1 - i;
+            }
+            mst_graph *graph = engine_graph();
+            mst_value src[3];
+            const double *value[3] = {truth, a, b};
+            for (int k = 0; k < 3; k++)
+                src[k] = mst_values(graph, k ? MST_F32 : MST_BOOL, MST_SHAPE(ROWS, shapes >> k & 1u ? 1 : n), value[k]);
+            mst_session *session = engine_session(graph, NULL);
+            mst_tensor *got = engine_fetch(session, NULL, 0, mst_select(src[0], src[1], src[2]));
+            for (int64_t i = 0; i < ROWS * n; i++) {
+                const double *from = truth[shapes & 1u ? i / n : i] != 0 ? a : b;
+                const int64_t at = shapes >> (from == a ? 1 : 2) & 1u ? i / n : i;
+                assert_true(mst_tensor_get(got, i) == from[at]);
+            }
+            mst_tensor_release(got);
+            engine_end(graph, session);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_of_extremes_are_the_first_of_equals),
+        cmocka_unit_test(top_k_orders_a_row),
+        cmocka_unit_test(select_takes_from_rows_and_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
