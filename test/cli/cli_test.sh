@@ -323,6 +323,8 @@ works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matm
 fails bench_of_an_unknown_op_names_the_nearest 2 "no op 'matmull'.*'matmul'" bench ops --op matmull
 run bench ops --op variable --seconds 0.1 --json
 check bench_of_an_op_that_is_not_measured_says_so [ $status -eq 1 -a "$(grep -c "'variable' is not measured" err)" -eq 1 ]
+run bench ops --op softmax --seconds 0.2 --json
+check bench_lists_an_op_once test "$(grep -c '"op":"softmax"' out)" = 1
 
 # ---- interruption ------------------------------------------------------------------------------------
 
