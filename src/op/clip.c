@@ -38,18 +38,17 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_select(inside, c->ddst[0], mst_number(src, 0));
 }
 
-#define LOOP(name, D, convert)                                  \
-    static mst_status name(const mst_kernel_args *a) {          \
-        const mst_clip_options *o = a->options;                 \
-        const D low = convert(o->low), high = convert(o->high); \
-        const D *src = a->src[0].data;                          \
-        D *dst = a->dst[0].data;                                \
-        const int64_t count = a->dst[0].count;                  \
-        for (int64_t i = 0; i < count; i++) {                   \
-            const D x = src[i];                                 \
-            dst[i] = x < low ? low : x > high ? high : x;       \
-        }                                                       \
-        return MST_OK;                                          \
+#define LOOP(name, D, convert)                                                                           \
+    MST_SIMD static void name##_loop(const D *src, D low, D high, D *dst, int64_t count) {               \
+        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                        \
+            const D x = src[i];                                                                          \
+            dst[i] = x < low ? low : x > high ? high : x;                                                \
+        }                                                                                                \
+    }                                                                                                    \
+    static mst_status name(const mst_kernel_args *a) {                                                   \
+        const mst_clip_options *o = a->options;                                                          \
+        name##_loop(a->src[0].data, convert(o->low), convert(o->high), a->dst[0].data, a->dst[0].count); \
+        return MST_OK;                                                                                   \
     }
 
 LOOP(f32, float, (float))

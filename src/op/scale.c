@@ -22,14 +22,14 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scale(c->ddst[0], ((const mst_scale_options *)c->options)->factor);
 }
 
-#define LOOP(name, D)                                                        \
-    static mst_status name(const mst_kernel_args *a) {                       \
-        const D factor = (D)((const mst_scale_options *)a->options)->factor; \
-        const D *src = a->src[0].data;                                       \
-        D *dst = a->dst[0].data;                                             \
-        const int64_t count = a->dst[0].count;                               \
-        for (int64_t i = 0; i < count; i++) dst[i] = factor * src[i];        \
-        return MST_OK;                                                       \
+#define LOOP(name, D)                                                                     \
+    MST_SIMD static void name##_loop(const D *src, D factor, D *dst, int64_t count) {     \
+        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) dst[i] = factor * src[i]; \
+    }                                                                                     \
+    static mst_status name(const mst_kernel_args *a) {                                    \
+        const D factor = (D)((const mst_scale_options *)a->options)->factor;              \
+        name##_loop(a->src[0].data, factor, a->dst[0].data, a->dst[0].count);             \
+        return MST_OK;                                                                    \
     }
 
 LOOP(f32, float)
