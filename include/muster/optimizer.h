@@ -18,7 +18,7 @@ typedef enum mst_epsilon {
     MST_EPSILON_CORRECTED /**< added to the bias-corrected root, as the paper's algorithm and PyTorch do */
 } mst_epsilon;
 
-/** All hyperparameters of all optimizers; each reads those it has. */
+/** All hyperparameters of all optimizers. One that is set and that the rule does not have is an error, MST_INVALID. */
 typedef struct mst_optimizer {
     int zero_;
     const char *rule;           /**< "sgd", "adagrad", "rmsprop", "adam", "adamw", "nadam", "ftrl" */

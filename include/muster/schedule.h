@@ -3,6 +3,8 @@
  *  The step is the number of updates made before this one: 0 for the first. A schedule is a plain value:
  *
  *      mst_sgd(.schedule = mst_exponential_decay(.rate = 0.1, .decay_rate = 0.99, .decay_steps = 600))
+ *
+ *  A member that is set and that the kind does not have is an error, MST_INVALID.
  */
 #ifndef MUSTER_SCHEDULE_H
 #define MUSTER_SCHEDULE_H

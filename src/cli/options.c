@@ -14,8 +14,8 @@ enum { NAME_SIZE = 64, MOST_NAMES = 256 };
 
 /* ---- the list ---- */
 
-static const char *name_of(const mst_field *field, const field_name *names) {
-    for (; names && names->field; names++)
+const char *option_of_field(const option_section *section, const mst_field *field) {
+    for (const field_name *names = section->names; names && names->field; names++)
         if (strcmp(names->field, field->name) == 0) return names->option;
     return field->name;
 }
@@ -37,7 +37,7 @@ static bool type_of(const mst_field *field, option_type *type, const char **meta
 /* Zero is the default of a field, so where the default is another number, 0 cannot be asked for. */
 static void add_field(option_list *list, const option_section *section, const mst_field *field) {
     option_entry *entry = &list->entry[list->count];
-    const char *name = name_of(field, section->names);
+    const char *name = option_of_field(section, field);
     option *option = &entry->option;
     if (!name || !type_of(field, &option->type, &option->metavar)) return;
     snprintf(entry->name, sizeof entry->name, "%s", name);

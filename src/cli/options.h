@@ -85,6 +85,8 @@ void option_list_free(option_list *list);
  *  to POSITIONAL, at most MAX of them. MST_INVALID names the argument and what would be right. */
 MST_CHECKED mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional,
                                      int max, int *num_positional);
+/** The name of the option that a field of SECTION becomes, perhaps with underscores; NULL where it becomes none. */
+const char *option_of_field(const option_section *section, const mst_field *field);
 /** Whether the option NAME stood among the arguments. */
 bool option_given(const option_list *list, const char *name);
 

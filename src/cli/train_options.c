@@ -104,14 +104,17 @@ static const field_name optimizer_names[] = {
 static const field_name schedule_names[] = {
     {"kind", NULL}, {"rate", NULL}, {"num_pieces", NULL}, {"end", "end_learning_rate"}, {NULL, NULL}};
 
+enum { OPTIMIZER = 5, SCHEDULE = 6 };
+
 const option_section train_sections[] = {
     {"Model", model_options, NULL, NULL, 0},
     {"Data", data_options, NULL, NULL, 0},
     {"Training", training_options, NULL, NULL, 0},
     {"Devices", strategy_options, NULL, NULL, 0},
     {"Output", output_options, NULL, NULL, 0},
-    {"Optimizer", optimizer_options, mst_optimizer_fields, optimizer_names, AT(optimizer)},
-    {"Schedule of the learning rate", schedule_options, mst_schedule_fields, schedule_names, AT(optimizer.schedule)},
+    [OPTIMIZER] = {"Optimizer", optimizer_options, mst_optimizer_fields, optimizer_names, AT(optimizer)},
+    [SCHEDULE] = {"Schedule of the learning rate", schedule_options, mst_schedule_fields, schedule_names,
+                  AT(optimizer.schedule)},
     {0}};
 
 bool train_data_is_known(const char *spec) {
@@ -135,11 +138,22 @@ static mst_status fill_pieces(const train_options *o, mst_schedule *schedule) {
     return MST_OK;
 }
 
+/* The default of one rule or schedule is no wish of the user's for another. */
+static void clear_defaults(const option_list *list, const option_section *section, void *options) {
+    for (const mst_field *field = section->fields; field->name; field++) {
+        double *value = (double *)(void *)((char *)options + field->offset);
+        const char *name = option_of_field(section, field);
+        if (field->type == MST_FIELD_TYPE_F64 && field->initial != 0 && !(name && option_given(list, name))) *value = 0;
+    }
+}
+
 mst_status train_optimizer(const train_options *o, const option_list *list, int64_t total_steps, mst_optimizer *out) {
     *out = o->optimizer;
     bool plain = !o->optimizer_name && !option_given(list, "learning-rate");
     mst_schedule *schedule = &out->schedule;
     schedule->kind = (mst_schedule_kind)o->schedule;
+    clear_defaults(list, &train_sections[OPTIMIZER], out);
+    clear_defaults(list, &train_sections[SCHEDULE], schedule);
     if (plain) out->learning_rate = default_rate;
     if (plain && !option_given(list, "schedule")) schedule->kind = MST_SCHEDULE_COSINE;
     if (schedule->kind == MST_SCHEDULE_PIECEWISE) {
@@ -152,6 +166,9 @@ mst_status train_optimizer(const train_options *o, const option_list *list, int6
         int64_t left = total_steps - schedule->warmup_steps;
         schedule->decay_steps = left > 0 ? left : 1;
     }
+    const bool no_decay = option_given(list, "weight-decay") && out->weight_decay == 0;
     *out = mst_optimizer_named(o->optimizer_name ? o->optimizer_name : "adam", *out);
+    if (no_decay && out->weight_decay != 0)
+        return MST_FAIL(MST_INVALID, "--weight-decay 0: %s without weight decay is --optimizer adam", out->rule);
     return mst_optimizer_check(out);
 }

@@ -98,6 +98,16 @@ uint64_t mst_options_hash(const mst_field *fields, const void *options);
 /** "axis=1, keep_dims=true": the options that are not 0. */
 void mst_options_print(const mst_field *fields, const void *options, char *text, size_t size);
 
+/** One of several things that share an options struct: optimizers, schedules. */
+typedef struct mst_option_kind {
+    const char *name;
+    const char *const *takes; /**< names of the fields that not all kinds have, ended by NULL */
+} mst_option_kind;
+
+/** Error where an option is set that kind number KIND does not take and another does. */
+MST_CHECKED mst_status mst_options_taken(const mst_field *fields, const void *options, const mst_option_kind *kinds,
+                                         int num_kinds, int kind);
+
 /** An op option "seed" that is 0 gets a value made from the node's name. Inside a shard it is made from the name below
  *  the shard's scope and the shard's number: a shard draws the same under each strategy. */
 void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);

@@ -136,6 +136,34 @@ uint64_t mst_options_hash(const mst_field *fields, const void *options) {
     return h;
 }
 
+static bool is_set(const mst_field *field, const void *options) {
+    size_t size;
+    const char *bytes = field_bytes(field, options, &size);
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i]) return true;
+    return false;
+}
+
+static bool takes(const mst_option_kind *kind, const char *name) {
+    for (int i = 0; kind->takes[i]; i++)
+        if (strcmp(kind->takes[i], name) == 0) return true;
+    return false;
+}
+
+mst_status mst_options_taken(const mst_field *fields, const void *options, const mst_option_kind *kinds, int num_kinds,
+                             int kind) {
+    for (const mst_field *field = fields; field && field->name; field++) {
+        if (!is_set(field, options) || takes(&kinds[kind], field->name)) continue;
+        char others[256] = "";
+        for (int i = 0, used = 0; i < num_kinds; i++)
+            if (takes(&kinds[i], field->name) && (size_t)used < sizeof others)
+                used += snprintf(others + used, sizeof others - (size_t)used, "%s%s", used ? ", " : "", kinds[i].name);
+        if (*others)
+            return MST_FAIL(MST_INVALID, "'%s' has no %s; these have: %s", kinds[kind].name, field->name, others);
+    }
+    return MST_OK;
+}
+
 static int print_field(const mst_field *field, const void *options, char *text, size_t size) {
     const void *at = (const char *)options + field->offset;
     char shape[MST_SHAPE_TEXT];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "graph/graph.h"
 #include "optimizer/rule.h"
 
 enum { MOST_RULES = 64 };
@@ -69,8 +70,19 @@ static mst_status unknown_rule(const char *name) {
                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+static mst_status check_taken(const mst_optimizer *o) {
+    mst_option_kind kinds[MOST_RULES];
+    int count = 0, kind = 0;
+    for (; count < MOST_RULES && mst_rule_table[count]; count++) {
+        kinds[count] = (mst_option_kind){mst_rule_table[count]->name, mst_rule_table[count]->takes};
+        if (strcmp(kinds[count].name, o->rule) == 0) kind = count;
+    }
+    return mst_options_taken(mst_optimizer_fields, o, kinds, count, kind);
+}
+
 mst_status mst_optimizer_check(const mst_optimizer *o) {
     if (!mst_rule_find(o->rule)) return unknown_rule(o->rule);
+    MST_TRY(check_taken(o));
     for (const mst_field *field = mst_optimizer_fields; field->name; field++) {
         const void *at = (const char *)o + field->offset;
         if (field->type == MST_FIELD_TYPE_F64) {
@@ -84,7 +96,8 @@ mst_status mst_optimizer_check(const mst_optimizer *o) {
         return MST_FAIL(MST_INVALID, "%s: epsilon_kind is %d, must be hat or corrected", o->rule, (int)o->epsilon_kind);
     if ((o->clip_value > 0) + (o->clip_norm > 0) + (o->clip_global_norm > 0) > 1)
         return MST_FAIL(MST_INVALID, "%s: only one of clip_value, clip_norm and clip_global_norm can be set", o->rule);
-    if (!mst_schedule_is_set(&o->schedule)) return MST_OK;
-    if (mst_schedule_check(&o->schedule)) return mst_error_prefix("%s: schedule", o->rule);
+    mst_schedule schedule = o->schedule;
+    if (!mst_schedule_is_set(&schedule)) schedule.rate = 1; /* none is needed; all else is checked the same */
+    if (mst_schedule_check(&schedule)) return mst_error_prefix("%s: schedule", o->rule);
     return MST_OK;
 }

@@ -11,6 +11,7 @@
 
 #define MST_RULE_SLOTS 3
 #define MST_RULE_SCALARS 8
+#define MST_RULE_TAKES 8
 
 typedef struct mst_rule_tile {
     int64_t count;
@@ -22,6 +23,7 @@ typedef struct mst_rule_tile {
 
 typedef struct mst_rule {
     const char *name;
+    const char *takes[MST_RULE_TAKES]; /**< members of mst_optimizer that not all rules have, ended by NULL */
     /** Number of slot variables with these hyperparameters (sgd without momentum: 0). */
     int (*num_slots)(const mst_optimizer *optimizer);
     const char *slot_name[MST_RULE_SLOTS]; /**< as in TensorFlow: "m", "v", "momentum", "accumulator" */

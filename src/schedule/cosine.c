@@ -19,5 +19,8 @@ static double at(const mst_schedule *s, int64_t step) {
     return s->rate * ((1 - s->alpha) * 0.5 * (1 + cos(pi * part)) + s->alpha);
 }
 
-const mst_schedule_form mst_schedule_form_cosine = {
-    .check = mst_schedule_want_decay, .value = value, .at = at, .first = mst_schedule_rate};
+const mst_schedule_form mst_schedule_form_cosine = {.takes = {"decay_steps", "alpha"},
+                                                    .check = mst_schedule_want_decay,
+                                                    .value = value,
+                                                    .at = at,
+                                                    .first = mst_schedule_rate};

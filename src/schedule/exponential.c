@@ -17,5 +17,8 @@ static double at(const mst_schedule *s, int64_t step) {
     return s->rate * pow(s->decay_rate, mst_schedule_quotient_at(s, step));
 }
 
-const mst_schedule_form mst_schedule_form_exponential = {
-    .check = check, .value = value, .at = at, .first = mst_schedule_rate};
+const mst_schedule_form mst_schedule_form_exponential = {.takes = {"decay_rate", "decay_steps", "staircase"},
+                                                         .check = check,
+                                                         .value = value,
+                                                         .at = at,
+                                                         .first = mst_schedule_rate};

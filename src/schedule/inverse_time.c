@@ -10,5 +10,8 @@ static double at(const mst_schedule *s, int64_t step) {
     return s->rate / (1 + s->decay_rate * mst_schedule_quotient_at(s, step));
 }
 
-const mst_schedule_form mst_schedule_form_inverse_time = {
-    .check = mst_schedule_want_decay, .value = value, .at = at, .first = mst_schedule_rate};
+const mst_schedule_form mst_schedule_form_inverse_time = {.takes = {"decay_rate", "decay_steps", "staircase"},
+                                                          .check = mst_schedule_want_decay,
+                                                          .value = value,
+                                                          .at = at,
+                                                          .first = mst_schedule_rate};

@@ -32,4 +32,5 @@ static double first(const mst_schedule *s) {
     return at(s, 0);
 }
 
-const mst_schedule_form mst_schedule_form_piecewise = {.check = check, .value = value, .at = at, .first = first};
+const mst_schedule_form mst_schedule_form_piecewise = {
+    .takes = {"num_pieces"}, .check = check, .value = value, .at = at, .first = first};

@@ -31,5 +31,8 @@ static double at(const mst_schedule *s, int64_t step) {
     return (s->rate - s->end) * pow(1 - now / decay_steps, s->power) + s->end;
 }
 
-const mst_schedule_form mst_schedule_form_polynomial = {
-    .check = mst_schedule_want_decay, .value = value, .at = at, .first = mst_schedule_rate};
+const mst_schedule_form mst_schedule_form_polynomial = {.takes = {"decay_steps", "end", "power", "cycle"},
+                                                        .check = mst_schedule_want_decay,
+                                                        .value = value,
+                                                        .at = at,
+                                                        .first = mst_schedule_rate};

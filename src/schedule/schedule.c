@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "graph/graph.h"
+
 const char *const mst_schedule_names[] = {"none",         "exponential", "piecewise", "polynomial",
                                           "inverse_time", "cosine",      NULL};
 
@@ -56,6 +58,9 @@ bool mst_schedule_is_set(const mst_schedule *schedule) {
 mst_status mst_schedule_check(const mst_schedule *s) {
     if ((int)s->kind < 0 || s->kind >= MST_NUM_SCHEDULES)
         return MST_FAIL(MST_INVALID, "kind is %d, must be one of mst_schedule_kind", (int)s->kind);
+    mst_option_kind kinds[MST_NUM_SCHEDULES];
+    for (int i = 0; i < MST_NUM_SCHEDULES; i++) kinds[i] = (mst_option_kind){mst_schedule_names[i], forms[i]->takes};
+    MST_TRY(mst_options_taken(mst_schedule_fields, s, kinds, MST_NUM_SCHEDULES, (int)s->kind));
     for (const mst_field *field = mst_schedule_fields; field->name; field++) {
         double value = number(field, (const char *)s + field->offset);
         if ((field->low != 0 || field->high != 0) && !(value >= field->low && value <= field->high))

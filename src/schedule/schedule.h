@@ -7,7 +7,10 @@
 #include "muster/ops.h"
 #include "muster/schedule.h"
 
+#define MST_SCHEDULE_TAKES 6
+
 typedef struct mst_schedule_form {
+    const char *takes[MST_SCHEDULE_TAKES]; /**< members of mst_schedule that not all kinds have, ended by NULL */
     /** Of what its formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
     mst_status (*check)(const mst_schedule *schedule);
     /** STEP is an i64 scalar, not negative. The result is a f32 scalar. */

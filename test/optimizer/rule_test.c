@@ -292,6 +292,10 @@ static void mistakes_are_named(void **state) {
     expect_refused(mst_optimizer_named("RMSProp", (mst_optimizer){0}), "did you mean 'rmsprop'?");
     expect_refused(mst_optimizer_named("conjugate_gradient", (mst_optimizer){0}), "no optimizer 'conjugate_gradient'");
     expect_refused((mst_optimizer){0}, "no name");
+    expect_refused(mst_sgd(.beta_2 = 0.9), "'sgd' has no beta_2; these have: adam, adamw, nadam");
+    expect_refused(mst_nadam(.epsilon_kind = MST_EPSILON_CORRECTED), "'nadam' has no epsilon_kind");
+    expect_refused(mst_sgd(.schedule.staircase = true), "'none' has no staircase; these have: exponential");
+    expect_refused(mst_sgd(.schedule = mst_cosine_decay(.decay_steps = 9, .power = 2)), "'cosine' has no power");
     expect_refused(mst_sgd(.schedule = mst_exponential_decay(.decay_rate = 0.9)), "schedule: exponential: decay_steps");
 }
 

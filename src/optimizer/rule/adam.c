@@ -78,6 +78,7 @@ UPDATE(double, sqrt, ALPHA_F64, plain_f64, amsgrad_f64, update_f64)
 
 const mst_rule mst_rule_adam = {
     .name = "adam",
+    .takes = {"beta_1", "beta_2", "epsilon", "epsilon_kind", "amsgrad"},
     .num_slots = num_slots,
     .slot_name = {"m", "v", "vhat"},
     .defaults = defaults,

@@ -64,6 +64,7 @@ UPDATE(double, sqrt, MOMENT_F64, update_f64)
 
 const mst_rule mst_rule_nadam = {
     .name = "nadam",
+    .takes = {"beta_1", "beta_2", "epsilon"},
     .num_slots = num_slots,
     .slot_name = {"m", "v"},
     .defaults = defaults,
