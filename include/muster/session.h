@@ -76,7 +76,7 @@ MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, ms
 /** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). */
 MST_API int mst_session_num_devices(const mst_session *session);
 MST_API const char *mst_session_device(const mst_session *session, int i);
-/** Bytes of variables, and the largest of the plans made so far, on device I. */
+/** Bytes of variables, and of the plans that are kept, on device I. */
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
 /** Number of plans made. */
 MST_API int64_t mst_session_num_plans(const mst_session *session);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "plan/plan.h"
 #include "tensor/buffer.h"
 
@@ -214,24 +215,25 @@ static mst_status over_limit(const mst_plan *plan, int device, int64_t needed) {
                 v = &plan->value[value];
             }
     }
-    char list[600] = "";
+    char list[600] = "", bytes[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
     for (int j = 0; j < LARGEST && largest[j] >= 0; j++) {
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s'%s' %.1f MB", j ? ", " : "",
-                 plan->node[plan->value[largest[j]].node].name, (double)bytes_of(&plan->value[largest[j]]) / 1e6);
+        const mst_plan_value *v = &plan->value[largest[j]];
+        snprintf(list + used, sizeof list - used, "%s'%s' %s", j ? ", " : "", plan->node[v->node].name,
+                 mst_bytes_print(bytes_of(v), bytes, sizeof bytes));
     }
     const mst_device *where = &plan->host->devices->device[device];
     MST_FAIL(MST_OUT_OF_MEMORY,
-             "device %s: the step needs %.1f MB, the limit is %.1f MB; largest: %s: take a smaller "
-             "batch or a higher limit",
-             where->text, (double)needed / 1e6, (double)where->memory_limit / 1e6, list);
+             "device %s: the step needs %s, the limit is %s; largest: %s: take a smaller batch or a higher limit",
+             where->text, mst_bytes_print(needed, bytes, sizeof bytes),
+             mst_bytes_print(where->memory_limit, limit, sizeof limit), list);
     return mst_error_at(NULL, where->text);
 }
 
 static mst_status check_limit(const mst_plan *plan, int device) {
     int64_t limit = plan->host->devices->device[device].memory_limit;
     int64_t needed = plan->program[device].arena_bytes + plan->program[device].workspace_bytes;
-    if (plan->host->variable_bytes) needed += plan->host->variable_bytes(plan->host->context, device);
+    if (plan->host->held_bytes) needed += plan->host->held_bytes(plan->host->context, device);
     return limit > 0 && needed > limit ? over_limit(plan, device, needed) : MST_OK;
 }
 

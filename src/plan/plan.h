@@ -106,8 +106,8 @@ typedef struct mst_plan_host {
     mst_status (*store)(void *context, const mst_node *const *nodes, int64_t num_nodes, int device);
     /** Address of the storage of a variable. */
     void *(*variable)(void *context, const mst_node *node);
-    /** Bytes of all variables on a device. */
-    int64_t (*variable_bytes)(void *context, int device);
+    /** Bytes on a device of all variables, and of the plans that are kept. */
+    int64_t (*held_bytes)(void *context, int device);
     /** Kernels of the ops that only plans have; args->state is their mst_plan_port. */
     mst_kernel_function feed, fetch, send, receive;
 } mst_plan_host;

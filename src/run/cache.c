@@ -85,10 +85,6 @@ static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feed
     if (num_fetches) memcpy(cached->fetches, fetches, (size_t)num_fetches * sizeof *fetches);
     MST_TRY(mst_plan_make(session->graph, &session->host, feeds, num_feeds, fetches, num_fetches, &cached->plan));
     session->plans_made++;
-    for (int d = 0; d < session->devices.count; d++) {
-        int64_t bytes = cached->plan->program[d].arena_bytes + cached->plan->program[d].workspace_bytes;
-        if (bytes > session->plan_bytes[d]) session->plan_bytes[d] = bytes;
-    }
     return connect(session, cached);
 }
 
@@ -119,6 +115,11 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
         drop_old_versions(session);
         MST_TRY(mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity));
         mst_status status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
+        if (status == MST_OUT_OF_MEMORY && session->num_plans) {
+            mst_cached_plan_destroy(found);
+            while (session->num_plans) mst_session_drop_plan(session);
+            status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
+        }
         if (status) {
             mst_cached_plan_destroy(found);
             return status;

@@ -8,6 +8,10 @@
 
 static const double DEFAULT_TIMEOUT = 600, MOST_TIMEOUT = 1e9; /* seconds */
 
+static int64_t held_bytes(void *context, int device) {
+    return mst_session_device_memory(context, device);
+}
+
 mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     *out = NULL;
     mst_session *session = calloc(1, sizeof *session);
@@ -26,16 +30,14 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     if (!status) status = mst_executor_create(&session->devices, &session->options, &session->executor);
     if (!status) {
         session->variable_bytes = calloc((size_t)session->devices.count, sizeof *session->variable_bytes);
-        session->plan_bytes = calloc((size_t)session->devices.count, sizeof *session->plan_bytes);
-        if (!session->variable_bytes || !session->plan_bytes)
-            status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+        if (!session->variable_bytes) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
     }
     session->host = (mst_plan_host){.devices = &session->devices,
                                     .options = &session->options,
                                     .context = session,
                                     .store = mst_session_store,
                                     .variable = mst_session_variable,
-                                    .variable_bytes = mst_session_variable_bytes,
+                                    .held_bytes = held_bytes,
                                     .feed = mst_port_feed,
                                     .fetch = mst_port_fetch,
                                     .send = mst_port_send,
@@ -58,7 +60,6 @@ void mst_session_destroy(mst_session *session) {
     free(session->storage);
     free(session->storage_of);
     free(session->variable_bytes);
-    free(session->plan_bytes);
     free(session);
 }
 
@@ -158,7 +159,13 @@ const char *mst_session_device(const mst_session *session, int i) {
 }
 
 int64_t mst_session_device_memory(const mst_session *session, int i) {
-    return i >= 0 && i < session->devices.count ? session->variable_bytes[i] + session->plan_bytes[i] : 0;
+    if (i < 0 || i >= session->devices.count) return 0;
+    int64_t bytes = session->variable_bytes[i];
+    for (int64_t k = 0; k < session->num_plans; k++) {
+        const mst_program *program = &session->plans[k]->plan->program[i];
+        bytes += program->arena_bytes + program->workspace_bytes;
+    }
+    return bytes;
 }
 
 int64_t mst_session_num_plans(const mst_session *session) {

@@ -43,7 +43,6 @@ struct mst_session {
     int64_t *variable_bytes; /**< by device */
     mst_cached_plan **plans; /**< the last used first */
     int64_t num_plans, plan_capacity, plans_made;
-    int64_t *plan_bytes; /**< by device: the largest so far */
 };
 
 /** Storage of a variable node, or NULL. */
@@ -51,7 +50,6 @@ mst_storage *mst_session_storage(const mst_session *session, const mst_node *nod
 /** The functions of session->host that concern variables. */
 mst_status mst_session_store(void *session, const mst_node *const *nodes, int64_t num_nodes, int device);
 void *mst_session_variable(void *session, const mst_node *node);
-int64_t mst_session_variable_bytes(void *session, int device);
 
 /** The plan for this call, from the cache or new. */
 MST_CHECKED mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num_feeds,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "muster/ops.h"
 #include "run/session.h"
 #include "tensor/buffer.h"
@@ -34,12 +35,14 @@ mst_status mst_session_store(void *context, const mst_node *const *nodes, int64_
     size_t total = 0;
     for (int64_t i = 0; i < num_nodes; i++)
         if (!mst_session_storage(session, nodes[i])) total += mst_align(bytes_of(nodes[i]));
-    int64_t limit = session->devices.device[device].memory_limit;
-    if (limit > 0 && session->variable_bytes[device] + (int64_t)total > limit)
-        return MST_FAIL(MST_OUT_OF_MEMORY,
-                        "device %s: its variables need %.1f MB, the limit is %.1f MB: raise the limit",
-                        session->devices.device[device].text,
-                        (double)(session->variable_bytes[device] + (int64_t)total) / 1e6, (double)limit / 1e6);
+    const int64_t limit = session->devices.device[device].memory_limit;
+    const int64_t needed = session->variable_bytes[device] + (int64_t)total;
+    if (limit > 0 && needed > limit) {
+        char need_text[MST_BYTES_TEXT], limit_text[MST_BYTES_TEXT];
+        return MST_FAIL(MST_OUT_OF_MEMORY, "device %s: its variables need %s, the limit is %s: raise the limit",
+                        session->devices.device[device].text, mst_bytes_print(needed, need_text, sizeof need_text),
+                        mst_bytes_print(limit, limit_text, sizeof limit_text));
+    }
     bool all_there = true;
     for (int64_t i = 0; i < num_nodes; i++) all_there &= mst_session_storage(session, nodes[i]) != NULL;
     if (all_there) return MST_OK;
@@ -60,10 +63,6 @@ mst_status mst_session_store(void *context, const mst_node *const *nodes, int64_
 void *mst_session_variable(void *context, const mst_node *node) {
     const mst_storage *storage = mst_session_storage(context, node);
     return storage ? storage->data : NULL;
-}
-
-int64_t mst_session_variable_bytes(void *context, int device) {
-    return ((const mst_session *)context)->variable_bytes[device];
 }
 
 mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out) {

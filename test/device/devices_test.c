@@ -149,9 +149,9 @@ static void step_over_the_memory_limit_fails_when_planned_and_names_the_largest(
     mst_graph *g = engine_graph();
     mst_value sum = large_graph(g);
     mst_session *session;
-    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = 3000000}, &session));
-    EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "largest: 'product' 4.0 MB");
-    EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "'numbers' 1.0 MB");
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = 3 << 20}, &session));
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "largest: 'product' 3.8 MB");
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "'numbers' 976.6 KB");
     EXPECT_ERROR(mst_session_run(session, NULL, 0, &sum, 1, NULL), MST_OUT_OF_MEMORY, "the limit is 3.0 MB");
     assert_int_equal(mst_session_num_plans(session), 0);
     engine_end(g, session);
@@ -169,12 +169,30 @@ static void step_under_the_memory_limit_runs(void **state) {
     engine_end(g, session);
 }
 
+static void plans_that_are_kept_stay_under_the_memory_limit(void **state) {
+    (void)state;
+    enum { LIMIT = 1 << 20, SIZES = 5 };
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(-1)),
+              y = mst_reduce_sum(mst_matmul(mst_reshape(x, MST_SHAPE(-1, 1)), mst_reshape(x, MST_SHAPE(1, -1))));
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = LIMIT}, &session));
+    for (int i = 0; i < 2 * SIZES; i++) {
+        mst_feed feed = {.value = x, .tensor = engine_random(MST_F32, MST_SHAPE(400 + i % SIZES), 1, 1.5, 3)};
+        mst_tensor_release(engine_fetch(session, &feed, 1, y)); /* a product of 0.6 MB */
+        assert_in_range(mst_session_device_memory(session, 0), 600000, LIMIT);
+        mst_tensor_release(feed.tensor);
+    }
+    assert_int_equal(mst_session_num_plans(session), 2 * SIZES);
+    engine_end(g, session);
+}
+
 static void variables_over_the_memory_limit_fail_when_planned(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_get_variable(g, "w", MST_SHAPE(1000, 1000), .initializer = mst_zeros_initializer());
     mst_session *session;
-    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = 1000000}, &session));
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .memory_limit = 1 << 20}, &session));
     EXPECT_ERROR(mst_session_init_variables(session), MST_OUT_OF_MEMORY, "the limit is 1.0 MB");
     engine_end(g, session);
 }
@@ -230,6 +248,7 @@ int main(void) {
         cmocka_unit_test(machine_has_cores_and_memory),
         cmocka_unit_test(step_over_the_memory_limit_fails_when_planned_and_names_the_largest),
         cmocka_unit_test(step_under_the_memory_limit_runs),
+        cmocka_unit_test(plans_that_are_kept_stay_under_the_memory_limit),
         cmocka_unit_test(variables_over_the_memory_limit_fail_when_planned),
         cmocka_unit_test(negative_limits_are_refused),
         cmocka_unit_test(pinned_threads_compute_the_same),
