@@ -353,7 +353,7 @@ if { (ulimit -v 120000 && "$muster" version > /dev/null 2>&1); } 2> /dev/null; t
     (ulimit -v 120000 && exec "$muster" train $small --hidden-units 20000 --steps 1 --progress none) > out 2> err
     status=$?
     check out_of_memory_is_an_error [ $status -eq 1 ]
-    check out_of_memory_says_how_much grep -q '^error: .*cannot get [0-9]* bytes of memory' err
+    check out_of_memory_says_how_much grep -q '^error: .*cannot get [0-9.]* [KMGT]B of memory: take a smaller batch' err
     check out_of_memory_is_one_line [ "$(wc -l < err)" -eq 1 ]
 else
     printf 'skip out_of_memory: no limit of memory can be set for this build\n'
