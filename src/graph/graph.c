@@ -108,7 +108,9 @@ mst_value mst_value_output(mst_value value, int i) {
 mst_value mst_rename(mst_value value, const char *name) {
     if (mst_value_is_none(value)) return value;
     mst_graph *graph = value.node->graph;
-    const char *unique = mst_graph_unique_name(graph, name);
+    /* as if it had been made with that name: TensorFlow's next add is "add" again */
+    const char *unique = NULL;
+    if (!mst_graph_release_name(graph, value.node->name)) unique = mst_graph_unique_name(graph, name);
     if (!unique || mst_names_set(&graph->names, unique, value.node->id)) {
         mst_graph_stick(graph);
         return mst_graph_error_value(graph);

@@ -80,6 +80,8 @@ void mst_graph_stick(mst_graph *graph);
 mst_value mst_graph_error_value(mst_graph *graph);
 /** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
+/** NAME was never used: where it was the last made from its base, it is the next again. */
+MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);
 /** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
 void mst_control_clear(mst_graph *graph);
 /** Merges device names field by field, INNER over OUTER, into the arena; NULL and an error set where INNER cannot be

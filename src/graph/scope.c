@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/device_name.h"
@@ -59,6 +60,23 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     } while (mst_names_get(&graph->names, unique) >= 0 || mst_names_get(&graph->suffixes, unique) >= 0);
     if (mst_names_set(&graph->suffixes, full, suffix) || mst_names_set(&graph->suffixes, unique, 0)) return NULL;
     return unique;
+}
+
+mst_status mst_graph_release_name(mst_graph *graph, const char *name) {
+    MST_TRY(mst_names_set(&graph->names, name, -1));
+    if (mst_names_get(&graph->suffixes, name) != 0) return MST_OK; /* others have been made from it */
+    MST_TRY(mst_names_set(&graph->suffixes, name, -1));
+    const char *underscore = strrchr(name, '_');
+    if (!underscore) return MST_OK;
+    char base[512];
+    snprintf(base, sizeof base, "%.*s", (int)(underscore - name), name);
+    int64_t suffix = mst_names_get(&graph->suffixes, base);
+    char last[32];
+    snprintf(last, sizeof last, "%lld", (long long)suffix);
+    if (suffix < 1 || strcmp(underscore + 1, last) != 0) return MST_OK;
+    const char *key = mst_arena_string(&graph->arena, base);
+    if (!key) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+    return mst_names_set(&graph->suffixes, key, suffix - 1);
 }
 
 int mst_name_scope_push(mst_graph *graph, const char *name) {

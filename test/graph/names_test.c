@@ -50,6 +50,22 @@ static void names_that_look_like_suffixes_do_not_collide(void **state) {
     mst_graph_destroy(g);
 }
 
+static void name_that_a_renamed_node_had_is_the_next_again(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(2));
+    mst_value c = mst_rename(mst_add(x, x), "c"), add = mst_add(x, c);
+    assert_string_equal(mst_value_name(add), "add");
+    assert_ptr_equal(mst_graph_find(g, "add"), add.node);
+    mst_rename(mst_add(x, x), "d");
+    assert_string_equal(mst_value_name(mst_add(x, x)), "add_1");
+    mst_rename(add, "e"); /* others have been made since */
+    assert_null(mst_graph_find(g, "add"));
+    assert_string_equal(mst_value_name(mst_add(x, x)), "add_2");
+    assert_string_equal(mst_value_name(mst_rename(mst_neg(x), "neg")), "neg");
+    mst_graph_destroy(g);
+}
+
 static void renamed_node_is_found_by_its_name_in_the_scope(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -97,6 +113,7 @@ int main(void) {
         cmocka_unit_test(names_are_unique_in_each_scope),
         cmocka_unit_test(scope_pushed_again_gets_a_suffix_and_entered_again_stays_itself),
         cmocka_unit_test(names_that_look_like_suffixes_do_not_collide),
+        cmocka_unit_test(name_that_a_renamed_node_had_is_the_next_again),
         cmocka_unit_test(renamed_node_is_found_by_its_name_in_the_scope),
         cmocka_unit_test(names_with_bad_letters_are_refused),
         cmocka_unit_test(nodes_are_numbered_in_the_order_they_are_made),

@@ -29,7 +29,7 @@ static void plan_is_printed_after_each_pass(void **state) {
         if (!found) fail_msg("no '%s' in its place", title);
         if (found) at = found;
     }
-    assert_non_null(strstr(log + initial, "h = relu(add_1) : f32[5, 4]"));
+    assert_non_null(strstr(log + initial, "h = relu(add) : f32[5, 4]"));
     assert_non_null(strstr(log + initial, "h = fused_matmul(x, w, b)"));
     assert_non_null(strstr(log + initial, "= send(h)"));
     assert_non_null(strstr(at, "/job:localhost/replica:0/task:0/device:CPU:1: "));
