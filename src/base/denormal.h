@@ -1,8 +1,8 @@
 /** Denormal numbers (magnitudes below 1.2e-38 in f32, 2.3e-308 in f64) taken and given as 0.
  *
  *  Moments that only decay end there, and arithmetic on them is up to a hundred times slower than on other numbers. The
- *  mode is the calling thread's own; a thread started later has the mode of the one that started it. Where the
- * processor is of a kind not known here both functions do nothing. */
+ *  mode is a thread's own; a thread started later has the mode of the one that started it. Where the processor is of a
+ *  kind not known here nothing changes. */
 #ifndef MUSTER_BASE_DENORMAL_H
 #define MUSTER_BASE_DENORMAL_H
 
@@ -56,5 +56,11 @@ static inline uint64_t mst_flush_denormals(void) {
     mst_float_mode_set(before | MST_FLUSH);
     return before;
 }
+
+/** Begins it for the NUM_THREADS of OpenMP that are about to share the calling thread's work, which has the mode: they
+ *  may be older than that, and the program may use them again. Costs nothing where they have it already. */
+void mst_flush_team(int num_threads);
+/** Ends it for them, and the calling thread. */
+void mst_flush_team_end(void);
 
 #endif

@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/denormal.h"
 #include "base/simd.h"
 #include "op/op.h"
 #include "optimizer/rule.h"
@@ -168,6 +169,7 @@ static mst_status reference(const mst_kernel_args *args) {
     int64_t from = o->part * tiles / o->num_parts, count = args->dst[0].count;
     int threads = args->num_threads < most_threads ? args->num_threads : most_threads;
     if (threads > 1) {
+        mst_flush_team(threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (int64_t i = 0; i < count; i++) run_tile(&a, args, from + i, i);
     } else {

@@ -212,6 +212,7 @@ mst_status mst_executor_run(mst_executor *e, const mst_plan *plan, mst_rendezvou
     if (e->devices->count > 1) mst_event_set(&e->bed, &e->go, e->number);
     step_on(&e->workers[0]);
     for (int i = 1; i < e->devices->count; i++) mst_event_wait(&e->bed, &e->workers[i].done, e->number, NULL, 0);
+    if (!(mode & MST_FLUSH)) mst_flush_team_end();
     mst_float_mode_set(mode);
     if (wanted != before) omp_set_num_threads(before);
     return report(e);

@@ -1,3 +1,4 @@
+#include <pthread.h>
 #include <time.h>
 
 #include "support/test.h"
@@ -306,6 +307,45 @@ static void denormal_numbers_are_0_on_each_device_and_not_for_the_caller(void **
     engine_end(g, session);
 }
 
+/* A denormal number by each thread of a team of the program's own: how many give 0. */
+static intptr_t count_flushing(void) {
+    volatile float small = 1e-39F;
+    intptr_t flushing = 0;
+#pragma omp parallel num_threads(2) reduction(+ : flushing)
+    flushing += small * 0.5F == 0;
+    return flushing;
+}
+
+/* TEAM_BEFORE: the program has used a team before, else the step makes it. The result counts what is wrong. */
+static void *share_work(void *team_before) {
+    enum { COUNT = 1 << 17 };
+    intptr_t wrong = team_before ? count_flushing() : 0;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(COUNT)), y = mst_scale(x, 0.5);
+    mst_session *session = engine_session(g, "cpu:1/2");
+    mst_tensor *tensor = engine_random(MST_F32, MST_SHAPE(COUNT), 1e-39, 2e-39, 3);
+    mst_tensor *got = engine_fetch(session, &(mst_feed){.value = x, .tensor = tensor}, 1, y);
+    for (int64_t i = 0; i < COUNT; i++) wrong += mst_tensor_get(got, i) != 0;
+    mst_tensor_release(got);
+    mst_tensor_release(tensor);
+    engine_end(g, session);
+    return (void *)(wrong + count_flushing());
+}
+
+static void threads_that_share_a_step_flush_denormal_numbers_in_it_and_only_there(void **state) {
+    (void)state;
+#if defined(__SANITIZE_THREAD__) || (!defined(__SSE2__) && !defined(__aarch64__))
+    skip(); /* the first takes each team for a race */
+#endif
+    for (int team_before = 0; team_before < 2; team_before++) {
+        pthread_t thread; /* with a team of its own */
+        void *wrong;
+        assert_int_equal(pthread_create(&thread, NULL, share_work, team_before ? &team_before : NULL), 0);
+        assert_int_equal(pthread_join(thread, &wrong), 0);
+        assert_int_equal((intptr_t)wrong, 0);
+    }
+}
+
 static void check_numerics_names_a_node_of_constants(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -330,6 +370,7 @@ int main(void) {
         cmocka_unit_test(check_numerics_sees_what_is_written_to_variables),
         cmocka_unit_test(device_that_waits_too_long_is_an_error_that_names_the_value),
         cmocka_unit_test(denormal_numbers_are_0_on_each_device_and_not_for_the_caller),
+        cmocka_unit_test(threads_that_share_a_step_flush_denormal_numbers_in_it_and_only_there),
         cmocka_unit_test(check_numerics_names_a_node_of_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * Where each source has as many elements as the output, or one, a part is a range of elements; else it is a range of
  * rows along axis 0: sources that have these rows are cut like the output, those that broadcast along them are given
  * whole. So a part is the same op on smaller arrays, and an element has the bits that one thread gives it. */
+#include "base/denormal.h"
 #include "kernel/kernel.h"
 
 enum {
@@ -69,6 +70,7 @@ static mst_status run(const mst_kernel_args *a) {
     for (int i = 0; i < a->num_src; i++) shape[i] = a->src[i].shape;
     const cut c = make_cut(a->dst[0].shape, a->num_src, shape);
     int failed = 0;
+    mst_flush_team(a->num_threads);
 #pragma omp parallel for schedule(static) num_threads(a->num_threads) reduction(+ : failed)
     for (int i = 0; i < a->num_threads; i++) failed += run_part(a, &c, i, a->num_threads) != MST_OK;
     return failed ? mst_kernel_fail(a, MST_INTERNAL, "%d of %d parts failed", failed, a->num_threads) : MST_OK;

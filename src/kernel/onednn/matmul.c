@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/denormal.h"
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "op/fused_matmul.h"
@@ -218,6 +219,7 @@ static mst_status run(const mst_kernel_args *a) {
     if (!status) status = set_data(s, DST, a->dst[0].data);
     if (!status) status = set_data(s, SCRATCHPAD, a->workspace);
     if (s->num_threads != a->num_threads) omp_set_num_threads(s->num_threads);
+    mst_flush_team(s->num_threads);
     if (!status) status = dnnl_primitive_execute(s->primitive, s->stream, s->num_args, s->args);
     if (s->num_threads != a->num_threads) omp_set_num_threads(a->num_threads);
     if (status) return mst_kernel_fail(a, MST_INTERNAL, "oneDNN failed with status %d", (int)status);
