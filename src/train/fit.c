@@ -178,23 +178,36 @@ static mst_status run_training(fit *f) {
     return run_epochs(f);
 }
 
+/* The error of this thread, while callbacks may make others. */
+typedef struct failure {
+    mst_status status;
+    char message[1024], node[256], device[256];
+    const char *file;
+    int line;
+} failure;
+
+static void keep_failure(failure *kept, mst_status status) {
+    const mst_error_info *error = mst_error();
+    kept->status = status;
+    snprintf(kept->message, sizeof kept->message, "%s", error->message);
+    snprintf(kept->node, sizeof kept->node, "%s", error->node);
+    snprintf(kept->device, sizeof kept->device, "%s", error->device);
+    kept->file = error->file;
+    kept->line = error->line;
+}
+
 /* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
 static mst_status end_training(fit *f, mst_status status) {
-    const mst_error_info *error = mst_error();
-    char message[1024], node[256], device[256];
-    snprintf(message, sizeof message, "%s", error->message);
-    snprintf(node, sizeof node, "%s", error->node);
-    snprintf(device, sizeof device, "%s", error->device);
-    const char *file = error->file;
-    int line = error->line;
+    failure first;
+    keep_failure(&first, status);
     for (int i = 0; i < f->num_callbacks; i++) {
         const mst_callback *callback = &f->callbacks[i];
         mst_status ended = callback->train_end ? callback->train_end(callback->context, &f->state) : MST_OK;
-        if (!status && ended) return ended;
+        if (ended && !first.status) keep_failure(&first, ended);
     }
-    if (!status) return MST_OK;
-    mst_error_set(status, file, line, "%s", message);
-    return mst_error_at(node, device);
+    if (!first.status) return MST_OK;
+    mst_error_set(first.status, first.file, first.line, "%s", first.message);
+    return mst_error_at(first.node, first.device);
 }
 
 static mst_status prepare_data(fit *f) {

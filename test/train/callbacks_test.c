@@ -135,6 +135,29 @@ static void error_of_a_callback_ends_training_and_is_returned(void **state) {
     end(&f);
 }
 
+static mst_status fail_train_end(void *context, mst_train_state *state) {
+    (void)context, (void)state;
+    return MST_FAIL(MST_CANCELLED, "cannot end");
+}
+
+static void all_callbacks_see_the_end_where_one_fails_there(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.1));
+    counts c = {0};
+    const mst_callback callbacks[] = {{.train_end = fail_train_end}, counting(&c)};
+    EXPECT_ERROR(mst_fit_with(f.model,
+                              &(mst_fit_options){.data = f.data,
+                                                 .validation = f.validation,
+                                                 .batch_size = BATCH,
+                                                 .epochs = 2,
+                                                 .callbacks = callbacks,
+                                                 .num_callbacks = 2},
+                              NULL),
+                 MST_CANCELLED, "cannot end");
+    assert_int_equal(c.train_end, 1);
+    end(&f);
+}
+
 /* ---- learning rate ---- */
 
 static double halve(int64_t epoch, double rate) {
@@ -419,6 +442,7 @@ int main(void) {
         cmocka_unit_test(callbacks_are_called_in_their_order_and_see_the_state),
         cmocka_unit_test(stop_flag_ends_training_cleanly_after_the_step),
         cmocka_unit_test(error_of_a_callback_ends_training_and_is_returned),
+        cmocka_unit_test(all_callbacks_see_the_end_where_one_fails_there),
         cmocka_unit_test(learning_rate_callback_sets_the_rate_of_each_epoch),
         cmocka_unit_test(learning_rate_callback_is_refused_where_there_is_a_schedule),
         cmocka_unit_test(rate_zero_changes_nothing),
