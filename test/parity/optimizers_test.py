@@ -18,13 +18,13 @@ import subprocess
 import sys
 import tempfile
 
+import muster
 import numpy as np
 
 STEPS = 100
 BATCH = 100
 FIRST_TOLERANCE = 1e-5
 LAST_TOLERANCE = 1e-3
-SKIPPED = 77
 
 # Name: (Keras class, arguments). test/parity/optimizers.c has the same list. The learning rates are low enough that a relu which
 # rounding puts on the other side of 0 does not grow: weights changed by 1e-5 relative end within 1e-3, in Keras itself.
@@ -76,15 +76,8 @@ def make(path, directory):
 
 def keras_losses(path):
     """Name of the optimizer: list of losses."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-    os.environ["KERAS_BACKEND"] = "tensorflow"
-    try:
-        import tensorflow as tf
-        import keras
-    except ImportError as error:
-        print(f"skipped: {error}", file=sys.stderr)
-        sys.exit(SKIPPED)
+    tf = muster.tensorflow()
+    import keras
     data = np.load(path)
     losses = {}
     for name, (class_name, arguments) in OPTIMIZERS.items():
