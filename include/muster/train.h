@@ -128,7 +128,7 @@ MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_opti
 #define mst_fit(model, ...) mst_fit_with((model), &(mst_fit_options){.zero_ = 0, __VA_ARGS__}, NULL)
 
 /** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may
- * be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller. */
+ *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
 /** The model's outputs for all rows, [n, ...]; owned by the caller. DATA and BATCH_SIZE as in mst_evaluate, labels are

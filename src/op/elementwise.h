@@ -10,7 +10,7 @@
  *
  *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. A formula that calls
  *  one of base/simd_math.h takes a macro named MATH, which gives an element the same bits wherever it stands. The
- * others are exact operations, of which a loop may do some in vectors and the rest one by one. */
+ *  others are exact operations, of which a loop may do some in vectors and the rest one by one. */
 #ifndef MUSTER_OP_ELEMENTWISE_H
 #define MUSTER_OP_ELEMENTWISE_H
 
