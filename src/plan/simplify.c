@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/denormal.h"
 #include "graph/graph.h"
 #include "op/constant.h"
 #include "plan/plan.h"
@@ -55,7 +56,9 @@ static mst_status run_reference(mst_plan *plan, const mst_plan_node *node) {
                             .workspace = workspace,
                             .step = &step,
                             .num_threads = 1};
+    uint64_t mode = mst_flush_denormals(); /* as in a step */
     if (!status) status = node->op->reference(&args);
+    mst_float_mode_set(mode);
     mst_buffer_free(workspace);
     free(dst);
     free(dst_spec);

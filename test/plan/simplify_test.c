@@ -118,6 +118,22 @@ static void reads_before_and_after_a_write_are_not_merged(void **state) {
     engine_end(g, session);
 }
 
+/* 1e-40, a denormal number in f32 */
+static void folding_flushes_denormal_numbers_as_a_step_does(void **state) {
+    (void)state;
+#if !defined(__SSE2__) && !defined(__aarch64__)
+    skip();
+#endif
+    mst_graph *g = engine_graph();
+    mst_value y = mst_scale(mst_scalar(g, MST_F32, 1e-30), 1e-10);
+    mst_session *session = engine_session(g, NULL);
+    assert_true(engine_number(session, y) == 0);
+    volatile float small = 1e-30F;
+    volatile float product = small * 1e-10F;
+    assert_true(product != 0);
+    engine_end(g, session);
+}
+
 static void folding_an_error_reports_its_node(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -149,6 +165,7 @@ int main(void) {
         cmocka_unit_test(nodes_that_differ_in_an_option_or_a_constant_are_not_merged),
         cmocka_unit_test(nodes_on_two_devices_are_not_merged),
         cmocka_unit_test(reads_before_and_after_a_write_are_not_merged),
+        cmocka_unit_test(folding_flushes_denormal_numbers_as_a_step_does),
         cmocka_unit_test(folding_an_error_reports_its_node),
         cmocka_unit_test(copy_of_what_a_write_gave_outlives_the_next_write),
     };
