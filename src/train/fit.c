@@ -118,13 +118,17 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     return set_learning_rate(f, learning_rate);
 }
 
+/* Its own (0), or that of training where there are so many rows. */
+static int64_t validation_batch_size(const fit *f) {
+    int64_t rows = mst_dataset_num_rows(f->options->validation);
+    if (f->options->validation->batch_size) return 0;
+    return rows > 0 && rows < f->batch_size ? rows : f->batch_size;
+}
+
 static mst_status validate(fit *f) {
     if (!f->options->validation) return MST_OK;
     mst_result result;
-    int64_t rows = mst_dataset_num_rows(f->options->validation);
-    int64_t batch_size = rows > 0 && rows < f->batch_size ? rows : f->batch_size;
-    if (f->options->validation->batch_size) batch_size = 0;
-    MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, batch_size, &result, NULL));
+    MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, validation_batch_size(f), &result, NULL));
     f->state.has_validation = true;
     f->state.validation_loss = result.loss;
     memcpy(f->state.validation_metric, result.metric, sizeof result.metric);
@@ -277,6 +281,15 @@ static void fill_result(const fit *f, mst_result *result) {
     memcpy(result->metric, s->metric, sizeof s->metric);
 }
 
+/* What would else come out only after the first epoch. */
+static mst_status check_validation(const fit *f) {
+    const mst_dataset *data = f->options->validation;
+    if (!data) return MST_OK;
+    mst_status status = mst_trainer_accept(f->trainer, data, true, validation_batch_size(f));
+    if (!status) status = mst_trainer_check_end(data);
+    return status ? mst_error_prefix("fit: validation") : MST_OK;
+}
+
 static mst_status prepare(fit *f, mst_model *model) {
     const mst_fit_options *o = f->options;
     MST_TRY(mst_trainer_of(model, &f->trainer));
@@ -287,6 +300,7 @@ static mst_status prepare(fit *f, mst_model *model) {
     if (o->epochs < 0 || o->steps < 0) return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
     MST_TRY(mst_trainer_accept(f->trainer, o->data, true, f->batch_size));
     if (o->data->batch_size) f->batch_size = o->data->batch_size;
+    MST_TRY(check_validation(f));
     MST_TRY(prepare_data(f));
     MST_TRY(prepare_state(f));
     return mst_trainer_build(f->trainer, &f->trainer->train, true);

@@ -116,11 +116,16 @@ mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, boo
     return MST_OK;
 }
 
+mst_status mst_trainer_check_end(const mst_dataset *data) {
+    if (mst_dataset_num_rows(data) == MST_INFINITE)
+        return MST_FAIL(MST_INVALID, "the data has no end: take so many rows of it (mst_dataset_take)");
+    return MST_OK;
+}
+
 mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out) {
     mst_dataset *batches = (mst_dataset *)(uintptr_t)data;
     *out = NULL;
-    if (mst_dataset_num_rows(data) == MST_INFINITE)
-        return MST_FAIL(MST_INVALID, "the data has no end: take so many rows of it (mst_dataset_take)");
+    MST_TRY(mst_trainer_check_end(data));
     if (data->batch_size) return mst_iterator_create(batches, 0, out);
     MST_TRY(mst_dataset_batch(batches, batch_size, false, &batches));
     mst_status status = mst_iterator_create(batches, 0, out);

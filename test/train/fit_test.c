@@ -340,6 +340,33 @@ static void data_of_another_shape_is_refused(void **state) {
     mst_dataset_release(other);
 }
 
+static mst_status count_step(void *context, mst_train_state *state) {
+    (void)state;
+    ++*(int *)context;
+    return MST_OK;
+}
+
+static void validation_data_that_does_not_fit_is_refused_before_training(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *other = training_data(ROWS, 9, CLASSES, 1),
+                *endless;
+    EXPECT_OK(mst_dataset_repeat(data, -1, &endless));
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    int steps = 0;
+    const mst_callback callback = {.context = &steps, .step_end = count_step};
+    EXPECT_ERROR(mst_fit(model, .data = data, .validation = other, .batch_size = BATCH, .callbacks = &callback,
+                         .num_callbacks = 1),
+                 MST_INVALID, "fit: validation: inputs are f32[9], the model was built for f32[6]");
+    EXPECT_ERROR(mst_fit(model, .data = data, .validation = endless, .batch_size = BATCH, .callbacks = &callback,
+                         .num_callbacks = 1),
+                 MST_INVALID, "fit: validation: the data has no end");
+    assert_int_equal(steps, 0);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    mst_dataset_release(other);
+    mst_dataset_release(endless);
+}
+
 static void models_must_have_layers_and_be_compiled(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
@@ -418,6 +445,7 @@ int main(void) {
         cmocka_unit_test(batch_larger_than_the_data_is_refused),
         cmocka_unit_test(validation_data_may_be_smaller_than_the_batch),
         cmocka_unit_test(data_of_another_shape_is_refused),
+        cmocka_unit_test(validation_data_that_does_not_fit_is_refused_before_training),
         cmocka_unit_test(models_must_have_layers_and_be_compiled),
         cmocka_unit_test(label_out_of_range_is_an_error),
         cmocka_unit_test(loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss),
