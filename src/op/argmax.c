@@ -51,7 +51,7 @@ static mst_status infer(mst_infer *c) {
     return mst_arg_infer(c, o->axis, o->dtype);
 }
 
-/* a NaN can only be the first */
+/* All but NaN and -Inf is better than NaN: it is found only where it is first and there is nothing else. */
 #define BETTER(x, best) ((x) > (best))
 #define BETTER_FLOAT(x, best) ((x) > (best) || ((best) != (best) && (x) > -INFINITY))
 
