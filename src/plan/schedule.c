@@ -34,7 +34,7 @@ static mst_status sort(mst_plan *plan) {
         if (plan->node[i].phase >= phases) phases = plan->node[i].phase + 1;
     int64_t *start = calloc((size_t)phases * 2 + 1, sizeof *start);
     free(plan->order);
-    plan->order = malloc(((size_t)plan->num_nodes + 1) * sizeof *plan->order);
+    plan->order = calloc((size_t)plan->num_nodes + 1, sizeof *plan->order);
     if (!start || !plan->order) {
         free(start);
         return no_memory();

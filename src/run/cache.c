@@ -111,12 +111,13 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
     while (i < session->num_plans && !is_for(session->plans[i], session, hash, feeds, num_feeds, fetches, num_fetches))
         i++;
     mst_cached_plan *found = i < session->num_plans ? session->plans[i] : NULL;
-    if (!found) {
+    if (i == session->num_plans) {
         drop_old_versions(session);
         MST_TRY(mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity));
         mst_status status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
         if (status == MST_OUT_OF_MEMORY && session->num_plans) {
             mst_cached_plan_destroy(found);
+            found = NULL;
             while (session->num_plans) mst_session_drop_plan(session);
             status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
         }
