@@ -167,10 +167,21 @@ typedef struct mst_kernel_args {
     void *workspace; /**< as many bytes as `workspace` asked for, 64-byte aligned, not kept between steps */
     void *state;     /**< what a fast kernel prepared; NULL in reference kernels */
     const mst_step *step;
-    int num_threads; /**< of the device */
+    struct mst_team *team; /**< threads of the device, for mst_parallel; NULL: the calling one */
+    int num_threads;       /**< of the device */
 } mst_kernel_args;
 
 typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
+
+/** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is who does it: for a part of the
+ *  workspace of its own. */
+typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t end, int thread);
+/** Shares items 0 to N - 1 of a kernel's work over the threads of its device, in runs of a multiple of GRAIN items (the
+ *  last may be shorter); one run where there is one thread or N is at most GRAIN. The result must not depend on where
+ *  the cuts are: sums over several runs are made by the caller, in one order. GRAIN should be worth some 20
+ *  microseconds. Allocates nothing. Where several runs fail, the error is that of the first. */
+MST_API MST_CHECKED mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body,
+                                            void *context);
 
 /** An error of a running kernel that names its node. */
 MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, const char *format, ...)
@@ -241,8 +252,9 @@ struct mst_op {
     bool (*writes)(const void *options, int num_src, int i); /**< source I (a variable) is changed by the kernel */
     /** Nodes that give the same key write parts of their variables that do not meet; NULL: they may meet. */
     const void *(*write_key)(const void *options);
-    size_t (*workspace)(const mst_infer *c); /**< bytes, with all dimensions known; may be NULL */
-    mst_kernel_function reference;           /**< plain C, any dtype of `dtypes` */
+    /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known; may be NULL. */
+    size_t (*workspace)(const mst_infer *c, int num_threads);
+    mst_kernel_function reference; /**< plain C, any dtype of `dtypes` */
     const mst_example *examples;
     int num_examples;
 };

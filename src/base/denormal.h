@@ -57,10 +57,4 @@ static inline uint64_t mst_flush_denormals(void) {
     return before;
 }
 
-/** Begins it for the NUM_THREADS of OpenMP that are about to share the calling thread's work, which has the mode: they
- *  may be older than that, and the program may use them again. Costs nothing where they have it already. */
-void mst_flush_team(int num_threads);
-/** Ends it for them, and the calling thread. */
-void mst_flush_team_end(void);
-
 #endif

@@ -19,11 +19,8 @@
 #include "op/apply_gradients.h"
 
 #include <math.h>
-#include <omp.h>
-#include <pthread.h>
 #include <string.h>
 
-#include "base/denormal.h"
 #include "base/simd.h"
 #include "op/op.h"
 #include "optimizer/rule.h"
@@ -97,6 +94,8 @@ typedef struct apply {
     const mst_optimizer *optimizer;
     const mst_rule *rule;
     const mst_array *src;
+    const mst_kernel_args *args;
+    int64_t first_tile;                 /* of this part */
     double learning_rate, average_rest; /* 1 - decay of the moving average */
     double scalar[MST_RULE_SCALARS];
 } apply;
@@ -112,24 +111,14 @@ typedef struct apply {
 #undef T
 #undef MST_NAME
 
-/* Most threads of a run: the same number when the workspace is made and when it is used, although what OpenMP says
- * depends on the cores that the asking thread is bound to. */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int most_threads;
-
-static void count_processors(void) {
-    most_threads = omp_get_num_procs();
-}
-
-static size_t workspace(const mst_infer *c) {
+static size_t workspace(const mst_infer *c, int num_threads) {
     (void)c;
-    pthread_once(&once, count_processors);
-    return (size_t)most_threads * BUFFERS * TILE * sizeof(double);
+    return (size_t)num_threads * BUFFERS * TILE * sizeof(double);
 }
 
-static void run_tile(const apply *a, const mst_kernel_args *args, int64_t tile, int64_t out) {
+static void run_tile(const apply *a, const mst_kernel_args *args, int64_t tile, int64_t out, int thread) {
     const mst_apply_options *o = a->options;
-    char *buffer = (char *)args->workspace + (size_t)omp_get_thread_num() * BUFFERS * TILE * sizeof(double);
+    char *buffer = (char *)args->workspace + (size_t)thread * BUFFERS * TILE * sizeof(double);
     int v = 0;
     for (;; v++) { /* few variables, cheap against a tile's work */
         int64_t tiles = tiles_of(a->src[mst_apply_source(o, v)].count);
@@ -151,6 +140,12 @@ static double average_rest(const mst_optimizer *optimizer, int64_t step) {
     return (double)(1.0f - decay);
 }
 
+static mst_status run_tiles(void *context, int64_t begin, int64_t end, int thread) {
+    const apply *a = context;
+    for (int64_t i = begin; i < end; i++) run_tile(a, a->args, a->first_tile + i, i, thread);
+    return MST_OK;
+}
+
 static mst_status reference(const mst_kernel_args *args) {
     const mst_apply_options *o = args->options;
     apply a = {.options = o, .optimizer = o->optimizer, .rule = mst_rule_find(o->optimizer->rule), .src = args->src};
@@ -166,16 +161,10 @@ static mst_status reference(const mst_kernel_args *args) {
     a.average_rest = average_rest(a.optimizer, step);
     int64_t tiles = 0;
     for (int v = 0; v < o->num_variables; v++) tiles += tiles_of(args->src[mst_apply_source(o, v)].count);
-    int64_t from = o->part * tiles / o->num_parts, count = args->dst[0].count;
-    int threads = args->num_threads < most_threads ? args->num_threads : most_threads;
-    if (threads > 1) {
-        mst_flush_team(threads);
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t i = 0; i < count; i++) run_tile(&a, args, from + i, i);
-    } else {
-        for (int64_t i = 0; i < count; i++) run_tile(&a, args, from + i, i);
-    }
-    return MST_OK;
+    a.args = args;
+    a.first_tile = o->part * tiles / o->num_parts;
+    enum { GRAIN = 16 };
+    return mst_parallel(args, args->dst[0].count, GRAIN, run_tiles, &a);
 }
 
 /* its sources are variables: test/strategy/ tests it through mst_minimize */

@@ -43,7 +43,8 @@ void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *re
 }
 
 /* the elements of one output, and the products of the others */
-static size_t workspace(const mst_infer *c) {
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
     const mst_array src = {.shape = c->src[0].shape};
     mst_reduction r = mst_reduction_over(&src, &((const others_options *)c->options)->axes);
     return 2 * (size_t)r.count * sizeof(double);

@@ -40,7 +40,8 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_value_fail(c->graph, MST_UNIMPLEMENTED, "reduce_prod: there is no third derivative");
 }
 
-static size_t workspace(const mst_infer *c) {
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
     const mst_array src = {.shape = c->src[0].shape};
     mst_reduction r = mst_reduction_over(&src, &((const others_grad_options *)c->options)->axes);
     return 4 * (size_t)r.count * sizeof(double);

@@ -30,7 +30,7 @@ static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src
     }
     if (node->run) return MST_OK;
     node->run = node->op->reference;
-    if (node->op->workspace) node->workspace = node->op->workspace(&c);
+    if (node->op->workspace) node->workspace = node->op->workspace(&c, device->num_threads);
     return MST_OK;
 }
 

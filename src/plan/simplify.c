@@ -44,7 +44,7 @@ static mst_status run_reference(mst_plan *plan, const mst_plan_node *node) {
     for (int i = 0; i < node->num_dst && !status; i++)
         dst[i] = array_of(plan->value[node->dst + i].spec, plan->value[node->dst + i].constant);
     mst_infer c = status ? (mst_infer){0} : mst_plan_infer_context(plan, node, src_spec, dst_spec);
-    if (!status && node->op->workspace) status = mst_buffer_alloc(node->op->workspace(&c), &workspace);
+    if (!status && node->op->workspace) status = mst_buffer_alloc(node->op->workspace(&c, 1), &workspace);
     mst_step step = {.seed = mst_graph_seed(plan->graph)};
     mst_kernel_args args = {.op = node->op,
                             .options = node->options,

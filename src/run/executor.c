@@ -8,6 +8,7 @@
 
 #include "base/denormal.h"
 #include "base/event.h"
+#include "base/team.h"
 
 enum { MESSAGE_SIZE = 1024, NAME_SIZE = 256, CACHE_LINE = 64 };
 
@@ -26,6 +27,7 @@ typedef struct worker {
     int device;
     pthread_t thread;
     bool started;
+    mst_team *team; /* threads of the device, where it has more than one */
     failure failure;
 } worker;
 
@@ -89,12 +91,13 @@ static mst_status check_numerics(const mst_kernel_args *a) {
 
 /* ---- walking ---- */
 
-static mst_status walk(mst_executor *e, int device) {
+static mst_status walk(mst_executor *e, int device, mst_team *team) {
     const mst_program *program = &e->plan->program[device];
     mst_status status = MST_OK;
     for (int64_t i = 0; i < program->num_items && !status; i++) {
         mst_call_item *item = &program->item[i];
         item->args.step = &e->step;
+        item->args.team = team;
         status = item->run(&item->args);
         if (e->check_numerics && !status) status = check_numerics(&item->args);
     }
@@ -113,7 +116,7 @@ static void keep_failure(worker *w, mst_status status) {
 
 static void step_on(worker *w) {
     w->failure.status = MST_OK;
-    mst_status status = walk(w->executor, w->device);
+    mst_status status = walk(w->executor, w->device, w->team);
     if (status) keep_failure(w, status);
 }
 
@@ -121,7 +124,7 @@ static void *work(void *context) {
     worker *w = context;
     mst_executor *e = w->executor;
     const mst_device *device = &e->devices->device[w->device];
-    omp_set_num_threads(device->num_threads);
+    omp_set_num_threads(1); /* what oneDNN does is shared out by mst_parallel */
     mst_flush_denormals();
     if (e->pin && mst_bind_thread(device->first_core, device->num_threads)) {
         /* a wish, not a condition: the step runs as well unbound */
@@ -134,7 +137,17 @@ static void *work(void *context) {
     }
 }
 
-/* ---- the team ---- */
+/* ---- the threads ---- */
+
+static void begin_member(void *context, int member) {
+    const worker *w = context;
+    (void)member;
+    omp_set_num_threads(1);
+    const mst_device *device = &w->executor->devices->device[w->device];
+    if (w->executor->pin && mst_bind_thread(device->first_core, device->num_threads)) {
+        /* a wish, not a condition */
+    }
+}
 
 mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options, mst_executor **out) {
     *out = NULL;
@@ -159,7 +172,10 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
         atomic_init(&w->done, 0);
         w->executor = e;
         w->device = i;
-        if (i == 0) continue;
+        if (devices->device[i].num_threads > 1)
+            status =
+                mst_team_create(devices->device[i].num_threads, mst_executor_spins(devices), begin_member, w, &w->team);
+        if (i == 0 || status) continue;
         w->started = pthread_create(&w->thread, NULL, work, w) == 0;
         if (!w->started) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread for %s", devices->device[i].text);
     }
@@ -180,6 +196,7 @@ void mst_executor_destroy(mst_executor *e) {
     mst_event_set(&e->bed, &e->go, UINT64_MAX);
     for (int i = 1; i < e->devices->count; i++)
         if (e->workers[i].started) pthread_join(e->workers[i].thread, NULL);
+    for (int i = 0; i < e->devices->count; i++) mst_team_destroy(e->workers[i].team);
     mst_bed_destroy(&e->bed);
     if (e->binding) mst_restore_binding(e->binding, pthread_equal(pthread_self(), e->caller) != 0);
     free(e->workers);
@@ -206,14 +223,13 @@ mst_status mst_executor_run(mst_executor *e, const mst_plan *plan, mst_rendezvou
     e->step = *step;
     e->number++;
     if (rendezvous) rendezvous->type->begin(rendezvous, e->number);
-    int before = omp_get_max_threads(), wanted = e->devices->device[0].num_threads;
-    if (wanted != before) omp_set_num_threads(wanted);
+    const int before = omp_get_max_threads();
+    if (before != 1) omp_set_num_threads(1);
     uint64_t mode = mst_flush_denormals();
     if (e->devices->count > 1) mst_event_set(&e->bed, &e->go, e->number);
     step_on(&e->workers[0]);
     for (int i = 1; i < e->devices->count; i++) mst_event_wait(&e->bed, &e->workers[i].done, e->number, NULL, 0);
-    if (!(mode & MST_FLUSH)) mst_flush_team_end();
     mst_float_mode_set(mode);
-    if (wanted != before) omp_set_num_threads(before);
+    if (before != 1) omp_set_num_threads(before);
     return report(e);
 }

@@ -135,7 +135,7 @@ static void *workspace_of(const op_case *c) {
                              .src_name = name,
                              .num_dst = c->num_dst,
                              .dst = dst};
-    const size_t bytes = c->op->workspace ? c->op->workspace(&infer) : 0;
+    const size_t bytes = c->op->workspace ? c->op->workspace(&infer, 1) : 0;
     enum { ALIGNMENT = 64 };
     void *workspace = aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
     assert_non_null(workspace);

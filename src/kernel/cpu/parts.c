@@ -3,7 +3,6 @@
  * Where each source has as many elements as the output, or one, a part is a range of elements; else it is a range of
  * rows along axis 0: sources that have these rows are cut like the output, those that broadcast along them are given
  * whole. So a part is the same op on smaller arrays, and an element has the bits that one thread gives it. */
-#include "base/denormal.h"
 #include "kernel/kernel.h"
 
 enum {
@@ -11,13 +10,6 @@ enum {
     LEAST = 1 << 16, /* elements; waking a team for fewer costs more than it saves */
     ALIGN = 64       /* elements that the loops of a kernel may take at once: parts begin where such a group does */
 };
-
-/* ThreadSanitizer does not see the barriers of libgomp, and takes every team for a race. */
-#ifdef __SANITIZE_THREAD__
-static const bool has_teams = false;
-#else
-static const bool has_teams = true;
-#endif
 
 typedef struct cut {
     bool flat;
@@ -51,33 +43,40 @@ static mst_array part_of(const cut *c, const mst_array *whole, const mst_array *
     return part;
 }
 
-static mst_status run_part(const mst_kernel_args *a, const cut *c, int64_t i, int64_t parts) {
-    const int64_t groups = (c->count + c->align - 1) / c->align;
-    const int64_t begin = groups * i / parts * c->align;
-    int64_t end = groups * (i + 1) / parts * c->align;
-    if (end > c->count) end = c->count;
-    if (begin == end) return MST_OK;
+typedef struct work {
+    const mst_kernel_args *args;
+    cut cut;
+} work;
+
+/* Groups BEGIN to END - 1, of `align` elements or rows. */
+static mst_status run_part(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_kernel_args *a = w->args;
+    const cut *c = &w->cut;
+    (void)thread;
+    begin *= c->align;
+    end = end * c->align < c->count ? end * c->align : c->count;
     mst_array src[MAX_SRC], dst = part_of(c, a->dst, a->dst, begin, end);
     for (int k = 0; k < a->num_src; k++) src[k] = part_of(c, &a->src[k], a->dst, begin, end);
     mst_kernel_args args = *a;
     args.src = src;
     args.dst = &dst;
+    args.team = NULL;
+    args.num_threads = 1;
     return a->op->reference(&args);
 }
 
 static mst_status run(const mst_kernel_args *a) {
     mst_shape shape[MAX_SRC];
     for (int i = 0; i < a->num_src; i++) shape[i] = a->src[i].shape;
-    const cut c = make_cut(a->dst[0].shape, a->num_src, shape);
-    int failed = 0;
-    mst_flush_team(a->num_threads);
-#pragma omp parallel for schedule(static) num_threads(a->num_threads) reduction(+ : failed)
-    for (int i = 0; i < a->num_threads; i++) failed += run_part(a, &c, i, a->num_threads) != MST_OK;
-    return failed ? mst_kernel_fail(a, MST_INTERNAL, "%d of %d parts failed", failed, a->num_threads) : MST_OK;
+    work w = {.args = a, .cut = make_cut(a->dst[0].shape, a->num_src, shape)};
+    const int64_t groups = (w.cut.count + w.cut.align - 1) / w.cut.align;
+    int64_t grain = LEAST / 4 * w.cut.count / (a->dst[0].count * w.cut.align);
+    return mst_parallel(a, groups, grain > 1 ? grain : 1, run_part, &w);
 }
 
 static mst_kernel_function choose(const mst_infer *c, int num_threads) {
-    if (!has_teams || num_threads == 1 || !(c->op->flags & MST_OP_ELEMENTWISE) || c->op->workspace || c->num_src < 1 ||
+    if (num_threads == 1 || !(c->op->flags & MST_OP_ELEMENTWISE) || c->op->workspace || c->num_src < 1 ||
         c->num_src > MAX_SRC)
         return NULL;
     for (int i = 0; i < c->num_src; i++)

@@ -1,0 +1,158 @@
+#include "base/team.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/denormal.h"
+#include "base/failure.h"
+#include "base/line.h"
+
+typedef struct member {
+    mst_team *team;
+    int number;
+    pthread_t thread;
+} member;
+
+/* A job is N items in runs of GRAIN. `ticket` holds the number of the job (upper 32 bits) and the run that is taken
+ * next (lower 32): a member that wakes late takes nothing of a job that is over, and nobody waits for it. */
+struct mst_team {
+    mst_line begun; /* number of jobs given out */
+    mst_line done;  /* number of runs done, of all jobs */
+    _Alignas(64) _Atomic uint64_t ticket;
+    _Atomic uint32_t runs;
+    int64_t n, grain;
+    mst_team_body body;
+    void *context;
+    uint64_t runs_before; /* of all jobs before this one */
+    atomic_bool failed;
+    pthread_mutex_t lock; /* of what follows */
+    int64_t failed_run;
+    mst_failure failure; /* of failed_run */
+    /* fixed */
+    int size, started;
+    bool spin;
+    void (*begin)(void *context, int member);
+    void *begin_context;
+    atomic_bool quit;
+    member *members; /* [size - 1] */
+};
+
+static void keep_failure(mst_team *team, int64_t run, mst_status status) {
+    pthread_mutex_lock(&team->lock);
+    if (!atomic_load(&team->failed) || run < team->failed_run) {
+        mst_failure_keep(&team->failure, status);
+        team->failed_run = run;
+        atomic_store(&team->failed, true);
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+/* The next run of job JOB; false where there is none left. */
+static bool take(mst_team *team, uint32_t job, uint32_t *run) {
+    uint64_t ticket = atomic_load(&team->ticket);
+    do {
+        if ((uint32_t)(ticket >> 32) != job || (uint32_t)ticket >= atomic_load(&team->runs)) return false;
+    } while (!atomic_compare_exchange_weak(&team->ticket, &ticket, ticket + 1));
+    *run = (uint32_t)ticket;
+    return true;
+}
+
+static void share(mst_team *team, uint32_t job, int number) {
+    uint32_t run;
+    while (take(team, job, &run)) {
+        const int64_t begin = run * team->grain, rest = team->n - begin;
+        mst_status status = team->body(team->context, begin, begin + (rest < team->grain ? rest : team->grain), number);
+        if (status) keep_failure(team, run, status);
+        mst_line_add(&team->done, 1);
+    }
+}
+
+static void *work(void *context) {
+    const member *self = context;
+    mst_team *team = self->team;
+    mst_flush_denormals();
+    if (team->begin) team->begin(team->begin_context, self->number);
+    for (uint64_t job = 0;;) {
+        mst_line_wait(&team->begun, job + 1, MST_NEVER, team->spin);
+        if (atomic_load(&team->quit)) return NULL;
+        job = mst_line_value(&team->begun);
+        share(team, (uint32_t)job, self->number);
+    }
+}
+
+/* Signals are for the program's own threads. */
+static bool start(member *self) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&self->thread, NULL, work, self);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0;
+}
+
+mst_status mst_team_create(int size, bool spin, void (*begun)(void *context, int member), void *context,
+                           mst_team **out) {
+    *out = NULL;
+    mst_team *team = aligned_alloc(64, (sizeof *team + 63) / 64 * 64);
+    member *members = calloc((size_t)size, sizeof *members);
+    if (!team || !members) {
+        free(team);
+        free(members);
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d threads", size);
+    }
+    memset(team, 0, sizeof *team);
+    pthread_mutex_init(&team->lock, NULL);
+    team->size = size;
+    team->spin = spin;
+    team->begin = begun;
+    team->begin_context = context;
+    team->members = members;
+    for (int i = 1; i < size; i++, team->started++) {
+        members[i - 1] = (member){.team = team, .number = i};
+        if (start(&members[i - 1])) continue;
+        mst_team_destroy(team);
+        return MST_FAIL(MST_OUT_OF_MEMORY,
+                        "cannot start thread %d of %d of a device: allow more threads (ulimit -u) or use fewer", i + 1,
+                        size);
+    }
+    *out = team;
+    return MST_OK;
+}
+
+void mst_team_destroy(mst_team *team) {
+    if (!team) return;
+    atomic_store(&team->quit, true);
+    mst_line_add(&team->begun, 1);
+    for (int i = 0; i < team->started; i++) pthread_join(team->members[i].thread, NULL);
+    pthread_mutex_destroy(&team->lock);
+    free(team->members);
+    free(team);
+}
+
+int mst_team_size(const mst_team *team) {
+    return team ? team->size : 1;
+}
+
+mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body body, void *context) {
+    if (n <= 0) return MST_OK;
+    if (!team || team->size == 1 || n <= grain) return body(context, 0, n, 0);
+    while ((n + grain - 1) / grain > UINT32_MAX / 2) grain *= 2;
+    const uint32_t runs = (uint32_t)((n + grain - 1) / grain);
+    const uint64_t job = mst_line_value(&team->begun) + 1;
+    atomic_store(&team->ticket, job << 32 | UINT32_MAX); /* nobody takes a run while the job is written down */
+    team->n = n;
+    team->grain = grain;
+    team->body = body;
+    team->context = context;
+    atomic_store_explicit(&team->failed, false, memory_order_relaxed);
+    atomic_store(&team->runs, runs);
+    atomic_store(&team->ticket, job << 32);
+    mst_line_advance(&team->begun, job);
+    share(team, (uint32_t)job, 0);
+    team->runs_before += runs;
+    mst_line_wait(&team->done, team->runs_before, MST_NEVER, team->spin);
+    return atomic_load(&team->failed) ? mst_failure_restore(&team->failure) : MST_OK;
+}

@@ -1,0 +1,45 @@
+/** Products of f32 matrices by the matmul primitive of oneDNN, versions 2 and 3 of its C API, cut into parts.
+ *
+ *  A product C = A B (+ bias) of batches of matrices is cut along one axis of C into parts of so many indices. A part
+ * is a call of its own, on one thread: parts may run in any order, on any thread, and their bits do not depend on that.
+ */
+#ifndef MUSTER_KERNEL_ONEDNN_BASE_PRODUCT_H
+#define MUSTER_KERNEL_ONEDNN_BASE_PRODUCT_H
+
+#include "muster/op.h"
+
+enum { MST_PRODUCT_A, MST_PRODUCT_B, MST_PRODUCT_BIAS, MST_PRODUCT_C, MST_PRODUCT_OPERANDS };
+
+/** The operands as strided views with NDIM dimensions: A [..., m, k], B [..., k, n], bias [1, ..., n], C [..., m, n];
+ *  dimensions of A and B before the last two are those of C, or 1. */
+typedef struct mst_product_shape {
+    int ndim;
+    int64_t dim[MST_PRODUCT_OPERANDS][MST_MAX_NDIM], stride[MST_PRODUCT_OPERANDS][MST_MAX_NDIM]; /* in elements */
+    bool has_bias;
+} mst_product_shape;
+
+typedef struct mst_product mst_product;
+
+/** Rows of a part of a weight's gradient [ROWS, COLUMNS]: with its weights, slots and averages it stays in a core's
+ *  second-level cache. A function of the shape alone. */
+int64_t mst_gradient_rows(int64_t rows, int64_t columns);
+
+/** Operand WHICH as a row-major array of SHAPE, aligned to the last dimensions; TRANSPOSED: with the last two swapped.
+ */
+void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool transposed);
+/** Prepares the product in parts of CHUNK indices of AXIS of C (the last part may be smaller), for NUM_THREADS threads.
+ *  NAME is for messages. */
+MST_CHECKED mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
+                                          const char *name, mst_product **out);
+void mst_product_destroy(mst_product *product);
+int64_t mst_product_parts(const mst_product *product);
+/** Bytes of workspace for each thread. */
+size_t mst_product_workspace(const mst_product *product);
+/** Part PART by thread THREAD with WORKSPACE of its own. The operands begin at their DATA as a whole; C_PART is where
+ *  the part itself begins: in C, or elsewhere with the same strides. */
+MST_CHECKED mst_status mst_product_run(mst_product *product, int64_t part, int thread, void *workspace, const float *a,
+                                       const float *b, const float *bias, float *c_part);
+/** Where part PART begins in C, in elements. */
+int64_t mst_product_offset(const mst_product *product, int64_t part);
+
+#endif
