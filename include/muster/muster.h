@@ -17,6 +17,7 @@
 #include "muster/schedule.h"
 #include "muster/session.h"
 #include "muster/status.h"
+#include "muster/store.h"
 #include "muster/strategy.h"
 #include "muster/tensor.h"
 #include "muster/train.h"

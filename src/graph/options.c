@@ -191,7 +191,10 @@ static int print_field(const mst_field *field, const void *options, char *text, 
             if (!tensor || mst_tensor_count(tensor) != 1) return 0;
             return snprintf(text, size, "%s=%g", field->name, mst_tensor_get(tensor, 0));
         }
-        case MST_FIELD_TYPE_ENUM: return snprintf(text, size, "%s=%s", field->name, field->names[*(const int *)at]);
+        case MST_FIELD_TYPE_ENUM: {
+            const int value = *(const int *)at;
+            return value ? snprintf(text, size, "%s=%s", field->name, field->names[value]) : 0;
+        }
         case MST_FIELD_TYPE_U64: {
             uint64_t value = *(const uint64_t *)at;
             return value ? snprintf(text, size, "%s=%llu", field->name, (unsigned long long)value) : 0;

@@ -18,12 +18,18 @@ typedef struct mst_variable_options {
     const char *name;
     mst_value initial;
     bool not_trainable;
-    bool hidden;       /**< in no collection: copies of mirrored variables, slots */
-    mst_value copy_of; /**< the mirrored variable that it is a copy of: mst_session_set_variable sets both */
-    float l1, l2;      /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2 */
-    mst_dtype dtype;   /**< set by the op */
-    mst_shape shape;   /**< set by the op */
+    bool hidden;           /**< in no collection: slots, counters */
+    const char *container; /**< of its entry in the store; default "" */
+    int kind;              /**< mst_state_kind of its entry */
+    const char *mirrored;  /**< devices that keep a copy each, "/cpu:0,/cpu:1"; NULL: one value on one device */
+    int join;              /**< mst_join_kind: how the values that replicas give it become one */
+    float l1, l2;          /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2 */
+    mst_value copy_of;     /**< the mirrored variable that it is a copy of */
+    mst_dtype dtype;       /**< set by the op */
+    mst_shape shape;       /**< set by the op */
 } mst_variable_options;
+/** How the values that the replicas of a step give a variable become one: see mst_replica. */
+typedef enum mst_join_kind { MST_JOIN_MEAN = 0, MST_JOIN_SUM, MST_JOIN_FIRST } mst_join_kind;
 MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with((mst_variable_options){.zero_ = 0, __VA_ARGS__})
 /** True where VALUE is the output of a variable. */
@@ -38,12 +44,22 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 #include <stdio.h>
 
 #include "graph/graph.h"
+#include "muster/store.h"
 #include "op/op.h"
+
+static const char *const joins[] = {"mean", "sum", "first", NULL};
 
 static const mst_field fields[] = {
     MST_FIELD_DTYPE(mst_variable_options, dtype, 0, "element type"),
     MST_FIELD_SHAPE(mst_variable_options, shape, "shape"),
     MST_FIELD_BOOL(mst_variable_options, not_trainable, "no gradient descent for it"),
+    MST_FIELD_BOOL(mst_variable_options, hidden, "in no collection"),
+    MST_FIELD_STRING(mst_variable_options, container, "of its entry in the store"),
+    MST_FIELD_ENUM(mst_variable_options, kind, 0, mst_state_kind_names, "what it is for"),
+    MST_FIELD_STRING(mst_variable_options, mirrored, "devices that keep a copy each"),
+    MST_FIELD_ENUM(mst_variable_options, join, 0, joins, "how the values of replicas become one"),
+    MST_FIELD_F32(mst_variable_options, l1, 0, 0, 0, "penalty: l1 * sum |w|"),
+    MST_FIELD_F32(mst_variable_options, l2, 0, 0, 0, "penalty: l2 / 2 * sum w^2"),
     MST_FIELD_END,
 };
 

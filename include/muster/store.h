@@ -1,0 +1,96 @@
+/** Stores: all state of a task, by name.
+ *
+ *  What stays from step to step (weights, slots of optimizers, moving averages, the learning rate, the number of steps
+ *  made, the position in the data) is in a store, as entries under (container, name). Sessions attach to a store,
+ * several to one if they like; a store knows nothing of graphs, strategies or the number of devices.
+ *
+ *      mst_snapshot *snapshot;
+ *      MST_TRY(mst_store_snapshot(mst_session_store(session), &snapshot));   // while training goes on
+ *      ...
+ *      MST_TRY(mst_store_restore(mst_session_store(other), snapshot));       // any devices, any strategy
+ *
+ *  The functions of a store may be called by several threads at once, also while steps run. Steps and calls that write
+ *  take their turn in the order in which they came, and each sees the state as all before it left it.
+ */
+#ifndef MUSTER_STORE_H
+#define MUSTER_STORE_H
+
+#include "muster/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_store mst_store;
+typedef struct mst_snapshot mst_snapshot;
+
+/** What an entry is for. */
+typedef enum mst_state_kind {
+    MST_STATE_WEIGHT = 0, /**< what a model is: trained weights, moving statistics */
+    MST_STATE_SLOT,       /**< an optimizer's, as large as its weight: "layer1/weights/m" */
+    MST_STATE_AVERAGE,    /**< moving average of a weight */
+    MST_STATE_RULE,       /**< a number of an optimizer's rule */
+    MST_STATE_RATE,       /**< learning rate */
+    MST_STATE_STEP,       /**< global_step: updates made */
+    MST_STATE_METRIC,     /**< running sums of a metric */
+    MST_STATE_CURSOR,     /**< position in the data */
+    MST_STATE_RANDOM,     /**< seed, and runs counted for random numbers */
+    MST_NUM_STATE_KINDS
+} mst_state_kind;
+/** "weight", "slot", ... */
+MST_API const char *mst_state_kind_name(mst_state_kind kind);
+/** The names of all kinds, ended by NULL. */
+MST_API extern const char *const mst_state_kind_names[];
+
+typedef struct mst_state_info {
+    const char *container, *name; /**< live as long as the store or the snapshot; "" is the default container */
+    mst_state_kind kind;
+    mst_spec spec;
+    int64_t bytes;
+    uint64_t version; /**< 0: no value yet; rises with every write */
+} mst_state_info;
+
+/** An empty store, with one reference owned by the caller. */
+MST_API MST_CHECKED mst_status mst_store_create(mst_store **out);
+/** Adds a reference and returns STORE. */
+MST_API mst_store *mst_store_retain(mst_store *store);
+/** Drops one reference; NULL is allowed. */
+MST_API void mst_store_release(mst_store *store);
+
+/** All entries in order of (container, name); *OUT is an array of *COUNT that the caller frees with free(). */
+MST_API MST_CHECKED mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count);
+/** A new tensor with the value of an entry, owned by the caller; MST_NOT_FOUND where there is no such entry or it has
+ * no value. CONTAINER may be NULL for "". */
+MST_API MST_CHECKED mst_status mst_store_get(mst_store *store, const char *container, const char *name,
+                                             mst_tensor **out);
+/** Sets an entry, or makes one of KIND where there is none; MST_INVALID where its dtype or shape is another. */
+MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *container, const char *name,
+                                             mst_state_kind kind, const mst_tensor *value);
+
+/** The values of all entries at one moment between two steps. Steps go on meanwhile; one that is ready to write waits
+ *  until the copy is made. The caller owns one reference. */
+MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
+/** Sets all entries of the snapshot, making those that are not there; entries of the store that the snapshot has not
+ *  stay. All or none: MST_INVALID, naming the entry, where one is there with another dtype or shape. */
+MST_API MST_CHECKED mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot);
+
+/** A snapshot without entries, to be filled from a file. */
+MST_API MST_CHECKED mst_status mst_snapshot_create(mst_snapshot **out);
+/** Adds an entry; VALUE is retained. MST_EXISTS where there is one of that name. */
+MST_API MST_CHECKED mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const char *name,
+                                                mst_state_kind kind, mst_tensor *value);
+MST_API mst_snapshot *mst_snapshot_retain(mst_snapshot *snapshot);
+/** Drops one reference; NULL is allowed. */
+MST_API void mst_snapshot_release(mst_snapshot *snapshot);
+MST_API int64_t mst_snapshot_count(const mst_snapshot *snapshot);
+/** Entry I in order of (container, name). */
+MST_API mst_state_info mst_snapshot_info(const mst_snapshot *snapshot, int64_t i);
+/** Its value: the snapshot's, not to be written. */
+MST_API mst_tensor *mst_snapshot_value(const mst_snapshot *snapshot, int64_t i);
+/** The value of an entry, or NULL where there is none. */
+MST_API mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *container, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
