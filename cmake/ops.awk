@@ -2,7 +2,7 @@
 # "#ifdef MST_OP_HEADER" and the next "#endif" at the start of a line.
 BEGIN {
     print "/* Made by the build from the files of src/op/: edit those. */"
-    print "#ifndef MUSTER_OPS_H\n#define MUSTER_OPS_H\n\n#include \"muster/op.h\"\n"
+    print "#ifndef MUSTER_OPS_H\n#define MUSTER_OPS_H\n\n#include \"muster/op.h\"\n#include \"muster/store.h\"\n"
     print "#ifdef __cplusplus\nextern \"C\" {\n#endif"
 }
 FNR == 1 { state = 0 }

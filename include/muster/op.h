@@ -169,6 +169,7 @@ typedef struct mst_kernel_args {
     const mst_step *step;
     struct mst_team *team; /**< threads of the device, for mst_parallel; NULL: the calling one */
     int num_threads;       /**< of the device */
+    int part, num_parts;   /**< of a node that several devices run together, this device's part; else 0 and 1 */
 } mst_kernel_args;
 
 typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
@@ -231,7 +232,8 @@ enum {
     /** Each element of the one output depends on the elements of the sources that broadcast to its place, and the
      *  reference kernel cannot fail on floats: threads of a device share the work. */
     MST_OP_ELEMENTWISE = 128,
-    MST_OP_PACKS_SOURCES = 256, /**< sources that no variable holds lie side by side, in their order */
+    /** The kernel cannot fail, whatever the values: it may run when variables are being written. */
+    MST_OP_INFALLIBLE = 256,
 };
 
 struct mst_op {
@@ -250,8 +252,6 @@ struct mst_op {
     mst_value (*grad)(mst_grad *c, int i);                   /**< NULL: no gradient flows through */
     bool (*is_identity)(const mst_infer *c);                 /**< for these shapes output 0 is source 0; may be NULL */
     bool (*writes)(const void *options, int num_src, int i); /**< source I (a variable) is changed by the kernel */
-    /** Nodes that give the same key write parts of their variables that do not meet; NULL: they may meet. */
-    const void *(*write_key)(const void *options);
     /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known; may be NULL. */
     size_t (*workspace)(const mst_infer *c, int num_threads);
     mst_kernel_function reference; /**< plain C, any dtype of `dtypes` */

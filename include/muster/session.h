@@ -1,7 +1,11 @@
 /** Sessions: a graph on devices, and the values of its variables.
  *
- *  A run computes the fetched values from the fed ones. For each combination of (graph version, shapes and dtypes
- *  of the feeds, fetches) the session makes a plan once and keeps it. A session is used by one thread at a time.
+ *  A run computes the fetched values from the fed ones. For each combination of (graph version, shapes and dtypes of the
+ *  feeds, fetches) the session makes a plan once and keeps it. Variables are entries of a store, which several sessions
+ *  may share.
+ *
+ *  A run happens or does not: where anything fails in it, on any device, no variable has changed. Several threads may
+ *  run one session at once: each run sees the variables as all runs before it left them.
  */
 #ifndef MUSTER_SESSION_H
 #define MUSTER_SESSION_H
@@ -9,6 +13,7 @@
 #include <stdio.h>
 
 #include "muster/graph.h"
+#include "muster/store.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,10 +47,13 @@ typedef struct mst_session_options {
     FILE *plan_log;            /**< the plan after each pass; NULL: none */
     int64_t memory_limit;      /**< bytes a device may use; 0: no limit. Checked when a plan is made */
     bool pin_threads;          /**< binds each device's thread to its cores */
-    /** A NaN or Inf is an error that names the first node that made it (for weights that several devices update
-     *  together: the first that reads them). */
+    /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
-    double timeout; /**< seconds a device may wait for another before that is an error; default 600 */
+    double timeout; /**< seconds that a run may take before that is an error; default 600 */
+    /** Where the variables are; default: a store of the session's own. Retained. */
+    mst_store *store;
+    /** Runs that may be under way at once, each with memory of its own; default 1, others wait. */
+    int num_frames;
 } mst_session_options;
 
 /** GRAPH must outlive the session; OPTIONS may be NULL. */
@@ -53,31 +61,36 @@ MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_se
                                                   mst_session **out);
 MST_API void mst_session_destroy(mst_session *session);
 
+/** The store of its variables; the session's reference. */
+MST_API mst_store *mst_session_store(const mst_session *session);
+
 /** Gives all variables that have none their first values. */
 MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
 /** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor a fetch: where
  *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
- *  otherwise it is released and replaced. The caller owns them. On failure variables keep what was written before
- *  the error. Fetching a variable gives its value before the writes of this run. */
+ *  otherwise it is released and replaced. The caller owns them. On failure no variable has changed. Fetching a variable
+ *  gives its value before the writes of this run. MST_DEADLINE, naming what a device was doing, where the run has not
+ *  ended after the session's timeout: then its feeds are kept until it has.
+ *
+ *  Random numbers are a function of the graph's seed, the node and the number of the run: for a run that changes
+ *  global_step that is its value before, for others a count of their own. */
 MST_API MST_CHECKED mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds,
                                                const mst_value *fetches, int num_fetches, mst_tensor **outputs);
 
-/** Number of the step that random ops see; each run adds one. */
-MST_API void mst_session_set_step(mst_session *session, int64_t step);
-MST_API int64_t mst_session_step(const mst_session *session);
-
 /** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND where it has none yet. */
 MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out);
-/** Sets a variable, and of a mirrored one all copies; dtype and shape must be its own. It counts as no step. */
+/** Sets a variable; dtype and shape must be its own. */
 MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,
                                                         const mst_tensor *value);
 
 /** Number of devices and their full names ("/job:localhost/replica:0/task:0/device:CPU:0"). */
 MST_API int mst_session_num_devices(const mst_session *session);
 MST_API const char *mst_session_device(const mst_session *session, int i);
-/** Bytes of variables, and of the plans that are kept, on device I. */
+/** Bytes on device I of variables, of the constants of the plans that are kept, and of the memory of steps. */
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
+/** Bytes copied from one memory domain to another (to or from a device whose memory is not the host's) in all runs. */
+MST_API int64_t mst_session_copied_bytes(const mst_session *session);
 /** Number of plans made. */
 MST_API int64_t mst_session_num_plans(const mst_session *session);
 

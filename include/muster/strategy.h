@@ -5,8 +5,10 @@
  *
  *      one       all shards on the first device
  *      towers    replicas under tower_0/, tower_1/, ... over the devices; variables and the update on the first
- *      mirrored  replicas under replica_0/, ...; each device has a copy of the variables and updates its part of all
- *                copies from the gradients of all shards, added in a fixed order
+ *      mirrored  replicas under replica_0/, ...; each device keeps a copy of the variables, and the devices share the
+ *                update: each makes its part, from the gradients of all shards, for all copies
+ *
+ *  In the graph a variable is one node under every strategy: how it is kept is an option of it.
  *
  *  The gradient is that of (sum of the losses of all examples) / (number of examples of the global batch), whatever the
  *  shards' sizes, and gradients of shards are added in one fixed tree: the same seed, global batch and number of shards
@@ -16,6 +18,7 @@
 #ifndef MUSTER_STRATEGY_H
 #define MUSTER_STRATEGY_H
 
+#include "muster/ops.h"
 #include "muster/optimizer.h"
 
 #ifdef __cplusplus
@@ -32,8 +35,11 @@ typedef enum mst_strategy_kind {
 typedef struct mst_strategy {
     int zero_;
     mst_strategy_kind kind;
-    int num_devices; /**< CPU:0 to CPU:(num_devices - 1); default 1 */
+    int num_devices; /**< default 1 */
     int num_shards;  /**< a multiple of num_devices (one: any); default num_devices */
+    /** Their names, "/device:CPU:0", as mst_session_device gives them; must stay while graphs are built with it. NULL:
+     *  CPU:0 to CPU:(num_devices - 1). */
+    const char *const *devices;
 } mst_strategy;
 
 /** Fills in defaults; MST_INVALID where the shards do not divide evenly over the devices. */
@@ -43,20 +49,33 @@ MST_API const char *mst_strategy_device(const mst_strategy *strategy, int shard,
 
 #define MST_MAX_METRICS 8
 
+/** A new value for a variable that is not trained, such as a moving statistic: one proposed by each replica. */
+typedef struct mst_state_update {
+    mst_value variable, value;
+    mst_join_kind join; /**< how those of all replicas become one; default: as the variable says */
+} mst_state_update;
+
 /** What a replica function builds. */
 typedef struct mst_replica {
     mst_value loss; /**< loss of each example, [n], f32 or f64 */
     int num_metrics;
     mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< scalars */
+    int num_updates;
+    mst_state_update *updates; /**< added by mst_replica_update */
 } mst_replica;
 
+/** Adds an update of VARIABLE to what a replica builds: every replica the same variables in the same order. When the step
+ *  trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the shards, or
+ *  the value of the first. */
+MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
+
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.
- *  Variables come from mst_get_variable, which returns the copy of the replica's device. */
+ *  Variables come from mst_get_variable: the first replica makes them, the others share them. */
 typedef void (*mst_replica_function)(void *context, mst_graph *graph, int shard, mst_replica *out);
 
 /** A step over all shards. Values are scalars on the first device. */
 typedef struct mst_step_values {
-    mst_value train;         /**< run it to make one update; MST_NONE without an optimizer */
+    mst_value train;         /**< run it to make one update, of variables and statistics; MST_NONE without an optimizer */
     mst_value loss;          /**< (sum of losses) / (number of examples) + penalties */
     mst_value num_examples;  /**< f32 */
     mst_value global_step;   /**< i64 variable, number of updates made */

@@ -4,91 +4,71 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-static bool cpu_supports(const mst_op *op, int num_src, const mst_spec *src) {
-    (void)num_src, (void)src;
-    return op->reference != NULL;
-}
+enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* each is a thread: more is a slip of the hand */
 
-const mst_device_type mst_device_type_cpu = {.name = "CPU", .supports = cpu_supports};
+/* Where a type is not known: loads the module of its name, if there is one. Defined in module/module.c. */
+extern mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out);
 
-enum { MAX_TYPES = 8 };
-static const mst_device_type *types[MAX_TYPES] = {&mst_device_type_cpu};
-
-mst_status mst_device_type_register(const mst_device_type *type) {
-    for (int i = 0; i < MAX_TYPES; i++) {
-        if (types[i] && strcasecmp(types[i]->name, type->name) == 0)
-            return MST_FAIL(MST_EXISTS, "devices: there is a type %s already", type->name);
-        if (!types[i]) {
-            types[i] = type;
-            return MST_OK;
-        }
-    }
-    return MST_FAIL(MST_INVALID, "devices: no more than %d types", MAX_TYPES);
-}
-
-static const mst_device_type *find_type(const char *name, size_t length) {
-    for (int i = 0; i < MAX_TYPES && types[i]; i++)
-        if (strlen(types[i]->name) == length && strncasecmp(types[i]->name, name, length) == 0) return types[i];
-    return NULL;
-}
-
-static mst_status parse_count(const char *spec, char **rest, int *out) {
+static mst_status parse_count(const char *spec, char **rest, int most, int *out) {
     const char *text = *rest;
-    long value = isdigit((unsigned char)*text) ? strtol(text, rest, 10) : 0;
-    if (value < 1 || value > MST_MAX_DEVICES)
-        return MST_FAIL(MST_INVALID, "devices '%s': a count must be a number from 1 to %d, as in cpu:2", spec,
-                        MST_MAX_DEVICES);
+    const long value = isdigit((unsigned char)*text) ? strtol(text, rest, 10) : 0;
+    if (value < 1 || value > most)
+        return MST_FAIL(MST_INVALID, "devices '%s': a count must be a number from 1 to %d, as in cpu:2", spec, most);
     *out = (int)value;
     return MST_OK;
 }
 
 static mst_status add_devices(const mst_device_type *type, int count, int threads, int64_t memory_limit,
                               mst_devices *out) {
-    int before = 0, cores = mst_num_cores();
+    int before = 0;
+    const int cores = mst_num_cores();
     for (int i = 0; i < out->count; i++) before += out->device[i].type == type;
-    if (out->count + count > MST_MAX_DEVICES) return MST_FAIL(MST_INVALID, "devices: more than %d", MST_MAX_DEVICES);
+    if (out->count + count > MOST_DEVICES) return MST_FAIL(MST_INVALID, "devices: more than %d", MOST_DEVICES);
     mst_device *grown = realloc(out->device, (size_t)(out->count + count) * sizeof *grown);
     if (!grown) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", count);
     out->device = grown;
-    int share = cores / count > 0 ? cores / count : 1;
+    const int share = cores / count > 0 ? cores / count : 1;
     for (int i = 0; i < count; i++) {
-        mst_device *device = &out->device[out->count++];
+        mst_device *device = &out->device[out->count];
         *device = (mst_device){.type = type,
                                .name = {.job = "localhost", .replica = 0, .task = 0, .index = before + i},
                                .num_threads = threads ? threads : share,
                                .first_core = count <= cores ? i * share : -1,
                                .memory_limit = memory_limit};
         snprintf(device->name.type, sizeof device->name.type, "%s", type->name);
-        mst_device_name_print(&device->name, device->text);
+        MST_TRY(type->domain(before + i, &device->domain));
+        out->count++;
     }
     return MST_OK;
 }
 
 static mst_status parse_one(const char *spec, char **rest, int64_t memory_limit, mst_devices *out) {
-    size_t length = strcspn(*rest, ":/,");
-    const mst_device_type *type = find_type(*rest, length);
-    if (!type)
-        return MST_FAIL(MST_INVALID, "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2", spec,
-                        (int)length, *rest);
+    const size_t length = strcspn(*rest, ":/,");
+    const mst_device_type *type = mst_device_type_find(*rest, length);
+    if (!type) {
+        mst_status status = mst_module_for_device_type(*rest, length, &type);
+        if (status == MST_NOT_FOUND)
+            return MST_FAIL(MST_INVALID, "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2",
+                            spec, (int)length, *rest);
+        if (status) return mst_error_prefix("devices '%s'", spec);
+    }
     int count = 1, threads = 0;
     *rest += length;
     if (**rest == ':') {
         ++*rest;
-        MST_TRY(parse_count(spec, rest, &count));
+        MST_TRY(parse_count(spec, rest, MOST_DEVICES, &count));
     }
     if (**rest == '/') {
         ++*rest;
-        MST_TRY(parse_count(spec, rest, &threads));
+        MST_TRY(parse_count(spec, rest, MOST_THREADS, &threads));
     }
     if (**rest && **rest != ',')
         return MST_FAIL(MST_INVALID, "devices '%s': '%s' is not understood: write cpu:2 or cpu:2/4", spec, *rest);
     return add_devices(type, count, threads, memory_limit, out);
 }
 
-mst_status mst_devices_parse(const char *spec, int64_t memory_limit, mst_devices *out) {
-    *out = (mst_devices){0};
+static mst_status parse(const char *spec, int64_t memory_limit, mst_devices *out) {
     if (!spec || !*spec) spec = "cpu";
     char *copy = strdup(spec), *rest = copy;
     if (!copy) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a device specification");
@@ -97,48 +77,75 @@ mst_status mst_devices_parse(const char *spec, int64_t memory_limit, mst_devices
         status = parse_one(spec, &rest, memory_limit, out);
     } while (!status && *rest++ == ',');
     free(copy);
-    if (status) mst_devices_free(out);
     return status;
 }
 
-mst_status mst_devices_show(mst_devices *devices, const char *visible) {
-    if (!visible || !*visible) return MST_OK;
-    mst_device *shown = calloc((size_t)devices->count, sizeof *shown);
-    bool taken[MST_MAX_DEVICES] = {false};
-    if (!shown) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
+/* Keeps the devices at the places that VISIBLE names, in its order. */
+static mst_status keep_visible(mst_devices *devices, const char *visible, bool *taken) {
+    mst_device *kept = calloc((size_t)devices->count, sizeof *kept);
+    if (!kept) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
     int count = 0;
     const char *text = visible;
     for (char *end; *text; text = *end == ',' ? end + 1 : end) {
-        long place = strtol(text, &end, 10);
-        bool good = end != text && (*end == ',' || !*end) && place >= 0 && place < devices->count;
+        const long place = strtol(text, &end, 10);
+        const bool good = end != text && (*end == ',' || !*end) && place >= 0 && place < devices->count;
         if (!good || taken[place]) {
-            free(shown);
+            free(kept);
             return MST_FAIL(MST_INVALID, "visible devices '%s': name places from 0 to %d, each once, as in 0,2",
                             visible, devices->count - 1);
         }
         taken[place] = true;
-        shown[count++] = devices->device[place];
-    }
-    for (int i = 0; i < count; i++) {
-        shown[i].name.index = 0;
-        for (int k = 0; k < i; k++) shown[i].name.index += shown[k].type == shown[i].type;
-        mst_device_name_print(&shown[i].name, shown[i].text);
+        kept[count++] = devices->device[place];
     }
     free(devices->device);
-    devices->device = shown;
+    devices->device = kept;
     devices->count = count;
     return MST_OK;
 }
 
+static mst_status select_visible(mst_devices *devices, const char *visible) {
+    if (!visible || !*visible) return MST_OK;
+    bool *taken = calloc((size_t)devices->count, sizeof *taken);
+    if (!taken) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
+    mst_status status = keep_visible(devices, visible, taken);
+    free(taken);
+    return status;
+}
+
+/* Numbers the devices of each type from 0, and makes their names. */
+static mst_status name_devices(mst_devices *devices) {
+    for (int i = 0; i < devices->count; i++) {
+        mst_device *device = &devices->device[i];
+        device->name.index = 0;
+        for (int k = i - 1; k >= 0; k--)
+            if (devices->device[k].type == device->type) {
+                device->name.index = devices->device[k].name.index + 1;
+                break;
+            }
+        mst_device_name_print(&device->name, device->text);
+        MST_TRY(mst_names_set(&devices->index, device->text, i));
+    }
+    return MST_OK;
+}
+
+mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit, mst_devices *out) {
+    *out = (mst_devices){0};
+    mst_status status = parse(spec, memory_limit, out);
+    if (!status) status = select_visible(out, visible);
+    if (!status) status = name_devices(out);
+    if (status) mst_devices_free(out);
+    return status;
+}
+
 void mst_devices_free(mst_devices *devices) {
+    mst_names_free(&devices->index);
     free(devices->device);
     *devices = (mst_devices){0};
 }
 
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name) {
-    for (int i = 0; i < devices->count; i++)
-        if (mst_device_name_equal(&devices->device[i].name, name)) return i;
-    return -1;
+    char text[MST_DEVICE_TEXT];
+    return (int)mst_names_get(&devices->index, mst_device_name_print(name, text));
 }
 
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size) {
@@ -149,17 +156,32 @@ const char *mst_devices_list(const mst_devices *devices, char *text, size_t size
     return text;
 }
 
+int mst_devices_fallback(const mst_devices *devices, const mst_op *op, int num_src, const mst_spec *src) {
+    int other = -1;
+    for (int i = 0; i < devices->count; i++) {
+        const mst_device *device = &devices->device[i];
+        if (!device->type->supports(op, num_src, src)) continue;
+        if (device->domain->type->host) return i;
+        if (other < 0) other = i;
+    }
+    return other;
+}
+
+char *mst_device_default_name(int i, char *text, size_t size) {
+    snprintf(text, size, "/device:CPU:%d", i);
+    return text;
+}
+
 mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out, int max, int *count) {
     mst_devices devices;
     *count = 0;
-    MST_TRY(mst_devices_parse(spec, 0, &devices));
-    mst_status status = mst_devices_show(&devices, visible);
-    if (!status) *count = devices.count;
+    MST_TRY(mst_devices_create(spec, visible, 0, &devices));
+    *count = devices.count;
     for (int i = 0; i < *count && i < max; i++) {
         const mst_device *device = &devices.device[i];
         out[i] = (mst_device_info){.num_threads = device->num_threads, .first_core = device->first_core};
         memcpy(out[i].name, device->text, sizeof device->text);
     }
     mst_devices_free(&devices);
-    return status;
+    return MST_OK;
 }

@@ -1,26 +1,40 @@
-/** Devices of this process: what they are called, how many threads they have, what runs on them.
+/** Devices of this process: what they are called, in which memory they compute, how many threads they have, what runs on
+ *  them.
  *
- *  A specification is a list "TYPE[:COUNT][/THREADS]": "cpu" is the CPU as one device of all cores, "cpu:4" four
- * logical devices that share the cores evenly (one thread each where there are fewer cores), "cpu:2/3" two of three
- * threads.
+ *  A specification is a list "TYPE[:COUNT][/THREADS]": "cpu" is the CPU as one device of all cores, "cpu:4" four logical
+ *  devices that share the cores evenly (one thread each where there are fewer cores), "cpu:2/3" two of three threads. A
+ *  type that is not known is looked for in a module of its name (module/module.h).
  */
 #ifndef MUSTER_DEVICE_DEVICE_H
 #define MUSTER_DEVICE_DEVICE_H
 
 #include <stdint.h>
 
+#include "device/domain.h"
 #include "graph/device_name.h"
+#include "graph/graph.h"
 #include "muster/device.h"
 #include "muster/op.h"
 
+struct mst_backend;
+
+/** A kind of device. A backend says how a plan's part becomes something that runs (run/backend.h). */
 typedef struct mst_device_type {
+    uint32_t size;    /**< of this struct, as its author knew it */
     const char *name; /**< "CPU" */
-    /** Whether a node of this op can run here; the specs are of the node. */
+    /** Engines whose kernels run here, ended by NULL: "cpu", "onednn". Reference kernels run on every device that lists
+     *  an engine "reference". */
+    const char *const *engines;
+    /** Whether a node of this op can run here; the specs are those of the node's sources. */
     bool (*supports)(const mst_op *op, int num_src, const mst_spec *src);
+    /** The domain of device INDEX of this type. */
+    mst_status (*domain)(int index, mst_domain **out);
+    const struct mst_backend *backend;
 } mst_device_type;
 
 typedef struct mst_device {
     const mst_device_type *type;
+    mst_domain *domain;
     mst_device_name name;
     char text[MST_DEVICE_TEXT]; /**< name in full */
     int num_threads;
@@ -31,26 +45,29 @@ typedef struct mst_device {
 typedef struct mst_devices {
     mst_device *device;
     int count;
+    mst_names index; /**< full name -> place */
 } mst_devices;
 
-enum { MST_MAX_DEVICES = 256 };
-
-extern const mst_device_type mst_device_type_cpu;
-
-/** The devices of a specification (NULL or "": "cpu"); each gets MEMORY_LIMIT. The caller frees with
- *  mst_devices_free. */
-MST_CHECKED mst_status mst_devices_parse(const char *spec, int64_t memory_limit, mst_devices *out);
-/** Keeps only those whose places in the list VISIBLE names ("0,2"; NULL or "": all), numbered anew from 0 in its order,
- * as TensorFlow's visible devices are. */
-MST_CHECKED mst_status mst_devices_show(mst_devices *devices, const char *visible);
+/** The devices of a specification (NULL or "": "cpu"), those whose places in the list VISIBLE names ("0,2"; NULL or "":
+ *  all), numbered anew from 0 in its order, as TensorFlow's visible devices are. Each gets MEMORY_LIMIT. The caller frees
+ *  with mst_devices_free. */
+MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit,
+                                          mst_devices *out);
 void mst_devices_free(mst_devices *devices);
 /** Index of the device of a full name, -1 where there is none. */
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name);
 /** "/device:CPU:0, /device:CPU:1" for messages. */
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size);
+/** The device to which a node goes that cannot run where it was put: the first whose memory is the host's; -1 where there
+ *  is none that can run it. */
+int mst_devices_fallback(const mst_devices *devices, const mst_op *op, int num_src, const mst_spec *src);
+/** The short name of device I of the first type, "/device:CPU:1", into TEXT; returns TEXT. */
+char *mst_device_default_name(int i, char *text, size_t size);
 
-/** Another type of device beside CPU, for specifications read after. TYPE must stay. */
+/** Another type of device, for specifications read after. TYPE must stay. MST_EXISTS where there is one of its name. */
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
+/** The type of a name in any case of letters, or NULL. */
+const mst_device_type *mst_device_type_find(const char *name, size_t length);
 
 /** What the calling thread is bound to now, to be given back with mst_restore_binding; NULL where it is not known. */
 void *mst_save_binding(void);

@@ -44,7 +44,10 @@ static mst_value sum_terms(walk *w, mst_value of) {
     if (!list || !list[of.index].count) return MST_NONE;
     terms *t = &list[of.index];
     if (t->count > 1) {
+        const char *device = w->graph->current.device;
+        w->graph->current.device = t->value[0].node->device; /* where its first term is: also of a shared variable */
         t->value[0] = mst_add_n(t->value, (int)t->count);
+        w->graph->current.device = device;
         t->count = 1;
     }
     return t->value[0];
@@ -103,10 +106,7 @@ static mst_status run(walk *w, mst_value target, mst_value gradient, const mst_v
         MST_TRY(visit(w, node));
     }
     for (int i = 0; i < num_src; i++)
-        if (!mst_value_is_none(src[i])) {
-            w->graph->current.device = src[i].node->device;
-            out[i] = sum_terms(w, src[i]);
-        }
+        if (!mst_value_is_none(src[i])) out[i] = sum_terms(w, src[i]);
     return MST_OK;
 }
 

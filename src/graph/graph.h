@@ -43,9 +43,8 @@ typedef struct mst_scope {
     const char *device;
     int first_control, num_control; /**< of graph->control: those from FIRST_CONTROL to NUM_CONTROL are open */
     mst_reuse reuse;
-    const char *shard_prefix; /**< name prefix of the shard that is being built, NULL outside */
-    int shard;                /**< its number */
-    int mirror;               /**< copy of mirrored variables that mst_get_variable returns; 0: the variable itself */
+    const char *seed_prefix; /**< random ops below it take their seeds from the rest of their names; NULL: the whole */
+    uint64_t seed_salt;      /**< and from this number */
 } mst_scope;
 
 typedef struct mst_collection_list {
@@ -110,8 +109,11 @@ typedef struct mst_option_kind {
 MST_CHECKED mst_status mst_options_taken(const mst_field *fields, const void *options, const mst_option_kind *kinds,
                                          int num_kinds, int kind);
 
-/** An op option "seed" that is 0 gets a value made from the node's name. Inside a shard it is made from the name below
- *  the shard's scope and the shard's number: a shard draws the same under each strategy. */
+/** Until the innermost scope is popped, random ops take their seeds from their names below the current name scope and
+ *  from SALT: what the scope itself is called does not count. */
+void mst_seed_scope(mst_graph *graph, uint64_t salt);
+/** An op option "seed" that is 0 gets a value made from the node's name; inside a seed scope, from the name below it and
+ *  the scope's salt. */
 void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);
 
 /** Runs infer with the specs given; names for messages are those of NODE and its sources. */

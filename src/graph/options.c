@@ -77,10 +77,10 @@ void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node
     for (const mst_field *field = op->fields; field && field->name; field++) {
         uint64_t *seed = (uint64_t *)(void *)((char *)options + field->offset);
         if (field->type != MST_FIELD_TYPE_U64 || strcmp(field->name, "seed") != 0 || *seed != 0) continue;
-        const char *prefix = graph->current.shard_prefix;
-        bool in_shard = prefix && strncmp(node, prefix, strlen(prefix)) == 0;
-        *seed = mst_rng_hash_name(in_shard ? node + strlen(prefix) : node);
-        if (in_shard) *seed ^= (uint64_t)(graph->current.shard + 1) * 0x9e3779b97f4a7c15u;
+        const char *prefix = graph->current.seed_prefix;
+        const bool below = prefix && strncmp(node, prefix, strlen(prefix)) == 0;
+        *seed = mst_rng_hash_name(below ? node + strlen(prefix) : node);
+        if (below) *seed ^= (graph->current.seed_salt + 1) * 0x9e3779b97f4a7c15u;
     }
 }
 

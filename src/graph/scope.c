@@ -146,6 +146,11 @@ void mst_control_clear(mst_graph *graph) {
     graph->current.first_control = graph->current.num_control;
 }
 
+void mst_seed_scope(mst_graph *graph, uint64_t salt) {
+    graph->current.seed_prefix = graph->current.name_prefix;
+    graph->current.seed_salt = salt;
+}
+
 int mst_control_pop(mst_graph *graph) {
     return pop(graph, MST_SCOPE_CONTROL);
 }

@@ -30,15 +30,6 @@ static mst_value create(mst_graph *graph, const char *name, const mst_get_variab
     return mst_variable(graph, name, initial, .not_trainable = o->not_trainable, .l1 = o->l1, .l2 = o->l2);
 }
 
-/* The copy of a mirrored variable on this device: begins as the variable does. */
-static mst_value mirror(mst_graph *graph, mst_value variable) {
-    char name[512];
-    snprintf(name, sizeof name, "%s/replica_%d", mst_value_name(variable), graph->current.mirror);
-    mst_node *node = mst_graph_find(graph, name);
-    if (node) return (mst_value){.node = node};
-    return mst_variable(graph, name, mst_variable_initial(variable), .hidden = true, .copy_of = variable);
-}
-
 mst_value mst_get_variable_with(mst_get_variable_options o) {
     mst_graph *graph = o.graph;
     if (!o.dtype) o.dtype = MST_F32;
@@ -53,6 +44,5 @@ mst_value mst_get_variable_with(mst_get_variable_options o) {
     if (!node && reuse == MST_REUSE_TRUE)
         return mst_value_fail(graph, MST_NOT_FOUND, "variable '%s' is to be reused, but is not there: make it first",
                               name);
-    mst_value variable = node ? found(graph, node, &o) : create(graph, name, &o);
-    return graph->current.mirror && !mst_value_is_none(variable) ? mirror(graph, variable) : variable;
+    return node ? found(graph, node, &o) : create(graph, name, &o);
 }

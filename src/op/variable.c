@@ -22,20 +22,23 @@ typedef struct mst_variable_options {
     const char *container; /**< of its entry in the store; default "" */
     int kind;              /**< mst_state_kind of its entry */
     const char *mirrored;  /**< devices that keep a copy each, "/cpu:0,/cpu:1"; NULL: one value on one device */
-    int join;              /**< mst_join_kind: how the values that replicas give it become one */
+    int join;              /**< mst_join_kind: how the values that replicas give it become one; default: their mean */
+    const char *average;   /**< name of the variable that keeps its moving average; NULL: there is none */
     float l1, l2;          /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2 */
-    mst_value copy_of;     /**< the mirrored variable that it is a copy of */
     mst_dtype dtype;       /**< set by the op */
     mst_shape shape;       /**< set by the op */
 } mst_variable_options;
 /** How the values that the replicas of a step give a variable become one: see mst_replica. */
-typedef enum mst_join_kind { MST_JOIN_MEAN = 0, MST_JOIN_SUM, MST_JOIN_FIRST } mst_join_kind;
+typedef enum mst_join_kind { MST_JOIN_DEFAULT = 0, MST_JOIN_MEAN, MST_JOIN_SUM, MST_JOIN_FIRST } mst_join_kind;
 MST_API mst_value mst_variable_with(mst_variable_options options);
 #define mst_variable(...) mst_variable_with((mst_variable_options){.zero_ = 0, __VA_ARGS__})
 /** True where VALUE is the output of a variable. */
 MST_API bool mst_is_variable(mst_value value);
 /** Penalty factors of a variable, 0 where it has none. */
 MST_API void mst_variable_penalty(mst_value variable, float *l1, float *l2);
+/** Keeps a copy of VARIABLE on each of the devices that DEVICES names ("/cpu:0,/cpu:1"; NULL: one value on one device).
+ *  Before the first run with it. */
+MST_API void mst_variable_mirror(mst_value variable, const char *devices);
 /** The value that the variable begins with. */
 MST_API mst_value mst_variable_initial(mst_value variable);
 /** Collection of the assignments that give variables their first values. */
@@ -47,7 +50,7 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 #include "muster/store.h"
 #include "op/op.h"
 
-static const char *const joins[] = {"mean", "sum", "first", NULL};
+static const char *const joins[] = {"default", "mean", "sum", "first", NULL};
 
 static const mst_field fields[] = {
     MST_FIELD_DTYPE(mst_variable_options, dtype, 0, "element type"),
@@ -58,6 +61,7 @@ static const mst_field fields[] = {
     MST_FIELD_ENUM(mst_variable_options, kind, 0, mst_state_kind_names, "what it is for"),
     MST_FIELD_STRING(mst_variable_options, mirrored, "devices that keep a copy each"),
     MST_FIELD_ENUM(mst_variable_options, join, 0, joins, "how the values of replicas become one"),
+    MST_FIELD_STRING(mst_variable_options, average, "the variable that keeps its moving average"),
     MST_FIELD_F32(mst_variable_options, l1, 0, 0, 0, "penalty: l1 * sum |w|"),
     MST_FIELD_F32(mst_variable_options, l2, 0, 0, 0, "penalty: l2 / 2 * sum w^2"),
     MST_FIELD_END,
@@ -121,6 +125,17 @@ mst_value mst_variable_with(mst_variable_options options) {
 
 bool mst_is_variable(mst_value value) {
     return !mst_value_is_none(value) && (mst_node_op(value.node)->flags & MST_OP_VARIABLE);
+}
+
+void mst_variable_mirror(mst_value variable, const char *devices) {
+    if (!mst_is_variable(variable)) return;
+    mst_graph *graph = mst_value_graph(variable);
+    mst_variable_options *o = (mst_variable_options *)(uintptr_t)mst_node_options(variable.node);
+    const char *copy = devices ? mst_arena_string(&graph->arena, devices) : NULL;
+    if (devices && !copy)
+        mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for the devices of a variable");
+    else
+        o->mirrored = copy;
 }
 
 mst_value mst_variable_initial(mst_value variable) {

@@ -1,77 +1,96 @@
-/* compile: the array of calls that a device walks, with all addresses in place. Where a source is in the caller's
- * memory, the place of its pointer is noted, to be set when a run begins. */
+/* compile: what each device does in a step, as a list of actions: runs of calls for its backend, and between them what
+ * the executor does: waits, points that others wait for, feeds, receives, fetches, and the gate. */
 #include <stdlib.h>
 
 #include "plan/plan.h"
 
-static mst_status add_array(mst_plan *plan, int32_t v, bool shape_only, mst_array *array) {
-    const mst_plan_value *value = &plan->value[v];
-    *array = (mst_array){.data = shape_only ? NULL : value->data,
-                         .count = mst_shape_count(value->spec.shape),
-                         .dtype = value->spec.dtype,
-                         .shape = value->spec.shape};
-    if (shape_only || value->where != MST_IN_FEED) return MST_OK;
-    MST_TRY(mst_grow(&plan->patch, sizeof *plan->patch, plan->num_patches + 1, &plan->patch_capacity));
-    plan->patch[plan->num_patches++] = (mst_patch){.data = &array->data, .feed = value->feed};
+static mst_status add_action(mst_program *program, mst_action action) {
+    MST_TRY(mst_grow(&program->action, sizeof action, program->num_actions + 1, &program->action_capacity));
+    program->action[program->num_actions++] = action;
     return MST_OK;
 }
 
-static mst_status add_call(mst_plan *plan, mst_program *program, int32_t n) {
-    const mst_plan_node *node = &plan->node[n];
-    mst_array *array = mst_arena_alloc(&plan->memory, (size_t)(node->num_src + node->num_dst + 1) * sizeof *array);
-    if (!array) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-    for (int i = 0; i < node->num_src; i++)
-        MST_TRY(add_array(plan, node->src[i], mst_plan_shape_only(node, i), &array[i]));
-    for (int i = 0; i < node->num_dst; i++) MST_TRY(add_array(plan, node->dst + i, false, &array[node->num_src + i]));
-    program->item[program->num_items++] =
-        (mst_call_item){.run = node->run,
-                        .node = n,
-                        .args = {.op = node->op,
-                                 .options = node->options,
-                                 .name = node->name,
-                                 .num_src = node->num_src,
-                                 .src = array,
-                                 .num_dst = node->num_dst,
-                                 .dst = array + node->num_src,
-                                 .workspace = program->arena + program->arena_bytes,
-                                 .state = node->state,
-                                 .num_threads = plan->host->devices->device[node->device].num_threads}};
+static mst_status add_call(mst_program *program, int32_t instance) {
+    MST_TRY(mst_grow(&program->call, sizeof instance, program->num_calls + 1, &program->call_capacity));
+    const int32_t call = (int32_t)program->num_calls++;
+    program->call[call] = instance;
+    mst_action *last = program->num_actions ? &program->action[program->num_actions - 1] : NULL;
+    if (last && last->kind == MST_DO_RUN) {
+        last->end = call + 1;
+        return MST_OK;
+    }
+    return add_action(program, (mst_action){.kind = MST_DO_RUN, .first = call, .end = call + 1});
+}
+
+/* The waits of one instance: of several for one device the last point counts. */
+static mst_status add_waits(mst_plan *plan, mst_program *program, const mst_plan_instance *instance) {
+    const int64_t first = program->num_actions;
+    for (int32_t w = instance->wait; w >= 0; w = plan->wait[w].next) {
+        const mst_plan_instance *from = &plan->instance[plan->wait[w].from];
+        int64_t k = first;
+        while (k < program->num_actions && program->action[k].device != from->device) k++;
+        if (k == program->num_actions)
+            MST_TRY(add_action(program, (mst_action){MST_DO_WAIT, from->device, from->point, 0}));
+        else if (program->action[k].first < from->point)
+            program->action[k].first = from->point;
+    }
     return MST_OK;
 }
 
-/* Variables whose values must be there before the first run, and those that get one. */
-static mst_status list_variables(mst_plan *plan) {
-    plan->read = mst_arena_alloc(&plan->memory, ((size_t)plan->num_values + 1) * sizeof *plan->read);
-    plan->written = mst_arena_alloc(&plan->memory, ((size_t)plan->num_values + 1) * sizeof *plan->written);
-    uint8_t *seen = mst_arena_alloc(&plan->memory, (size_t)plan->num_values + 1);
-    if (!plan->read || !plan->written || !seen) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-    enum { READ = 1, WRITTEN = 2 };
+static mst_status add_instance(mst_plan *plan, mst_program *program, int32_t i) {
+    const mst_plan_instance *instance = &plan->instance[i];
+    const mst_plan_node *node = &plan->node[instance->node];
+    MST_TRY(add_waits(plan, program, instance));
+    mst_action port = {.first = instance->node};
+    if (node->op == &mst_op_fetch && node->num_src > 0) {
+        port.kind = MST_DO_FETCH;
+        MST_TRY(add_action(program, port));
+    } else if (node->op == &mst_op_receive) {
+        port.kind = MST_DO_RECEIVE;
+        MST_TRY(add_action(program, port));
+    } else if (node->op == &mst_op_feed && plan->value[node->dst].space != MST_IN_FEED) {
+        port.kind = MST_DO_FEED;
+        MST_TRY(add_action(program, port));
+    } else if (node->run) {
+        MST_TRY(add_call(program, i));
+    }
+    if (instance->point) MST_TRY(add_action(program, (mst_action){.kind = MST_DO_REACH, .first = instance->point}));
+    return MST_OK;
+}
+
+static mst_status compile_device(mst_plan *plan, mst_program *program) {
+    bool gate = !plan->commits;
+    for (int64_t k = 0; k < program->num_instances; k++) {
+        const mst_plan_node *node = &plan->node[plan->instance[program->instance[k]].node];
+        if (!gate && node->region == MST_COMMIT) {
+            MST_TRY(add_action(program, (mst_action){.kind = MST_DO_GATE}));
+            gate = true;
+        }
+        MST_TRY(add_instance(plan, program, program->instance[k]));
+    }
+    /* who has something to do before the gate, and nothing behind it, still says that it is done */
+    if (!gate && program->num_actions) MST_TRY(add_action(program, (mst_action){.kind = MST_DO_GATE}));
+    return MST_OK;
+}
+
+/* Which states are read, so that they must have values, and which are given new ones. A state that is overwritten before
+ * anybody reads it needs no value. */
+static void mark_states(mst_plan *plan) {
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int i = 0; i < node->num_src; i++) {
-            int32_t value = node->src[i];
-            if (!mst_plan_is_variable(plan, value) || mst_plan_shape_only(node, i)) continue;
-            const mst_node *variable = plan->node[plan->value[value].node].origin;
-            bool overwrites = mst_plan_writes(node, i) && (node->op->flags & MST_OP_OVERWRITES);
-            if (overwrites && !(seen[value] & WRITTEN)) {
-                seen[value] |= WRITTEN;
-                plan->written[plan->num_written++] = variable;
-            } else if (!overwrites && !(seen[value] & (READ | WRITTEN))) {
-                seen[value] |= READ;
-                plan->read[plan->num_read++] = variable;
-            }
+            if (!mst_plan_is_variable(plan, node->src[i]) || mst_plan_shape_only(node, i)) continue;
+            mst_plan_state *state = &plan->state[plan->value[node->src[i]].index];
+            const bool writes = mst_plan_writes(node, i);
+            if (!(writes && (node->op->flags & MST_OP_OVERWRITES)) && !state->writes) state->reads = true;
+            state->writes |= writes;
+            state->used = true;
         }
     }
-    return MST_OK;
 }
 
 mst_status mst_plan_compile(mst_plan *plan) {
-    for (int d = 0; d < plan->host->devices->count; d++) {
-        mst_program *program = &plan->program[d];
-        program->item = calloc((size_t)program->num_nodes + 1, sizeof *program->item);
-        if (!program->item) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-        for (int64_t k = 0; k < program->num_nodes; k++)
-            if (plan->node[program->node[k]].run) MST_TRY(add_call(plan, program, program->node[k]));
-    }
-    return list_variables(plan);
+    for (int d = 0; d < plan->host->devices->count; d++) MST_TRY(compile_device(plan, &plan->program[d]));
+    mark_states(plan);
+    return MST_OK;
 }

@@ -6,7 +6,7 @@
 
 static mst_status check_feed(const mst_plan *plan, const mst_plan_node *node) {
     const mst_plan_value *value = &plan->value[node->dst];
-    const mst_spec *fed = &value->spec, *wanted = &node->origin->dst[plan->feed[value->feed].value.index];
+    const mst_spec *fed = &value->spec, *wanted = &node->origin->dst[plan->feed[node->port].value.index];
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     bool same = fed->dtype == wanted->dtype && fed->shape.ndim == wanted->shape.ndim;
     for (int i = 0; same && i < fed->shape.ndim; i++)

@@ -1,9 +1,11 @@
-/* place: a device for each node: the one asked for, with open fields as device 0 has them; a writer without a wish goes
- * to its variable, a fetch to what it fetches. */
+/* place: a device for each node: the one asked for, with open fields as device 0 has them. What writes a variable runs
+ * where the variable is; a fetch where its value is. A mirrored variable is on the first of its devices until the pass
+ * distribute gives each device its copy. */
 #include <ctype.h>
 #include <string.h>
 
 #include "graph/graph.h"
+#include "muster/ops.h"
 #include "plan/plan.h"
 
 /* "leaky_relu" -> "LeakyRelu" */
@@ -28,12 +30,19 @@ static const mst_op *op_of(const mst_plan_node *node) {
     return node->op == &mst_op_feed ? mst_node_op(node->origin) : node->op;
 }
 
+/* The specs of the node's sources, of which a device type sees the first few. */
+enum { FEW = 16 };
+
+static int read_specs(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec) {
+    const int count = node->num_src < FEW ? node->num_src : FEW;
+    for (int i = 0; i < count; i++) spec[i] = plan->value[node->src[i]].spec;
+    return count;
+}
+
 static bool supports(const mst_plan *plan, const mst_plan_node *node, int device) {
-    enum { FEW = 16 };
     mst_spec spec[FEW];
-    for (int i = 0; i < node->num_src && i < FEW; i++) spec[i] = plan->value[node->src[i]].spec;
-    return plan->host->devices->device[device].type->supports(op_of(node), node->num_src < FEW ? node->num_src : FEW,
-                                                              spec);
+    const int count = read_specs(plan, node, spec);
+    return plan->host->devices->device[device].type->supports(op_of(node), count, spec);
 }
 
 static const char *candidates(const mst_plan *plan, const mst_plan_node *node, char *text, size_t size) {
@@ -46,30 +55,59 @@ static const char *candidates(const mst_plan *plan, const mst_plan_node *node, c
     return used ? text : "no device here";
 }
 
-static mst_status place_asked(const mst_plan *plan, mst_plan_node *node) {
+/* The device that ASKED names, -1 where it is not there. */
+static mst_status find_device(const mst_plan *plan, const char *asked, mst_device_name *name, int *out) {
     const mst_devices *devices = plan->host->devices;
-    mst_device_name name;
-    MST_TRY(mst_device_name_parse(node->asked, &name));
-    mst_device_name_fill(&name, &devices->device[0].name);
-    int device = mst_devices_find(devices, &name);
-    bool there = device >= 0;
-    if (there && supports(plan, node, device)) {
-        node->device = device;
+    MST_TRY(mst_device_name_parse(asked, name));
+    mst_device_name_fill(name, &devices->device[0].name);
+    *out = mst_devices_find(devices, name);
+    return MST_OK;
+}
+
+static mst_status place_elsewhere(const mst_plan *plan, mst_plan_node *node, const char *asked, bool there) {
+    mst_spec spec[FEW];
+    const int count = read_specs(plan, node, spec);
+    const int fallback = mst_devices_fallback(plan->host->devices, op_of(node), count, spec);
+    if (plan->host->options->allow_soft_placement && fallback >= 0) {
+        node->device = fallback;
         return MST_OK;
     }
-    if (plan->host->options->allow_soft_placement)
-        for (int i = 0; i < devices->count; i++)
-            if (strcmp(devices->device[i].type->name, "CPU") == 0 && supports(plan, node, i)) {
-                node->device = i;
-                return MST_OK;
-            }
     char could[512], full[MST_DEVICE_TEXT];
+    mst_device_name name;
+    int device;
+    MST_TRY(find_device(plan, asked, &name, &device));
     MST_FAIL(MST_INVALID,
              "node '%s' (%s) was put on %s, which %s; it could run on %s: change the device scope or allow "
              "soft placement",
              node->name, node->op->name, mst_device_name_print(&name, full),
              there ? "has no kernel for it" : "is not there", candidates(plan, node, could, sizeof could));
     return mst_error_at(node->name, full);
+}
+
+/* The device that was looked up last: most neighbours were made under one scope. */
+typedef struct last_device {
+    const char *asked;
+    int device;
+} last_device;
+
+static mst_status place_asked(const mst_plan *plan, mst_plan_node *node, const char *asked, last_device *last) {
+    if (asked != last->asked) {
+        mst_device_name name;
+        MST_TRY(find_device(plan, asked, &name, &last->device));
+        last->asked = asked;
+    }
+    if (last->device < 0 || !supports(plan, node, last->device))
+        return place_elsewhere(plan, node, asked, last->device >= 0);
+    node->device = last->device;
+    return MST_OK;
+}
+
+/* "/device:CPU:0,/device:CPU:1": the first of them. */
+static mst_status place_mirrored(mst_plan *plan, mst_plan_node *node, const char *mirrored, last_device *last) {
+    char *first = mst_arena_string(&plan->memory, mirrored);
+    if (!first) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    first[strcspn(first, ",")] = '\0';
+    return place_asked(plan, node, first, last);
 }
 
 static int32_t written_device(const mst_plan *plan, const mst_plan_node *node) {
@@ -88,27 +126,28 @@ static void log_node(const mst_plan *plan, const mst_plan_node *node, FILE *file
             plan->host->devices->device[node->device].text);
 }
 
+static mst_status place_node(mst_plan *plan, mst_plan_node *node, last_device *last) {
+    const bool is_variable = (node->op->flags & MST_OP_VARIABLE) != 0;
+    const mst_variable_options *variable = is_variable ? node->options : NULL;
+    if (node->op == &mst_op_fetch) {
+        const int32_t from = node->num_src ? plan->value[node->src[0]].node : node->control[0];
+        node->device = plan->node[from].device;
+    } else if (node->writer) {
+        node->device = written_device(plan, node);
+    } else if (variable && variable->mirrored) {
+        MST_TRY(place_mirrored(plan, node, variable->mirrored, last));
+    } else {
+        MST_TRY(place_asked(plan, node, node->asked, last));
+    }
+    if (is_variable) plan->state[plan->value[node->dst].index].device = node->device;
+    return MST_OK;
+}
+
 mst_status mst_plan_place(mst_plan *plan) {
-    const char *last_asked = NULL;
-    const mst_op *last_op = NULL;
-    int32_t last_device = 0;
+    last_device last = {NULL, -1};
     for (int64_t i = 0; i < plan->num_nodes; i++) {
         mst_plan_node *node = &plan->node[i];
-        if (node->op == &mst_op_fetch) {
-            int32_t from = node->num_src ? plan->value[node->src[0]].node : node->control[0];
-            node->device = plan->node[from].device;
-        } else if (node->writer && !*node->asked) {
-            node->device = written_device(plan, node);
-        } else if (node->op == &mst_op_feed && !*node->asked) {
-            node->device = 0;
-        } else if (node->asked == last_asked && node->op == last_op) {
-            node->device = last_device; /* most neighbours were made under one scope */
-        } else {
-            MST_TRY(place_asked(plan, node));
-            last_asked = node->asked;
-            last_op = node->op;
-            last_device = node->device;
-        }
+        MST_TRY(place_node(plan, node, &last));
         if (plan->host->options->placement_log && !node->dead && (node->origin || !is_port(node)))
             log_node(plan, node, plan->host->options->placement_log);
     }

@@ -3,7 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "muster/ops.h"
 #include "tensor/buffer.h"
+
+static mst_status no_memory(void) {
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+}
+
+/* ---- building ---- */
 
 mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t *src, const mst_spec *dst,
                         int32_t *out) {
@@ -15,16 +22,75 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
     *added = *node;
     added->src = mst_arena_copy(&plan->memory, src, (size_t)node->num_src * sizeof *src);
     added->control = mst_arena_copy(&plan->memory, node->control, (size_t)node->num_control * sizeof *src);
-    if (!added->src || !added->control) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!added->src || !added->control) return no_memory();
     added->dst = (int32_t)plan->num_values;
     for (int i = 0; i < node->num_dst; i++) {
         int32_t value = (int32_t)plan->num_values++;
         plan->value[value] =
-            (mst_plan_value){.spec = dst[i], .node = (int32_t)plan->num_nodes, .root = value, .feed = -1};
+            (mst_plan_value){.spec = dst[i], .node = (int32_t)plan->num_nodes, .root = value, .index = -1};
     }
     *out = (int32_t)plan->num_nodes++;
     return MST_OK;
 }
+
+mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variable, int32_t device, bool of_domain, int32_t group,
+                              int32_t *out) {
+    const int kind = ((const mst_variable_options *)variable->options)->kind;
+    MST_TRY(mst_grow(&plan->state, sizeof *plan->state, plan->num_states + 1, &plan->state_capacity));
+    of_domain |= kind == MST_STATE_SLOT || kind == MST_STATE_AVERAGE;
+    plan->state[plan->num_states] =
+        (mst_plan_state){.variable = variable, .device = device, .of_domain = of_domain, .group = group};
+    const mst_plan_node node = {.op = variable->op,
+                                .options = variable->options,
+                                .name = variable->name,
+                                .origin = variable,
+                                .asked = variable->device,
+                                .num_dst = 1,
+                                .device = device,
+                                .group = -1};
+    int32_t added;
+    MST_TRY(mst_plan_add(plan, &node, NULL, variable->dst, &added));
+    *out = plan->node[added].dst;
+    plan->value[*out].space = MST_IN_STATE;
+    plan->value[*out].index = (int32_t)plan->num_states++;
+    return MST_OK;
+}
+
+mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t count, int32_t *out) {
+    for (int64_t g = 0; g < plan->num_groups; g++)
+        if (plan->group[g].count == count &&
+            memcmp(plan->group[g].device, devices, (size_t)count * sizeof *devices) == 0) {
+            *out = (int32_t)g;
+            return MST_OK;
+        }
+    MST_TRY(mst_grow(&plan->group, sizeof *plan->group, plan->num_groups + 1, &plan->group_capacity));
+    mst_plan_group *group = &plan->group[plan->num_groups];
+    group->device = mst_arena_copy(&plan->memory, devices, (size_t)count * sizeof *devices);
+    group->count = count;
+    if (!group->device) return no_memory();
+    *out = (int32_t)plan->num_groups++;
+    return MST_OK;
+}
+
+mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after) {
+    mst_plan_node *n = &plan->node[node];
+    for (int i = 0; i < n->num_control; i++)
+        if (n->control[i] == after) return MST_OK;
+    int32_t *control = mst_arena_alloc(&plan->memory, ((size_t)n->num_control + 1) * sizeof *control);
+    if (!control) return no_memory();
+    memcpy(control, n->control, (size_t)n->num_control * sizeof *control);
+    control[n->num_control++] = after;
+    n->control = control;
+    return MST_OK;
+}
+
+mst_status mst_plan_add_effect(mst_plan *plan, int32_t node) {
+    MST_TRY(mst_grow(&plan->effect, sizeof *plan->effect, plan->num_effects + 1, &plan->effect_capacity));
+    plan->effect[plan->num_effects++] = node;
+    return MST_OK;
+}
+
+/* ---- what is known of nodes and values ---- */
 
 bool mst_plan_shape_only(const mst_plan_node *node, int i) {
     return i < 32 && (node->op->shape_only >> i & 1u);
@@ -34,8 +100,13 @@ bool mst_plan_writes(const mst_plan_node *node, int i) {
     return node->op->writes && node->op->writes(node->options, node->num_src, i);
 }
 
+bool mst_plan_is_view(const mst_plan_node *node) {
+    return (node->op->flags & MST_OP_VIEW) && node->num_src > 0 && !node->materialize;
+}
+
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node) {
-    if (node->op == &mst_op_feed) return plan->value[node->dst].where == MST_IN_FEED;
+    if (node->op == &mst_op_feed) return plan->value[node->dst].space == MST_IN_FEED;
+    if (node->op == &mst_op_send) return true; /* who receives copies */
     if (node->op == &mst_op_receive) return false;
     if ((node->op->flags & MST_OP_VIEW) && !node->writer) return !node->materialize;
     if (node->num_dst && plan->value[node->dst].constant) return true;
@@ -44,6 +115,22 @@ bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node) {
 
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value) {
     return (plan->node[plan->value[value].node].op->flags & MST_OP_VARIABLE) != 0;
+}
+
+mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device) {
+    return plan->host->devices->device[device].domain;
+}
+
+mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value) {
+    const mst_plan_node *maker = &plan->node[plan->value[value].node];
+    if (plan->value[value].space == MST_IN_FEED && maker->op == &mst_op_feed) return &mst_domain_host;
+    /* a view is where its source is */
+    if (mst_plan_is_view(maker) && maker->op != &mst_op_receive) return mst_plan_value_domain(plan, maker->src[0]);
+    return mst_plan_domain(plan, maker->device);
+}
+
+int64_t mst_plan_bytes(const mst_plan_value *value) {
+    return (int64_t)mst_align((size_t)mst_shape_count(value->spec.shape) * mst_dtype_size(value->spec.dtype));
 }
 
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst) {
@@ -58,24 +145,29 @@ mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node
                        .dst = dst};
 }
 
+/* ---- sweeping and sorting ---- */
+
 mst_status mst_plan_sweep(mst_plan *plan) {
     bool *live = calloc((size_t)plan->num_nodes + 1, sizeof *live);
-    if (!live) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-    for (int64_t i = 0; i < plan->num_values; i++) plan->value[i].num_uses = 0;
-    /* Passes keep sources before their consumers in `position`, not in number: a work list, not a backward loop. */
     int32_t *stack = malloc(((size_t)plan->num_nodes + 1) * sizeof *stack);
     int64_t top = 0;
-    for (int i = 0; stack && i < plan->num_fetches; i++)
-        if (!live[plan->fetch_node[i]]) {
-            live[plan->fetch_node[i]] = true;
-            stack[top++] = plan->fetch_node[i];
-        }
-    while (stack && top) {
+    if (!live || !stack) {
+        free(live);
+        free(stack);
+        return no_memory();
+    }
+    for (int64_t i = 0; i < plan->num_values; i++) plan->value[i].num_uses = 0;
+    for (int64_t i = 0; i < plan->num_fetches + plan->num_effects; i++) {
+        const int32_t root = i < plan->num_fetches ? plan->fetch_node[i] : plan->effect[i - plan->num_fetches];
+        if (!live[root]) stack[top++] = root;
+        live[root] = true;
+    }
+    while (top) {
         const mst_plan_node *node = &plan->node[stack[--top]];
         for (int i = 0; i < node->num_src + node->num_control; i++) {
-            bool is_src = i < node->num_src;
+            const bool is_src = i < node->num_src;
             if (is_src && mst_plan_shape_only(node, i)) continue;
-            int32_t from = is_src ? plan->value[node->src[i]].node : node->control[i - node->num_src];
+            const int32_t from = is_src ? plan->value[node->src[i]].node : node->control[i - node->num_src];
             if (is_src) plan->value[node->src[i]].num_uses++;
             if (live[from]) continue;
             live[from] = true;
@@ -84,32 +176,91 @@ mst_status mst_plan_sweep(mst_plan *plan) {
     }
     for (int64_t i = 0; i < plan->num_nodes; i++) plan->node[i].dead = !live[i];
     free(live);
-    if (!stack) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
     free(stack);
     return MST_OK;
 }
+
+/* Where a walk is in a node: the next of its sources and control sources. */
+typedef struct visit {
+    int32_t node, next;
+} visit;
+
+static int32_t source_node(const mst_plan *plan, const mst_plan_node *node, int k) {
+    if (k >= node->num_src) return node->control[k - node->num_src];
+    return mst_plan_shape_only(node, k) ? -1 : plan->value[node->src[k]].node;
+}
+
+mst_status mst_plan_sort(mst_plan *plan) {
+    free(plan->order);
+    plan->order = malloc(((size_t)plan->num_nodes + 1) * sizeof *plan->order);
+    visit *stack = malloc(((size_t)plan->num_nodes + 1) * sizeof *stack);
+    bool *seen = calloc((size_t)plan->num_nodes + 1, sizeof *seen);
+    mst_status status = plan->order && stack && seen ? MST_OK : no_memory();
+    plan->num_order = 0;
+    for (int64_t i = 0; i < plan->num_fetches + plan->num_effects && !status; i++) {
+        const int32_t root = i < plan->num_fetches ? plan->fetch_node[i] : plan->effect[i - plan->num_fetches];
+        if (seen[root]) continue;
+        int64_t top = 0;
+        stack[top++] = (visit){.node = root};
+        seen[root] = true;
+        while (top) {
+            visit *at = &stack[top - 1];
+            mst_plan_node *node = &plan->node[at->node];
+            if (at->next < node->num_src + node->num_control) {
+                const int32_t from = source_node(plan, node, at->next++);
+                if (from < 0 || seen[from]) continue;
+                seen[from] = true;
+                stack[top++] = (visit){.node = from};
+            } else {
+                node->position = (int32_t)plan->num_order;
+                plan->order[plan->num_order++] = at->node;
+                top--;
+            }
+        }
+    }
+    free(stack);
+    free(seen);
+    return status;
+}
+
+void mst_plan_phases(mst_plan *plan) {
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        mst_plan_node *node = &plan->node[plan->order[k]];
+        node->phase = 0;
+        for (int i = 0; i < node->num_src + node->num_control; i++) {
+            const int32_t from = source_node(plan, node, i);
+            if (from < 0) continue;
+            const int32_t phase = plan->node[from].phase + plan->node[from].writer;
+            if (phase > node->phase) node->phase = phase;
+        }
+    }
+}
+
+/* ---- the passes ---- */
 
 static const struct {
     const char *name;
     mst_status (*run)(mst_plan *plan);
 } passes[] = {
-    {"prune", mst_plan_prune},         {"infer", mst_plan_infer},   {"place", mst_plan_place},
-    {"simplify", mst_plan_simplify},   {"fuse", mst_plan_fuse},     {"schedule", mst_plan_schedule},
-    {"partition", mst_plan_partition}, {"select", mst_plan_select}, {"memory", mst_plan_memory},
-    {"compile", mst_plan_compile},
+    {"prune", mst_plan_prune},         {"infer", mst_plan_infer},           {"place", mst_plan_place},
+    {"simplify", mst_plan_simplify},   {"distribute", mst_plan_distribute}, {"commit", mst_plan_commit},
+    {"fuse", mst_plan_fuse},           {"select", mst_plan_select},         {"layout", mst_plan_layout},
+    {"cross", mst_plan_cross},         {"schedule", mst_plan_schedule},     {"partition", mst_plan_partition},
+    {"memory", mst_plan_memory},       {"compile", mst_plan_compile},
 };
 
 mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds, int num_feeds,
                          const mst_value *fetches, int num_fetches, mst_plan **out) {
     *out = NULL;
     mst_plan *plan = calloc(1, sizeof *plan);
-    if (!plan) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!plan) return no_memory();
     plan->graph = graph;
     plan->host = host;
     plan->feed = feeds;
     plan->num_feeds = num_feeds;
     plan->fetch = fetches;
     plan->num_fetches = num_fetches;
+    plan->step_state = -1;
     mst_status status = MST_OK;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && !status; i++) {
         status = passes[i].run(plan);
@@ -124,23 +275,34 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     return status;
 }
 
+static void release_kernel(const mst_plan *plan, const mst_plan_node *node) {
+    if (!node->kernel || !node->kernel->release || !node->state) return;
+    if (node->group < 0)
+        node->kernel->release(node->state);
+    else
+        for (int32_t i = 0; i < plan->group[node->group].count; i++)
+            node->kernel->release(((void *const *)node->state)[i]);
+}
+
 void mst_plan_destroy(mst_plan *plan) {
     if (!plan) return;
-    for (int64_t i = 0; i < plan->num_nodes; i++)
-        if (plan->node[i].kernel && plan->node[i].kernel->release) plan->node[i].kernel->release(plan->node[i].state);
+    for (int64_t i = 0; i < plan->num_nodes; i++) release_kernel(plan, &plan->node[i]);
     for (int64_t i = 0; i < plan->num_values; i++) mst_tensor_release(plan->value[i].constant);
     for (int i = 0; plan->program && i < plan->host->devices->count; i++) {
-        free(plan->program[i].item);
-        free(plan->program[i].node);
-        mst_buffer_free(plan->program[i].arena);
+        free(plan->program[i].instance);
+        free(plan->program[i].action);
+        free(plan->program[i].call);
     }
     free(plan->program);
     free(plan->node);
     free(plan->value);
     free(plan->order);
-    free(plan->crossing);
-    free(plan->patch);
-    free(plan->port);
+    free(plan->effect);
+    free(plan->group);
+    free(plan->state);
+    free(plan->instance_of);
+    free(plan->instance);
+    free(plan->wait);
     mst_arena_free(&plan->memory);
     free(plan);
 }

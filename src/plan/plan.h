@@ -2,18 +2,23 @@
  *
  *  mst_plan_make imports the part of a graph that the fetches need and puts it through passes, each a file:
  *
- *    prune      import what the fetches need; a fed value cuts off what is behind it
- *    infer      all dtypes and shapes, now that those of the feeds are known
- *    place      a device for each node
- *    simplify   fold what is constant, merge what is the same
- *    fuse       several nodes into one kernel
- *    schedule   one order for all nodes; writers of variables after the readers of their phase
- *    partition  the order cut by devices, with a send and a receive where a value crosses
- *    select     the fastest kernel that does each node
- *    memory     one arena a device, memory reused as values die, in place where an op allows it
- *    compile    the array of kernel calls that a device walks
+ *    prune       import what the fetches need; a fed value cuts off what is behind it
+ *    infer       all dtypes and shapes, now that those of the feeds are known
+ *    place       a device for each node
+ *    simplify    fold what is constant, merge what is the same
+ *    distribute  copies of mirrored variables, and the update of variables over devices and memory domains
+ *    commit      what is written when: no state changes before everything that can fail is done
+ *    fuse        several nodes into one kernel
+ *    select      the fastest kernel that does each node
+ *    layout      memory layouts that kernels want, and reorders between them
+ *    cross       a send and a receive where a value goes to another memory domain
+ *    schedule    one order for all nodes, by memory and readiness
+ *    partition   the order cut by devices, and where one waits for another
+ *    memory      a place for each value in its device's arena
+ *    compile     what each device does in a step, as a list of actions
  *
- *  A plan does not change afterwards, and running it allocates nothing.
+ *  A plan holds offsets and no addresses, and does not change afterwards. Addresses and the state of a step are in a
+ *  frame (run/frame.h).
  */
 #ifndef MUSTER_PLAN_PLAN_H
 #define MUSTER_PLAN_PLAN_H
@@ -24,25 +29,30 @@
 #include "device/device.h"
 #include "kernel/kernel.h"
 #include "muster/session.h"
+#include "muster/store.h"
 
-typedef enum mst_where {
-    MST_IN_ARENA = 0,
-    MST_IN_VARIABLE,
-    MST_IN_CONSTANT,
-    MST_IN_FEED /**< memory of the caller, known when the run begins */
-} mst_where;
+/** What memory a value is in. */
+typedef enum mst_space {
+    MST_IN_ARENA = 0, /**< memory of its device that lasts for a step */
+    MST_IN_STATE,     /**< a copy of an entry of the store */
+    MST_IN_CONSTANT,  /**< memory of its device that lasts as long as the plan */
+    MST_IN_FEED       /**< the caller's tensor */
+} mst_space;
 
 typedef struct mst_plan_value {
     mst_spec spec;
     int32_t node;         /**< that makes it */
     int32_t root;         /**< value whose memory it is: itself, or that which it is a view of */
-    mst_where where;      /**< of a root */
-    mst_tensor *constant; /**< what it is, where that is known */
-    int64_t offset;       /**< in the device's arena */
-    void *data;           /**< address; NULL while in a feed */
-    int32_t feed;         /**< number of the feed, for MST_IN_FEED */
+    int32_t index;        /**< number of the feed, for MST_IN_FEED; of the state, for MST_IN_STATE */
     int32_t num_uses;     /**< live consumers, shape-only ones left out */
+    mst_space space;      /**< of a root */
+    int64_t shift;        /**< bytes from the beginning of the root */
+    mst_tensor *constant; /**< what it is, where that is known */
+    int64_t offset;       /**< of a root in its device's arena or constants */
 } mst_plan_value;
+
+/** When a node runs, seen from the gate through which all devices go when nothing can fail any more. */
+typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
 typedef struct mst_plan_node {
     const mst_op *op;
@@ -54,46 +64,80 @@ typedef struct mst_plan_node {
     int32_t *src;     /**< values */
     int32_t *control; /**< nodes */
     int32_t dst;      /**< first of num_dst values in a row */
-    int32_t device;
-    int32_t phase;    /**< see schedule.c */
+    int32_t device;   /**< of a group: its first */
+    int32_t group;    /**< runs on all devices of this group, a part on each; -1: on one device */
+    int32_t phase;    /**< most writers on any path to it, see commit.c */
     int32_t position; /**< in the order of all nodes */
+    int32_t port;     /**< of a feed or fetch: its number */
+    mst_region region;
     bool writer;      /**< changes a variable */
+    bool fallible;    /**< may fail, so that it must come before the gate */
     bool dead;
-    bool materialize;         /**< a view that must keep its value: a copy */
+    bool materialize; /**< a view that must keep its value: a copy */
     const mst_kernel *kernel; /**< NULL: the reference */
     mst_kernel_function run;
-    void *state;
+    void *state; /**< of the kernel */
     size_t workspace;
 } mst_plan_node;
 
-/** The state of a node that is a feed, a fetch, a send or a receive. */
-typedef struct mst_plan_port {
-    int32_t index; /**< of the feed, fetch or crossing */
-    void *run;     /**< set by who runs the plan: what the kernel works with */
-} mst_plan_port;
+/** Devices of one domain that run a node together, each a part. */
+typedef struct mst_plan_group {
+    int32_t *device;
+    int32_t count;
+} mst_plan_group;
 
-/** One call: what a device's thread does next. */
-typedef struct mst_call_item {
-    mst_kernel_function run;
-    mst_kernel_args args;
-    int32_t node;
-} mst_call_item;
+/** A copy of an entry of the store that the plan works with. */
+typedef struct mst_plan_state {
+    const mst_node *variable;
+    int32_t device;    /**< whose copy it is, or in whose domain */
+    bool of_domain;    /**< one copy for the whole domain: slots that the devices of a group share */
+    bool used;         /**< a node of the plan has it as a source */
+    bool reads;        /**< needs its value */
+    bool writes;       /**< gives it a new one */
+    int32_t group;     /**< of_domain: the devices that work on it, each on its part */
+} mst_plan_state;
+
+/** What a device does next. */
+typedef enum mst_action_kind {
+    MST_DO_RUN = 0, /**< calls FIRST to END - 1 of the backend's executable */
+    MST_DO_WAIT,    /**< until device DEVICE has reached point FIRST */
+    MST_DO_REACH,   /**< its own point FIRST: other devices wait for it */
+    MST_DO_FEED,    /**< node FIRST: the caller's function fills the value */
+    MST_DO_RECEIVE, /**< node FIRST: copies its source from another domain */
+    MST_DO_FETCH,   /**< node FIRST: copies its source to the caller's tensor */
+    MST_DO_GATE     /**< waits until all devices are here; from now on nothing fails */
+} mst_action_kind;
+
+typedef struct mst_action {
+    mst_action_kind kind;
+    int32_t device;
+    int32_t first, end;
+} mst_action;
 
 /** What one device does in a step. */
 typedef struct mst_program {
-    int32_t *node; /**< plan nodes in order */
-    int64_t num_nodes, node_capacity;
-    mst_call_item *item;
-    int64_t num_items;
-    char *arena;
-    int64_t arena_bytes, workspace_bytes;
+    int32_t *instance; /**< in order */
+    int64_t num_instances, instance_capacity;
+    mst_action *action;
+    int64_t num_actions, action_capacity;
+    int32_t *call; /**< instances of the backend's calls, in order */
+    int64_t num_calls, call_capacity;
+    int32_t num_points;
+    int64_t arena_bytes, workspace_bytes, constant_bytes, staging_bytes;
 } mst_program;
 
-/** A pointer in a call that is set when the run begins: DATA of the feed plus OFFSET. */
-typedef struct mst_patch {
-    void **data;
-    int32_t feed;
-} mst_patch;
+/** Before an instance of a node runs, its device waits until instance FROM has run on another. */
+typedef struct mst_plan_wait {
+    int32_t from, next;
+} mst_plan_wait;
+
+/** A node on one device; one that a group runs has an instance for each device, side by side. */
+typedef struct mst_plan_instance {
+    int32_t node, device;
+    int32_t part;  /**< place of the device in the group, else 0 */
+    int32_t wait;  /**< first of its waits, -1 */
+    int32_t point; /**< of its device's program, that stands for it; 0: nobody waits for it */
+} mst_plan_instance;
 
 typedef struct mst_plan mst_plan;
 
@@ -101,22 +145,7 @@ typedef struct mst_plan mst_plan;
 typedef struct mst_plan_host {
     const mst_devices *devices;
     const mst_session_options *options;
-    void *context;
-    /** Makes storage, side by side, for those of these variables that have none; NODES in the order of the graph. */
-    mst_status (*store)(void *context, const mst_node *const *nodes, int64_t num_nodes, int device);
-    /** Address of the storage of a variable. */
-    void *(*variable)(void *context, const mst_node *node);
-    /** Bytes on a device of all variables, and of the plans that are kept. */
-    int64_t (*held_bytes)(void *context, int device);
-    /** Kernels of the ops that only plans have; args->state is their mst_plan_port. */
-    mst_kernel_function feed, fetch, send, receive;
 } mst_plan_host;
-
-/** A value to send from one device to another, or, without a value, only the news that a node is done. */
-typedef struct mst_crossing {
-    const char *key; /**< "name;from;to" */
-    int32_t from, to;
-} mst_crossing;
 
 struct mst_plan {
     mst_arena memory;
@@ -131,24 +160,29 @@ struct mst_plan {
     const mst_value *fetch; /**< likewise */
     int32_t *feed_value;    /**< value of each feed, -1 where nothing needs it */
     int32_t *fetch_node;    /**< node of each fetch */
-    int32_t *order;         /**< live nodes, as they would run on one device */
+    int32_t *effect;        /**< nodes that run for what they change, whether or not a fetch needs them */
+    int64_t num_effects, effect_capacity;
+    int32_t *order;         /**< live nodes in the order in which one device would run them */
     int64_t num_order;
-    mst_program *program; /**< one a device */
-    mst_crossing *crossing;
-    int64_t num_crossings, crossing_capacity;
-    mst_patch *patch;
-    int64_t num_patches, patch_capacity;
-    mst_plan_port **port; /**< states of all feed, fetch, send and receive nodes */
-    int64_t num_ports, port_capacity;
-    const mst_node **read, **written; /**< variables whose values the plan needs; that it gives one to */
-    int64_t num_read, num_written;
-    bool reads_initialized; /**< all of `read` were seen to have values */
+    mst_plan_group *group;
+    int64_t num_groups, group_capacity;
+    mst_plan_state *state;
+    int64_t num_states, state_capacity;
+    mst_program *program;   /**< one a device */
+    int32_t *instance_of;   /**< by node: its first instance, -1 */
+    mst_plan_instance *instance;
+    int64_t num_instances;
+    mst_plan_wait *wait;
+    int64_t num_waits, wait_capacity;
+    bool commits;           /**< changes state: has a gate */
+    int32_t step_state;     /**< the i64 state whose value numbers the step, -1 */
+    int64_t crossing_bytes; /**< that go from one domain to another in each step */
 };
 
 MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds,
                                      int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
 void mst_plan_destroy(mst_plan *plan);
-/** One line a live node. */
+/** One line per live node. */
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title);
 
 /* ---- passes ---- */
@@ -156,34 +190,58 @@ MST_CHECKED mst_status mst_plan_prune(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_infer(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_place(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_simplify(mst_plan *plan);
+MST_CHECKED mst_status mst_plan_distribute(mst_plan *plan);
+MST_CHECKED mst_status mst_plan_commit(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_fuse(mst_plan *plan);
+MST_CHECKED mst_status mst_plan_select(mst_plan *plan);
+MST_CHECKED mst_status mst_plan_layout(mst_plan *plan);
+MST_CHECKED mst_status mst_plan_cross(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_schedule(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_partition(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_select(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_memory(mst_plan *plan);
 MST_CHECKED mst_status mst_plan_compile(mst_plan *plan);
+
+/** The error of a step that needs NEEDED bytes on DEVICE, more than its limit; names the largest values. */
+mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed);
 
 /* ---- what passes share ---- */
 
 /** Appends a node with NUM_DST values after it; sources and control sources are copied. */
-/** The state of feed, fetch, send and receive nodes. */
-MST_CHECKED mst_status mst_plan_add_port(mst_plan *plan, int32_t node, int32_t index);
 MST_CHECKED mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t *src, const mst_spec *dst,
                                     int32_t *out);
+/** Appends a variable node for a copy of VARIABLE on DEVICE (OF_DOMAIN: in its domain); *OUT is its value. */
+MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variable, int32_t device, bool of_domain,
+                                          int32_t group, int32_t *out);
+/** The group of these devices, which are of one domain; the same devices have one group. */
+MST_CHECKED mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t count, int32_t *out);
+/** NODE runs whether or not a fetch needs it. */
+MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
+/** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control sources. */
+void mst_plan_phases(mst_plan *plan);
+/** Appends a control source. */
+MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
 /** Marks what no fetch needs as dead, and counts uses. */
 MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
+/** All live nodes in an order in which sources come first, as a walk back from the fetches meets them; into plan->order.
+ */
+MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
 /** Fills an inference context of a node; SPEC has room for its sources. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
 /** True where source I of the node counts for its shape only. */
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
-/** Sets `phase` of all nodes. */
-void mst_plan_phases(mst_plan *plan);
-/** True where nothing runs for the node: storage, constants, views, groups, feeds of tensors. */
+/** True where nothing runs for the node: storage, constants, views, groups of nodes, feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value);
 bool mst_plan_writes(const mst_plan_node *node, int i);
+/** Output 0 is the memory of source 0. */
+bool mst_plan_is_view(const mst_plan_node *node);
+mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device);
+/** The domain in whose memory a value is: its device's, or the host for a fed tensor. */
+mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value);
+/** Bytes of a value, rounded up to the alignment. */
+int64_t mst_plan_bytes(const mst_plan_value *value);
 
-/* Ops that only plans have: a fed value, a fetched one, and both ends of a crossing. */
-extern const mst_op mst_op_feed, mst_op_fetch, mst_op_send, mst_op_receive;
+/* Ops that only plans have: a fed value, a fetched one, both ends of a crossing, part of another value's memory. */
+extern const mst_op mst_op_feed, mst_op_fetch, mst_op_send, mst_op_receive, mst_op_piece;
 
 #endif

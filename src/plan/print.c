@@ -4,6 +4,13 @@
 #include "graph/graph.h"
 #include "plan/plan.h"
 
+/* The pass memory has been. */
+static bool memory_is_known(const mst_plan *plan) {
+    for (int d = 0; plan->program && d < plan->host->devices->count; d++)
+        if (plan->program[d].arena_bytes + plan->program[d].workspace_bytes) return true;
+    return false;
+}
+
 static void print_value(const mst_plan *plan, FILE *file, int32_t value) {
     const mst_plan_node *node = &plan->node[plan->value[value].node];
     fprintf(file, "%s", node->name);
@@ -28,11 +35,14 @@ static void print_node(const mst_plan *plan, FILE *file, const mst_plan_node *no
         if (value->root != node->dst + i) {
             fprintf(file, " in ");
             print_value(plan, file, value->root);
-        } else if (plan->program && plan->program->arena && value->where == MST_IN_ARENA) {
+        } else if (memory_is_known(plan) && value->space == MST_IN_ARENA) {
             fprintf(file, " at %" PRId64, value->offset);
         }
     }
     if (node->device >= 0) fprintf(file, " @%s", plan->host->devices->device[node->device].text);
+    if (node->group >= 0 && plan->group[node->group].count > 1)
+        fprintf(file, " and %d more", plan->group[node->group].count - 1);
+    if (node->region == MST_COMMIT) fprintf(file, " behind the gate");
     if (node->kernel) fprintf(file, " by %s", node->kernel->engine);
     fprintf(file, "\n");
 }
@@ -45,11 +55,12 @@ void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
         for (int d = 0; d < plan->host->devices->count; d++) {
             const mst_program *program = &plan->program[d];
             fprintf(file, " %s:", plan->host->devices->device[d].text);
-            if (program->arena)
+            if (memory_is_known(plan))
                 fprintf(file, " %" PRId64 " bytes, workspace %" PRId64 ", %" PRId64 " calls", program->arena_bytes,
-                        program->workspace_bytes, program->num_items);
+                        program->workspace_bytes, program->num_calls);
             fprintf(file, "\n");
-            for (int64_t i = 0; i < program->num_nodes; i++) print_node(plan, file, &plan->node[program->node[i]]);
+            for (int64_t i = 0; i < program->num_instances; i++)
+                print_node(plan, file, &plan->node[plan->instance[program->instance[i]].node]);
         }
         return;
     }

@@ -1,28 +1,45 @@
 /* prune: imports from the graph what the fetches need. A fed value is a node of its own, and what is behind it is not
  * needed. Nodes keep the order of the graph, in which sources come first. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/graph.h"
 #include "plan/plan.h"
 
 typedef struct importer {
     mst_plan *plan;
-    uint8_t *needed;   /* by graph node */
-    int32_t *node_of;  /* plan node of a graph node, -1 */
-    int32_t *value_of; /* value of its first output */
+    int32_t *feed_of;   /* by graph node: its first fed output, -1 */
+    int32_t *next_feed; /* by feed: another of the same node, -1 */
+    uint8_t *needed;    /* by graph node */
+    int32_t *node_of;   /* plan node of a graph node */
+    int32_t *value_of;  /* value of its first output */
     const mst_node **stack;
     int64_t top;
 } importer;
 
-static int find_feed(const mst_plan *plan, mst_value value) {
-    for (int i = 0; i < plan->num_feeds; i++)
-        if (mst_value_equal(plan->feed[i].value, value)) return i;
+static mst_status no_memory(void) {
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+}
+
+static int find_feed(const importer *m, mst_value value) {
+    for (int32_t i = m->feed_of[value.node->id]; i >= 0; i = m->next_feed[i])
+        if (m->plan->feed[i].value.index == value.index) return i;
     return -1;
 }
 
+static mst_status list_feeds(importer *m) {
+    for (int32_t i = 0; i < m->plan->num_feeds; i++) {
+        const mst_value value = m->plan->feed[i].value;
+        if (find_feed(m, value) >= 0) return MST_FAIL(MST_INVALID, "run: '%s' is fed twice", value.node->name);
+        m->next_feed[i] = m->feed_of[value.node->id];
+        m->feed_of[value.node->id] = i;
+    }
+    return MST_OK;
+}
+
 /* It is there when the step begins: nothing waits for it. */
-static bool is_fed_placeholder(const mst_plan *plan, const mst_node *node) {
-    return (node->op->flags & MST_OP_PLACEHOLDER) && find_feed(plan, (mst_value){.node = (mst_node *)node}) >= 0;
+static bool is_fed_placeholder(const importer *m, const mst_node *node) {
+    return (node->op->flags & MST_OP_PLACEHOLDER) && m->feed_of[node->id] >= 0;
 }
 
 static void need(importer *m, const mst_node *node) {
@@ -35,46 +52,56 @@ static void mark(importer *m) {
     while (m->top) {
         const mst_node *node = m->stack[--m->top];
         for (int i = 0; i < node->num_src; i++)
-            if (find_feed(m->plan, node->src[i]) < 0) need(m, node->src[i].node);
+            if (find_feed(m, node->src[i]) < 0) need(m, node->src[i].node);
         for (int i = 0; i < node->num_control; i++)
-            if (!is_fed_placeholder(m->plan, node->control[i])) need(m, node->control[i]);
+            if (!is_fed_placeholder(m, node->control[i])) need(m, node->control[i]);
     }
 }
 
 static int32_t lookup(const importer *m, mst_value value) {
-    int feed = find_feed(m->plan, value);
+    const int feed = find_feed(m, value);
     return feed >= 0 ? m->plan->feed_value[feed] : m->value_of[value.node->id] + value.index;
 }
 
 static mst_status import_feeds(mst_plan *plan) {
     for (int i = 0; i < plan->num_feeds; i++) {
         const mst_feed *feed = &plan->feed[i];
-        mst_plan_node node = {.op = &mst_op_feed,
-                              .name = feed->value.node->name,
-                              .origin = feed->value.node,
-                              .asked = feed->value.node->device,
-                              .num_dst = 1,
-                              .device = -1};
-        mst_spec spec =
+        const mst_plan_node node = {.op = &mst_op_feed,
+                                    .name = feed->value.node->name,
+                                    .origin = feed->value.node,
+                                    .asked = feed->value.node->device,
+                                    .num_dst = 1,
+                                    .device = -1,
+                                    .group = -1,
+                                    .port = i};
+        const mst_spec spec =
             feed->tensor ? (mst_spec){mst_tensor_dtype(feed->tensor), mst_tensor_shape(feed->tensor)} : feed->spec;
         int32_t added;
         MST_TRY(mst_plan_add(plan, &node, NULL, &spec, &added));
-        MST_TRY(mst_plan_add_port(plan, added, i));
         plan->feed_value[i] = plan->node[added].dst;
-        plan->value[plan->feed_value[i]].feed = i;
-        if (feed->tensor) plan->value[plan->feed_value[i]].where = MST_IN_FEED;
+        plan->value[plan->feed_value[i]].index = i;
+        if (feed->tensor) plan->value[plan->feed_value[i]].space = MST_IN_FEED;
     }
+    return MST_OK;
+}
+
+static mst_status import_variable(importer *m, const mst_node *from) {
+    int32_t value;
+    MST_TRY(mst_plan_add_state(m->plan, from, -1, false, -1, &value));
+    m->node_of[from->id] = m->plan->value[value].node;
+    m->value_of[from->id] = value;
     return MST_OK;
 }
 
 static mst_status import_node(importer *m, const mst_node *from) {
     mst_plan *plan = m->plan;
+    if (from->op->flags & MST_OP_VARIABLE) return import_variable(m, from);
     int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(from->num_src + from->num_control) * sizeof *src);
-    if (!src) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!src) return no_memory();
     for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);
     int32_t *control = src + from->num_src, num_control = 0;
     for (int i = 0; i < from->num_control; i++)
-        if (!is_fed_placeholder(plan, from->control[i])) control[num_control++] = m->node_of[from->control[i]->id];
+        if (!is_fed_placeholder(m, from->control[i])) control[num_control++] = m->node_of[from->control[i]->id];
     mst_plan_node node = {.op = from->op,
                           .options = from->options,
                           .name = from->name,
@@ -84,46 +111,53 @@ static mst_status import_node(importer *m, const mst_node *from) {
                           .num_control = num_control,
                           .control = control,
                           .num_dst = from->num_dst,
-                          .device = -1};
+                          .device = -1,
+                          .group = -1};
     for (int i = 0; i < from->num_src; i++) node.writer |= mst_plan_writes(&node, i);
     int32_t added;
     MST_TRY(mst_plan_add(plan, &node, src, from->dst, &added));
     m->node_of[from->id] = added;
     m->value_of[from->id] = plan->node[added].dst;
-    if (from->op->flags & MST_OP_VARIABLE) plan->value[plan->node[added].dst].where = MST_IN_VARIABLE;
     return MST_OK;
 }
 
 static mst_status import_fetch(importer *m, int i) {
     mst_plan *plan = m->plan;
-    mst_value fetch = plan->fetch[i];
-    bool no_value = find_feed(plan, fetch) < 0 && (fetch.node->op->flags & MST_OP_NO_VALUE);
-    int32_t value = lookup(m, fetch), control = plan->value[value].node;
-    mst_plan_node node = {.op = &mst_op_fetch,
-                          .name = fetch.node->name,
-                          .asked = "",
-                          .num_src = no_value ? 0 : 1,
-                          .num_control = no_value ? 1 : 0,
-                          .control = &control,
-                          .device = -1};
-    MST_TRY(mst_plan_add(plan, &node, &value, NULL, &plan->fetch_node[i]));
-    return mst_plan_add_port(plan, plan->fetch_node[i], i);
+    const mst_value fetch = plan->fetch[i];
+    const bool no_value = find_feed(m, fetch) < 0 && (fetch.node->op->flags & MST_OP_NO_VALUE);
+    const int32_t value = no_value ? -1 : lookup(m, fetch);
+    const int32_t control = no_value ? m->node_of[fetch.node->id] : -1;
+    const mst_plan_node node = {.op = &mst_op_fetch,
+                                .name = fetch.node->name,
+                                .asked = "",
+                                .num_src = no_value ? 0 : 1,
+                                .num_control = no_value ? 1 : 0,
+                                .control = (int32_t *)(uintptr_t)&control,
+                                .device = -1,
+                                .group = -1,
+                                .port = i};
+    return mst_plan_add(plan, &node, &value, NULL, &plan->fetch_node[i]);
 }
 
 static mst_status import_all(importer *m) {
     mst_plan *plan = m->plan;
-    size_t count = (size_t)plan->graph->num_nodes;
-    m->needed = calloc(count + 1, sizeof *m->needed);
-    m->node_of = malloc((count + 1) * sizeof *m->node_of);
-    m->value_of = malloc((count + 1) * sizeof *m->value_of);
-    m->stack = malloc((count + 1) * sizeof *m->stack);
+    const size_t count = (size_t)plan->graph->num_nodes + 1;
+    m->feed_of = malloc(count * sizeof *m->feed_of);
+    m->next_feed = malloc(((size_t)plan->num_feeds + 1) * sizeof *m->next_feed);
+    m->needed = calloc(count, sizeof *m->needed);
+    m->node_of = malloc(count * sizeof *m->node_of);
+    m->value_of = malloc(count * sizeof *m->value_of);
+    m->stack = malloc(count * sizeof *m->stack);
     plan->feed_value = mst_arena_alloc(&plan->memory, (size_t)(plan->num_feeds + 1) * sizeof *plan->feed_value);
     plan->fetch_node = mst_arena_alloc(&plan->memory, (size_t)(plan->num_fetches + 1) * sizeof *plan->fetch_node);
-    if (!m->needed || !m->node_of || !m->value_of || !m->stack || !plan->feed_value || !plan->fetch_node)
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!m->feed_of || !m->next_feed || !m->needed || !m->node_of || !m->value_of || !m->stack || !plan->feed_value ||
+        !plan->fetch_node)
+        return no_memory();
+    memset(m->feed_of, -1, count * sizeof *m->feed_of);
+    MST_TRY(list_feeds(m));
     MST_TRY(import_feeds(plan));
     for (int i = 0; i < plan->num_fetches; i++)
-        if (find_feed(plan, plan->fetch[i]) < 0) need(m, plan->fetch[i].node);
+        if (find_feed(m, plan->fetch[i]) < 0) need(m, plan->fetch[i].node);
     mark(m);
     for (int64_t id = 0; id < plan->graph->num_nodes; id++)
         if (m->needed[id]) MST_TRY(import_node(m, plan->graph->node[id]));
@@ -134,6 +168,8 @@ static mst_status import_all(importer *m) {
 mst_status mst_plan_prune(mst_plan *plan) {
     importer m = {.plan = plan};
     mst_status status = import_all(&m);
+    free(m.feed_of);
+    free(m.next_feed);
     free(m.needed);
     free(m.node_of);
     free(m.value_of);

@@ -1,118 +1,270 @@
-/* schedule: one order for all nodes, that each device then keeps for its own.
+/* schedule: one order for all nodes, that each device then keeps for its own. All of the body comes before what is
+ * behind the gate.
  *
- * A node's phase counts the writers that it comes after: the most on any path of sources and control sources to it. In
- * the order of (phase, readers before writers, number) sources still come first, and the rule of variables holds: a
- * reader sees all writes of earlier phases and none of its own. A counting sort does it in one pass. Where a writer
- * reads what another writer of its phase changes before it, it is given a copy. */
+ * It is a list schedule. Of the nodes whose sources are there, one that frees at least as much memory as it takes goes
+ * first; else the one that became ready last. So the walk goes deep before it goes wide: one shard forward and backward
+ * before the next, and sums over shards as soon as both sides are there. Ties are broken by the order in which a walk
+ * back from the fetches meets the nodes. A receive is put off until something needs its value: the wait comes as late as
+ * it can. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/op.h"
 #include "plan/plan.h"
 
-extern const mst_op mst_op_identity;
+/* A node that could go next. An entry is stale where the node has gone, or has got a better one. */
+typedef struct entry {
+    bool frees;
+    int32_t node;
+    int64_t ready; /* when it became ready: later goes first */
+    int32_t place; /* in the walk back from the fetches: lower goes first */
+} entry;
+
+typedef struct scheduler {
+    mst_plan *plan;
+    mst_region region;
+    int32_t *place;     /* by node */
+    int32_t *missing;   /* by node: sources and control sources that have not gone */
+    int32_t *uses_left; /* by root value: live uses that have not gone */
+    int32_t *root;      /* by value */
+    bool *gone;
+    int64_t *ready;     /* by node: when it became ready, -1 before */
+    int32_t *user_start, *user; /* consumers of each node, one entry a source */
+    entry *heap;
+    int64_t num_entries, heap_capacity;
+    int32_t *order;
+    int64_t num_order, clock;
+} scheduler;
 
 static mst_status no_memory(void) {
     return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
 }
 
-void mst_plan_phases(mst_plan *plan) {
-    for (int64_t i = 0; i < plan->num_nodes; i++) {
-        mst_plan_node *node = &plan->node[i];
-        node->phase = 0;
-        for (int k = 0; k < node->num_src + node->num_control; k++) {
-            int32_t from = k < node->num_src ? plan->value[node->src[k]].node : node->control[k - node->num_src];
-            int32_t phase = plan->node[from].phase + plan->node[from].writer;
-            if (phase > node->phase) node->phase = phase;
+/* ---- the heap ---- */
+
+static bool goes_before(const entry *a, const entry *b) {
+    if (a->frees != b->frees) return a->frees;
+    if (a->ready != b->ready) return a->ready > b->ready;
+    return a->place < b->place;
+}
+
+static mst_status push(scheduler *s, entry added) {
+    MST_TRY(mst_grow(&s->heap, sizeof *s->heap, s->num_entries + 1, &s->heap_capacity));
+    int64_t i = s->num_entries++;
+    for (; i > 0 && goes_before(&added, &s->heap[(i - 1) / 2]); i = (i - 1) / 2) s->heap[i] = s->heap[(i - 1) / 2];
+    s->heap[i] = added;
+    return MST_OK;
+}
+
+static entry pop(scheduler *s) {
+    const entry first = s->heap[0], last = s->heap[--s->num_entries];
+    int64_t i = 0;
+    for (;;) {
+        int64_t child = 2 * i + 1;
+        if (child >= s->num_entries) break;
+        if (child + 1 < s->num_entries && goes_before(&s->heap[child + 1], &s->heap[child])) child++;
+        if (!goes_before(&s->heap[child], &last)) break;
+        s->heap[i] = s->heap[child];
+        i = child;
+    }
+    if (s->num_entries) s->heap[i] = last;
+    return first;
+}
+
+/* ---- who needs whom ---- */
+
+static int32_t source_of(const mst_plan *plan, const mst_plan_node *node, int k) {
+    if (k >= node->num_src) return node->control[k - node->num_src];
+    return mst_plan_shape_only(node, k) ? -1 : plan->value[node->src[k]].node;
+}
+
+static mst_status find_users(scheduler *s) {
+    const mst_plan *plan = s->plan;
+    int64_t total = 0;
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        total += node->num_src + node->num_control;
+    }
+    s->user_start = calloc((size_t)plan->num_nodes + 2, sizeof *s->user_start);
+    s->user = malloc(((size_t)total + 1) * sizeof *s->user);
+    if (!s->user_start || !s->user) return no_memory();
+    /* counted two places further on, so that filling by way of the next place leaves the beginnings */
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        for (int i = 0; i < node->num_src + node->num_control; i++)
+            if (source_of(plan, node, i) >= 0) s->user_start[source_of(plan, node, i) + 2]++;
+    }
+    for (int64_t n = 2; n <= plan->num_nodes + 1; n++) s->user_start[n] += s->user_start[n - 1];
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        for (int i = 0; i < node->num_src + node->num_control; i++)
+            if (source_of(plan, node, i) >= 0)
+                s->user[s->user_start[source_of(plan, node, i) + 1]++] = plan->order[k];
+    }
+    return MST_OK;
+}
+
+/* The value whose memory each value is, in an order where sources come first. */
+static void find_roots(scheduler *s) {
+    const mst_plan *plan = s->plan;
+    for (int64_t v = 0; v < plan->num_values; v++) s->root[v] = (int32_t)v;
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        if (mst_plan_is_view(node) && node->num_dst) s->root[node->dst] = s->root[node->src[0]];
+        for (int i = 0; i < node->num_src; i++)
+            if (!mst_plan_shape_only(node, i)) s->uses_left[s->root[node->src[i]]]++;
+    }
+}
+
+/* ---- memory ---- */
+
+static bool takes_memory(const mst_plan *plan, int32_t value) {
+    const mst_plan_value *v = &plan->value[value];
+    return v->space == MST_IN_ARENA && !v->constant && !(plan->node[v->node].op->flags & MST_OP_NO_VALUE);
+}
+
+/* What the node takes is no more than what its sources give back with it. */
+static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
+    const mst_plan *plan = s->plan;
+    int64_t bytes = 0;
+    bool any = false;
+    for (int i = 0; i < node->num_dst; i++)
+        if (s->root[node->dst + i] == node->dst + i && takes_memory(plan, node->dst + i))
+            bytes += mst_plan_bytes(&plan->value[node->dst + i]);
+    for (int i = 0; i < node->num_src; i++) {
+        if (mst_plan_shape_only(node, i)) continue;
+        const int32_t root = s->root[node->src[i]];
+        if (s->uses_left[root] != 1 || !takes_memory(plan, root)) continue;
+        bytes -= mst_plan_bytes(&plan->value[root]);
+        any = true;
+    }
+    return any && bytes <= 0;
+}
+
+/* ---- going ---- */
+
+static mst_status offer(scheduler *s, int32_t n) {
+    const mst_plan_node *node = &s->plan->node[n];
+    return push(s, (entry){.frees = frees_memory(s, node), .node = n, .ready = s->ready[n], .place = s->place[n]});
+}
+
+static mst_status finish(scheduler *s, int32_t n);
+
+/* A node whose sources have all gone: a receive waits for its first user, as if it had gone. */
+static mst_status become_ready(scheduler *s, int32_t n) {
+    s->ready[n] = s->clock;
+    if (s->plan->node[n].op == &mst_op_receive) return finish(s, n);
+    return s->plan->node[n].region == s->region ? offer(s, n) : MST_OK;
+}
+
+/* N has gone: who waited for it may be ready. */
+static mst_status finish(scheduler *s, int32_t n) {
+    for (int32_t k = s->user_start[n]; k < s->user_start[n + 1]; k++)
+        if (--s->missing[s->user[k]] == 0) MST_TRY(become_ready(s, s->user[k]));
+    return MST_OK;
+}
+
+/* The node has gone: who now is the last user of one of its sources may free it. */
+static mst_status release_sources(scheduler *s, const mst_plan_node *node) {
+    for (int i = 0; i < node->num_src; i++) {
+        if (mst_plan_shape_only(node, i)) continue;
+        const int32_t root = s->root[node->src[i]];
+        if (--s->uses_left[root] != 1) continue;
+        const int32_t maker = s->plan->value[root].node;
+        for (int32_t k = s->user_start[maker]; k < s->user_start[maker + 1]; k++) {
+            const int32_t user = s->user[k];
+            if (!s->gone[user] && s->ready[user] >= 0 && s->plan->node[user].region == s->region &&
+                s->plan->node[user].op != &mst_op_receive)
+                MST_TRY(offer(s, user));
         }
     }
-}
-
-static mst_status sort(mst_plan *plan) {
-    int32_t phases = 1;
-    for (int64_t i = 0; i < plan->num_nodes; i++)
-        if (plan->node[i].phase >= phases) phases = plan->node[i].phase + 1;
-    int64_t *start = calloc((size_t)phases * 2 + 1, sizeof *start);
-    free(plan->order);
-    plan->order = calloc((size_t)plan->num_nodes + 1, sizeof *plan->order);
-    if (!start || !plan->order) {
-        free(start);
-        return no_memory();
-    }
-    for (int64_t i = 0; i < plan->num_nodes; i++)
-        if (!plan->node[i].dead) start[plan->node[i].phase * 2 + plan->node[i].writer + 1]++;
-    for (int32_t k = 0; k < phases * 2; k++) start[k + 1] += start[k];
-    plan->num_order = start[phases * 2];
-    for (int64_t i = 0; i < plan->num_nodes; i++) {
-        mst_plan_node *node = &plan->node[i];
-        if (node->dead) continue;
-        node->position = (int32_t)start[node->phase * 2 + node->writer]++;
-        plan->order[node->position] = (int32_t)i;
-    }
-    free(start);
     return MST_OK;
 }
 
-/* ---- writers that read ---- */
-
-/* SOURCE, that of writer N, is read before any writer of its phase: a view by becoming a copy, else by a copy of it. */
-static mst_status read_early(mst_plan *plan, int32_t n, int source) {
-    int32_t value = plan->node[n].src[source], added;
-    mst_plan_node *maker = &plan->node[plan->value[value].node];
-    if ((maker->op->flags & MST_OP_VIEW) && !maker->writer) {
-        maker->materialize = true;
-        return MST_OK;
-    }
-    mst_plan_node copy = {.op = &mst_op_identity,
-                          .name = mst_arena_print(&plan->memory, "%s/read", maker->name),
-                          .asked = "",
-                          .num_src = 1,
-                          .num_dst = 1,
-                          .device = plan->node[n].device,
-                          .phase = plan->node[n].phase,
-                          .materialize = true};
-    if (!copy.name) return no_memory();
-    const mst_spec spec = plan->value[value].spec;
-    MST_TRY(mst_plan_add(plan, &copy, &value, &spec, &added));
-    plan->node[n].src[source] = plan->node[added].dst;
-    return MST_OK;
+static void emit(scheduler *s, int32_t n) {
+    s->gone[n] = true;
+    s->plan->node[n].position = (int32_t)s->num_order;
+    s->order[s->num_order++] = n;
 }
 
-/* A writer that takes the value of a variable is its reader too: it must not see what another writer of its phase, that
- * comes before it, has written. */
-static mst_status read_before_writes(mst_plan *plan, int32_t *variable_of, int32_t *written) {
+static mst_status go(scheduler *s, int32_t n) {
+    const mst_plan_node *node = &s->plan->node[n];
+    for (int i = 0; i < node->num_src; i++) {
+        const int32_t from = s->plan->value[node->src[i]].node;
+        if (s->plan->node[from].op == &mst_op_receive && !s->gone[from]) emit(s, from);
+    }
+    emit(s, n);
+    s->clock++;
+    MST_TRY(release_sources(s, node));
+    return finish(s, n);
+}
+
+static mst_status run_region(scheduler *s, mst_region region) {
+    const mst_plan *plan = s->plan;
+    s->region = region;
+    s->num_entries = 0;
     for (int64_t k = 0; k < plan->num_order; k++) {
         const int32_t n = plan->order[k];
-        const mst_plan_node *node = &plan->node[n];
-        if (node->op->flags & MST_OP_VARIABLE) variable_of[node->dst] = node->dst;
-        if (node->op->flags & MST_OP_VIEW) variable_of[node->dst] = variable_of[node->src[0]];
-        for (int i = 0; i < node->num_src && node->writer; i++) {
-            const int32_t value = node->src[i], variable = variable_of[value];
-            if (variable < 0 || mst_plan_shape_only(node, i) || mst_plan_writes(node, i)) continue;
-            if (written[variable] != node->phase) continue;
-            MST_TRY(read_early(plan, n, i));
-            node = &plan->node[n];
-        }
-        for (int i = 0; i < node->num_src && node->writer; i++)
-            if (mst_plan_writes(node, i) && variable_of[node->src[i]] >= 0)
-                written[variable_of[node->src[i]]] = node->phase;
+        if (s->gone[n] || s->missing[n] || plan->node[n].region != region) continue;
+        if (s->ready[n] < 0)
+            MST_TRY(become_ready(s, n));
+        else if (plan->node[n].op != &mst_op_receive)
+            MST_TRY(offer(s, n));
     }
+    while (s->num_entries) {
+        const entry next = pop(s);
+        if (!s->gone[next.node]) MST_TRY(go(s, next.node));
+    }
+    return MST_OK;
+}
+
+/* In a walk back from the fetches, sources first: for each node its place. */
+static mst_status find_places(scheduler *s) {
+    MST_TRY(mst_plan_sort(s->plan));
+    for (int64_t k = 0; k < s->plan->num_order; k++) s->place[s->plan->order[k]] = (int32_t)k;
+    return MST_OK;
+}
+
+static mst_status schedule(scheduler *s) {
+    mst_plan *plan = s->plan;
+    const size_t nodes = (size_t)plan->num_nodes + 1, values = (size_t)plan->num_values + 1;
+    s->place = malloc(nodes * sizeof *s->place);
+    s->missing = calloc(nodes, sizeof *s->missing);
+    s->uses_left = calloc(values, sizeof *s->uses_left);
+    s->root = malloc(values * sizeof *s->root);
+    s->gone = calloc(nodes, sizeof *s->gone);
+    s->ready = malloc(nodes * sizeof *s->ready);
+    s->order = malloc(nodes * sizeof *s->order);
+    if (!s->place || !s->missing || !s->uses_left || !s->root || !s->gone || !s->ready || !s->order)
+        return no_memory();
+    memset(s->ready, -1, nodes * sizeof *s->ready);
+    MST_TRY(find_places(s));
+    MST_TRY(find_users(s));
+    find_roots(s);
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        for (int i = 0; i < node->num_src + node->num_control; i++) s->missing[plan->order[k]] += source_of(plan, node, i) >= 0;
+    }
+    MST_TRY(run_region(s, MST_BODY));
+    MST_TRY(run_region(s, MST_COMMIT));
+    if (s->num_order != plan->num_order)
+        return MST_FAIL(MST_INTERNAL, "plan: %lld of %lld nodes wait for each other",
+                        (long long)(plan->num_order - s->num_order), (long long)plan->num_order);
+    memcpy(plan->order, s->order, (size_t)s->num_order * sizeof *s->order);
     return MST_OK;
 }
 
 mst_status mst_plan_schedule(mst_plan *plan) {
-    mst_plan_phases(plan);
-    MST_TRY(sort(plan));
-    const int64_t nodes = plan->num_nodes;
-    const size_t values = (size_t)plan->num_values + 1;
-    int32_t *variable_of = malloc(values * sizeof *variable_of), *written = malloc(values * sizeof *written);
-    mst_status status = variable_of && written ? MST_OK : no_memory();
-    if (!status) {
-        memset(variable_of, -1, values * sizeof *variable_of);
-        memset(written, -1, values * sizeof *written);
-        status = read_before_writes(plan, variable_of, written);
-    }
-    free(variable_of);
-    free(written);
-    return status || plan->num_nodes == nodes ? status : sort(plan);
+    scheduler s = {.plan = plan};
+    mst_status status = schedule(&s);
+    free(s.place);
+    free(s.missing);
+    free(s.uses_left);
+    free(s.root);
+    free(s.gone);
+    free(s.ready);
+    free(s.order);
+    free(s.user_start);
+    free(s.user);
+    free(s.heap);
+    return status;
 }

@@ -1,34 +1,62 @@
-/* select: for each node the first fast kernel that does it, else the reference kernel. */
+/* select: for each node the first fast kernel that does it among the engines of its device, else the op's reference
+ * kernel. A node that a group of devices runs is prepared for each of them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/plan.h"
 
+static bool has_engine(const mst_device_type *type, const char *engine) {
+    for (int i = 0; type->engines[i]; i++)
+        if (strcmp(type->engines[i], engine) == 0) return true;
+    return false;
+}
+
 static bool lists(const mst_kernel *kernel, const mst_device *device, const mst_op *op) {
-    if (strcmp(kernel->device_type, device->type->name) != 0) return false;
+    if (!has_engine(device->type, kernel->engine)) return false;
     if (!kernel->ops) return true;
     for (int i = 0; kernel->ops[i]; i++)
         if (strcmp(kernel->ops[i], op->name) == 0) return true;
     return false;
 }
 
+/* What runs on a node's device, or on a device of its group, is one kernel with as many states as there are devices. */
+static mst_status prepare(mst_plan *plan, mst_plan_node *node, const mst_infer *c, const mst_kernel *kernel) {
+    const mst_device *device = plan->host->devices->device;
+    node->kernel = kernel;
+    if (!kernel->prepare) return MST_OK;
+    if (node->group < 0) {
+        const int threads = device[node->device].num_threads;
+        return kernel->prepare(c, threads, &node->state, &node->workspace);
+    }
+    const mst_plan_group *group = &plan->group[node->group];
+    void **states = mst_arena_alloc(&plan->memory, (size_t)group->count * sizeof *states);
+    if (!states) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    node->state = states;
+    for (int32_t i = 0; i < group->count; i++) {
+        size_t workspace = 0;
+        MST_TRY(kernel->prepare(c, device[group->device[i]].num_threads, &states[i], &workspace));
+        if (workspace > node->workspace) node->workspace = workspace;
+    }
+    return MST_OK;
+}
+
+static bool is_port(const mst_op *op) {
+    return op == &mst_op_feed || op == &mst_op_fetch || op == &mst_op_send || op == &mst_op_receive;
+}
+
 static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src, mst_spec *dst) {
-    const mst_plan_host *host = plan->host;
-    if (mst_plan_is_silent(plan, node)) return MST_OK;
-    if (node->op == &mst_op_feed) node->run = host->feed;
-    if (node->op == &mst_op_fetch) node->run = host->fetch;
-    if (node->op == &mst_op_send) node->run = host->send;
-    if (node->op == &mst_op_receive) node->run = host->receive;
-    if (node->run) return MST_OK;
-    const mst_device *device = &host->devices->device[node->device];
+    if (mst_plan_is_silent(plan, node) || is_port(node->op)) return MST_OK;
+    const mst_device *device = &plan->host->devices->device[node->device];
     mst_infer c = mst_plan_infer_context(plan, node, src, dst);
     for (int i = 0; mst_kernel_table[i] && !node->run; i++) {
         const mst_kernel *kernel = mst_kernel_table[i];
         if (!lists(kernel, device, node->op) || !(node->run = kernel->select(&c, device->num_threads))) continue;
-        node->kernel = kernel;
-        if (kernel->prepare) MST_TRY(kernel->prepare(&c, device->num_threads, &node->state, &node->workspace));
+        MST_TRY(prepare(plan, node, &c, kernel));
     }
     if (node->run) return MST_OK;
+    if (!node->op->reference || !has_engine(device->type, "reference"))
+        return MST_FAIL(MST_UNIMPLEMENTED, "%s '%s': %s has no kernel for it", node->op->name, node->name,
+                        device->text);
     node->run = node->op->reference;
     if (node->op->workspace) node->workspace = node->op->workspace(&c, device->num_threads);
     return MST_OK;

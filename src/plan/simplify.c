@@ -76,7 +76,7 @@ static mst_status fold(mst_plan *plan, mst_plan_node *node) {
         }
         MST_TRY(run_reference(plan, node));
     }
-    for (int i = 0; i < node->num_dst; i++) plan->value[node->dst + i].where = MST_IN_CONSTANT;
+    for (int i = 0; i < node->num_dst; i++) plan->value[node->dst + i].space = MST_IN_CONSTANT;
     node->num_src = 0;
     return MST_OK;
 }
@@ -169,6 +169,7 @@ static mst_status merge_all(mst_plan *plan) {
 mst_status mst_plan_simplify(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++)
         if (can_fold(plan, &plan->node[i])) MST_TRY(fold(plan, &plan->node[i]));
+    MST_TRY(mst_plan_sort(plan));
     mst_plan_phases(plan);
     MST_TRY(merge_all(plan));
     return mst_plan_sweep(plan);

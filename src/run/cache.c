@@ -6,6 +6,10 @@
 
 enum { MAX_PLANS = 64 };
 
+static mst_status no_memory(void) {
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+}
+
 static mst_spec feed_spec(const mst_feed *feed) {
     return feed->tensor ? (mst_spec){mst_tensor_dtype(feed->tensor), mst_tensor_shape(feed->tensor)} : feed->spec;
 }
@@ -45,91 +49,157 @@ static bool is_for(const mst_cached_plan *cached, const mst_session *session, ui
     return true;
 }
 
-void mst_cached_plan_destroy(mst_cached_plan *cached) {
+/* ---- making and freeing ---- */
+
+static void destroy(mst_session *session, mst_cached_plan *cached) {
     if (!cached) return;
-    if (cached->ports.rendezvous) cached->ports.rendezvous->type->destroy(cached->ports.rendezvous);
+    for (int i = 0; cached->bound && i < session->num_slots; i++) mst_bound_plan_free(session, &cached->bound[i]);
+    for (int d = 0; d < session->devices.count; d++) {
+        const mst_device *device = &session->devices.device[d];
+        if (cached->executable && cached->executable[d]) device->type->backend->destroy(cached->executable[d]);
+        if (!cached->constants || !cached->constants[d]) continue;
+        const int64_t bytes = cached->plan->program[d].constant_bytes;
+        device->domain->type->free(device->domain, cached->constants[d], (size_t)bytes);
+        session->constant_bytes[d] -= bytes;
+    }
     mst_plan_destroy(cached->plan);
-    free(cached->keys);
     free(cached->feeds);
     free(cached->fetches);
+    free(cached->devices);
+    free(cached->executable);
+    free(cached->constants);
+    free(cached->state);
+    free(cached->copy);
+    free(cached->data);
+    free(cached->bound);
     free(cached);
 }
 
-static mst_status connect(mst_session *session, mst_cached_plan *cached) {
-    mst_plan *plan = cached->plan;
-    for (int64_t i = 0; i < plan->num_ports; i++) plan->port[i]->run = &cached->ports;
-    if (plan->num_crossings == 0) return MST_OK;
-    cached->keys = malloc((size_t)plan->num_crossings * sizeof *cached->keys);
-    if (!cached->keys) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-    for (int64_t i = 0; i < plan->num_crossings; i++) cached->keys[i] = plan->crossing[i].key;
-    return mst_rendezvous_local(plan->num_crossings, cached->keys, session->options.timeout,
-                                mst_executor_spins(&session->devices), &cached->ports.rendezvous);
+void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached) {
+    if (cached && --cached->references == 0) destroy(session, cached);
+}
+
+/* The constants of a device whose memory is not the host's. */
+static mst_status place_constants(mst_session *session, mst_cached_plan *cached, int d) {
+    const mst_plan *plan = cached->plan;
+    const int64_t bytes = plan->program[d].constant_bytes;
+    mst_domain *domain = session->devices.device[d].domain;
+    if (bytes == 0) return MST_OK;
+    MST_TRY(mst_session_check_limit(session, plan, d, bytes));
+    void *data;
+    MST_TRY(domain->type->alloc(domain, (size_t)bytes, &data));
+    cached->constants[d] = data;
+    session->constant_bytes[d] += bytes;
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        for (int i = 0; i < node->num_dst && node->device == d; i++) {
+            const mst_plan_value *value = &plan->value[node->dst + i];
+            if (!value->constant) continue;
+            MST_TRY(mst_domain_copy(domain, cached->constants[d] + value->offset, &mst_domain_host,
+                                    mst_tensor_data(value->constant), mst_tensor_bytes(value->constant)));
+            atomic_fetch_add(&session->copied, (int64_t)mst_tensor_bytes(value->constant));
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status compile(mst_session *session, mst_cached_plan *cached) {
+    const size_t count = (size_t)session->devices.count;
+    cached->devices = malloc(count * sizeof *cached->devices);
+    cached->executable = calloc(count, sizeof *cached->executable);
+    cached->constants = calloc(count, sizeof *cached->constants);
+    cached->bound = calloc((size_t)session->num_slots, sizeof *cached->bound);
+    if (!cached->devices || !cached->executable || !cached->constants || !cached->bound) return no_memory();
+    for (int d = 0; d < session->devices.count; d++) {
+        const mst_program *program = &cached->plan->program[d];
+        MST_TRY(place_constants(session, cached, d));
+        if (program->num_actions == 0) continue;
+        cached->devices[cached->num_devices++] = d;
+        MST_TRY(session->devices.device[d].type->backend->compile(cached->plan, d, &cached->executable[d]));
+    }
+    return MST_OK;
 }
 
 static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                        const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
     mst_cached_plan *cached = calloc(1, sizeof *cached);
-    if (!cached) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!cached) return no_memory();
     *out = cached;
+    cached->references = 1;
     cached->graph_version = mst_graph_version(session->graph);
     cached->hash = hash;
     cached->num_feeds = num_feeds;
     cached->num_fetches = num_fetches;
     cached->feeds = calloc((size_t)num_feeds + 1, sizeof *cached->feeds);
     cached->fetches = calloc((size_t)num_fetches + 1, sizeof *cached->fetches);
-    if (!cached->feeds || !cached->fetches) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!cached->feeds || !cached->fetches) return no_memory();
     for (int i = 0; i < num_feeds; i++) {
         cached->feeds[i] = feeds[i];
         cached->feeds[i].spec = feed_spec(&feeds[i]);
     }
     if (num_fetches) memcpy(cached->fetches, fetches, (size_t)num_fetches * sizeof *fetches);
     MST_TRY(mst_plan_make(session->graph, &session->host, feeds, num_feeds, fetches, num_fetches, &cached->plan));
+    MST_TRY(compile(session, cached));
+    MST_TRY(mst_session_place_states(session, cached));
+    for (int d = 0; d < session->devices.count; d++) {
+        const mst_program *program = &cached->plan->program[d];
+        const int64_t more = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
+        if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more * session->num_slots));
+    }
     session->plans_made++;
-    return connect(session, cached);
+    return MST_OK;
 }
 
-void mst_session_drop_plan(mst_session *session) {
-    mst_cached_plan_destroy(session->plans[0]);
-    memmove(session->plans, session->plans + 1, (size_t)--session->num_plans * sizeof *session->plans);
+/* ---- the cache ---- */
+
+static void drop(mst_session *session, int64_t i) {
+    mst_cached_plan *cached = session->plans[i];
+    memmove(session->plans + i, session->plans + i + 1,
+            (size_t)(--session->num_plans - i) * sizeof *session->plans);
+    mst_cached_plan_release(session, cached);
+}
+
+void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached) {
+    for (int64_t i = 0; i < session->num_plans; i++)
+        if (session->plans[i] == cached) {
+            drop(session, i);
+            return;
+        }
 }
 
 /* A graph only grows: plans of an older version are for no call to come. */
 static void drop_old_versions(mst_session *session) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < session->num_plans; i++)
-        if (session->plans[i]->graph_version == mst_graph_version(session->graph))
-            session->plans[kept++] = session->plans[i];
-        else
-            mst_cached_plan_destroy(session->plans[i]);
-    session->num_plans = kept;
+    for (int64_t i = session->num_plans - 1; i >= 0; i--)
+        if (session->plans[i]->graph_version != mst_graph_version(session->graph)) drop(session, i);
 }
 
 mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                             int num_fetches, mst_cached_plan **out) {
-    uint64_t hash = hash_call(session, feeds, num_feeds, fetches, num_fetches);
+    const uint64_t hash = hash_call(session, feeds, num_feeds, fetches, num_fetches);
     int64_t i = 0;
     while (i < session->num_plans && !is_for(session->plans[i], session, hash, feeds, num_feeds, fetches, num_fetches))
         i++;
     mst_cached_plan *found = i < session->num_plans ? session->plans[i] : NULL;
-    if (i == session->num_plans) {
+    if (!found) {
         drop_old_versions(session);
         MST_TRY(mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity));
         mst_status status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
-        if (status == MST_OUT_OF_MEMORY && session->num_plans) {
-            mst_cached_plan_destroy(found);
+        if (status == MST_OUT_OF_MEMORY && session->num_plans) { /* without the others there may be room */
+            destroy(session, found);
             found = NULL;
-            while (session->num_plans) mst_session_drop_plan(session);
+            while (session->num_plans) drop(session, session->num_plans - 1);
             status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
         }
         if (status) {
-            mst_cached_plan_destroy(found);
+            destroy(session, found);
             return status;
         }
-        if (session->num_plans == MAX_PLANS) mst_cached_plan_destroy(session->plans[--session->num_plans]);
+        if (session->num_plans == MAX_PLANS) drop(session, session->num_plans - 1);
         i = session->num_plans++;
     }
     memmove(session->plans + 1, session->plans, (size_t)i * sizeof *session->plans);
     session->plans[0] = found;
+    found->references++;
     *out = found;
     return MST_OK;
 }

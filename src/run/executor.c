@@ -1,45 +1,35 @@
 #include "run/executor.h"
 
-#include <math.h>
 #include <omp.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/denormal.h"
-#include "base/event.h"
-#include "base/team.h"
 
-enum { MESSAGE_SIZE = 1024, NAME_SIZE = 256, CACHE_LINE = 64 };
-
-/* An error on its way from a device's thread to the caller's. */
-typedef struct failure {
-    mst_status status;
-    char message[MESSAGE_SIZE];
-    char node[NAME_SIZE];
-    const char *file;
-    int line;
-} failure;
-
+/* A device's queue: frame number n is in place n mod num_frames. */
 typedef struct worker {
-    _Alignas(CACHE_LINE) atomic_uint_fast64_t done; /* number of the last step it finished */
+    mst_line submitted; /* frames put on the queue */
+    mst_line done;      /* frames that the device has left */
     mst_executor *executor;
     int device;
+    uint64_t points; /* what its line is when all frames on the queue are done */
+    mst_frame **queue;
+    bool *given_up; /* by place: the caller of device 0 left before its turn */
+    pthread_mutex_t lock;
     pthread_t thread;
     bool started;
+    mst_line ended;
     mst_team *team; /* threads of the device, where it has more than one */
-    failure failure;
 } worker;
 
 struct mst_executor {
     const mst_devices *devices;
-    bool check_numerics, pin;
-    mst_bed bed;
-    _Alignas(CACHE_LINE) atomic_uint_fast64_t go; /* number of the step to do; UINT64_MAX: end */
-    uint64_t number;
-    const mst_plan *plan;
-    mst_rendezvous *rendezvous;
-    mst_step step;
+    bool pin, spin;
+    int num_frames;
+    atomic_bool quit;
+    mst_line *lines;  /* by device */
     worker *workers;  /* one a device; that of device 0 has no thread */
     pthread_t caller; /* who made it, */
     void *binding;    /* and what that was bound to before */
@@ -51,185 +41,177 @@ bool mst_executor_spins(const mst_devices *devices) {
     return threads <= mst_num_cores();
 }
 
-/* ---- numerics ---- */
-
-static bool all_finite_f32(const float *x, int64_t count) {
-    float sum = 0; /* x - x is 0 for numbers, NaN for NaN and Inf */
-    for (int64_t i = 0; i < count; i++) sum += x[i] - x[i];
-    return sum == 0;
-}
-
-static bool all_finite_f64(const double *x, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += x[i] - x[i];
-    return sum == 0;
-}
-
-static bool all_finite(const mst_array *array) {
-    if (array->dtype == MST_F32) return all_finite_f32(array->data, array->count);
-    if (array->dtype == MST_F64) return all_finite_f64(array->data, array->count);
-    return true;
-}
-
-/* What a node put out and, of a writer, the variables it wrote. Writers of parts are left out: other devices may still
- * be writing theirs, and what they made is found by its first reader. */
-static mst_status check_numerics(const mst_kernel_args *a) {
-    for (int i = 0; i < a->num_dst + a->num_src; i++) {
-        bool is_dst = i < a->num_dst;
-        bool alone = a->op->writes && !a->op->write_key;
-        if (!is_dst && !(alone && a->op->writes(a->options, a->num_src, i - a->num_dst))) continue;
-        const mst_array *array = is_dst ? &a->dst[i] : &a->src[i - a->num_dst];
-        if (!array->data || all_finite(array)) continue;
-        char shape[MST_SHAPE_TEXT];
-        MST_FAIL(MST_NUMERICS, "%s '%s' made a NaN or Inf in %s%s, the first in step %lld", a->op->name, a->name,
-                 mst_dtype_name(array->dtype), mst_shape_print(array->shape, shape, sizeof shape),
-                 (long long)a->step->number);
-        return mst_error_at(a->name, NULL);
+static void pin(const worker *w) {
+    const mst_device *device = &w->executor->devices->device[w->device];
+    if (w->executor->pin && mst_bind_thread(device->first_core, device->num_threads)) {
+        /* a wish, not a condition: the step runs as well unbound */
     }
-    return MST_OK;
 }
 
-/* ---- walking ---- */
-
-static mst_status walk(mst_executor *e, int device, mst_team *team) {
-    const mst_program *program = &e->plan->program[device];
-    mst_status status = MST_OK;
-    for (int64_t i = 0; i < program->num_items && !status; i++) {
-        mst_call_item *item = &program->item[i];
-        item->args.step = &e->step;
-        item->args.team = team;
-        status = item->run(&item->args);
-        if (e->check_numerics && !status) status = check_numerics(&item->args);
-    }
-    return status;
-}
-
-static void keep_failure(worker *w, mst_status status) {
-    const mst_error_info *error = mst_error();
-    w->failure.status = status;
-    snprintf(w->failure.message, sizeof w->failure.message, "%s", error->message);
-    snprintf(w->failure.node, sizeof w->failure.node, "%s", error->node);
-    w->failure.file = error->file;
-    w->failure.line = error->line;
-    if (w->executor->rendezvous) w->executor->rendezvous->type->abort(w->executor->rendezvous);
-}
-
-static void step_on(worker *w) {
-    w->failure.status = MST_OK;
-    mst_status status = walk(w->executor, w->device, w->team);
-    if (status) keep_failure(w, status);
-}
-
+/* oneDNN does what it does on the calling thread: work is shared out by mst_parallel. */
 static void *work(void *context) {
     worker *w = context;
     mst_executor *e = w->executor;
-    const mst_device *device = &e->devices->device[w->device];
-    omp_set_num_threads(1); /* what oneDNN does is shared out by mst_parallel */
+    omp_set_num_threads(1);
     mst_flush_denormals();
-    if (e->pin && mst_bind_thread(device->first_core, device->num_threads)) {
-        /* a wish, not a condition: the step runs as well unbound */
-    }
+    pin(w);
     for (uint64_t number = 1;; number++) {
-        mst_event_wait(&e->bed, &e->go, number, NULL, 0);
-        if (atomic_load(&e->go) == UINT64_MAX) return NULL;
-        step_on(w);
-        mst_event_set(&e->bed, &w->done, number);
+        mst_line_wait(&w->submitted, number, MST_NEVER, e->spin);
+        if (atomic_load(&e->quit)) break;
+        mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
+        mst_frame_run(frame, w->device, e->lines);
+        mst_line_advance(&w->done, number);
+        mst_frame_leave(frame);
     }
+    mst_line_advance(&w->ended, 1);
+    return NULL;
 }
-
-/* ---- the threads ---- */
 
 static void begin_member(void *context, int member) {
-    const worker *w = context;
     (void)member;
     omp_set_num_threads(1);
-    const mst_device *device = &w->executor->devices->device[w->device];
-    if (w->executor->pin && mst_bind_thread(device->first_core, device->num_threads)) {
-        /* a wish, not a condition */
-    }
+    pin(context);
 }
 
-mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options, mst_executor **out) {
+/* Signals are for the program's own threads. */
+static mst_status start(worker *w) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    w->started = pthread_create(&w->thread, NULL, work, w) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (w->started) return MST_OK;
+    return MST_FAIL(MST_OUT_OF_MEMORY,
+                    "cannot start a thread for %s: allow more threads (ulimit -u) or use fewer devices",
+                    w->executor->devices->device[w->device].text);
+}
+
+static mst_status make_worker(mst_executor *e, int i) {
+    worker *w = &e->workers[i];
+    w->executor = e;
+    w->device = i;
+    pthread_mutex_init(&w->lock, NULL);
+    w->queue = calloc((size_t)e->num_frames, sizeof *w->queue);
+    w->given_up = calloc((size_t)e->num_frames, sizeof *w->given_up);
+    if (!w->queue || !w->given_up) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an executor");
+    const int threads = e->devices->device[i].num_threads;
+    if (threads > 1) MST_TRY(mst_team_create(threads, e->spin, begin_member, w, &w->team));
+    return i == 0 ? MST_OK : start(w);
+}
+
+mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options, int num_frames,
+                               mst_executor **out) {
     *out = NULL;
-    mst_executor *e = aligned_alloc(CACHE_LINE, (sizeof *e + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
-    worker *workers = aligned_alloc(CACHE_LINE, (size_t)devices->count * sizeof *workers);
-    if (!e || !workers) {
+    const size_t count = (size_t)devices->count;
+    mst_executor *e = calloc(1, sizeof *e);
+    if (e) e->lines = aligned_alloc(_Alignof(mst_line), count * sizeof *e->lines);
+    if (e) e->workers = aligned_alloc(_Alignof(worker), count * sizeof *e->workers);
+    if (!e || !e->lines || !e->workers) {
+        if (e) free(e->lines);
         free(e);
-        free(workers);
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an executor");
     }
-    memset(e, 0, sizeof *e);
-    memset(workers, 0, (size_t)devices->count * sizeof *workers);
+    memset(e->lines, 0, count * sizeof *e->lines);
+    memset(e->workers, 0, count * sizeof *e->workers);
     e->devices = devices;
-    e->check_numerics = options->check_numerics;
     e->pin = options->pin_threads;
-    e->workers = workers;
-    atomic_init(&e->go, 0);
-    mst_bed_init(&e->bed, mst_executor_spins(devices));
+    e->spin = mst_executor_spins(devices);
+    e->num_frames = num_frames;
     mst_status status = MST_OK;
-    for (int i = 0; i < devices->count && !status; i++) {
-        worker *w = &workers[i];
-        atomic_init(&w->done, 0);
-        w->executor = e;
-        w->device = i;
-        if (devices->device[i].num_threads > 1)
-            status =
-                mst_team_create(devices->device[i].num_threads, mst_executor_spins(devices), begin_member, w, &w->team);
-        if (i == 0 || status) continue;
-        w->started = pthread_create(&w->thread, NULL, work, w) == 0;
-        if (!w->started) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread for %s", devices->device[i].text);
-    }
+    for (int i = 0; i < devices->count && !status; i++) status = make_worker(e, i);
     if (!status && e->pin) {
         e->caller = pthread_self();
         e->binding = mst_save_binding();
         status = mst_bind_thread(devices->device[0].first_core, devices->device[0].num_threads);
     }
     if (status)
-        mst_executor_destroy(e);
+        mst_executor_destroy(e, 0);
     else
         *out = e;
     return status;
 }
 
-void mst_executor_destroy(mst_executor *e) {
-    if (!e) return;
-    mst_event_set(&e->bed, &e->go, UINT64_MAX);
+bool mst_executor_destroy(mst_executor *e, double seconds) {
+    if (!e) return true;
+    atomic_store(&e->quit, true);
+    const int64_t deadline = mst_clock_after(seconds);
+    bool all = true;
     for (int i = 1; i < e->devices->count; i++)
-        if (e->workers[i].started) pthread_join(e->workers[i].thread, NULL);
-    for (int i = 0; i < e->devices->count; i++) mst_team_destroy(e->workers[i].team);
-    mst_bed_destroy(&e->bed);
+        if (e->workers[i].started) mst_line_add(&e->workers[i].submitted, 1);
+    for (int i = 1; i < e->devices->count; i++) {
+        worker *w = &e->workers[i];
+        if (!w->started) continue;
+        /* idle threads end at once, whatever the deadline */
+        const bool idle = mst_line_value(&w->done) + 1 == mst_line_value(&w->submitted);
+        if (!mst_line_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true)) {
+            pthread_detach(w->thread);
+            all = false;
+            continue;
+        }
+        pthread_join(w->thread, NULL);
+    }
+    if (!all) return false;
     if (e->binding) mst_restore_binding(e->binding, pthread_equal(pthread_self(), e->caller) != 0);
+    for (int i = 0; i < e->devices->count; i++) {
+        mst_team_destroy(e->workers[i].team);
+        free(e->workers[i].queue);
+        free(e->workers[i].given_up);
+    }
+    free(e->lines);
     free(e->workers);
     free(e);
+    return true;
 }
 
-/* The error that began it: one that is not only "another device failed". */
-static mst_status report(const mst_executor *e) {
-    const worker *first = NULL;
-    for (int i = 0; i < e->devices->count; i++) {
-        const worker *w = &e->workers[i];
-        if (!w->failure.status) continue;
-        if (!first || (first->failure.status == MST_CANCELLED && w->failure.status != MST_CANCELLED)) first = w;
+mst_team *mst_executor_team(const mst_executor *e, int device) {
+    return e->workers[device].team;
+}
+
+void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devices, int32_t num_devices) {
+    atomic_store(&frame->end, MST_RUNNING);
+    atomic_store(&frame->remaining, num_devices);
+    if (num_devices == 0) mst_line_advance(&frame->left, frame->number);
+    for (int32_t i = 0; i < num_devices; i++) {
+        worker *w = &e->workers[devices[i]];
+        const uint64_t number = mst_line_value(&w->submitted) + 1;
+        frame->base[devices[i]] = w->points;
+        if (frame->plan) w->points += (uint64_t)frame->plan->program[devices[i]].num_points;
+        w->queue[number % (uint64_t)e->num_frames] = frame;
+        if (devices[i] == 0) frame->own_number = number;
     }
-    if (!first) return MST_OK;
-    const failure *f = &first->failure;
-    mst_error_set(f->status, f->file, f->line, "%s", f->message);
-    return mst_error_at(f->node, e->devices->device[first->device].text);
+    /* every queue knows its place before any device begins */
+    for (int32_t i = 0; i < num_devices; i++) {
+        worker *w = &e->workers[devices[i]];
+        mst_line_advance(&w->submitted, mst_line_value(&w->submitted) + 1);
+    }
 }
 
-mst_status mst_executor_run(mst_executor *e, const mst_plan *plan, mst_rendezvous *rendezvous, const mst_step *step) {
-    e->plan = plan;
-    e->rendezvous = rendezvous;
-    e->step = *step;
-    e->number++;
-    if (rendezvous) rendezvous->type->begin(rendezvous, e->number);
-    const int before = omp_get_max_threads();
-    if (before != 1) omp_set_num_threads(1);
-    uint64_t mode = mst_flush_denormals();
-    if (e->devices->count > 1) mst_event_set(&e->bed, &e->go, e->number);
-    step_on(&e->workers[0]);
-    for (int i = 1; i < e->devices->count; i++) mst_event_wait(&e->bed, &e->workers[i].done, e->number, NULL, 0);
-    mst_float_mode_set(mode);
-    if (before != 1) omp_set_num_threads(before);
-    return report(e);
+/* Device 0 is done with frame NUMBER, and with those after it whose callers have given up. */
+static void finish_own(worker *w, uint64_t number) {
+    const uint64_t places = (uint64_t)w->executor->num_frames;
+    pthread_mutex_lock(&w->lock);
+    if (mst_line_value(&w->done) == number - 1) {
+        while (w->given_up[(number + 1) % places] && number < mst_line_value(&w->submitted))
+            w->given_up[++number % places] = false;
+        mst_line_advance(&w->done, number);
+    } else {
+        w->given_up[number % places] = true;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
+    worker *w = &e->workers[0];
+    if (mst_line_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
+        const int before = omp_get_max_threads();
+        if (before != 1) omp_set_num_threads(1);
+        const uint64_t mode = mst_flush_denormals();
+        mst_frame_run(frame, 0, e->lines);
+        mst_float_mode_set(mode);
+        if (before != 1) omp_set_num_threads(before);
+    } else {
+        mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one"), -1, 0, true);
+    }
+    finish_own(w, frame->own_number);
+    mst_frame_leave(frame);
 }

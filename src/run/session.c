@@ -2,14 +2,81 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
+#include "muster/ops.h"
 #include "tensor/buffer.h"
 #include "tensor/spec.h"
 
 static const double DEFAULT_TIMEOUT = 600, MOST_TIMEOUT = 1e9; /* seconds */
+enum { MOST_FRAMES = 64 };
 
-static int64_t held_bytes(void *context, int device) {
-    return mst_session_device_memory(context, device);
+/* ---- creating ---- */
+
+static mst_status check_options(mst_session *session) {
+    mst_session_options *o = &session->options;
+    if (!(o->timeout >= 0 && o->timeout <= MOST_TIMEOUT))
+        return MST_FAIL(MST_INVALID, "session: timeout is %g s, must be from 0 (the default, %g) to %g", o->timeout,
+                        DEFAULT_TIMEOUT, MOST_TIMEOUT);
+    if (o->memory_limit < 0) return MST_FAIL(MST_INVALID, "session: memory_limit must not be negative");
+    if (o->num_frames < 0 || o->num_frames > MOST_FRAMES)
+        return MST_FAIL(MST_INVALID, "session: num_frames is %d, must be from 1 to %d", o->num_frames, MOST_FRAMES);
+    if (o->timeout == 0) o->timeout = DEFAULT_TIMEOUT;
+    if (o->num_frames == 0) o->num_frames = 1;
+    return MST_OK;
+}
+
+static mst_status make_slots(mst_session *session) {
+    const size_t devices = (size_t)session->devices.count, slots = (size_t)session->options.num_frames;
+    session->slots = aligned_alloc(_Alignof(mst_slot), slots * sizeof *session->slots);
+    if (!session->slots) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    memset(session->slots, 0, slots * sizeof *session->slots);
+    session->num_slots = (int)slots;
+    for (int i = 0; i < session->num_slots; i++) {
+        mst_slot *slot = &session->slots[i];
+        slot->session = session;
+        slot->generation = 1;
+        slot->arena = calloc(devices, sizeof *slot->arena);
+        slot->frame.base = calloc(devices, sizeof *slot->frame.base);
+        slot->frame.at = calloc(devices, sizeof *slot->frame.at);
+        if (!slot->arena || !slot->frame.base || !slot->frame.at)
+            return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+        slot->frame.devices = &session->devices;
+        slot->frame.copied = &session->copied;
+        slot->frame.check_numerics = session->options.check_numerics;
+        slot->frame.spin = mst_executor_spins(&session->devices);
+        pthread_mutex_init(&slot->frame.lock, NULL);
+    }
+    return MST_OK;
+}
+
+static void init_lock(mst_session *session) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&session->lock, NULL);
+    pthread_cond_init(&session->slot_is_free, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static mst_status create(mst_session *session) {
+    mst_session_options *o = &session->options;
+    MST_TRY(check_options(session));
+    MST_TRY(mst_devices_create(o->devices, o->visible_devices, o->memory_limit, &session->devices));
+    o->devices = o->visible_devices = NULL; /* the strings are the caller's */
+    session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
+    session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
+    if (!session->state_bytes || !session->constant_bytes)
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    if (o->store)
+        session->store = mst_store_retain(o->store);
+    else
+        MST_TRY(mst_store_create(&session->store));
+    MST_TRY(make_slots(session));
+    session->host = (mst_plan_host){.devices = &session->devices, .options = o};
+    /* one more than steps: a job may be on the queues too */
+    return mst_executor_create(&session->devices, o, session->num_slots + 1, &session->executor);
 }
 
 mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
@@ -18,30 +85,8 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     if (!session) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
     if (options) session->options = *options;
     session->graph = graph;
-    mst_status status = MST_OK;
-    if (!(session->options.timeout >= 0 && session->options.timeout <= MOST_TIMEOUT))
-        status = MST_FAIL(MST_INVALID, "session: timeout is %g s, must be from 0 (the default, %g) to %g",
-                          session->options.timeout, DEFAULT_TIMEOUT, MOST_TIMEOUT);
-    if (session->options.memory_limit < 0) status = MST_FAIL(MST_INVALID, "session: memory_limit must not be negative");
-    if (session->options.timeout == 0) session->options.timeout = DEFAULT_TIMEOUT;
-    if (!status) status = mst_devices_parse(session->options.devices, session->options.memory_limit, &session->devices);
-    if (!status) status = mst_devices_show(&session->devices, session->options.visible_devices);
-    session->options.devices = session->options.visible_devices = NULL; /* the strings are the caller's */
-    if (!status) status = mst_executor_create(&session->devices, &session->options, &session->executor);
-    if (!status) {
-        session->variable_bytes = calloc((size_t)session->devices.count, sizeof *session->variable_bytes);
-        if (!session->variable_bytes) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
-    }
-    session->host = (mst_plan_host){.devices = &session->devices,
-                                    .options = &session->options,
-                                    .context = session,
-                                    .store = mst_session_store,
-                                    .variable = mst_session_variable,
-                                    .held_bytes = held_bytes,
-                                    .feed = mst_port_feed,
-                                    .fetch = mst_port_fetch,
-                                    .send = mst_port_send,
-                                    .receive = mst_port_receive};
+    init_lock(session);
+    mst_status status = create(session);
     if (status)
         mst_session_destroy(session);
     else
@@ -49,19 +94,46 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     return status;
 }
 
+static void free_slot(mst_session *session, mst_slot *slot) {
+    for (int d = 0; slot->arena && d < session->devices.count; d++) {
+        mst_domain *domain = session->devices.device[d].domain;
+        if (slot->arena[d].data) domain->type->free(domain, slot->arena[d].data, (size_t)slot->arena[d].bytes);
+        mst_pages_free(slot->arena[d].staging, (size_t)slot->arena[d].staging_bytes);
+    }
+    free(slot->arena);
+    free(slot->frame.base);
+    free(slot->frame.at);
+    free(slot->feeds);
+    free(slot->outputs);
+    pthread_mutex_destroy(&slot->frame.lock);
+}
+
 void mst_session_destroy(mst_session *session) {
     if (!session) return;
-    mst_executor_destroy(session->executor);
-    for (int64_t i = 0; i < session->num_plans; i++) mst_cached_plan_destroy(session->plans[i]);
-    for (int64_t i = 0; i < session->num_blocks; i++) mst_buffer_free(session->blocks[i]);
+    /* a device that does not come back from a kernel keeps all that it works with */
+    if (!mst_executor_destroy(session->executor, session->options.timeout)) return;
+    while (session->num_plans) mst_session_forget_plan(session, session->plans[0]);
+    for (int64_t i = 0; i < session->num_used; i++)
+        mst_copy_release(session->store, session->used[i].state, session->used[i].copy);
+    for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);
     mst_devices_free(&session->devices);
+    mst_store_release(session->store);
+    mst_map_free(&session->copies);
+    pthread_mutex_destroy(&session->lock);
+    pthread_cond_destroy(&session->slot_is_free);
+    free(session->slots);
     free(session->plans);
-    free(session->blocks);
-    free(session->storage);
-    free(session->storage_of);
-    free(session->variable_bytes);
+    free(session->used);
+    free(session->state_bytes);
+    free(session->constant_bytes);
     free(session);
 }
+
+mst_store *mst_session_store(const mst_session *session) {
+    return session->store;
+}
+
+/* ---- a run ---- */
 
 static mst_status check_call(const mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                              int num_fetches) {
@@ -75,9 +147,6 @@ static mst_status check_call(const mst_session *session, const mst_feed *feeds, 
         int64_t count;
         if (feeds[i].fill && mst_tensor_check(feeds[i].spec.dtype, feeds[i].spec.shape, &count))
             return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
-        for (int k = 0; k < i; k++)
-            if (mst_value_equal(feeds[i].value, feeds[k].value))
-                return MST_FAIL(MST_INVALID, "run: '%s' is fed twice", mst_value_name(feeds[i].value));
     }
     for (int i = 0; i < num_fetches; i++)
         if (mst_value_is_none(fetches[i]) || mst_value_graph(fetches[i]) != session->graph)
@@ -106,49 +175,283 @@ static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
     return MST_OK;
 }
 
-static mst_status check_initialized(mst_session *session, mst_plan *plan) {
-    for (int64_t i = 0; i < plan->num_read && !plan->reads_initialized; i++) {
-        const mst_storage *storage = mst_session_storage(session, plan->read[i]);
-        if (storage && storage->initialized) continue;
-        MST_FAIL(MST_INVALID, "variable '%s' is read, but has no value: call mst_session_init_variables first",
-                 plan->read[i]->name);
-        return mst_error_at(plan->read[i]->name, NULL);
+/* What all devices were doing when the time was up. */
+static mst_status too_late(const mst_slot *slot) {
+    const mst_frame *frame = &slot->frame;
+    for (int32_t i = 0; i < slot->cached->num_devices; i++) {
+        const int32_t d = slot->cached->devices[i], node = atomic_load(&frame->at[d]);
+        if (node < 0) continue;
+        const char *name = frame->plan->node[node].name, *device = frame->devices->device[d].text;
+        MST_FAIL(MST_DEADLINE, "the run did not end in %g s: '%s' (%s) on %s has not come back",
+                 slot->session->options.timeout, name, frame->plan->node[node].op->name, device);
+        return mst_error_at(name, device);
     }
-    plan->reads_initialized = true; /* a variable never loses its value */
+    return MST_FAIL(MST_DEADLINE, "the run did not end in %g s: raise the timeout, or look for what is slow",
+                    slot->session->options.timeout);
+}
+
+static mst_status wait_for_slot(mst_session *session, int64_t deadline, int *out) {
+    for (;;) {
+        for (*out = 0; *out < session->num_slots; ++*out)
+            if (!session->slots[*out].busy) return MST_OK;
+        const int64_t left = deadline - mst_clock_now();
+        if (left <= 0) {
+            const mst_slot *slot = &session->slots[0];
+            MST_TRY(slot->cached ? too_late(slot) : MST_OK);
+            return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end",
+                            session->options.timeout);
+        }
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        const int64_t step = left < 1000000000 ? left : 1000000000;
+        until.tv_nsec += (long)step;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&session->slot_is_free, &session->lock, &until);
+    }
+}
+
+/* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained already. */
+static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst_tensor *const *outputs,
+                       int num_fetches) {
+    MST_TRY(mst_grow(&slot->feeds, sizeof *slot->feeds, num_feeds + 1, &slot->feed_capacity));
+    MST_TRY(mst_grow(&slot->outputs, sizeof *slot->outputs, num_fetches + 1, &slot->output_capacity));
+    if (num_feeds) memcpy(slot->feeds, feeds, (size_t)num_feeds * sizeof *feeds);
+    for (int i = 0; i < num_fetches; i++)
+        slot->outputs[i] = outputs && outputs[i] ? mst_tensor_retain(outputs[i]) : NULL;
     return MST_OK;
+}
+
+/* When the caller and all devices have left. */
+static void release_frame(mst_frame *frame) {
+    mst_slot *slot = frame->owner;
+    mst_session *session = slot->session;
+    mst_cached_plan *cached = slot->cached;
+    for (int i = 0; i < cached->num_feeds; i++) mst_tensor_release(slot->feeds[i].tensor);
+    for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
+    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && !atomic_load(&frame->failed);
+    if (happened && frame->has_turn && frame->turn.writer) mst_session_commit_states(session, cached, &frame->turn);
+    if (frame->has_turn) mst_turn_end(&frame->turn);
+    pthread_mutex_lock(&session->lock);
+    slot->busy = false;
+    slot->cached = NULL;
+    mst_cached_plan_release(session, cached);
+    pthread_cond_signal(&session->slot_is_free);
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void begin_frame(mst_session *session, mst_slot *slot, int index) {
+    mst_frame *frame = &slot->frame;
+    mst_cached_plan *cached = slot->cached;
+    frame->plan = cached->plan;
+    frame->instance = cached->bound[index].instance;
+    frame->binding = &cached->bound[index].binding;
+    frame->feeds = slot->feeds;
+    frame->outputs = slot->outputs;
+    frame->release = release_frame;
+    frame->owner = slot;
+    frame->number++;
+    frame->participants = cached->num_devices;
+    frame->failure.code = MST_OK;
+    atomic_store(&frame->decision, MST_UNDECIDED);
+    atomic_store(&frame->arrived, 0);
+    atomic_store(&frame->failed, false);
+    for (int32_t i = 0; i < cached->num_devices; i++) atomic_store(&frame->at[cached->devices[i]], -1);
+    const mst_bound_plan *bound = &cached->bound[index];
+    for (int64_t i = 0; i < bound->num_patches; i++)
+        *bound->patch[i].data = (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
+    mst_executor_submit(session->executor, frame, cached->devices, cached->num_devices);
+}
+
+/* The number that random ops see. */
+static mst_status number_step(mst_session *session, mst_slot *slot, bool initial) {
+    const mst_cached_plan *cached = slot->cached;
+    const int32_t state = cached->plan->step_state;
+    mst_step *step = &slot->frame.step;
+    step->seed = mst_graph_seed(session->graph);
+    step->number = 0;
+    if (initial) return MST_OK;
+    if (state < 0) { /* a stream of their own: numbers below 0 */
+        step->number = -1 - (int64_t)atomic_fetch_add(&session->store->runs, 1);
+        return MST_OK;
+    }
+    const mst_copy *copy = cached->copy[state];
+    return mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number);
+}
+
+/* On the caller's thread, once the frame is on the queues: waits for its turn and opens it. */
+static void open_frame(mst_session *session, mst_slot *slot, bool initial) {
+    mst_frame *frame = &slot->frame;
+    mst_status status = frame->has_turn ? mst_turn_begin(&frame->turn, frame->deadline) : MST_OK;
+    if (!status && slot->cached->uses_state) status = mst_session_check_states(session, slot->cached);
+    if (!status) status = number_step(session, slot, initial);
+    if (status) mst_frame_fail(frame, status, -1, -1, false);
+    mst_line_advance(&frame->ready, frame->number);
+}
+
+/* Runs the frame to its end or its deadline. */
+static mst_status run_frame(mst_session *session, mst_slot *slot, bool initial) {
+    mst_frame *frame = &slot->frame;
+    const mst_cached_plan *cached = slot->cached;
+    open_frame(session, slot, initial);
+    if (cached->num_devices && cached->devices[0] == 0) mst_executor_run_own(session->executor, frame);
+    if (!mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) {
+        mst_failure late;
+        mst_failure_keep(&late, too_late(slot));
+        mst_frame_fail(frame, late.code, -1, -1, false);
+        if (mst_frame_give_up(frame)) return mst_failure_restore(&late);
+    }
+    const mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
+    release_frame(frame);
+    return status;
+}
+
+/* Takes a slot and puts the frame on the queues, in the order of the session and of the store at once. */
+static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t deadline, const mst_feed *feeds,
+                         int num_feeds, mst_tensor **outputs, int num_fetches, mst_slot **out) {
+    int index;
+    MST_TRY(wait_for_slot(session, deadline, &index));
+    MST_TRY(mst_session_bind(session, cached, index));
+    mst_slot *slot = &session->slots[index];
+    slot->frame.deadline = deadline;
+    slot->frame.has_turn = cached->uses_state;
+    MST_TRY(hold(slot, feeds, num_feeds, outputs, num_fetches));
+    mst_status status =
+        cached->uses_state ? mst_turn_take(session->store, cached->plan->commits, deadline, &slot->frame.turn) : MST_OK;
+    if (status) {
+        for (int i = 0; i < num_fetches; i++) mst_tensor_release(slot->outputs[i]);
+        return status;
+    }
+    slot->busy = true;
+    slot->cached = cached;
+    begin_frame(session, slot, index);
+    *out = slot;
+    return MST_OK;
+}
+
+/* What kind of run it is. */
+typedef struct purpose {
+    bool initial; /* gives variables their first values: its random numbers are those of no step */
+    bool once;    /* its plan will not run again */
+} purpose;
+
+static mst_status run(mst_session *session, purpose purpose, const mst_feed *feeds, int num_feeds,
+                      const mst_value *fetches, int num_fetches, mst_tensor **outputs) {
+    MST_TRY(check_call(session, feeds, num_feeds, fetches, num_fetches));
+    const int64_t deadline = mst_clock_after(session->options.timeout);
+    mst_cached_plan *cached;
+    mst_slot *slot = NULL;
+    pthread_mutex_lock(&session->lock);
+    mst_status status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, &cached);
+    pthread_mutex_unlock(&session->lock);
+    MST_TRY(status);
+    /* an output that is fed too must neither be written in place nor freed before the end */
+    for (int i = 0; i < num_feeds; i++)
+        if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
+    status = prepare_outputs(cached->plan, outputs);
+    pthread_mutex_lock(&session->lock);
+    if (!status) status = submit(session, cached, deadline, feeds, num_feeds, outputs, num_fetches, &slot);
+    if (purpose.once) mst_session_forget_plan(session, cached);
+    if (status) mst_cached_plan_release(session, cached);
+    pthread_mutex_unlock(&session->lock);
+    for (int i = 0; i < num_feeds && status; i++) mst_tensor_release(feeds[i].tensor);
+    return status ? status : run_frame(session, slot, purpose.initial);
 }
 
 mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                            int num_fetches, mst_tensor **outputs) {
-    MST_TRY(check_call(session, feeds, num_feeds, fetches, num_fetches));
-    mst_cached_plan *cached;
-    MST_TRY(mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, &cached));
-    mst_plan *plan = cached->plan;
-    MST_TRY(check_initialized(session, plan));
-    /* an output that is fed too must neither be written in place nor go before the end */
-    for (int i = 0; i < num_feeds; i++)
-        if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
-    mst_status status = prepare_outputs(plan, outputs);
-    cached->ports.feeds = feeds;
-    cached->ports.outputs = outputs;
-    for (int64_t i = 0; i < plan->num_patches; i++)
-        *plan->patch[i].data = mst_tensor_data(feeds[plan->patch[i].feed].tensor);
-    mst_step step = {.seed = mst_graph_seed(session->graph), .number = session->step};
-    if (!status) status = mst_executor_run(session->executor, plan, cached->ports.rendezvous, &step);
-    for (int i = 0; i < num_feeds; i++) mst_tensor_release(feeds[i].tensor);
-    if (status) return status;
-    for (int64_t i = 0; i < plan->num_written; i++) mst_session_storage(session, plan->written[i])->initialized = true;
-    session->step++;
+    return run(session, (purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
+}
+
+/* ---- jobs ---- */
+
+static void job_left(mst_frame *frame) {
+    (void)frame; /* its owner waits for it */
+}
+
+mst_status mst_session_job(mst_session *session, mst_status (*function)(void *context, int device), void *context) {
+    const int32_t count = session->devices.count;
+    int32_t *devices = malloc((size_t)count * sizeof *devices);
+    mst_frame *frame = aligned_alloc(_Alignof(mst_frame), sizeof *frame);
+    if (frame) memset(frame, 0, sizeof *frame);
+    if (frame) frame->base = calloc((size_t)count, sizeof *frame->base);
+    if (!devices || !frame || !frame->base) {
+        if (frame) free(frame->base);
+        free(frame);
+        free(devices);
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    }
+    for (int32_t i = 0; i < count; i++) devices[i] = i;
+    frame->devices = &session->devices;
+    frame->job = function;
+    frame->job_context = context;
+    frame->deadline = MST_NEVER;
+    frame->number = 1;
+    frame->release = job_left;
+    pthread_mutex_init(&frame->lock, NULL);
+    mst_line_advance(&frame->ready, 1);
+    mst_executor_submit(session->executor, frame, devices, count);
+    mst_executor_run_own(session->executor, frame);
+    mst_line_wait(&frame->left, frame->number, MST_NEVER, true);
+    pthread_mutex_destroy(&frame->lock);
+    free(frame->base);
+    free(frame);
+    free(devices);
     return MST_OK;
 }
 
-void mst_session_set_step(mst_session *session, int64_t step) {
-    session->step = step;
+/* ---- variables ---- */
+
+static const mst_variable_options *variable_options(mst_value variable) {
+    return mst_node_options(variable.node);
 }
 
-int64_t mst_session_step(const mst_session *session) {
-    return session->step;
+mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out) {
+    *out = NULL;
+    if (!mst_is_variable(variable))
+        return MST_FAIL(MST_INVALID, "get_variable: '%s' is no variable", mst_value_name(variable));
+    mst_status status =
+        mst_store_get(session->store, variable_options(variable)->container, variable.node->name, out);
+    if (status != MST_NOT_FOUND) return status;
+    return MST_FAIL(MST_NOT_FOUND, "variable '%s' has no value yet: call mst_session_init_variables first",
+                    variable.node->name);
 }
+
+mst_status mst_session_set_variable(mst_session *session, mst_value variable, const mst_tensor *value) {
+    if (!mst_is_variable(variable))
+        return MST_FAIL(MST_INVALID, "set_variable: '%s' is no variable", mst_value_name(variable));
+    const mst_spec *spec = &variable.node->dst[0];
+    if (mst_tensor_dtype(value) != spec->dtype || !mst_shape_equal(mst_tensor_shape(value), spec->shape)) {
+        char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+        return MST_FAIL(MST_INVALID, "set_variable: '%s' is %s%s, the value is %s%s", variable.node->name,
+                        mst_dtype_name(spec->dtype), mst_shape_print(spec->shape, want, sizeof want),
+                        mst_dtype_name(mst_tensor_dtype(value)),
+                        mst_shape_print(mst_tensor_shape(value), have, sizeof have));
+    }
+    MST_TRY(mst_graph_check(session->graph));
+    const mst_variable_options *o = variable_options(variable);
+    return mst_store_set(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value);
+}
+
+mst_status mst_session_init_variables(mst_session *session) {
+    const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
+    int wanted = 0;
+    mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
+    if (!assigns) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
+    mst_collection(session->graph, MST_INITIALIZERS, NULL, assigns, count);
+    for (int i = 0; i < count; i++) {
+        const mst_node *variable = assigns[i].node->src[0].node;
+        const mst_variable_options *o = variable->options;
+        const mst_state *state = mst_store_find(session->store, o->container, variable->name);
+        if (!state || !mst_state_has_value(session->store, state)) assigns[wanted++] = assigns[i];
+    }
+    mst_status status =
+        wanted ? run(session, (purpose){.initial = true, .once = true}, NULL, 0, assigns, wanted, NULL) : MST_OK;
+    free(assigns);
+    return status;
+}
+
+/* ---- what it is ---- */
 
 int mst_session_num_devices(const mst_session *session) {
     return session->devices.count;
@@ -160,12 +463,13 @@ const char *mst_session_device(const mst_session *session, int i) {
 
 int64_t mst_session_device_memory(const mst_session *session, int i) {
     if (i < 0 || i >= session->devices.count) return 0;
-    int64_t bytes = session->variable_bytes[i];
-    for (int64_t k = 0; k < session->num_plans; k++) {
-        const mst_program *program = &session->plans[k]->plan->program[i];
-        bytes += program->arena_bytes + program->workspace_bytes;
-    }
+    int64_t bytes = session->state_bytes[i] + session->constant_bytes[i];
+    for (int k = 0; k < session->num_slots; k++) bytes += session->slots[k].arena[i].bytes;
     return bytes;
+}
+
+int64_t mst_session_copied_bytes(const mst_session *session) {
+    return atomic_load(&session->copied);
 }
 
 int64_t mst_session_num_plans(const mst_session *session) {

@@ -1,61 +1,135 @@
-/** The inside of a session. */
+/** The inside of a session.
+ *
+ *      session ---- devices, executor (threads and queues)
+ *         |
+ *         +-- slots: memory of the steps that may be in flight; a frame each
+ *         |     arena of device 0, arena of device 1, ...
+ *         |
+ *         +-- plans: for a call (graph version, feeds, fetches)
+ *         |     executables, constants, copies of entries of the store
+ *         |     bound to each slot when first used there: addresses
+ *         |
+ *         +-- store: the variables
+ */
 #ifndef MUSTER_RUN_SESSION_H
 #define MUSTER_RUN_SESSION_H
 
 #include "graph/graph.h"
+#include "plan/map.h"
 #include "plan/plan.h"
 #include "run/executor.h"
-#include "run/port.h"
 
-/** Where the value of one variable lives. */
-typedef struct mst_storage {
-    const mst_node *node;
-    int device;
-    void *data; /**< in a block */
-    size_t bytes;
-    bool initialized;
-} mst_storage;
+/** Memory of a step in flight. */
+typedef struct mst_slot {
+    mst_frame frame;
+    mst_session *session;
+    struct mst_cached_plan *cached; /**< that runs now */
+    mst_arena_memory *arena;        /**< by device */
+    uint64_t generation;            /**< rises when an arena moves; from 1 */
+    bool busy;
+    mst_feed *feeds; /**< of the frame */
+    int64_t feed_capacity;
+    mst_tensor **outputs; /**< likewise */
+    int64_t output_capacity;
+} mst_slot;
+
+/** An array whose address is that of a fed tensor: set before each step. */
+typedef struct mst_patch {
+    void **data;
+    int32_t feed;
+    int64_t shift;
+} mst_patch;
+
+/** A plan in a slot: addresses. */
+typedef struct mst_bound_plan {
+    uint64_t generation; /**< of the slot when it was bound; 0: not bound */
+    void **instance;     /**< by device: of its backend */
+    char **arena, **staging;
+    mst_team **team;
+    mst_array *arrays; /**< of nodes that groups run */
+    const mst_array **group_arrays;
+    mst_patch *patch;
+    int64_t num_patches, patch_capacity;
+    mst_binding binding;
+} mst_bound_plan;
 
 /** A plan with what it needs to run, and the call it was made for. */
 typedef struct mst_cached_plan {
+    int references; /**< the cache's, and those of runs under way */
     uint64_t graph_version, hash;
     int num_feeds, num_fetches;
     mst_feed *feeds; /**< tensors not held: `spec` describes them, `tensor` only says that it is one */
     mst_value *fetches;
     mst_plan *plan;
-    mst_ports ports;
-    const char **keys;
+    int32_t *devices; /**< that have something to do */
+    int32_t num_devices;
+    void **executable; /**< by device */
+    char **constants;  /**< by device; NULL where the domain is the host's */
+    mst_state **state; /**< by state of the plan; NULL where it is not used */
+    mst_copy **copy;
+    void **data; /**< of the copies */
+    bool uses_state;
+    _Atomic uint64_t seen; /**< last write to the store after which all copies were looked at */
+    mst_bound_plan *bound; /**< by slot */
 } mst_cached_plan;
+
+/** A copy of an entry that the session uses. */
+typedef struct mst_used_copy {
+    mst_state *state;
+    mst_copy *copy;
+} mst_used_copy;
 
 struct mst_session {
     mst_graph *graph;
     mst_session_options options;
     mst_devices devices;
     mst_plan_host host;
+    mst_store *store;
     mst_executor *executor;
-    int64_t step;
-    mst_storage *storage;
-    int64_t num_storages, storage_capacity;
-    int32_t *storage_of; /**< by node id: index + 1, 0 for none */
-    int64_t storage_of_capacity;
-    void **blocks;
-    int64_t num_blocks, block_capacity;
-    int64_t *variable_bytes; /**< by device */
+    pthread_mutex_t lock; /**< of all that follows */
+    pthread_cond_t slot_is_free;
+    mst_slot *slots;
+    int num_slots;
     mst_cached_plan **plans; /**< the last used first */
     int64_t num_plans, plan_capacity, plans_made;
+    mst_map copies; /**< (number of the entry, device or, for a domain's copy, -1 - its first device) -> used */
+    mst_used_copy *used;
+    int64_t num_used, used_capacity;
+    int64_t *state_bytes;    /**< by device */
+    int64_t *constant_bytes; /**< by device */
+    _Atomic int64_t copied;
+    const mst_cached_plan *touching; /**< whose states the devices are touching first */
 };
 
-/** Storage of a variable node, or NULL. */
-mst_storage *mst_session_storage(const mst_session *session, const mst_node *node);
-/** The functions of session->host that concern variables. */
-mst_status mst_session_store(void *session, const mst_node *const *nodes, int64_t num_nodes, int device);
-void *mst_session_variable(void *session, const mst_node *node);
+/** FUNCTION once for each device, on the device's thread. Under the lock. */
+MST_CHECKED mst_status mst_session_job(mst_session *session, mst_status (*function)(void *context, int device),
+                                       void *context);
 
-/** The plan for this call, from the cache or new. */
+/* ---- plans: cache.c ---- */
+
+/** The plan for this call, from the cache or new, with a reference for the caller. Under the lock. */
 MST_CHECKED mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num_feeds,
                                         const mst_value *fetches, int num_fetches, mst_cached_plan **out);
-void mst_cached_plan_destroy(mst_cached_plan *cached);
-/** Destroys the plan used last. */
-void mst_session_drop_plan(mst_session *session);
+/** Drops a reference. Under the lock. */
+void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached);
+/** Takes a plan out of the cache: it will not run again. Under the lock. */
+void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
+/** Gives CACHED addresses in slot I, where it has none that hold. Under the lock. */
+MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
+/** Frees what a plan has in a slot. */
+void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
+
+/* ---- entries of the store: state.c ---- */
+
+/** Finds or makes the entries and copies that a new plan needs. Under the lock. */
+MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);
+/** Looks whether all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
+MST_CHECKED mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cached);
+/** What CACHED writes has been written, in TURN. */
+void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_turn *turn);
+/** Error where DEVICE would need more than its limit with MORE bytes beside what it has; PLAN (may be NULL) names the
+ *  largest. */
+MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,
+                                               int64_t more);
 
 #endif

@@ -1,4 +1,4 @@
-/** Building the update of variables: slots, moving averages, and the apply_gradients nodes of all parts. */
+/** Building the update of variables: slots, moving averages, and the apply_gradients node. */
 #ifndef MUSTER_STRATEGY_APPLY_H
 #define MUSTER_STRATEGY_APPLY_H
 
@@ -7,10 +7,10 @@
 /** What to update from what. */
 typedef struct mst_update {
     mst_graph *graph;
-    const mst_optimizer *optimizer;            /**< in the graph's arena */
-    int num_variables, num_shards, num_copies; /**< as many parts as copies */
-    const mst_value *variables;                /**< [num_variables], the variables themselves */
-    const mst_value *gradients;                /**< [num_shards][num_variables] */
+    const mst_optimizer *optimizer; /**< checked, with its defaults */
+    int num_variables, num_shards;
+    const mst_value *variables; /**< [num_variables] */
+    const mst_value *gradients; /**< [num_shards][num_variables] */
     mst_value global_step;
 } mst_update;
 
@@ -21,9 +21,7 @@ typedef struct mst_update_values {
 } mst_update_values;
 
 void mst_build_update(const mst_update *update, mst_update_values *out);
-/** A copy of OPTIMIZER in the arena of the graph, checked; NULL and the error on the graph where it is not right. */
-const mst_optimizer *mst_keep_optimizer(mst_graph *graph, const mst_optimizer *optimizer);
-/** Copy number I of a variable: itself for 0, else that of mirrored device I. */
-mst_value mst_mirror(mst_value variable, int i);
+/** OPTIMIZER with its defaults in *OUT, checked; false and the error on the graph where it is not right. */
+bool mst_resolve_optimizer(mst_graph *graph, const mst_optimizer *optimizer, mst_optimizer *out);
 
 #endif

@@ -20,14 +20,15 @@ mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *g
         gradient[count++] = gradients[v];
     }
     mst_update_values values = {.train = mst_graph_error_value(graph)};
-    mst_update update = {.graph = graph,
-                         .optimizer = mst_keep_optimizer(graph, optimizer),
-                         .num_variables = count,
-                         .num_shards = 1,
-                         .num_copies = 1,
-                         .variables = used,
-                         .gradients = gradient,
-                         .global_step = mst_value_is_none(global_step) ? mst_global_step(graph) : global_step};
+    mst_optimizer resolved;
+    failed |= !mst_resolve_optimizer(graph, optimizer, &resolved);
+    const mst_update update = {.graph = graph,
+                               .optimizer = &resolved,
+                               .num_variables = count,
+                               .num_shards = 1,
+                               .variables = used,
+                               .gradients = gradient,
+                               .global_step = mst_value_is_none(global_step) ? mst_global_step(graph) : global_step};
     if (!failed) mst_build_update(&update, &values);
     free(used);
     return values.train;

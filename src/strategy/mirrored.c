@@ -1,6 +1,5 @@
-/* mirrored: a copy of the variables on each device. An update is a reduce-scatter (each device adds the gradients of
- * all shards for its part of the parameters), the optimizer on that part, and an all-gather (each device writes its
- * part to all copies), in one pass: local devices see each other's memory. */
+/* mirrored: each device keeps a copy of the variables. The plan makes of an update what suits the devices: those that
+ * share memory make a part each for all copies, others exchange gradients (plan/update.c). */
 #include "strategy/type.h"
 
 const mst_strategy_type mst_strategy_mirrored = {

@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "device/device.h"
 #include "strategy/type.h"
 
@@ -16,17 +14,16 @@ int mst_strategy_spread(const mst_strategy *strategy, int shard) {
 }
 
 mst_status mst_strategy_resolve(mst_strategy *strategy) {
-    if (strategy->num_devices < 0 || strategy->num_devices > MST_MAX_DEVICES)
-        return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices,
-                        MST_MAX_DEVICES);
+    enum { MOST = 1 << 20 }; /* as many gradients as one update can take */
+    if (strategy->num_devices < 0 || strategy->num_devices > MOST)
+        return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices, MOST);
     if (strategy->num_devices == 0) strategy->num_devices = 1;
     if (strategy->kind == MST_STRATEGY_DEFAULT)
         strategy->kind = strategy->num_devices > 1 ? MST_STRATEGY_MIRRORED : MST_STRATEGY_ONE;
-    bool spread = strategy->kind != MST_STRATEGY_ONE;
+    const bool spread = strategy->kind != MST_STRATEGY_ONE;
     if (strategy->num_shards == 0) strategy->num_shards = spread ? strategy->num_devices : 1;
-    enum { MAX_SHARDS = 2048 };
-    if (strategy->num_shards < 1 || strategy->num_shards > MAX_SHARDS)
-        return MST_FAIL(MST_INVALID, "strategy: %d shards, must be from 1 to %d", strategy->num_shards, MAX_SHARDS);
+    if (strategy->num_shards < 1 || strategy->num_shards > MOST)
+        return MST_FAIL(MST_INVALID, "strategy: %d shards, must be from 1 to %d", strategy->num_shards, MOST);
     if (spread && strategy->num_shards % strategy->num_devices != 0)
         return MST_FAIL(
             MST_INVALID, "strategy %s: %d shards do not divide over %d devices: take a multiple of %d shards",
@@ -34,7 +31,11 @@ mst_status mst_strategy_resolve(mst_strategy *strategy) {
     return MST_OK;
 }
 
+const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *text, size_t size) {
+    return strategy->devices ? strategy->devices[i] : mst_device_default_name(i, text, size);
+}
+
 const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size) {
-    snprintf(text, (size_t)size, "/device:CPU:%d", mst_strategy_type_of(strategy)->device(strategy, shard));
-    return text;
+    return mst_strategy_device_name(strategy, mst_strategy_type_of(strategy)->device(strategy, shard), text,
+                                    (size_t)size);
 }

@@ -1,4 +1,4 @@
-/** What makes one strategy: where replicas run, what they share, who updates. One file each. */
+/** What makes one strategy: where replicas run, and what they share. One file each. */
 #ifndef MUSTER_STRATEGY_TYPE_H
 #define MUSTER_STRATEGY_TYPE_H
 
@@ -7,7 +7,7 @@
 typedef struct mst_strategy_type {
     const char *name;
     const char *scope; /**< name scope of replica i: scope_i */
-    bool mirrored;     /**< each device has a copy of the variables and updates a part of all copies */
+    bool mirrored;     /**< each device keeps a copy of the variables */
     int (*device)(const mst_strategy *strategy, int shard);
 } mst_strategy_type;
 
@@ -17,5 +17,7 @@ extern const mst_strategy_type mst_strategy_one, mst_strategy_towers, mst_strate
 const mst_strategy_type *mst_strategy_type_of(const mst_strategy *strategy);
 /** Shards in order, the same number on each device. */
 int mst_strategy_spread(const mst_strategy *strategy, int shard);
+/** The name of device I, into TEXT where it is not one that was given; returns it. */
+const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *text, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "tensor/buffer.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,4 +34,46 @@ mst_status mst_buffer_alloc(size_t size, void **out) {
 
 void mst_buffer_free(void *buffer) {
     free(buffer);
+}
+
+/* The C library takes blocks of this size from the system as they are, untouched; smaller ones it may have used before.
+ */
+enum { OWN_PAGES = 256 * 1024 };
+
+static size_t pages_size(size_t size) {
+    const size_t unit = size >= HUGE_PAGE ? HUGE_PAGE : 4096;
+    return (size + unit - 1) / unit * unit;
+}
+
+mst_status mst_pages_alloc(size_t size, void **out) {
+    if (size < OWN_PAGES) return mst_buffer_alloc(size, out);
+    *out = NULL;
+    const size_t bytes = pages_size(size), spare = size >= HUGE_PAGE ? HUGE_PAGE : 0;
+    if (bytes < size || bytes + spare < bytes) return no_memory(size);
+    char *data = mmap(NULL, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) return no_memory(size);
+    if (spare) { /* gives back what lies before and behind the aligned part */
+        const size_t before = (HUGE_PAGE - (uintptr_t)data % HUGE_PAGE) % HUGE_PAGE;
+        if (before) munmap(data, before);
+        if (spare > before) munmap(data + before + bytes, spare - before);
+        data += before;
+        (void)madvise(data, bytes, MADV_HUGEPAGE);
+    }
+    *out = data;
+    return MST_OK;
+}
+
+mst_status mst_memory_probe(size_t size) {
+    void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) return no_memory(size);
+    munmap(data, size);
+    return MST_OK;
+}
+
+void mst_pages_free(void *data, size_t size) {
+    if (!data) return;
+    if (size < OWN_PAGES)
+        mst_buffer_free(data);
+    else
+        munmap(data, pages_size(size));
 }

@@ -1,4 +1,4 @@
-/** Memory for tensors, variables and plans: zeroed, aligned to a cache line. */
+/** Memory for tensors, state and arenas: zeroed, aligned to a cache line. */
 #ifndef MUSTER_TENSOR_BUFFER_H
 #define MUSTER_TENSOR_BUFFER_H
 
@@ -12,5 +12,14 @@ enum { MST_ALIGNMENT = 64 };
 size_t mst_align(size_t size);
 MST_CHECKED mst_status mst_buffer_alloc(size_t size, void **out);
 void mst_buffer_free(void *buffer);
+
+/** SIZE bytes of zeros that nobody has touched yet, aligned to a cache line: which memory of the machine they are in is
+ *  decided by the thread that first writes to them. Large ones are in large pages. */
+MST_CHECKED mst_status mst_pages_alloc(size_t size, void **out);
+/** MST_OUT_OF_MEMORY where SIZE bytes cannot be had now: asked before a library is called that ends the process, or
+ *  crashes, where it gets no memory. */
+MST_CHECKED mst_status mst_memory_probe(size_t size);
+/** SIZE is that of the allocation; DATA may be NULL. */
+void mst_pages_free(void *data, size_t size);
 
 #endif

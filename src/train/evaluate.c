@@ -71,7 +71,7 @@ static mst_status build_predict(mst_trainer *trainer) {
     mst_graph *graph = trainer->graph;
     mst_shape shape = {.ndim = trainer->row[0].shape.ndim + 1, .dim = {-1}};
     for (int i = 0; i < trainer->row[0].shape.ndim; i++) shape.dim[i + 1] = trainer->row[0].shape.dim[i];
-    mst_with_device (graph, "/device:CPU:0") {
+    mst_with_device (graph, trainer->devices[0]) {
         /* shares the variables of training, which are there or are made now */
         mst_with_name (graph, "predict") {
             graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */

@@ -31,6 +31,7 @@ static void destroy(mst_trainer *trainer) {
     destroy_step(&trainer->evaluate);
     mst_session_destroy(trainer->session);
     mst_graph_destroy(trainer->graph);
+    free(trainer->devices);
     free(trainer);
 }
 
@@ -44,6 +45,11 @@ static mst_status make(mst_trainer *trainer) {
     trainer->strategy.num_devices =
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
     MST_TRY(mst_strategy_resolve(&trainer->strategy));
+    trainer->devices = calloc((size_t)trainer->strategy.num_devices, sizeof *trainer->devices);
+    if (!trainer->devices) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a trainer");
+    for (int i = 0; i < trainer->strategy.num_devices; i++)
+        trainer->devices[i] = mst_session_device(trainer->session, i);
+    trainer->strategy.devices = trainer->devices;
     const mst_optimizer *o = &trainer->options.optimizer;
     trainer->optimizer = mst_optimizer_named(o->rule ? o->rule : "sgd", *o);
     MST_TRY(mst_optimizer_check(&trainer->optimizer));
@@ -196,7 +202,7 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
     mst_strategy_build(trainer->graph, &trainer->strategy, training ? &trainer->optimizer : NULL, build_replica, step,
                        &step->values);
     if (!mst_value_is_none(step->confusion[0]))
-        mst_with_device (trainer->graph, "/device:CPU:0")
+        mst_with_device (trainer->graph, trainer->devices[0])
             step->total_confusion = mst_add_n(step->confusion, trainer->strategy.num_shards);
     MST_TRY(mst_graph_check(trainer->graph));
     int n = 0;
@@ -237,6 +243,5 @@ mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
         }
         first += count;
     }
-    mst_session_set_step(trainer->session, trainer->step);
     return mst_session_run(trainer->session, step->feed, 2 * shards, step->fetch, step->num_fetches, step->output);
 }

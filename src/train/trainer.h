@@ -35,6 +35,7 @@ typedef struct mst_trainer {
     mst_model *model;
     mst_compile_options options;
     mst_strategy strategy;
+    const char **devices; /**< names, of the session; of the strategy */
     mst_optimizer optimizer;
     mst_graph *graph;
     mst_session *session;

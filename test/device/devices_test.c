@@ -8,7 +8,7 @@
 static void specification_gives_devices_with_full_names(void **state) {
     (void)state;
     mst_devices devices;
-    EXPECT_OK(mst_devices_parse("cpu:4/1", 0, &devices));
+    EXPECT_OK(mst_devices_create("cpu:4/1", NULL, 0, &devices));
     assert_int_equal(devices.count, 4);
     assert_string_equal(devices.device[0].text, "/job:localhost/replica:0/task:0/device:CPU:0");
     assert_string_equal(devices.device[3].text, "/job:localhost/replica:0/task:0/device:CPU:3");
@@ -24,7 +24,7 @@ static void default_is_one_device_of_all_cores(void **state) {
     static const char *const specs[] = {NULL, "", "cpu", "CPU", "cpu:1"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         mst_devices devices;
-        EXPECT_OK(mst_devices_parse(specs[i], 7, &devices));
+        EXPECT_OK(mst_devices_create(specs[i], NULL, 7, &devices));
         assert_int_equal(devices.count, 1);
         assert_int_equal(devices.device[0].num_threads, mst_num_cores());
         assert_int_equal(devices.device[0].first_core, 0);
@@ -40,7 +40,7 @@ static void cores_are_shared_evenly_and_each_device_has_at_least_one_thread(void
         char spec[16];
         mst_devices devices;
         snprintf(spec, sizeof spec, "cpu:%d", count);
-        EXPECT_OK(mst_devices_parse(spec, 0, &devices));
+        EXPECT_OK(mst_devices_create(spec, NULL, 0, &devices));
         assert_int_equal(devices.count, count);
         for (int i = 0; i < count; i++) {
             int share = cores / count > 0 ? cores / count : 1;
@@ -54,28 +54,28 @@ static void cores_are_shared_evenly_and_each_device_has_at_least_one_thread(void
 static void visible_devices_are_numbered_anew(void **state) {
     (void)state;
     mst_devices devices;
-    EXPECT_OK(mst_devices_parse("cpu:4/1", 0, &devices));
-    EXPECT_OK(mst_devices_show(&devices, NULL));
+    EXPECT_OK(mst_devices_create("cpu:4/1", NULL, 0, &devices));
     assert_int_equal(devices.count, 4);
     int core = devices.device[3].first_core;
-    EXPECT_OK(mst_devices_show(&devices, "3,1"));
+    mst_devices_free(&devices);
+    EXPECT_OK(mst_devices_create("cpu:4/1", "3,1", 0, &devices));
     assert_int_equal(devices.count, 2);
     assert_string_equal(devices.device[0].text, "/job:localhost/replica:0/task:0/device:CPU:0");
     assert_string_equal(devices.device[1].text, "/job:localhost/replica:0/task:0/device:CPU:1");
     assert_int_equal(devices.device[0].first_core, core);
-    static const char *const bad[] = {"2", "0,0", "-1", "x", "1 0"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(mst_devices_show(&devices, bad[i]), MST_INVALID);
-        assert_int_equal(devices.count, 2);
-    }
     mst_devices_free(&devices);
+    static const char *const bad[] = {"4", "0,0", "-1", "x", "1 0"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(mst_devices_create("cpu:4/1", bad[i], 0, &devices), MST_INVALID);
+        assert_null(devices.device);
+    }
 }
 
 static void lists_continue_the_numbers_of_a_type(void **state) {
     (void)state;
     mst_devices devices;
     char text[512];
-    EXPECT_OK(mst_devices_parse("cpu:2/1,cpu/3", 0, &devices));
+    EXPECT_OK(mst_devices_create("cpu:2/1,cpu/3", NULL, 0, &devices));
     assert_int_equal(devices.count, 3);
     assert_int_equal(devices.device[2].name.index, 2);
     assert_int_equal(devices.device[2].num_threads, 3);
@@ -86,10 +86,10 @@ static void lists_continue_the_numbers_of_a_type(void **state) {
 static void bad_specifications_are_refused(void **state) {
     (void)state;
     static const char *const bad[] = {"cpu:0",  "cpu:-1",   "cpu:",  "cpu:two",  "cpu:2/0", "cpu:2/", "cpu:2/x", "gpu",
-                                      "cpu:2x", "cpu,,cpu", "tpu:4", "cpu:1000", ":2",      "/cpu",   "cpu:2/-1"};
+                                      "cpu:2x", "cpu,,cpu", "tpu:4", "cpu:100000", ":2",      "/cpu",   "cpu:2/-1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         mst_devices devices;
-        EXPECT_ERROR(mst_devices_parse(bad[i], 0, &devices), MST_INVALID, bad[i]);
+        EXPECT_ERROR(mst_devices_create(bad[i], NULL, 0, &devices), MST_INVALID, bad[i]);
         assert_null(devices.device);
     }
     mst_session *session;
@@ -183,7 +183,7 @@ static void plans_that_are_kept_stay_under_the_memory_limit(void **state) {
         assert_in_range(mst_session_device_memory(session, 0), 600000, LIMIT);
         mst_tensor_release(feed.tensor);
     }
-    assert_int_equal(mst_session_num_plans(session), 2 * SIZES);
+    assert_int_equal(mst_session_num_plans(session), SIZES); /* they share the memory of a step */
     engine_end(g, session);
 }
 

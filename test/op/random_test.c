@@ -11,7 +11,7 @@ static mst_tensor *draw(uint64_t graph_seed, const char *scope, uint64_t seed, i
     mst_value value = MST_NONE;
     mst_with_name (graph, scope) value = mst_random_normal(.graph = graph, .shape = MST_SHAPE(count), .seed = seed);
     mst_session *session = engine_session(graph, NULL);
-    mst_session_set_step(session, step);
+    engine_set_run(session, step);
     mst_tensor *tensor = engine_fetch(session, NULL, 0, value);
     engine_end(graph, session);
     return tensor;
@@ -46,9 +46,9 @@ static void each_step_of_a_session_draws_anew_and_can_be_drawn_again(void **stat
     mst_graph *graph = engine_graph();
     mst_value value = mst_random_uniform(.graph = graph, .shape = MST_SHAPE(10));
     mst_session *session = engine_session(graph, NULL);
-    mst_session_set_step(session, 7);
+    engine_set_run(session, 7);
     mst_tensor *first = engine_fetch(session, NULL, 0, value), *second = engine_fetch(session, NULL, 0, value);
-    mst_session_set_step(session, 7);
+    engine_set_run(session, 7);
     mst_tensor *again = engine_fetch(session, NULL, 0, value);
     assert_false(engine_same_bits(first, second));
     assert_true(engine_same_bits(first, again));

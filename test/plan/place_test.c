@@ -1,13 +1,25 @@
 #include "support/test.h"
 
 #include "device/device.h"
+#include "run/backend.h"
 
 /* A device that has kernels for everything but matmul and negation. */
 static bool fake_supports(const mst_op *op, int num_src, const mst_spec *src) {
     (void)num_src, (void)src;
     return strcmp(op->name, "matmul") != 0 && strcmp(op->name, "neg") != 0;
 }
-static const mst_device_type fake = {.name = "FAKE", .supports = fake_supports};
+static mst_status fake_domain(int index, mst_domain **out) {
+    (void)index;
+    *out = &mst_domain_host;
+    return MST_OK;
+}
+static const char *const fake_engines[] = {"reference", NULL};
+static const mst_device_type fake = {.size = sizeof(mst_device_type),
+                                     .name = "FAKE",
+                                     .engines = fake_engines,
+                                     .supports = fake_supports,
+                                     .domain = fake_domain,
+                                     .backend = &mst_backend_cpu};
 
 static int register_fake(void **state) {
     (void)state;

@@ -37,7 +37,7 @@ static void random_numbers_differ_from_step_to_step_and_from_each_other(void **s
     EXPECT_OK(mst_session_run(session, NULL, 0, (mst_value[]){a, b}, 2, first));
     assert_false(engine_same_bits(first[0], first[1]));
     assert_false(engine_same_bits(first[0], second));
-    mst_session_set_step(session, 0);
+    engine_set_run(session, 0);
     mst_tensor *again = engine_fetch(session, NULL, 0, a);
     assert_true(engine_same_bits(again, second));
     for (int i = 0; i < 2; i++) mst_tensor_release(first[i]);

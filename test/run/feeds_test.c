@@ -172,21 +172,6 @@ static void outputs_that_do_not_fit_or_are_shared_are_replaced(void **state) {
     engine_end(f.graph, f.session);
 }
 
-static void steps_are_counted_and_may_be_set(void **state) {
-    (void)state;
-    mst_graph *g = engine_graph();
-    mst_value c = mst_scalar(g, MST_F32, 1);
-    mst_session *session = engine_session(g, NULL);
-    assert_int_equal(mst_session_step(session), 0);
-    engine_run(session, c);
-    engine_run(session, c);
-    assert_int_equal(mst_session_step(session), 2);
-    mst_session_set_step(session, 10);
-    engine_run(session, c);
-    assert_int_equal(mst_session_step(session), 11);
-    engine_end(g, session);
-}
-
 static void filled_feed_must_be_of_a_known_dtype_and_shape(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -234,7 +219,6 @@ int main(void) {
         cmocka_unit_test(batch_without_rows_is_a_batch),
         cmocka_unit_test(outputs_that_fit_are_written_in_place),
         cmocka_unit_test(outputs_that_do_not_fit_or_are_shared_are_replaced),
-        cmocka_unit_test(steps_are_counted_and_may_be_set),
         cmocka_unit_test(filled_feed_must_be_of_a_known_dtype_and_shape),
         cmocka_unit_test(output_may_be_a_tensor_that_is_fed),
     };

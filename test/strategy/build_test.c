@@ -3,6 +3,8 @@
 #include "support/test.h"
 #include "support/training.h"
 
+#include "store/store.h"
+
 enum { FEATURES = 5, MOST_SHARDS = 8 };
 
 /* A linear model with a squared error, whose placeholders are kept by shard. */
@@ -143,7 +145,7 @@ static void towers_have_scopes_and_devices_and_share_variables(void **state) {
     mst_graph_destroy(g);
 }
 
-static void mirrored_replicas_have_copies_of_the_variables_on_their_devices(void **state) {
+static void mirrored_variables_are_one_node_and_say_where_their_copies_are(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     linear m = {.l2 = 0};
@@ -155,8 +157,9 @@ static void mirrored_replicas_have_copies_of_the_variables_on_their_devices(void
     assert_true(has_node(g, "replica_1/x", "/device:CPU:0"));
     assert_true(has_node(g, "replica_3/x", "/device:CPU:1"));
     assert_true(has_node(g, "w", "/device:CPU:0"));
-    assert_true(has_node(g, "w/replica_1", "/device:CPU:1"));
-    assert_int_equal(mst_collection(g, MST_TRAINABLE, NULL, NULL, 0), 2); /* copies are not variables of their own */
+    const mst_variable_options *o = mst_node_options(mst_graph_find(g, "w"));
+    assert_string_equal(o->mirrored, "/device:CPU:0,/device:CPU:1");
+    assert_int_equal(mst_collection(g, MST_TRAINABLE, NULL, NULL, 0), 2);
     assert_int_equal(mst_collection(g, MST_VARIABLES, NULL, NULL, 0), 2);
     mst_graph_destroy(g);
 }
@@ -178,12 +181,16 @@ static void copies_stay_equal(void **state) {
             (mst_feed){.value = m.y[s], .tensor = engine_random(MST_F64, MST_SHAPE(3), -1, 1, 10 + (unsigned)s)};
     }
     for (int i = 0; i < 50; i++) EXPECT_OK(mst_session_run(session, feed, 4, &values.train, 1, NULL));
-    mst_tensor *w, *copy;
+    mst_tensor *w;
     EXPECT_OK(mst_session_get_variable(session, (mst_value){.node = mst_graph_find(g, "w")}, &w));
-    EXPECT_OK(mst_session_get_variable(session, (mst_value){.node = mst_graph_find(g, "w/replica_1")}, &copy));
-    assert_true(engine_same_bits(w, copy));
+    const mst_state *entry = mst_store_find(mst_session_store(session), NULL, "w");
+    int copies = 0;
+    for (const mst_copy *copy = entry->copies; copy; copy = copy->next, copies++) {
+        assert_true(copy->version == entry->version);
+        assert_memory_equal(copy->data, mst_tensor_data(w), entry->bytes);
+    }
+    assert_int_equal(copies, 2);
     mst_tensor_release(w);
-    mst_tensor_release(copy);
     for (int i = 0; i < 4; i++) mst_tensor_release(feed[i].tensor);
     engine_end(g, session);
 }
@@ -236,7 +243,8 @@ static void setting_a_mirrored_variable_sets_all_copies(void **state) {
     mst_step_values values;
     mst_strategy_build(g, &strategy, &optimizer, build_weight, NULL, &values);
     EXPECT_OK(mst_graph_check(g));
-    mst_value w = {.node = mst_graph_find(g, "w")}, copy = {.node = mst_graph_find(g, "w/replica_1")};
+    mst_value w = {.node = mst_graph_find(g, "w")}, copy = MST_NONE;
+    mst_with_device (g, "/cpu:1") copy = mst_scale(w, 1); /* reads the copy of that device */
     mst_tensor *value = engine_tensor(MST_F32, MST_SHAPE(1), (double[]){10});
     mst_session *session;
     EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1"}, &session));
@@ -257,7 +265,7 @@ int main(void) {
         cmocka_unit_test(batch_smaller_than_the_shards_is_weighted_exactly),
         cmocka_unit_test(penalties_are_in_the_loss_and_in_the_gradient),
         cmocka_unit_test(towers_have_scopes_and_devices_and_share_variables),
-        cmocka_unit_test(mirrored_replicas_have_copies_of_the_variables_on_their_devices),
+        cmocka_unit_test(mirrored_variables_are_one_node_and_say_where_their_copies_are),
         cmocka_unit_test(copies_stay_equal),
         cmocka_unit_test(defaults_are_filled_in),
         cmocka_unit_test(strategies_that_cannot_be_are_refused),

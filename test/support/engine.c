@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "store/store.h"
 #include "support/expect.h"
 
 mst_graph *engine_graph(void) {
@@ -65,6 +66,10 @@ double engine_number(mst_session *session, mst_value fetch) {
 
 void engine_run(mst_session *session, mst_value fetch) {
     EXPECT_OK(mst_session_run(session, NULL, 0, &fetch, 1, NULL));
+}
+
+void engine_set_run(mst_session *session, int64_t number) {
+    atomic_store(&mst_session_store(session)->runs, (uint64_t)number);
 }
 
 bool engine_same_bits(const mst_tensor *a, const mst_tensor *b) {

@@ -24,6 +24,9 @@ double engine_number(mst_session *session, mst_value fetch);
 /** Runs without feeds and outputs. */
 void engine_run(mst_session *session, mst_value fetch);
 
+/** The number of the next run, which random ops see: runs that make no step are counted from 0. */
+void engine_set_run(mst_session *session, int64_t number);
+
 /** Same dtype, shape and bytes. */
 bool engine_same_bits(const mst_tensor *a, const mst_tensor *b);
 /** Largest |a - b| / max(1, |b|) over all elements; infinite where shapes differ. */

@@ -89,6 +89,5 @@ static mst_kernel_function choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_cpu_parts = {
     .engine = "cpu",
-    .device_type = "CPU",
     .select = choose,
 };

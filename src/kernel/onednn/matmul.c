@@ -14,6 +14,7 @@
 #include "kernel/onednn/base/product.h"
 #include "op/fused_matmul.h"
 #include "op/op.h"
+#include "op/update.h"
 
 typedef struct state {
     mst_product *product;
@@ -138,7 +139,6 @@ static mst_kernel_function choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_onednn_matmul = {
     .engine = "onednn",
-    .device_type = "CPU",
     .ops = (const char *const[]){"matmul", "fused_matmul", NULL},
     .select = choose,
     .prepare = prepare,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tensor/buffer.h"
+
 enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PRODUCT_C };
 enum { SCRATCHPAD = MST_PRODUCT_OPERANDS, NUM_ARGS };
 enum { WHOLE, REST, NUM_SIZES }; /* parts of CHUNK indices, and the last one */
@@ -28,14 +30,6 @@ struct mst_product {
     int64_t
         step[MST_PRODUCT_OPERANDS]; /* elements from one index of the axis to the next; 0 where it has not this axis */
 };
-
-int64_t mst_gradient_rows(int64_t rows, int64_t columns) {
-    enum { ELEMENTS = 28 * 1024, GROUP = 8 }; /* rows that the loops of oneDNN take at once */
-    const int64_t most = columns < ELEMENTS / GROUP ? ELEMENTS / columns / GROUP * GROUP : GROUP;
-    const int64_t parts = (rows + most - 1) / most; /* of about the same size */
-    const int64_t even = (rows + parts - 1) / parts;
-    return (even + GROUP - 1) / GROUP * GROUP;
-}
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static dnnl_engine_t engine;
@@ -175,6 +169,8 @@ static dnnl_status_t make(mst_product *p, const mst_product_shape *shape, int ax
 mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                               const char *name, mst_product **out) {
     *out = NULL;
+    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
+    MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     pthread_once(&once, make_engine);
     mst_product *p = calloc(1, sizeof *p);
     if (p) p->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *p->calls);

@@ -20,10 +20,6 @@ typedef struct mst_product_shape {
 
 typedef struct mst_product mst_product;
 
-/** Rows of a part of a weight's gradient [ROWS, COLUMNS]: with its weights, slots and averages it stays in a core's
- *  second-level cache. A function of the shape alone. */
-int64_t mst_gradient_rows(int64_t rows, int64_t columns);
-
 /** Operand WHICH as a row-major array of SHAPE, aligned to the last dimensions; TRANSPOSED: with the last two swapped.
  */
 void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool transposed);

@@ -1,0 +1,49 @@
+#include "device/domain.h"
+
+#include <string.h>
+
+#include "tensor/buffer.h"
+
+static mst_status host_alloc(mst_domain *domain, size_t bytes, void **out) {
+    (void)domain;
+    return mst_pages_alloc(bytes, out);
+}
+
+static void host_free(mst_domain *domain, void *data, size_t bytes) {
+    (void)domain;
+    mst_pages_free(data, bytes);
+}
+
+static mst_status host_copy(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes) {
+    (void)to, (void)from;
+    if (bytes) memcpy(dst, src, bytes);
+    return MST_OK;
+}
+
+static const mst_domain_type host_type = {.size = sizeof(mst_domain_type),
+                                          .name = "host",
+                                          .host = true,
+                                          .alloc = host_alloc,
+                                          .free = host_free,
+                                          .copy = host_copy};
+
+mst_domain mst_domain_host = {.type = &host_type};
+
+/* Two domains that know nothing of each other: by way of the host. */
+static mst_status copy_by_host(mst_domain *to, char *dst, mst_domain *from, const char *src, size_t bytes) {
+    enum { CHUNK = 1 << 16 };
+    char chunk[CHUNK];
+    for (size_t done = 0; done < bytes; done += CHUNK) {
+        const size_t size = bytes - done < CHUNK ? bytes - done : CHUNK;
+        MST_TRY(from->type->copy(&mst_domain_host, chunk, from, src + done, size));
+        MST_TRY(to->type->copy(to, dst + done, &mst_domain_host, chunk, size));
+    }
+    return MST_OK;
+}
+
+mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes) {
+    if (!bytes) return MST_OK;
+    if (from->type == to->type || from->type->host) return to->type->copy(to, dst, from, src, bytes);
+    if (to->type->host) return from->type->copy(to, dst, from, src, bytes);
+    return copy_by_host(to, dst, from, src, bytes);
+}

@@ -1,0 +1,45 @@
+/* The types of devices: the CPU, and what modules have registered. */
+#include <pthread.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/arena.h"
+#include "device/device.h"
+
+extern const mst_device_type mst_device_type_cpu;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const mst_device_type **registered;
+static int64_t num_registered, capacity;
+
+static bool is_named(const mst_device_type *type, const char *name, size_t length) {
+    return strlen(type->name) == length && strncasecmp(type->name, name, length) == 0;
+}
+
+static const mst_device_type *find(const char *name, size_t length) {
+    if (is_named(&mst_device_type_cpu, name, length)) return &mst_device_type_cpu;
+    for (int64_t i = 0; i < num_registered; i++)
+        if (is_named(registered[i], name, length)) return registered[i];
+    return NULL;
+}
+
+const mst_device_type *mst_device_type_find(const char *name, size_t length) {
+    pthread_mutex_lock(&lock);
+    const mst_device_type *type = find(name, length);
+    pthread_mutex_unlock(&lock);
+    return type;
+}
+
+mst_status mst_device_type_register(const mst_device_type *type) {
+    if (type->size < sizeof *type || !type->name || !type->engines || !type->supports || !type->domain || !type->backend)
+        return MST_FAIL(MST_INVALID, "device type %s: its table is not complete: build it for this version",
+                        type->name ? type->name : "without a name");
+    pthread_mutex_lock(&lock);
+    mst_status status = MST_OK;
+    if (find(type->name, strlen(type->name)))
+        status = MST_FAIL(MST_EXISTS, "devices: there is a type %s already", type->name);
+    if (!status) status = mst_grow(&registered, sizeof type, num_registered + 1, &capacity);
+    if (!status) registered[num_registered++] = type;
+    pthread_mutex_unlock(&lock);
+    return status;
+}

@@ -1,0 +1,221 @@
+/* update: a device's part of an optimizer step, unit by unit (op/update.h).
+ *
+ * Units are shared out among the devices of the group by elements, and among the threads of a device by runs. In a unit,
+ * gradients that are products or rows are made whole, in the thread's workspace; then everything else is done in tiles
+ * that stay in the first-level cache, from the sum over shards to the copies of the new weight. */
+#include "op/update.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/simd.h"
+#include "kernel/kernel.h"
+#include "kernel/onednn/base/product.h"
+#include "optimizer/rule.h"
+#include "tensor/buffer.h"
+
+enum { TILE = 1024, LANES = 64, MOST_LEVELS = 32 };
+
+/* What is prepared of one variable. */
+typedef struct variable {
+    int64_t count, unit, units; /* elements, elements of a unit, units */
+    int64_t first_unit;         /* of all */
+    int64_t before;             /* elements of the variables before it */
+    int64_t columns;            /* of a product or sparse gradient: elements of a row */
+    int32_t levels;             /* buffers that a sum over its leaves takes */
+    mst_product **product;      /* by leaf */
+} variable;
+
+typedef struct state {
+    const mst_update_options *options;
+    const mst_rule *rule;
+    variable *variables;
+    int64_t units, elements;
+    size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and what oneDNN asks for */
+    int num_threads;
+} state;
+
+/* What all units of a step share. */
+typedef struct update {
+    const state *state;
+    const mst_kernel_args *args;
+    const mst_array *src;
+    const double *scalar;
+    int64_t first, end; /* units of this device */
+} update;
+
+/* Source of leaf I of a variable's gradient: the first of its two where it has two. */
+static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
+    return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
+}
+
+/* Depth of the tree over the leaves: a sum takes one buffer for each level. */
+static int32_t depth(const mst_leaf *leaf, int32_t first, int32_t shards, int32_t *at) {
+    if (leaf[*at].first == first && leaf[*at].count == shards) {
+        ++*at;
+        return 1;
+    }
+    const int32_t half = mst_tree_half(shards);
+    const int32_t left = depth(leaf, first, half, at), right = depth(leaf, first + half, shards - half, at);
+    return left > right + 1 ? left : right + 1;
+}
+
+#define T float
+#define MST_NAME(name) name##_f32
+#include "kernel/cpu/update_unit.h"
+#undef T
+#undef MST_NAME
+#define T double
+#define MST_NAME(name) name##_f64
+#include "kernel/cpu/update_unit.h"
+#undef T
+#undef MST_NAME
+
+/* ---- preparing ---- */
+
+static mst_status prepare_product(const mst_infer *c, const mst_update_variable *v, variable *out, int num_threads,
+                                  size_t *scratchpad) {
+    out->product = calloc((size_t)v->num_leaves, sizeof *out->product);
+    if (!out->product) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+    const mst_shape shape = c->src[v->weight].shape;
+    for (int32_t i = 0; i < v->num_leaves; i++) {
+        const int32_t a = leaf_source(v, 0, i);
+        mst_product_shape p = {.ndim = 2};
+        mst_product_operand(&p, MST_PRODUCT_A, c->src[a].shape, true);
+        mst_product_operand(&p, MST_PRODUCT_B, c->src[a + 1].shape, false);
+        mst_product_operand(&p, MST_PRODUCT_C, shape, false);
+        MST_TRY(mst_product_create(&p, 0, out->unit / out->columns, num_threads, c->name, &out->product[i]));
+        if (mst_product_workspace(out->product[i]) > *scratchpad) *scratchpad = mst_product_workspace(out->product[i]);
+    }
+    return MST_OK;
+}
+
+static void release(void *context) {
+    state *s = context;
+    if (!s) return;
+    for (int32_t k = 0; s->variables && k < s->options->num_variables; k++) {
+        for (int32_t i = 0; s->variables[k].product && i < s->options->variable[k].num_leaves; i++)
+            mst_product_destroy(s->variables[k].product[i]);
+        free(s->variables[k].product);
+    }
+    free(s->variables);
+    free(s);
+}
+
+static mst_status prepare_all(const mst_infer *c, state *s) {
+    const mst_update_options *o = s->options;
+    for (int32_t k = 0; k < o->num_variables; k++) {
+        const mst_update_variable *v = &o->variable[k];
+        const mst_shape shape = c->src[v->weight].shape;
+        const bool whole = v->kind != MST_GRADIENT_DENSE;
+        int32_t leaf = 0;
+        variable *out = &s->variables[k];
+        *out = (variable){.count = mst_shape_count(shape),
+                          .unit = mst_unit_elements(shape),
+                          .units = mst_num_units(shape),
+                          .first_unit = s->units,
+                          .before = s->elements,
+                          .levels = depth(v->leaf, 0, o->num_shards, &leaf)};
+        out->columns = shape.ndim && out->count ? out->count / shape.dim[0] : 1;
+        s->units += out->units;
+        s->elements += out->count;
+        if (v->kind == MST_GRADIENT_PRODUCT) MST_TRY(prepare_product(c, v, out, s->num_threads, &s->scratchpad));
+        size_t buffer = (size_t)(out->levels + 2) * TILE * sizeof(double);
+        if (whole) buffer += (size_t)out->levels * mst_align((size_t)out->unit * sizeof(double));
+        if (buffer > s->buffer) s->buffer = buffer;
+    }
+    return MST_OK;
+}
+
+static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
+    const mst_update_options *o = c->options;
+    state *s = calloc(1, sizeof *s);
+    if (s) s->variables = calloc((size_t)o->num_variables, sizeof *s->variables);
+    if (!s || !s->variables) {
+        free(s);
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+    }
+    s->options = o;
+    s->rule = mst_rule_find(o->optimizer->rule);
+    s->num_threads = num_threads;
+    mst_status status = prepare_all(c, s);
+    if (status) {
+        release(s);
+        return status;
+    }
+    s->buffer = mst_align(s->buffer);
+    s->scratchpad = mst_align(s->scratchpad);
+    *workspace = (size_t)num_threads * (s->buffer + s->scratchpad);
+    *out = s;
+    return MST_OK;
+}
+
+/* ---- running ---- */
+
+/* The variable that unit U is of. */
+static int32_t find_variable(const state *s, int64_t u) {
+    int32_t low = 0, high = s->options->num_variables;
+    while (high - low > 1) {
+        const int32_t middle = (low + high) / 2;
+        *(s->variables[middle].first_unit <= u ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* Elements before unit U, of all variables. */
+static int64_t elements_before(const state *s, int64_t u) {
+    if (u >= s->units) return s->elements;
+    const variable *v = &s->variables[find_variable(s, u)];
+    return v->before + (u - v->first_unit) * v->unit;
+}
+
+/* The first unit of part PART: parts have about the same number of elements. */
+static int64_t first_of_part(const state *s, int part, int num_parts) {
+    if (part == num_parts) return s->units;
+    const int64_t wanted = (int64_t)((double)s->elements * part / num_parts);
+    int64_t low = 0, high = s->units;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (elements_before(s, middle) < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static mst_status run_units(void *context, int64_t begin, int64_t end, int thread) {
+    const update *u = context;
+    const state *s = u->state;
+    char *workspace = (char *)u->args->workspace + (size_t)thread * (s->buffer + s->scratchpad);
+    int32_t k = find_variable(s, u->first + begin);
+    for (int64_t unit = u->first + begin; unit < u->first + end; unit++) {
+        while (unit >= s->variables[k].first_unit + s->variables[k].units) k++;
+        if (u->src[s->options->variable[k].weight].dtype == MST_F64)
+            MST_TRY(unit_f64(u, k, unit - s->variables[k].first_unit, workspace, thread));
+        else
+            MST_TRY(unit_f32(u, k, unit - s->variables[k].first_unit, workspace, thread));
+    }
+    return MST_OK;
+}
+
+static mst_status run(const mst_kernel_args *a) {
+    const state *s = a->state;
+    update u = {.state = s, .args = a, .src = a->src, .scalar = a->src[MST_UPDATE_SCALARS].data};
+    u.first = first_of_part(s, a->part, a->num_parts);
+    u.end = first_of_part(s, a->part + 1, a->num_parts);
+    return mst_parallel(a, u.end - u.first, 1, run_units, &u);
+}
+
+static mst_kernel_function choose(const mst_infer *c, int num_threads) {
+    (void)c, (void)num_threads;
+    return run;
+}
+
+const mst_kernel mst_kernel_cpu_update = {
+    .engine = "cpu",
+    .ops = (const char *const[]){"update", NULL},
+    .select = choose,
+    .prepare = prepare,
+    .release = release,
+};

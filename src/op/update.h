@@ -1,0 +1,91 @@
+/** Options of the op update, which the plan makes out of apply_gradients: one optimizer step for the variables that some
+ *  devices of one memory domain keep, each device doing its part.
+ *
+ *  Each variable is cut into units, runs of elements that depend on its shape alone. A unit is made by one device, from
+ *  the gradients of all shards to the new weight in all copies, while it is in a cache:
+ *
+ *    gradient   summed over the shards in the fixed tree (mst_tree_half)
+ *    + penalty  l1 * sign(w) + l2 * w
+ *    clipped    by value, or multiplied by a factor that was computed before
+ *    rule       changes weight and slots (optimizer/rule.h)
+ *    average    follows the weight
+ *
+ *  Which device makes a unit does not show in its bits.
+ */
+#ifndef MUSTER_OP_UPDATE_H
+#define MUSTER_OP_UPDATE_H
+
+#include "muster/optimizer.h"
+
+/** How many of SHARDS (2 or more) the left half of the tree over them has: the largest power of two below SHARDS. A sum
+ *  over shards is that of the two halves; a sum over a half may be made elsewhere. */
+static inline int32_t mst_tree_half(int32_t shards) {
+    int32_t half = 1;
+    while (2 * half < shards) half *= 2;
+    return half;
+}
+
+/** What a gradient's source is. */
+typedef enum mst_gradient_kind {
+    MST_GRADIENT_DENSE = 0, /**< one source a leaf and piece: elements */
+    MST_GRADIENT_PRODUCT,   /**< two sources a leaf: A [k, rows] and B [k, columns]; the gradient is A^T B */
+    MST_GRADIENT_SPARSE     /**< two sources a leaf: rows [n, columns...] and indices [n]; rows of the same index add */
+} mst_gradient_kind;
+
+/** Some neighbouring shards whose gradients are one source: a whole subtree of the tree over all shards. */
+typedef struct mst_leaf {
+    int32_t first, count;
+} mst_leaf;
+
+/** Elements FIRST and on of a variable's gradient, as far as the next piece. */
+typedef struct mst_gradient_piece {
+    int64_t first;
+    int32_t source; /**< of the first leaf; those of the others follow */
+} mst_gradient_piece;
+
+/** Where the sources of one variable are. */
+typedef struct mst_update_variable {
+    int32_t weight;  /**< first of num_copies */
+    int32_t slot;    /**< first of num_slots */
+    int32_t average; /**< -1: none */
+    int32_t master;  /**< weight in f32 of a variable of another dtype; -1: none */
+    mst_gradient_kind kind;
+    int32_t num_leaves;
+    const mst_leaf *leaf;
+    int32_t num_pieces;
+    const mst_gradient_piece *piece; /**< at least one */
+    float l1, l2;                    /**< penalty */
+} mst_update_variable;
+
+/** What an update node does. Only the first changes anything. */
+typedef enum mst_update_purpose {
+    MST_UPDATE_STEP = 0, /**< the step; dst is the penalty of each unit, of the weights before */
+    MST_UPDATE_NORMS,    /**< dst is the sum of squares of each unit's gradient, with its penalty, f64 */
+    MST_UPDATE_PENALTIES /**< dst as for the step; gradients are not looked at */
+} mst_update_purpose;
+
+typedef struct mst_update_options {
+    int zero_;
+    mst_update_purpose purpose;
+    const mst_optimizer *optimizer;
+    int32_t factors; /**< source f64 [variables] by which gradients are multiplied (clipping by norm); -1: none */
+    int32_t num_variables, num_copies, num_slots, num_shards;
+    const mst_update_variable *variable;
+} mst_update_options;
+
+/** Source 0 is what update_scalars gives. */
+enum { MST_UPDATE_SCALARS, MST_UPDATE_FIRST };
+
+/** About as many elements as a unit has: with weights, slots and gradient it stays in a core's second-level cache. */
+enum { MST_UNIT_ELEMENTS = 28 * 1024 };
+/** Rows of a unit of a matrix [ROWS, COLUMNS], the last of which may have fewer. */
+int64_t mst_gradient_rows(int64_t rows, int64_t columns);
+/** Elements of a unit of a variable: a matrix is cut by rows, so that a unit of its gradient is a product of its own. */
+int64_t mst_unit_elements(mst_shape shape);
+/** Units of a variable. */
+int64_t mst_num_units(mst_shape shape);
+
+/** The numbers of update_scalars: those of the rule, then 1 - decay of the moving average and the learning rate. */
+enum { MST_SCALAR_AVERAGE = 8 /* MST_RULE_SCALARS */, MST_SCALAR_LEARNING_RATE, MST_NUM_SCALARS };
+
+#endif

@@ -1,0 +1,136 @@
+/* cross: where a value is used in another memory domain than the one it is in, a send on the device that makes it and a
+ * receive on the one that uses it, once for each domain. The receive copies: it waits until the value is made and takes
+ * it, right before its first use. Constants have a copy in each domain, made once. */
+#include <stdlib.h>
+
+#include "plan/map.h"
+#include "plan/plan.h"
+
+typedef struct crossing {
+    mst_plan *plan;
+    mst_map there;   /* (value, first device of a domain) -> the value there */
+    mst_map sent;    /* (value, 0) -> what its send gives */
+    int32_t *domain; /* by device: the first device of its domain */
+} crossing;
+
+static mst_status no_memory(void) {
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+}
+
+static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int32_t *out) {
+    mst_plan *plan = x->plan;
+    mst_plan_node copy = plan->node[plan->value[value].node];
+    const mst_spec spec = plan->value[value].spec;
+    int32_t added;
+    copy.num_src = copy.num_control = 0;
+    copy.num_dst = 1;
+    copy.device = device;
+    MST_TRY(mst_plan_add(plan, &copy, NULL, &spec, &added));
+    *out = plan->node[added].dst;
+    plan->value[*out].space = MST_IN_CONSTANT;
+    plan->value[*out].constant = mst_tensor_retain(plan->value[value].constant);
+    return MST_OK;
+}
+
+static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int32_t value, int32_t device,
+                          int32_t *out) {
+    mst_plan *plan = x->plan;
+    const mst_plan_node *maker = &plan->node[plan->value[value].node];
+    const mst_plan_node node = {.op = op,
+                                .name = mst_arena_print(&plan->memory, "%s/%s", maker->name, suffix),
+                                .asked = "",
+                                .num_src = 1,
+                                .num_dst = 1,
+                                .device = device,
+                                .group = -1,
+                                .fallible = true};
+    if (!node.name) return no_memory();
+    const mst_spec spec = plan->value[value].spec;
+    int32_t added;
+    MST_TRY(mst_plan_add(plan, &node, &value, &spec, &added));
+    *out = plan->node[added].dst;
+    return MST_OK;
+}
+
+/* The value of VALUE on DEVICE, which is in another domain. */
+static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
+    mst_plan *plan = x->plan;
+    int32_t *there = mst_map_at(&x->there, value, x->domain[device], -1);
+    if (!there) return no_memory();
+    if ((*out = *there) >= 0) return MST_OK;
+    if (plan->value[value].constant) {
+        MST_TRY(copy_constant(x, value, device, out));
+    } else {
+        int32_t from = value;
+        const bool from_host = mst_plan_value_domain(plan, value) == &mst_domain_host &&
+                               plan->value[plan->value[value].root].space == MST_IN_FEED;
+        if (!from_host) {
+            int32_t *sent = mst_map_at(&x->sent, value, 0, -1);
+            if (!sent) return no_memory();
+            if (*sent < 0)
+                MST_TRY(add_end(x, &mst_op_send, "send", value, plan->node[plan->value[value].node].device, &from));
+            from = *(sent = mst_map_at(&x->sent, value, 0, -1)) < 0 ? (*sent = from) : *sent;
+        }
+        MST_TRY(add_end(x, &mst_op_receive, "receive", from, device, out));
+        plan->crossing_bytes +=
+            mst_shape_count(plan->value[value].spec.shape) * (int64_t)mst_dtype_size(plan->value[value].spec.dtype);
+    }
+    *mst_map_at(&x->there, value, x->domain[device], -1) = *out;
+    return MST_OK;
+}
+
+static mst_status visit(crossing *x, int32_t n) {
+    mst_plan *plan = x->plan;
+    for (int i = 0; i < plan->node[n].num_src; i++) {
+        const int32_t value = plan->node[n].src[i], device = plan->node[n].device;
+        if (mst_plan_shape_only(&plan->node[n], i)) continue;
+        if (mst_plan_value_domain(plan, value) == mst_plan_domain(plan, device)) continue;
+        if (plan->node[n].op == &mst_op_fetch || (plan->node[n].op->flags & MST_OP_NO_VALUE)) continue;
+        if (mst_plan_writes(&plan->node[n], i))
+            return MST_FAIL(MST_INTERNAL, "'%s' writes '%s' in another memory domain", plan->node[n].name,
+                            plan->node[plan->value[value].node].name);
+        int32_t here;
+        MST_TRY(carry(x, value, device, &here));
+        plan->node[n].src[i] = here;
+    }
+    return MST_OK;
+}
+
+/* What goes to and from the host by feeds that a function fills, and by fetches. */
+static void count_ports(mst_plan *plan) {
+    for (int64_t i = 0; i < plan->num_nodes; i++) {
+        const mst_plan_node *node = &plan->node[i];
+        const bool fetch = node->op == &mst_op_fetch && node->num_src, feed = node->op == &mst_op_feed;
+        if (node->dead || (!fetch && !feed)) continue;
+        const mst_plan_value *value = &plan->value[fetch ? node->src[0] : node->dst];
+        if (feed && value->space == MST_IN_FEED) continue;
+        if (fetch && (value->constant || mst_plan_value_domain(plan, node->src[0])->type->host)) continue;
+        if (!mst_plan_domain(plan, node->device)->type->host)
+            plan->crossing_bytes +=
+                mst_shape_count(value->spec.shape) * (int64_t)mst_dtype_size(value->spec.dtype);
+    }
+}
+
+mst_status mst_plan_cross(mst_plan *plan) {
+    const mst_devices *devices = plan->host->devices;
+    crossing x = {.plan = plan};
+    bool one = true;
+    for (int i = 0; i < devices->count; i++) one &= devices->device[i].domain == &mst_domain_host;
+    if (one) return MST_OK;
+    mst_status status = MST_OK;
+    x.domain = malloc((size_t)devices->count * sizeof *x.domain);
+    if (!x.domain) status = no_memory();
+    for (int i = 0; i < devices->count && !status; i++) {
+        int k = i > 0 && devices->device[i - 1].domain == devices->device[i].domain ? i - 1 : 0;
+        while (devices->device[k].domain != devices->device[i].domain) k++;
+        x.domain[i] = k == i ? i : x.domain[k];
+    }
+    if (!status) status = mst_plan_sort(plan); /* a view is looked at before what uses it */
+    for (int64_t i = 0; i < plan->num_order && !status; i++) status = visit(&x, plan->order[i]);
+    mst_map_free(&x.there);
+    mst_map_free(&x.sent);
+    free(x.domain);
+    if (!status) status = mst_plan_sweep(plan);
+    if (!status) count_ports(plan);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* distribute: a mirrored variable, one node so far, becomes one for each device that keeps a copy. Who reads it reads
+ * the copy of its own device; what writes it (an assignment) runs on each of its devices; apply_gradients is lowered in
+ * update.c. After this pass every node is on one device, but for those that the devices of a domain run together. */
+#include "plan/distribute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "muster/ops.h"
+
+static mst_status no_memory(void) {
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+}
+
+extern const mst_op mst_op_apply_gradients, mst_op_no_op;
+
+/* ---- mirrors ---- */
+
+static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, const char *text,
+                                mst_mirror_devices *out) {
+    const mst_devices *devices = d->plan->host->devices;
+    char *copy = mst_arena_string(&d->plan->memory, text), *rest = NULL;
+    int32_t most = 1;
+    for (const char *c = text; *c; c++) most += *c == ',';
+    *out = (mst_mirror_devices){.text = text};
+    out->device = mst_arena_alloc(&d->plan->memory, (size_t)most * sizeof *out->device);
+    out->place = mst_arena_alloc(&d->plan->memory, (size_t)devices->count * sizeof *out->place);
+    if (!copy || !out->device || !out->place) return no_memory();
+    memset(out->place, -1, (size_t)devices->count * sizeof *out->place);
+    for (char *part = strtok_r(copy, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
+        mst_device_name name;
+        MST_TRY(mst_device_name_parse(part, &name));
+        mst_device_name_fill(&name, &devices->device[0].name);
+        const int device = mst_devices_find(devices, &name);
+        if (device < 0 && d->plan->host->options->allow_soft_placement) continue;
+        if (device < 0 || out->place[device] >= 0) {
+            char list[512];
+            MST_FAIL(MST_INVALID, "variable '%s' is mirrored on %s, which is %s; there are %s", node->name, part,
+                     device < 0 ? "not there" : "in its list twice", mst_devices_list(devices, list, sizeof list));
+            return mst_error_at(node->name, NULL);
+        }
+        out->place[device] = out->count;
+        out->device[out->count++] = device;
+    }
+    if (out->count == 0) out->place[out->device[0] = node->device] = out->count++;
+    return MST_OK;
+}
+
+static mst_status find_devices(mst_distribution *d, const mst_plan_node *node, const char *text, int64_t *out) {
+    for (int64_t i = d->num_lists - 1; i >= 0; i--)
+        if (strcmp(d->lists[i].text, text) == 0) {
+            *out = i;
+            return MST_OK;
+        }
+    MST_TRY(mst_grow(&d->lists, sizeof *d->lists, d->num_lists + 1, &d->list_capacity));
+    MST_TRY(parse_devices(d, node, text, &d->lists[d->num_lists]));
+    *out = d->num_lists++;
+    return MST_OK;
+}
+
+static const char *mirrored_on(const mst_plan_node *node) {
+    return node->op->flags & MST_OP_VARIABLE ? ((const mst_variable_options *)node->options)->mirrored : NULL;
+}
+
+/* Lists first, then mirrors: a list moves while others are added. */
+static mst_status find_mirrors(mst_distribution *d) {
+    mst_plan *plan = d->plan;
+    int64_t list;
+    for (int64_t i = 0; i < plan->num_nodes; i++)
+        if (mirrored_on(&plan->node[i])) MST_TRY(find_devices(d, &plan->node[i], mirrored_on(&plan->node[i]), &list));
+    for (int64_t i = 0; i < plan->num_nodes; i++) {
+        mst_plan_node *node = &plan->node[i];
+        if (!mirrored_on(node)) continue;
+        MST_TRY(find_devices(d, node, mirrored_on(node), &list));
+        mst_mirror *mirror = mst_arena_alloc(&plan->memory, sizeof *mirror);
+        if (!mirror) return no_memory();
+        *mirror = (mst_mirror){.devices = &d->lists[list], .variable = node->origin};
+        mirror->value = mst_arena_alloc(&plan->memory, (size_t)mirror->devices->count * sizeof *mirror->value);
+        if (!mirror->value) return no_memory();
+        memset(mirror->value, -1, (size_t)mirror->devices->count * sizeof *mirror->value);
+        mirror->value[0] = node->dst;
+        node->device = mirror->devices->device[0];
+        plan->state[plan->value[node->dst].index].device = node->device;
+        d->mirror_of[node->dst] = mirror;
+    }
+    return MST_OK;
+}
+
+mst_mirror *mst_distribution_mirror(const mst_distribution *d, int32_t value) {
+    return value < d->num_values ? d->mirror_of[value] : NULL;
+}
+
+mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_t device, int32_t *out) {
+    const mst_mirror_devices *devices = mirror->devices;
+    int32_t place = devices->place[device];
+    for (int32_t i = 0; i < devices->count && place < 0; i++)
+        if (mst_plan_domain(d->plan, devices->device[i]) == mst_plan_domain(d->plan, device)) place = i;
+    if (place < 0) place = 0;
+    if (mirror->value[place] < 0)
+        MST_TRY(mst_plan_add_state(d->plan, mirror->variable, devices->device[place], false, -1,
+                                   &mirror->value[place]));
+    *out = mirror->value[place];
+    return MST_OK;
+}
+
+/* ---- writers ---- */
+
+static mst_mirror *written_mirror(const mst_distribution *d, const mst_plan_node *node) {
+    for (int i = 0; i < node->num_src && node->writer; i++)
+        if (mst_plan_writes(node, i) && mst_distribution_mirror(d, node->src[i]))
+            return mst_distribution_mirror(d, node->src[i]);
+    return NULL;
+}
+
+/* The node on DEVICE: its mirrored sources are those of that device. */
+static mst_status move_to(mst_distribution *d, int32_t n, int32_t device) {
+    d->plan->node[n].device = device;
+    for (int i = 0; i < d->plan->node[n].num_src; i++) {
+        mst_mirror *mirror = mst_distribution_mirror(d, d->plan->node[n].src[i]);
+        int32_t value;
+        if (!mirror) continue;
+        MST_TRY(mst_distribution_copy(d, mirror, device, &value));
+        d->plan->node[n].src[i] = value;
+    }
+    return MST_OK;
+}
+
+/* One node for each device of the variable that N writes; what comes after N comes after all of them. */
+static mst_status spread_writer(mst_distribution *d, int32_t n, const mst_mirror_devices *devices) {
+    mst_plan *plan = d->plan;
+    int32_t *twins = mst_arena_alloc(&plan->memory, (size_t)devices->count * sizeof *twins), added;
+    if (!twins) return no_memory();
+    for (int32_t i = 1; i < devices->count; i++) {
+        const mst_plan_node twin = plan->node[n];
+        mst_spec *dst = mst_arena_alloc(&plan->memory, (size_t)(twin.num_dst + 1) * sizeof *dst);
+        if (!dst) return no_memory();
+        for (int k = 0; k < twin.num_dst; k++) dst[k] = plan->value[twin.dst + k].spec;
+        MST_TRY(mst_plan_add(plan, &twin, twin.src, dst, &added));
+        MST_TRY(move_to(d, added, devices->device[i]));
+        twins[i - 1] = added;
+    }
+    const mst_plan_node join = {.op = &mst_op_no_op,
+                                .name = plan->node[n].name,
+                                .asked = "",
+                                .num_control = devices->count - 1,
+                                .control = twins,
+                                .device = devices->device[0],
+                                .group = -1};
+    if (devices->count > 1) MST_TRY(mst_plan_add(plan, &join, NULL, NULL, &d->join_of[n]));
+    return move_to(d, n, devices->device[0]);
+}
+
+static mst_status visit(mst_distribution *d, int32_t n) {
+    const mst_plan_node *node = &d->plan->node[n];
+    if (node->dead || (node->op->flags & MST_OP_VARIABLE)) return MST_OK;
+    if (node->op == &mst_op_apply_gradients) return mst_distribute_update(d, n);
+    const mst_mirror *written = written_mirror(d, node);
+    return written ? spread_writer(d, n, written->devices) : move_to(d, n, node->device);
+}
+
+/* What came after a node comes after all that it has become. */
+static mst_status follow_joins(mst_distribution *d, int64_t imported) {
+    mst_plan *plan = d->plan;
+    for (int64_t i = 0; i < imported; i++) {
+        const mst_plan_node *node = &plan->node[i];
+        for (int k = 0; k < node->num_src + node->num_control; k++) {
+            const int32_t from = k < node->num_src ? plan->value[node->src[k]].node : node->control[k - node->num_src];
+            if (node->dead || from >= imported || d->join_of[from] < 0) continue;
+            MST_TRY(mst_plan_add_control(plan, (int32_t)i, d->join_of[from]));
+            node = &plan->node[i];
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status distribute(mst_distribution *d) {
+    const int64_t imported = d->plan->num_nodes;
+    MST_TRY(find_mirrors(d));
+    for (int64_t i = 0; i < imported; i++) MST_TRY(visit(d, (int32_t)i));
+    return follow_joins(d, imported);
+}
+
+mst_status mst_plan_distribute(mst_plan *plan) {
+    mst_distribution d = {.plan = plan, .num_values = plan->num_values};
+    const size_t nodes = (size_t)plan->num_nodes + 1;
+    d.mirror_of = calloc((size_t)plan->num_values + 1, sizeof *d.mirror_of);
+    d.join_of = malloc(nodes * sizeof *d.join_of);
+    if (d.join_of) memset(d.join_of, -1, nodes * sizeof *d.join_of);
+    mst_status status = d.mirror_of && d.join_of ? distribute(&d) : no_memory();
+    free(d.mirror_of);
+    free(d.join_of);
+    free(d.lists);
+    return status ? status : mst_plan_sweep(plan);
+}

@@ -1,0 +1,38 @@
+/** What the files of the pass distribute share. */
+#ifndef MUSTER_PLAN_DISTRIBUTE_H
+#define MUSTER_PLAN_DISTRIBUTE_H
+
+#include "plan/plan.h"
+
+/** Devices that keep a copy each of the variables that are mirrored over them. */
+typedef struct mst_mirror_devices {
+    const char *text; /**< "/device:CPU:0,/device:CPU:1" */
+    int32_t count;
+    int32_t *device;
+    int32_t *place; /**< by device: its place in the list, -1 */
+} mst_mirror_devices;
+
+/** A mirrored variable: the value of each copy, -1 until somebody asks for it. */
+typedef struct mst_mirror {
+    const mst_mirror_devices *devices;
+    const mst_node *variable;
+    int32_t *value;
+} mst_mirror;
+
+typedef struct mst_distribution {
+    mst_plan *plan;
+    mst_mirror **mirror_of; /**< by value of a mirrored variable; NULL for others */
+    int64_t num_values;     /**< of mirror_of */
+    int32_t *join_of;       /**< by node that became several: one that comes after all of them; -1 */
+    mst_mirror_devices *lists;
+    int64_t num_lists, list_capacity;
+} mst_distribution;
+
+/** The mirror of a value, NULL where it is no mirrored variable. */
+mst_mirror *mst_distribution_mirror(const mst_distribution *d, int32_t value);
+/** The copy that a node on DEVICE works with: its own, or one of its domain, or the first. */
+MST_CHECKED mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_t device, int32_t *out);
+/** Replaces node N, an apply_gradients, by what updates each variable where it is. */
+MST_CHECKED mst_status mst_distribute_update(mst_distribution *d, int32_t n);
+
+#endif

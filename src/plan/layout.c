@@ -1,0 +1,6 @@
+#include "plan/plan.h"
+
+mst_status mst_plan_layout(mst_plan *plan) {
+    (void)plan;
+    return MST_OK;
+}

@@ -1,0 +1,37 @@
+#include "plan/map.h"
+
+#include <stdlib.h>
+
+static struct mst_map_slot *find(const mst_map *map, uint64_t key) {
+    const uint64_t mask = (uint64_t)map->capacity - 1;
+    uint64_t h = key * 0x9e3779b97f4a7c15u;
+    for (uint64_t i = (h ^ h >> 32) & mask;; i = (i + 1) & mask)
+        if (map->slot[i].key == 0 || map->slot[i].key == key) return &map->slot[i];
+}
+
+static mst_status grow(mst_map *map) {
+    mst_map larger = {.count = map->count, .capacity = map->capacity ? 2 * map->capacity : 64};
+    larger.slot = calloc((size_t)larger.capacity, sizeof *larger.slot);
+    if (!larger.slot) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    for (int64_t i = 0; i < map->capacity; i++)
+        if (map->slot[i].key) *find(&larger, map->slot[i].key) = map->slot[i];
+    free(map->slot);
+    *map = larger;
+    return MST_OK;
+}
+
+int32_t *mst_map_at(mst_map *map, int32_t a, int32_t b, int32_t initial) {
+    if (2 * map->count >= map->capacity && grow(map)) return NULL;
+    const uint64_t key = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) + 1;
+    struct mst_map_slot *slot = find(map, key);
+    if (!slot->key) {
+        *slot = (struct mst_map_slot){key, initial};
+        map->count++;
+    }
+    return &slot->value;
+}
+
+void mst_map_free(mst_map *map) {
+    free(map->slot);
+    *map = (mst_map){0};
+}

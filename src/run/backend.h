@@ -1,0 +1,46 @@
+/** Backends: how a device's part of a plan becomes something that runs.
+ *
+ *  compile makes an executable of it, once for a plan; bind gives it addresses, once for each step that may be in flight;
+ *  execute runs some of its calls, often. A plan does not change, so an executable does not either.
+ */
+#ifndef MUSTER_RUN_BACKEND_H
+#define MUSTER_RUN_BACKEND_H
+
+#include "base/team.h"
+#include "plan/plan.h"
+
+struct mst_frame;
+
+/** Where a plan's values are for one of the steps that may be in flight. */
+typedef struct mst_binding {
+    const mst_plan *plan;
+    char *const *arena;     /**< by device */
+    char *const *constants; /**< by device; NULL where its domain is the host's */
+    char *const *staging;   /**< by device: host memory for what a function feeds; NULL where it needs none */
+    void *const *state;     /**< by state of the plan */
+    const mst_step *step;
+    mst_team *const *team; /**< by device; NULL entries: one thread */
+    /** Arrays of the sources and outputs of nodes that a group runs, by node; NULL for others. All devices of the group
+     *  share them. */
+    const mst_array *const *group_arrays;
+    /** ARRAY is VALUE: its address now or, of a fed tensor, before each step. SHAPE_ONLY: its address is not needed. */
+    mst_status (*fill)(const struct mst_binding *binding, int32_t value, bool shape_only, mst_array *array);
+    void *context; /**< of fill */
+} mst_binding;
+
+/** VALUE where it is now; no address for a fed tensor. */
+mst_array mst_binding_array(const mst_binding *binding, int32_t value);
+
+typedef struct mst_backend {
+    uint32_t size; /**< of this struct, as its author knew it */
+    mst_status (*compile)(const mst_plan *plan, int device, void **executable);
+    void (*destroy)(void *executable);
+    mst_status (*bind)(void *executable, const mst_binding *binding, void **instance);
+    void (*unbind)(void *instance);
+    /** Calls FIRST to END - 1 of the device's program, on the device's thread. */
+    mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);
+} mst_backend;
+
+extern const mst_backend mst_backend_cpu;
+
+#endif

@@ -1,0 +1,153 @@
+/* Binding: a plan in a slot gets addresses. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/session.h"
+#include "tensor/buffer.h"
+
+static mst_status no_memory(void) {
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+}
+
+/* ---- addresses ---- */
+
+mst_array mst_binding_array(const mst_binding *binding, int32_t value) {
+    const mst_plan *plan = binding->plan;
+    const mst_plan_value *v = &plan->value[value], *root = &plan->value[v->root];
+    const int32_t device = plan->node[root->node].device;
+    mst_array array = {.count = mst_shape_count(v->spec.shape), .dtype = v->spec.dtype, .shape = v->spec.shape};
+    char *data = NULL;
+    switch (root->space) {
+        case MST_IN_ARENA: data = binding->arena[device] ? binding->arena[device] + root->offset : NULL; break;
+        case MST_IN_STATE: data = binding->state[root->index]; break;
+        case MST_IN_CONSTANT:
+            data = binding->constants[device] ? binding->constants[device] + root->offset
+                                              : mst_tensor_data(root->constant);
+            break;
+        case MST_IN_FEED: break;
+    }
+    array.data = data ? data + v->shift : NULL;
+    return array;
+}
+
+static mst_status fill(const mst_binding *binding, int32_t value, bool shape_only, mst_array *array) {
+    mst_bound_plan *bound = binding->context;
+    const mst_plan_value *v = &binding->plan->value[value], *root = &binding->plan->value[v->root];
+    *array = mst_binding_array(binding, value);
+    if (shape_only) array->data = NULL;
+    if (shape_only || root->space != MST_IN_FEED) return MST_OK;
+    MST_TRY(mst_grow(&bound->patch, sizeof *bound->patch, bound->num_patches + 1, &bound->patch_capacity));
+    bound->patch[bound->num_patches++] = (mst_patch){.data = &array->data, .feed = root->index, .shift = v->shift};
+    return MST_OK;
+}
+
+/* ---- arenas ---- */
+
+static mst_status grow(mst_session *session, const mst_plan *plan, mst_slot *slot, int d) {
+    const mst_program *program = &plan->program[d];
+    mst_arena_memory *arena = &slot->arena[d];
+    mst_domain *domain = session->devices.device[d].domain;
+    const int64_t wanted = program->arena_bytes + program->workspace_bytes;
+    void *data;
+    if (program->staging_bytes > arena->staging_bytes) {
+        MST_TRY(mst_pages_alloc((size_t)program->staging_bytes, &data));
+        mst_pages_free(arena->staging, (size_t)arena->staging_bytes);
+        arena->staging = data;
+        arena->staging_bytes = program->staging_bytes;
+        slot->generation++;
+    }
+    if (wanted <= arena->bytes) return MST_OK;
+    MST_TRY(mst_session_check_limit(session, plan, d, wanted - arena->bytes));
+    /* the old one goes first: nothing in it is needed between steps */
+    if (arena->data) domain->type->free(domain, arena->data, (size_t)arena->bytes);
+    slot->generation++;
+    arena->data = NULL;
+    arena->bytes = 0;
+    MST_TRY(domain->type->alloc(domain, (size_t)wanted, &data));
+    arena->data = data;
+    arena->bytes = wanted;
+    return MST_OK;
+}
+
+/* ---- binding ---- */
+
+void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
+    for (int d = 0; bound->instance && d < session->devices.count; d++)
+        if (bound->instance[d]) session->devices.device[d].type->backend->unbind(bound->instance[d]);
+    free(bound->instance);
+    free(bound->arena);
+    free(bound->staging);
+    free(bound->team);
+    free(bound->arrays);
+    free(bound->group_arrays);
+    free(bound->patch);
+    *bound = (mst_bound_plan){0};
+}
+
+/* Sources and outputs of the nodes that several devices run: once for all of them. */
+static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
+    int64_t count = 0;
+    bound->group_arrays = calloc((size_t)plan->num_nodes + 1, sizeof *bound->group_arrays);
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        if (node->group >= 0) count += node->num_src + node->num_dst;
+    }
+    bound->arrays = calloc((size_t)count + 1, sizeof *bound->arrays);
+    if (!bound->group_arrays || !bound->arrays) return no_memory();
+    mst_array *next = bound->arrays;
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        if (node->group < 0) continue;
+        bound->group_arrays[plan->order[k]] = next;
+        for (int i = 0; i < node->num_src; i++)
+            MST_TRY(fill(&bound->binding, node->src[i], mst_plan_shape_only(node, i), next++));
+        for (int i = 0; i < node->num_dst; i++) MST_TRY(fill(&bound->binding, node->dst + i, false, next++));
+    }
+    return MST_OK;
+}
+
+static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *slot, mst_bound_plan *bound) {
+    const size_t count = (size_t)session->devices.count;
+    bound->instance = calloc(count, sizeof *bound->instance);
+    bound->arena = calloc(count, sizeof *bound->arena);
+    bound->staging = calloc(count, sizeof *bound->staging);
+    bound->team = calloc(count, sizeof *bound->team);
+    if (!bound->instance || !bound->arena || !bound->staging || !bound->team) return no_memory();
+    for (int d = 0; d < session->devices.count; d++) {
+        bound->arena[d] = slot->arena[d].data;
+        bound->staging[d] = slot->arena[d].staging;
+        bound->team[d] = mst_executor_team(session->executor, d);
+    }
+    bound->binding = (mst_binding){.plan = cached->plan,
+                                   .arena = bound->arena,
+                                   .constants = cached->constants,
+                                   .staging = bound->staging,
+                                   .state = cached->data,
+                                   .step = &slot->frame.step,
+                                   .team = bound->team,
+                                   .fill = fill,
+                                   .context = bound};
+    MST_TRY(bind_groups(cached->plan, bound));
+    bound->binding.group_arrays = bound->group_arrays;
+    for (int32_t i = 0; i < cached->num_devices; i++) {
+        const int32_t d = cached->devices[i];
+        MST_TRY(session->devices.device[d].type->backend->bind(cached->executable[d], &bound->binding,
+                                                               &bound->instance[d]));
+    }
+    return MST_OK;
+}
+
+mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int index) {
+    mst_slot *slot = &session->slots[index];
+    mst_bound_plan *bound = &cached->bound[index];
+    for (int32_t i = 0; i < cached->num_devices && bound->generation != slot->generation; i++)
+        MST_TRY(grow(session, cached->plan, slot, cached->devices[i]));
+    if (bound->generation == slot->generation) return MST_OK;
+    mst_bound_plan_free(session, bound);
+    mst_status status = bind(session, cached, slot, bound);
+    if (status)
+        mst_bound_plan_free(session, bound);
+    else
+        bound->generation = slot->generation;
+    return status;
+}

@@ -1,0 +1,170 @@
+/* The CPU's backend: an array of prepared kernel calls. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/backend.h"
+#include "run/frame.h"
+
+typedef struct executable {
+    const mst_plan *plan;
+    int device;
+} executable;
+
+typedef struct call {
+    mst_kernel_function run;
+    mst_kernel_args args;
+    int32_t node;
+    bool body; /* before the gate */
+} call;
+
+typedef struct instance {
+    const executable *executable;
+    call *calls;
+    mst_array *arrays; /* of all calls but those of groups */
+} instance;
+
+static mst_status compile(const mst_plan *plan, int device, void **out) {
+    executable *e = calloc(1, sizeof *e);
+    if (!e) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    *e = (executable){plan, device};
+    *out = e;
+    return MST_OK;
+}
+
+static mst_status bind_call(const mst_binding *binding, const mst_plan_instance *from, mst_array **arrays, call *out) {
+    const mst_plan *plan = binding->plan;
+    const mst_plan_node *node = &plan->node[from->node];
+    const mst_program *program = &plan->program[from->device];
+    const mst_array *array = binding->group_arrays[from->node];
+    if (!array) {
+        mst_array *own = *arrays;
+        array = own;
+        *arrays += node->num_src + node->num_dst;
+        for (int i = 0; i < node->num_src; i++)
+            MST_TRY(binding->fill(binding, node->src[i], mst_plan_shape_only(node, i), &own[i]));
+        for (int i = 0; i < node->num_dst; i++)
+            MST_TRY(binding->fill(binding, node->dst + i, false, &own[node->num_src + i]));
+    }
+    *out = (call){.run = node->run,
+                  .node = from->node,
+                  .body = node->region == MST_BODY,
+                  .args = {.op = node->op,
+                           .options = node->options,
+                           .name = node->name,
+                           .num_src = node->num_src,
+                           .src = array,
+                           .num_dst = node->num_dst,
+                           .dst = array + node->num_src,
+                           .workspace = binding->arena[from->device] + program->arena_bytes,
+                           .state = node->group < 0 || !node->state ? node->state
+                                                                    : ((void *const *)node->state)[from->part],
+                           .step = binding->step,
+                           .team = binding->team[from->device],
+                           .num_threads = mst_team_size(binding->team[from->device]),
+                           .part = from->part,
+                           .num_parts = node->group < 0 ? 1 : plan->group[node->group].count}};
+    return MST_OK;
+}
+
+static void unbind(void *context) {
+    instance *x = context;
+    if (!x) return;
+    free(x->calls);
+    free(x->arrays);
+    free(x);
+}
+
+static mst_status bind(void *context, const mst_binding *binding, void **out) {
+    const executable *e = context;
+    const mst_plan *plan = binding->plan;
+    const mst_program *program = &plan->program[e->device];
+    instance *x = calloc(1, sizeof *x);
+    int64_t arrays = 0;
+    for (int64_t k = 0; k < program->num_calls; k++) {
+        const mst_plan_instance *from = &plan->instance[program->call[k]];
+        const mst_plan_node *node = &plan->node[from->node];
+        if (!binding->group_arrays[from->node]) arrays += node->num_src + node->num_dst;
+    }
+    if (x) x->calls = calloc((size_t)program->num_calls + 1, sizeof *x->calls);
+    if (x) x->arrays = calloc((size_t)arrays + 1, sizeof *x->arrays);
+    if (!x || !x->calls || !x->arrays) {
+        unbind(x);
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    }
+    x->executable = e;
+    mst_array *next = x->arrays;
+    mst_status status = MST_OK;
+    for (int64_t k = 0; k < program->num_calls && !status; k++)
+        status = bind_call(binding, &plan->instance[program->call[k]], &next, &x->calls[k]);
+    if (status)
+        unbind(x);
+    else
+        *out = x;
+    return status;
+}
+
+/* ---- numerics ---- */
+
+static bool all_finite_f32(const float *x, int64_t count) {
+    float sum = 0; /* x - x is 0 for numbers, NaN for NaN and Inf */
+    for (int64_t i = 0; i < count; i++) sum += x[i] - x[i];
+    return sum == 0;
+}
+
+static bool all_finite_f64(const double *x, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += x[i] - x[i];
+    return sum == 0;
+}
+
+static bool all_finite(const mst_array *array) {
+    if (!array->data) return true;
+    if (array->dtype == MST_F32) return all_finite_f32(array->data, array->count);
+    if (array->dtype == MST_F64) return all_finite_f64(array->data, array->count);
+    return true;
+}
+
+static mst_status not_finite(const mst_kernel_args *a, const mst_array *array, const char *what, const char *name) {
+    char shape[MST_SHAPE_TEXT];
+    const int64_t number = a->step->number;
+    MST_FAIL(MST_NUMERICS, "%s '%s' %s a NaN or Inf in %s%s, the first in %s %lld",
+             strcmp(name, a->name) == 0 ? a->op->name : "variable", name, what, mst_dtype_name(array->dtype),
+             mst_shape_print(array->shape, shape, sizeof shape), number < 0 ? "run" : "step",
+             (long long)(number < 0 ? -1 - number : number));
+    return mst_error_at(name, NULL);
+}
+
+/* What a node has made. A weight is looked at when it is read: it was written by all devices together, when nothing may
+ * fail any more. */
+static mst_status check_numerics(const instance *x, const call *c) {
+    const mst_plan *plan = x->executable->plan;
+    const mst_plan_node *node = &plan->node[c->node];
+    const mst_kernel_args *a = &c->args;
+    for (int i = 0; i < a->num_src; i++) {
+        const mst_plan_value *root = &plan->value[plan->value[node->src[i]].root];
+        if (mst_plan_shape_only(node, i) || root->space != MST_IN_STATE || all_finite(&a->src[i])) continue;
+        return not_finite(a, &a->src[i], "holds", plan->node[root->node].name);
+    }
+    for (int i = 0; i < a->num_dst; i++)
+        if (!all_finite(&a->dst[i])) return not_finite(a, &a->dst[i], "made", a->name);
+    return MST_OK;
+}
+
+static mst_status execute(void *context, int32_t first, int32_t end, mst_frame *frame) {
+    instance *x = context;
+    _Atomic int32_t *at = &frame->at[x->executable->device];
+    for (int32_t k = first; k < end; k++) {
+        call *c = &x->calls[k];
+        atomic_store_explicit(at, c->node, memory_order_relaxed);
+        MST_TRY(c->run(&c->args));
+        if (frame->check_numerics && c->body) MST_TRY(check_numerics(x, c));
+    }
+    return MST_OK;
+}
+
+const mst_backend mst_backend_cpu = {.size = sizeof(mst_backend),
+                                     .compile = compile,
+                                     .destroy = free,
+                                     .bind = bind,
+                                     .unbind = unbind,
+                                     .execute = execute};

@@ -1,0 +1,183 @@
+#include "run/frame.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* ---- failing and the gate ---- */
+
+/* The first to decide decides; tells what was decided. */
+static int decide(mst_frame *frame, int decision) {
+    int decided = MST_UNDECIDED;
+    if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
+        mst_line_advance(&frame->gate, frame->number);
+        return decision;
+    }
+    return decided;
+}
+
+void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived) {
+    const mst_devices *devices = frame->devices;
+    if (node >= 0 && !*mst_error()->node) mst_error_at(frame->plan->node[node].name, NULL);
+    if (device >= 0) mst_error_at(NULL, devices->device[device].text);
+    pthread_mutex_lock(&frame->lock);
+    if (!frame->failure.code || (frame->failure.derived && !derived)) {
+        mst_failure_keep(&frame->failure, status);
+        frame->failure.derived = derived;
+        frame->failure.step = frame->step.number;
+        if (device >= 0)
+            snprintf(frame->failure.device, sizeof frame->failure.device, "%s", devices->device[device].text);
+    }
+    pthread_mutex_unlock(&frame->lock);
+    atomic_store(&frame->failed, true);
+    decide(frame, MST_DOES_NOT);
+}
+
+/* True where the step happens. The last device to come waits for those that still read the state, and decides. */
+static bool pass_gate(mst_frame *frame, int device) {
+    if (atomic_fetch_add(&frame->arrived, 1) + 1 == frame->participants) {
+        const bool writes = frame->has_turn && !atomic_load(&frame->failed);
+        mst_status status = writes ? mst_turn_write(&frame->turn, frame->deadline) : MST_OK;
+        if (status) mst_frame_fail(frame, status, -1, device, false);
+        return decide(frame, MST_HAPPENS) == MST_HAPPENS;
+    }
+    if (mst_line_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
+        return atomic_load(&frame->decision) == MST_HAPPENS;
+    if (decide(frame, MST_DOES_NOT) == MST_HAPPENS) return true;
+    mst_frame_fail(frame,
+                   MST_FAIL(MST_DEADLINE, "waited too long for the other devices to finish the step: one of them is "
+                                          "stuck, or the timeout is too short"),
+                   -1, device, true);
+    return false;
+}
+
+/* ---- actions ---- */
+
+static mst_status wait_for(mst_frame *frame, const mst_action *action, mst_line *lines) {
+    const mst_devices *devices = frame->devices;
+    const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
+    if (!mst_line_wait(&lines[action->device], point, frame->deadline, frame->spin))
+        return MST_FAIL(MST_DEADLINE, "waited too long for %s: it is stuck, or the timeout is too short",
+                        devices->device[action->device].text);
+    return atomic_load(&frame->failed) ? MST_FAIL(MST_CANCELLED, "another device failed") : MST_OK;
+}
+
+static mst_array array_of(const mst_frame *frame, int32_t value) {
+    mst_array array = mst_binding_array(frame->binding, value);
+    const mst_plan_value *v = &frame->plan->value[value], *root = &frame->plan->value[v->root];
+    if (root->space == MST_IN_FEED) array.data = (char *)mst_tensor_data(frame->feeds[root->index].tensor) + v->shift;
+    return array;
+}
+
+static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, char *staging) {
+    const mst_plan_node *node = &frame->plan->node[n];
+    const mst_feed *from = &frame->feeds[node->port];
+    const mst_array array = array_of(frame, node->dst);
+    const mst_spec spec = {.dtype = array.dtype, .shape = array.shape};
+    const bool host = device->domain->type->host;
+    mst_status status = from->fill(from->context, &spec, host ? array.data : staging);
+    if (status) {
+        if (mst_error()->code != status) MST_FAIL(status, "%s, without a message", mst_status_name(status));
+        mst_error_prefix("feeding '%s'", node->name);
+        return status;
+    }
+    if (host) return MST_OK;
+    const size_t bytes = (size_t)array.count * mst_dtype_size(array.dtype);
+    atomic_fetch_add(frame->copied, (int64_t)bytes);
+    return mst_domain_copy(device->domain, array.data, &mst_domain_host, staging, bytes);
+}
+
+static mst_status receive(mst_frame *frame, int32_t n, const mst_device *device) {
+    const mst_plan_node *node = &frame->plan->node[n];
+    const mst_array src = array_of(frame, node->src[0]), dst = array_of(frame, node->dst);
+    const size_t bytes = (size_t)src.count * mst_dtype_size(src.dtype);
+    atomic_fetch_add(frame->copied, (int64_t)bytes);
+    return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data,
+                           bytes);
+}
+
+static mst_status fetch(mst_frame *frame, int32_t n) {
+    const mst_plan_node *node = &frame->plan->node[n];
+    mst_tensor *output = frame->outputs ? frame->outputs[node->port] : NULL;
+    if (!output) return MST_OK;
+    const mst_array src = array_of(frame, node->src[0]);
+    const mst_plan_value *root = &frame->plan->value[frame->plan->value[node->src[0]].root];
+    mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
+    if (root->constant) /* there is one in the host's memory too */
+        return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), &mst_domain_host,
+                               mst_tensor_data(root->constant), mst_tensor_bytes(output));
+    if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)mst_tensor_bytes(output));
+    return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
+}
+
+/* The program, up to its end or to what fails. */
+static mst_status walk(mst_frame *frame, int device, mst_line *lines, int32_t *node, bool *derived) {
+    const mst_program *program = &frame->plan->program[device];
+    const mst_device *self = &frame->devices->device[device];
+    const mst_backend *backend = self->type->backend;
+    bool happens = false;
+    for (int64_t i = 0; i < program->num_actions; i++) {
+        const mst_action *action = &program->action[i];
+        mst_status status = MST_OK;
+        *node = action->kind == MST_DO_FEED || action->kind == MST_DO_RECEIVE || action->kind == MST_DO_FETCH
+                    ? action->first
+                    : -1;
+        *derived = action->kind == MST_DO_WAIT;
+        if (*node >= 0) atomic_store_explicit(&frame->at[device], *node, memory_order_relaxed);
+        switch (action->kind) {
+            case MST_DO_RUN:
+                status = backend->execute(frame->instance[device], action->first, action->end, frame);
+                if (status) *node = atomic_load_explicit(&frame->at[device], memory_order_relaxed);
+                break;
+            case MST_DO_WAIT: status = wait_for(frame, action, lines); break;
+            case MST_DO_REACH: mst_line_advance(&lines[device], frame->base[device] + (uint64_t)action->first); break;
+            case MST_DO_FEED:
+                status = feed(frame, action->first, self, frame->binding->staging[device]);
+                break;
+            case MST_DO_RECEIVE: status = receive(frame, action->first, self); break;
+            case MST_DO_FETCH: status = fetch(frame, action->first); break;
+            case MST_DO_GATE:
+                if (!pass_gate(frame, device)) return MST_OK; /* what failed is known */
+                happens = true;
+                break;
+        }
+        if (status) return status;
+        /* a step that has failed elsewhere is not worth finishing, but what is being written is written to the end */
+        if (!happens && atomic_load_explicit(&frame->failed, memory_order_relaxed)) return MST_OK;
+    }
+    return MST_OK;
+}
+
+void mst_frame_run(mst_frame *frame, int device, mst_line *lines) {
+    int32_t node = -1;
+    bool derived = false;
+    /* the caller says when the state may be read, or that the frame has failed before it began */
+    if (!mst_line_wait(&frame->ready, frame->number, frame->deadline, frame->spin))
+        mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
+    if (frame->job) {
+        frame->job(frame->job_context, device);
+    } else if (!atomic_load(&frame->failed)) {
+        mst_status status = walk(frame, device, lines, &node, &derived);
+        if (status) mst_frame_fail(frame, status, node, device, derived);
+    }
+    if (!frame->plan) return;
+    atomic_store_explicit(&frame->at[device], -1, memory_order_relaxed);
+    /* however it ended, nobody waits for this device any more */
+    mst_line_advance(&lines[device], frame->base[device] + (uint64_t)frame->plan->program[device].num_points);
+}
+
+/* ---- leaving ---- */
+
+void mst_frame_leave(mst_frame *frame) {
+    if (atomic_fetch_sub(&frame->remaining, 1) > 1) return;
+    if (atomic_exchange(&frame->end, MST_ALL_LEFT) == MST_GIVEN_UP)
+        frame->release(frame);
+    else
+        mst_line_advance(&frame->left, frame->number);
+}
+
+bool mst_frame_give_up(mst_frame *frame) {
+    if (atomic_exchange(&frame->end, MST_GIVEN_UP) == MST_RUNNING) return true;
+    mst_line_wait(&frame->left, frame->number, MST_NEVER, true); /* the last is just leaving */
+    return false;
+}

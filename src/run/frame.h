@@ -1,0 +1,77 @@
+/** Frames: one step in flight.
+ *
+ *  A frame says which plan runs, on which memory, with which feeds, until when. All devices of the plan work on it, each
+ *  its own program; they meet at the gate, where it is decided once whether the step happens.
+ */
+#ifndef MUSTER_RUN_FRAME_H
+#define MUSTER_RUN_FRAME_H
+
+#include <pthread.h>
+
+#include "base/failure.h"
+#include "base/line.h"
+#include "plan/plan.h"
+#include "run/backend.h"
+#include "store/store.h"
+
+/** What the gate decided. */
+enum { MST_UNDECIDED, MST_HAPPENS, MST_DOES_NOT };
+
+/** Whether the last device or, at the deadline, the caller was the first to leave the frame to the other. */
+enum { MST_RUNNING, MST_ALL_LEFT, MST_GIVEN_UP };
+
+/** Memory of one device for steps: lasts as long as the session, grows with the largest plan. */
+typedef struct mst_arena_memory {
+    char *data;
+    int64_t bytes;
+    char *staging; /**< in the host's memory, where the device's is another */
+    int64_t staging_bytes;
+} mst_arena_memory;
+
+typedef struct mst_frame {
+    /* what runs */
+    const mst_devices *devices;
+    const mst_plan *plan; /**< NULL for a job */
+    void *const *instance;      /**< by device: of its backend */
+    const mst_binding *binding; /**< where the values are */
+    const mst_feed *feeds;      /**< copies whose tensors are retained */
+    mst_tensor **outputs;       /**< by fetch; NULL entries: not wanted. Retained */
+    mst_step step;
+    int64_t deadline;
+    bool check_numerics, spin;
+    bool has_turn;
+    mst_turn turn;
+    mst_status (*job)(void *context, int device); /**< in place of a plan: each device calls it; cannot fail */
+    void *job_context;
+    /* how far it is */
+    _Atomic int remaining;  /**< devices that have not left */
+    _Atomic int end;        /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
+    void (*release)(struct mst_frame *frame); /**< where the caller has given up: the last device calls it */
+    void *owner;            /**< for release */
+    uint64_t own_number;    /**< on the queue of device 0 */
+    uint64_t number;        /**< of the frames in this place, from 1 */
+    mst_line ready;         /**< at `number` when the state may be read */
+    mst_line gate;          /**< at `number` when it has decided */
+    mst_line left;          /**< at `number` when all devices have left */
+    _Atomic int decision;
+    _Atomic int arrived;    /**< devices at the gate */
+    int participants;       /**< devices that run something */
+    uint64_t *base;         /**< by device: what its line is when it begins */
+    _Atomic int32_t *at;    /**< by device: node that it runs now, -1 */
+    _Atomic int64_t *copied; /**< bytes copied between domains, of the session */
+    atomic_bool failed;
+    pthread_mutex_t lock;   /**< of `failure` */
+    mst_failure failure;    /**< the first cause */
+} mst_frame;
+
+/** Keeps the calling thread's error, whose code is STATUS, as the frame's: the first cause stays, derived failures give
+ *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen. */
+void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived);
+/** The calling device leaves the frame, and must not touch it any more. */
+void mst_frame_leave(mst_frame *frame);
+/** The caller gives the frame up: the last device releases it. False where all devices have left meanwhile. */
+bool mst_frame_give_up(mst_frame *frame);
+/** Runs the program of DEVICE from its first to its last action, or to where the frame fails. LINES: by device. */
+void mst_frame_run(mst_frame *frame, int device, mst_line *lines);
+
+#endif

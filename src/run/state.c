@@ -1,0 +1,225 @@
+/* A session and the entries of its store: which copies its plans work with, and their versions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "muster/ops.h"
+#include "run/session.h"
+#include "tensor/buffer.h"
+
+static const mst_variable_options *options_of(const mst_plan_state *state) {
+    return state->variable->options;
+}
+
+/* ---- limits ---- */
+
+static int64_t slot_bytes(const mst_session *session, int device) {
+    int64_t bytes = 0;
+    for (int i = 0; i < session->num_slots; i++) bytes += session->slots[i].arena[device].bytes;
+    return bytes;
+}
+
+mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device, int64_t more) {
+    const mst_device *where = &session->devices.device[device];
+    const int64_t needed =
+        session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device) + more;
+    if (where->memory_limit <= 0 || needed <= where->memory_limit) return MST_OK;
+    if (plan) return mst_plan_over_limit(plan, device, needed);
+    char need[MST_BYTES_TEXT], limit[MST_BYTES_TEXT];
+    MST_FAIL(MST_OUT_OF_MEMORY, "device %s: its variables need %s, the limit is %s: raise the limit", where->text,
+             mst_bytes_print(needed, need, sizeof need), mst_bytes_print(where->memory_limit, limit, sizeof limit));
+    return mst_error_at(NULL, where->text);
+}
+
+/* ---- placing ---- */
+
+/* The first device of the session in the domain of DEVICE: the key of what is one for the domain. */
+static int32_t first_of_domain(const mst_session *session, int32_t device) {
+    int32_t first = 0;
+    while (session->devices.device[first].domain != session->devices.device[device].domain) first++;
+    return first;
+}
+
+/* The copy of one state of a plan that the session has in use; NULL where it has none yet. */
+static mst_status find_used(mst_session *session, const mst_plan_state *state, const mst_state *entry,
+                            int32_t **out) {
+    const int32_t place = state->of_domain ? session->devices.count + first_of_domain(session, state->device)
+                                           : state->device;
+    *out = mst_map_at(&session->copies, (int32_t)entry->number, place, -1);
+    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+}
+
+static mst_status note_used(mst_session *session, const mst_plan_state *state, mst_state *entry, mst_copy *copy) {
+    int32_t *index;
+    MST_TRY(mst_grow(&session->used, sizeof *session->used, session->num_used + 1, &session->used_capacity));
+    MST_TRY(find_used(session, state, entry, &index));
+    *index = (int32_t)session->num_used;
+    session->used[session->num_used++] = (mst_used_copy){entry, copy};
+    session->state_bytes[state->device] += (int64_t)mst_align(entry->bytes);
+    return MST_OK;
+}
+
+/* States of one plan that have no copy yet, of one device or domain: they are placed together. */
+typedef struct batch {
+    const mst_plan_state **plan_state;
+    mst_state **state;
+    mst_copy **copy;
+    int64_t count, bytes;
+} batch;
+
+/* ---- first touch ---- */
+
+/* Which part of a block each device writes first, so that it lies in the memory next to the device's cores. */
+typedef struct touch {
+    const mst_session *session;
+    const batch *batch;
+} touch;
+
+static mst_status touch_part(void *context, int device) {
+    const touch *t = context;
+    for (int64_t i = 0; i < t->batch->count; i++) {
+        const mst_plan_state *state = t->batch->plan_state[i];
+        const size_t bytes = t->batch->state[i]->bytes;
+        char *data = t->batch->copy[i]->data;
+        const mst_plan_group *group =
+            state->group >= 0 ? &((const mst_cached_plan *)t->session->touching)->plan->group[state->group] : NULL;
+        const int32_t parts = state->of_domain && group ? group->count : 1;
+        for (int32_t p = 0; p < parts; p++) {
+            const int32_t toucher = parts > 1 ? group->device[p] : state->device;
+            const size_t begin = bytes * (size_t)p / (size_t)parts, end = bytes * ((size_t)p + 1) / (size_t)parts;
+            if (toucher == device) memset(data + begin, 0, end - begin);
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status place_batch(mst_session *session, const mst_cached_plan *cached, batch *b) {
+    if (b->count == 0) return MST_OK;
+    const mst_plan_state *first = b->plan_state[0];
+    const mst_device *device = &session->devices.device[first->device];
+    MST_TRY(mst_session_check_limit(session, NULL, first->device, b->bytes));
+    MST_TRY(mst_store_place(session->store, b->state, b->count, device->domain, first->of_domain ? "" : device->text,
+                            b->copy));
+    for (int64_t i = 0; i < b->count; i++)
+        MST_TRY(note_used(session, b->plan_state[i], b->state[i], b->copy[i]));
+    enum { WORTH_TOUCHING = 1 << 18 };
+    if (device->domain->type->host && b->bytes >= WORTH_TOUCHING && session->devices.count > 1) {
+        touch t = {session, b};
+        session->touching = cached;
+        MST_TRY(mst_session_job(session, touch_part, &t));
+        session->touching = NULL;
+    }
+    b->count = b->bytes = 0;
+    return MST_OK;
+}
+
+/* States by where they are, and as the plan has them there. */
+static int by_place(const void *a, const void *b) {
+    const mst_plan_state *x = *(const mst_plan_state *const *)a, *y = *(const mst_plan_state *const *)b;
+    if (x->of_domain != y->of_domain) return x->of_domain ? 1 : -1;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static bool are_together(const mst_session *session, const mst_plan_state *a, const mst_plan_state *b) {
+    if (a->of_domain != b->of_domain) return false;
+    if (!a->of_domain) return a->device == b->device;
+    return session->devices.device[a->device].domain == session->devices.device[b->device].domain;
+}
+
+/* Another session may have made the copy. */
+static mst_status find_elsewhere(mst_session *session, const mst_plan_state *state, mst_state *entry, bool *found) {
+    const mst_device *device = &session->devices.device[state->device];
+    mst_copy *copy =
+        mst_state_copy(session->store, entry, device->domain, state->of_domain ? "" : device->text);
+    *found = copy != NULL;
+    if (!copy) return MST_OK;
+    MST_TRY(mst_session_check_limit(session, NULL, state->device, (int64_t)mst_align(entry->bytes)));
+    mst_copy_use(session->store, copy);
+    return note_used(session, state, entry, copy);
+}
+
+static mst_status place_all(mst_session *session, mst_cached_plan *cached, const mst_plan_state **order, batch *b) {
+    const mst_plan *plan = cached->plan;
+    int64_t count = 0;
+    for (int64_t i = 0; i < plan->num_states; i++)
+        if (plan->state[i].used) order[count++] = &plan->state[i];
+    qsort(order, (size_t)count, sizeof *order, by_place);
+    for (int64_t i = 0; i < count; i++) {
+        const mst_plan_state *state = order[i];
+        const mst_variable_options *o = options_of(state);
+        const int64_t index = state - plan->state;
+        int32_t *used;
+        bool found = false;
+        MST_TRY(mst_store_declare(session->store, o->container, state->variable->name, (mst_state_kind)o->kind,
+                                  &state->variable->dst[0], &cached->state[index]));
+        if (b->count && !are_together(session, b->plan_state[0], state)) MST_TRY(place_batch(session, cached, b));
+        MST_TRY(find_used(session, state, cached->state[index], &used));
+        if (*used < 0) MST_TRY(find_elsewhere(session, state, cached->state[index], &found));
+        if (*used >= 0 || found) continue;
+        b->plan_state[b->count] = state;
+        b->state[b->count++] = cached->state[index];
+        b->bytes += (int64_t)mst_align(cached->state[index]->bytes);
+    }
+    MST_TRY(place_batch(session, cached, b));
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t index = order[i] - plan->state;
+        int32_t *used;
+        MST_TRY(find_used(session, order[i], cached->state[index], &used));
+        cached->copy[index] = session->used[*used].copy;
+        cached->data[index] = cached->copy[index]->data;
+    }
+    cached->uses_state = count > 0;
+    return MST_OK;
+}
+
+mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached) {
+    const size_t count = (size_t)cached->plan->num_states + 1;
+    cached->state = calloc(count, sizeof *cached->state);
+    cached->copy = calloc(count, sizeof *cached->copy);
+    cached->data = calloc(count, sizeof *cached->data);
+    const mst_plan_state **order = calloc(count, sizeof *order);
+    batch b = {calloc(count, sizeof *b.plan_state), calloc(count, sizeof *b.state), calloc(count, sizeof *b.copy), 0, 0};
+    mst_status status = MST_OK;
+    if (!cached->state || !cached->copy || !cached->data || !order || !b.plan_state || !b.state || !b.copy)
+        status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!status) status = place_all(session, cached, order, &b);
+    free(order);
+    free(b.plan_state);
+    free(b.state);
+    free(b.copy);
+    cached->seen = UINT64_MAX;
+    return status;
+}
+
+/* ---- before and after a step ---- */
+
+static mst_status check_state(mst_session *session, const mst_plan_state *state, mst_state *entry, mst_copy *copy) {
+    if (!state->reads) return MST_OK;
+    if (entry->version) return mst_copy_refresh(session->store, entry, copy);
+    MST_FAIL(MST_INVALID, "variable '%s' is read, but has no value: call mst_session_init_variables first",
+             state->variable->name);
+    return mst_error_at(state->variable->name, NULL);
+}
+
+mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cached) {
+    const uint64_t last = atomic_load(&session->store->last_write);
+    if (cached->seen == last) return MST_OK;
+    for (int64_t i = 0; i < cached->plan->num_states; i++)
+        if (cached->state[i])
+            MST_TRY(check_state(session, &cached->plan->state[i], cached->state[i], cached->copy[i]));
+    cached->seen = last;
+    return MST_OK;
+}
+
+void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_turn *turn) {
+    mst_store *store = session->store;
+    pthread_mutex_lock(&store->lock);
+    for (int64_t i = 0; i < cached->plan->num_states; i++)
+        if (cached->state[i] && cached->plan->state[i].writes)
+            cached->copy[i]->version = cached->state[i]->version = turn->number;
+    pthread_mutex_unlock(&store->lock);
+    /* copies that this plan reads and does not write are as they were */
+    if (cached->seen == atomic_load(&store->last_write)) cached->seen = turn->number;
+    atomic_store(&store->last_write, turn->number);
+}

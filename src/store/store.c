@@ -1,0 +1,244 @@
+#include "store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tensor/buffer.h"
+
+mst_status mst_store_create(mst_store **out) {
+    *out = NULL;
+    mst_store *store = aligned_alloc(_Alignof(mst_store), sizeof *store);
+    if (!store) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    memset(store, 0, sizeof *store);
+    atomic_init(&store->references, 1);
+    pthread_mutex_init(&store->lock, NULL);
+    pthread_mutex_init(&store->order_lock, NULL);
+    *out = store;
+    return MST_OK;
+}
+
+mst_store *mst_store_retain(mst_store *store) {
+    atomic_fetch_add(&store->references, 1);
+    return store;
+}
+
+/* ---- copies ---- */
+
+static void free_block(mst_block *block) {
+    block->domain->type->free(block->domain, block->data, block->bytes);
+    free(block);
+}
+
+static void free_copy(mst_state *state, mst_copy *copy) {
+    for (mst_copy **at = &state->copies; *at; at = &(*at)->next)
+        if (*at == copy) {
+            *at = copy->next;
+            break;
+        }
+    if (--copy->block->num_copies == 0) free_block(copy->block);
+    free(copy);
+}
+
+void mst_store_release(mst_store *store) {
+    if (!store || atomic_fetch_sub(&store->references, 1) > 1) return;
+    for (int64_t i = 0; i < store->num_states; i++)
+        while (store->state[i]->copies) free_copy(store->state[i], store->state[i]->copies);
+    free(store->state);
+    mst_names_free(&store->names);
+    mst_arena_free(&store->arena);
+    pthread_mutex_destroy(&store->lock);
+    pthread_mutex_destroy(&store->order_lock);
+    free(store);
+}
+
+mst_copy *mst_state_current(const mst_state *state) {
+    for (mst_copy *copy = state->copies; copy && state->version; copy = copy->next)
+        if (copy->version == state->version) return copy;
+    return NULL;
+}
+
+bool mst_state_has_value(mst_store *store, const mst_state *state) {
+    pthread_mutex_lock(&store->lock);
+    const bool has = state->version != 0;
+    pthread_mutex_unlock(&store->lock);
+    return has;
+}
+
+mst_copy *mst_state_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place) {
+    pthread_mutex_lock(&store->lock);
+    mst_copy *copy = state->copies;
+    while (copy && (copy->domain != domain || strcmp(copy->place, place) != 0)) copy = copy->next;
+    pthread_mutex_unlock(&store->lock);
+    return copy;
+}
+
+static mst_status place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain, const char *place,
+                        mst_block *block, mst_copy **out) {
+    const char *own_place = mst_arena_string(&store->arena, place);
+    if (!own_place) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    for (int64_t i = 0; i < n; i++)
+        if (!(out[i] = calloc(1, sizeof *out[i])))
+            return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    MST_TRY(domain->type->alloc(domain, block->bytes, &block->data));
+    char *next = block->data;
+    for (int64_t i = 0; i < n; i++) {
+        *out[i] = (mst_copy){.domain = domain,
+                             .place = own_place,
+                             .data = next,
+                             .users = 1,
+                             .block = block,
+                             .next = states[i]->copies};
+        states[i]->copies = out[i];
+        next += mst_align(states[i]->bytes);
+    }
+    return MST_OK;
+}
+
+mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
+                           const char *place_name, mst_copy **out) {
+    if (n == 0) return MST_OK;
+    mst_block *block = calloc(1, sizeof *block);
+    if (!block) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    *block = (mst_block){.domain = domain, .num_copies = n};
+    for (int64_t i = 0; i < n; i++) block->bytes += mst_align(states[i]->bytes);
+    memset(out, 0, (size_t)n * sizeof *out);
+    pthread_mutex_lock(&store->lock);
+    mst_status status = place(store, states, n, domain, place_name, block, out);
+    pthread_mutex_unlock(&store->lock);
+    if (status) {
+        for (int64_t i = 0; i < n; i++) free(out[i]);
+        free(block);
+    }
+    return status;
+}
+
+void mst_copy_use(mst_store *store, mst_copy *copy) {
+    pthread_mutex_lock(&store->lock);
+    copy->users++;
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* Nobody uses it, and its value is elsewhere or there is none. */
+static bool is_spare(const mst_state *state, const mst_copy *copy) {
+    if (copy->users || state->version == 0) return false;
+    if (copy->version != state->version) return true;
+    for (const mst_copy *other = state->copies; other; other = other->next)
+        if (other != copy && other->version == state->version) return true;
+    return false;
+}
+
+void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy) {
+    pthread_mutex_lock(&store->lock);
+    copy->users--;
+    if (is_spare(state, copy)) free_copy(state, copy);
+    pthread_mutex_unlock(&store->lock);
+}
+
+mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy) {
+    if (copy->version == state->version || state->version == 0) return MST_OK;
+    pthread_mutex_lock(&store->lock);
+    mst_copy *from = mst_state_current(state);
+    mst_status status = from ? mst_domain_copy(copy->domain, copy->data, from->domain, from->data, state->bytes)
+                             : MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
+    if (!status) {
+        copy->version = state->version;
+        if (is_spare(state, from)) free_copy(state, from);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+/* ---- entries ---- */
+
+/* No name of an entry has this character. */
+#define SEPARATOR "\x1f"
+
+static mst_state *find(mst_store *store, const char *key) {
+    const int64_t index = mst_names_get(&store->names, key);
+    return index < 0 ? NULL : store->state[index];
+}
+
+static mst_status make_key(mst_store *store, const char *container, const char *name, const char **out) {
+    *out = mst_arena_print(&store->arena, "%s" SEPARATOR "%s", container ? container : "", name);
+    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+}
+
+mst_state *mst_store_find(mst_store *store, const char *container, const char *name) {
+    char few[512], *key = few;
+    if (!container) container = "";
+    const size_t size = strlen(container) + strlen(name) + sizeof SEPARATOR;
+    if (size > sizeof few && !(key = malloc(size))) return NULL;
+    strcpy(stpcpy(stpcpy(key, container), SEPARATOR), name);
+    pthread_mutex_lock(&store->lock);
+    mst_state *state = find(store, key);
+    pthread_mutex_unlock(&store->lock);
+    if (key != few) free(key);
+    return state;
+}
+
+static mst_status check_spec(const mst_state *state, const mst_spec *spec) {
+    if (state->spec.dtype == spec->dtype && mst_shape_equal(state->spec.shape, spec->shape)) return MST_OK;
+    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    return MST_FAIL(MST_INVALID, "store: '%s' is %s%s there, and is wanted as %s%s: give one of them another name",
+                    state->name, mst_dtype_name(state->spec.dtype),
+                    mst_shape_print(state->spec.shape, have, sizeof have), mst_dtype_name(spec->dtype),
+                    mst_shape_print(spec->shape, want, sizeof want));
+}
+
+static mst_status declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
+                          const mst_spec *spec, mst_state **out) {
+    const char *key;
+    MST_TRY(make_key(store, container, name, &key));
+    if ((*out = find(store, key))) return check_spec(*out, spec);
+    mst_state *state = mst_arena_alloc(&store->arena, sizeof *state);
+    if (!state) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    *state = (mst_state){.container = mst_arena_string(&store->arena, container ? container : ""),
+                         .name = mst_arena_string(&store->arena, name),
+                         .number = store->num_states,
+                         .kind = kind,
+                         .spec = *spec,
+                         .bytes = (size_t)mst_shape_count(spec->shape) * mst_dtype_size(spec->dtype)};
+    if (!state->container || !state->name) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    MST_TRY(mst_grow(&store->state, sizeof state, store->num_states + 1, &store->state_capacity));
+    MST_TRY(mst_names_set(&store->names, key, store->num_states));
+    store->state[store->num_states++] = *out = state;
+    return MST_OK;
+}
+
+mst_status mst_store_declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
+                             const mst_spec *spec, mst_state **out) {
+    pthread_mutex_lock(&store->lock);
+    mst_status status = declare(store, container, name, kind, spec, out);
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+static int by_key(const void *a, const void *b) {
+    const mst_state_info *x = a, *y = b;
+    const int order = strcmp(x->container, y->container);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count) {
+    *out = NULL;
+    *count = 0;
+    pthread_mutex_lock(&store->lock);
+    mst_state_info *list = calloc((size_t)store->num_states + 1, sizeof *list);
+    const int64_t n = store->num_states;
+    for (int64_t i = 0; list && i < n; i++) {
+        const mst_state *state = store->state[i];
+        list[i] = (mst_state_info){.container = state->container,
+                                   .name = state->name,
+                                   .kind = state->kind,
+                                   .spec = state->spec,
+                                   .bytes = (int64_t)state->bytes,
+                                   .version = state->version};
+    }
+    pthread_mutex_unlock(&store->lock);
+    if (!list) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a list of %lld entries", (long long)n);
+    if (n) qsort(list, (size_t)n, sizeof *list, by_key);
+    *out = list;
+    *count = n;
+    return MST_OK;
+}

@@ -1,0 +1,298 @@
+/* Values of a store seen from outside: get, set, snapshots. Each call is a turn of its own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/store.h"
+
+struct mst_snapshot {
+    _Atomic int references;
+    mst_arena arena;
+    bool sorted;
+    struct mst_snapshot_entry {
+        mst_state_info info;
+        mst_tensor *value;
+    } * entry;
+    int64_t count, capacity;
+};
+typedef struct mst_snapshot_entry entry;
+
+static mst_status take_and_begin(mst_store *store, bool writer, mst_turn *turn) {
+    MST_TRY(mst_turn_take(store, writer, MST_NEVER, turn));
+    mst_status status = mst_turn_begin(turn, MST_NEVER);
+    if (!status && writer) status = mst_turn_write(turn, MST_NEVER);
+    if (status) mst_turn_end(turn);
+    return status;
+}
+
+/* Copies the value of STATE, which has one, to host memory, in a turn that has begun. */
+static mst_status read_value(mst_store *store, const mst_state *state, void *dst) {
+    pthread_mutex_lock(&store->lock);
+    mst_copy *copy = mst_state_current(state);
+    pthread_mutex_unlock(&store->lock);
+    if (!copy) return MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
+    return mst_domain_copy(&mst_domain_host, dst, copy->domain, copy->data, state->bytes);
+}
+
+mst_status mst_store_get(mst_store *store, const char *container, const char *name, mst_tensor **out) {
+    *out = NULL;
+    mst_state *state = mst_store_find(store, container, name);
+    if (!state) return MST_FAIL(MST_NOT_FOUND, "store: there is no '%s'", name);
+    MST_TRY(mst_tensor_create(state->spec.dtype, state->spec.shape, out));
+    mst_turn turn;
+    mst_status status = take_and_begin(store, false, &turn);
+    if (!status) {
+        status = state->version ? read_value(store, state, mst_tensor_data(*out))
+                                : MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", name);
+        mst_turn_end(&turn);
+    }
+    if (status) {
+        mst_tensor_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* Any copy will do: the others are refreshed before they are read. One in the host's memory costs least. */
+static mst_status write_value(mst_store *store, mst_state *state, const void *src, uint64_t version) {
+    pthread_mutex_lock(&store->lock);
+    mst_copy *copy = state->copies;
+    while (copy && !copy->domain->type->host) copy = copy->next;
+    if (!copy) copy = state->copies;
+    pthread_mutex_unlock(&store->lock);
+    MST_TRY(mst_domain_copy(copy->domain, copy->data, &mst_domain_host, src, state->bytes));
+    pthread_mutex_lock(&store->lock);
+    copy->version = state->version = version;
+    pthread_mutex_unlock(&store->lock);
+    return MST_OK;
+}
+
+/* A copy at rest for each of the N states that has none. */
+static mst_status place_at_rest(mst_store *store, mst_state *const *states, int64_t n) {
+    mst_state **bare = calloc((size_t)n + 1, sizeof *bare);
+    mst_copy **copies = calloc((size_t)n + 1, sizeof *copies);
+    mst_status status = bare && copies ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    int64_t count = 0;
+    pthread_mutex_lock(&store->lock);
+    for (int64_t i = 0; i < n && !status; i++)
+        if (!states[i]->copies) bare[count++] = states[i];
+    pthread_mutex_unlock(&store->lock);
+    if (!status) status = mst_store_place(store, bare, count, &mst_domain_host, "", copies);
+    pthread_mutex_lock(&store->lock);
+    for (int64_t i = 0; i < count && !status; i++) copies[i]->users = 0;
+    pthread_mutex_unlock(&store->lock);
+    free(bare);
+    free(copies);
+    return status;
+}
+
+static mst_spec spec_of(const mst_tensor *value) {
+    return (mst_spec){mst_tensor_dtype(value), mst_tensor_shape(value)};
+}
+
+mst_status mst_store_set(mst_store *store, const char *container, const char *name, mst_state_kind kind,
+                         const mst_tensor *value) {
+    mst_state *state;
+    mst_turn turn;
+    const mst_spec spec = spec_of(value);
+    MST_TRY(mst_store_declare(store, container, name, kind, &spec, &state));
+    MST_TRY(place_at_rest(store, &state, 1));
+    MST_TRY(take_and_begin(store, true, &turn));
+    mst_status status = write_value(store, state, mst_tensor_data(value), turn.number);
+    atomic_store(&store->last_write, turn.number);
+    mst_turn_end(&turn);
+    return status;
+}
+
+mst_status mst_store_clear(mst_store *store, unsigned kinds) {
+    mst_turn turn;
+    MST_TRY(take_and_begin(store, true, &turn));
+    pthread_mutex_lock(&store->lock);
+    for (int64_t i = 0; i < store->num_states; i++) {
+        mst_state *state = store->state[i];
+        if (!(kinds >> state->kind & 1u)) continue;
+        state->version = 0;
+        for (mst_copy *copy = state->copies; copy; copy = copy->next) copy->version = 0;
+    }
+    pthread_mutex_unlock(&store->lock);
+    atomic_store(&store->last_write, turn.number);
+    mst_turn_end(&turn);
+    return MST_OK;
+}
+
+/* ---- snapshots ---- */
+
+mst_status mst_snapshot_create(mst_snapshot **out) {
+    *out = calloc(1, sizeof **out);
+    if (!*out) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a snapshot");
+    atomic_init(&(*out)->references, 1);
+    return MST_OK;
+}
+
+mst_snapshot *mst_snapshot_retain(mst_snapshot *snapshot) {
+    atomic_fetch_add(&snapshot->references, 1);
+    return snapshot;
+}
+
+void mst_snapshot_release(mst_snapshot *snapshot) {
+    if (!snapshot || atomic_fetch_sub(&snapshot->references, 1) > 1) return;
+    for (int64_t i = 0; i < snapshot->count; i++) mst_tensor_release(snapshot->entry[i].value);
+    free(snapshot->entry);
+    mst_arena_free(&snapshot->arena);
+    free(snapshot);
+}
+
+/* Appends an entry; VALUE is retained. */
+static mst_status append(mst_snapshot *snapshot, const mst_state_info *info, mst_tensor *value) {
+    MST_TRY(mst_grow(&snapshot->entry, sizeof *snapshot->entry, snapshot->count + 1, &snapshot->capacity));
+    entry added = {.info = *info};
+    added.info.container = mst_arena_string(&snapshot->arena, info->container);
+    added.info.name = mst_arena_string(&snapshot->arena, info->name);
+    if (!added.info.container || !added.info.name)
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a snapshot");
+    added.value = mst_tensor_retain(value);
+    snapshot->entry[snapshot->count++] = added;
+    snapshot->sorted = false;
+    return MST_OK;
+}
+
+static int by_key(const void *a, const void *b) {
+    const mst_state_info *x = &((const entry *)a)->info, *y = &((const entry *)b)->info;
+    const int order = strcmp(x->container, y->container);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+/* Entries are added in any order, and sorted when somebody looks. */
+static const entry *sorted(const mst_snapshot *snapshot) {
+    mst_snapshot *own = (mst_snapshot *)(uintptr_t)snapshot;
+    if (!own->sorted && own->count) qsort(own->entry, (size_t)own->count, sizeof *own->entry, by_key);
+    own->sorted = true;
+    return own->entry;
+}
+
+int64_t mst_snapshot_count(const mst_snapshot *snapshot) {
+    return snapshot->count;
+}
+
+mst_state_info mst_snapshot_info(const mst_snapshot *snapshot, int64_t i) {
+    return sorted(snapshot)[i].info;
+}
+
+mst_tensor *mst_snapshot_value(const mst_snapshot *snapshot, int64_t i) {
+    return sorted(snapshot)[i].value;
+}
+
+mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *container, const char *name) {
+    if (!snapshot->count) return NULL;
+    const entry wanted = {.info = {.container = container ? container : "", .name = name}};
+    const entry *found = bsearch(&wanted, sorted(snapshot), (size_t)snapshot->count, sizeof wanted, by_key);
+    return found ? found->value : NULL;
+}
+
+mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const char *name, mst_state_kind kind,
+                            mst_tensor *value) {
+    if (mst_snapshot_find(snapshot, container, name))
+        return MST_FAIL(MST_EXISTS, "snapshot: there is a '%s' already", name);
+    const mst_state_info info = {.container = container ? container : "",
+                                 .name = name,
+                                 .kind = kind,
+                                 .spec = spec_of(value),
+                                 .bytes = (int64_t)mst_tensor_bytes(value),
+                                 .version = 1};
+    return append(snapshot, &info, value);
+}
+
+/* Memory for the values of all entries that have one, before the turn: it is zeroed, and so touched, here. */
+static mst_status make_room(mst_store *store, mst_snapshot *snapshot) {
+    mst_state_info *list;
+    int64_t count;
+    MST_TRY(mst_store_list(store, &list, &count));
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < count && !status; i++) {
+        mst_tensor *value = NULL;
+        if (!list[i].version) continue;
+        status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
+        if (!status) status = append(snapshot, &list[i], value);
+        mst_tensor_release(value);
+    }
+    free(list);
+    return status;
+}
+
+/* In a turn that has begun: what has got a value since room was made is added, what has lost it goes. */
+static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
+    int64_t kept = 0;
+    const int64_t made = snapshot->count;
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < made; i++) {
+        entry *e = &snapshot->entry[i];
+        const mst_state *state = mst_store_find(store, e->info.container, e->info.name);
+        if (!status && state && state->version) {
+            status = read_value(store, state, mst_tensor_data(e->value));
+            e->info.version = state->version;
+            snapshot->entry[kept++] = *e;
+        } else {
+            mst_tensor_release(e->value);
+        }
+    }
+    snapshot->count = kept;
+    mst_state_info *list = NULL;
+    int64_t count = 0;
+    if (!status) status = mst_store_list(store, &list, &count);
+    for (int64_t i = 0; i < count && !status; i++) {
+        mst_tensor *value = NULL;
+        if (!list[i].version || mst_snapshot_find(snapshot, list[i].container, list[i].name)) continue;
+        status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
+        if (!status)
+            status = read_value(store, mst_store_find(store, list[i].container, list[i].name), mst_tensor_data(value));
+        if (!status) status = append(snapshot, &list[i], value);
+        mst_tensor_release(value);
+    }
+    free(list);
+    return status;
+}
+
+mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out) {
+    *out = NULL;
+    mst_snapshot *snapshot;
+    mst_turn turn;
+    MST_TRY(mst_snapshot_create(&snapshot));
+    mst_status status = make_room(store, snapshot);
+    if (!status) status = take_and_begin(store, false, &turn);
+    if (!status) {
+        status = fill(store, snapshot);
+        mst_turn_end(&turn);
+    }
+    if (status)
+        mst_snapshot_release(snapshot);
+    else
+        *out = snapshot;
+    return status;
+}
+
+static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_state **states, uint64_t version) {
+    for (int64_t i = 0; i < snapshot->count; i++)
+        MST_TRY(write_value(store, states[i], mst_tensor_data(snapshot->entry[i].value), version));
+    return MST_OK;
+}
+
+mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
+    mst_turn turn;
+    mst_state **states = calloc((size_t)snapshot->count + 1, sizeof *states);
+    mst_status status = states ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to restore a snapshot");
+    sorted(snapshot);
+    /* all that can be wrong is found before the first value is set */
+    for (int64_t i = 0; i < snapshot->count && !status; i++) {
+        const mst_state_info *info = &snapshot->entry[i].info;
+        status = mst_store_declare(store, info->container, info->name, info->kind, &info->spec, &states[i]);
+    }
+    if (!status) status = place_at_rest(store, states, snapshot->count);
+    if (!status) status = take_and_begin(store, true, &turn);
+    if (!status) {
+        status = set_all(store, snapshot, states, turn.number);
+        atomic_store(&store->last_write, turn.number);
+        mst_turn_end(&turn);
+    }
+    free(states);
+    return status;
+}
