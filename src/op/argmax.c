@@ -119,6 +119,7 @@ const mst_op mst_op_argmax = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_INFALLIBLE,
     .fields = fields,
     .options_size = sizeof(mst_argmax_options),
     .infer = infer,

@@ -61,6 +61,7 @@ const mst_op mst_op_broadcast_like = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
     .shape_only = 1u << 1,
     .may_alias = true,
     .infer = infer,

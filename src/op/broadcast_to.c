@@ -120,6 +120,7 @@ const mst_op mst_op_broadcast_to = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
     .may_alias = true,
     .fields = fields,
     .options_size = sizeof(broadcast_to_options),

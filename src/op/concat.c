@@ -134,6 +134,7 @@ const mst_op mst_op_concat = {
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
     .fields = fields,
     .options_size = sizeof(concat_options),
     .infer = infer,

@@ -66,6 +66,7 @@ const mst_op mst_op_dim_size = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
     .shape_only = 1u << 0,
     .fields = fields,
     .options_size = sizeof(dim_size_options),

@@ -64,6 +64,7 @@ const mst_op mst_op_global_norm = {
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_INFALLIBLE,
     .infer = infer,
     .grad = grad,
     .reference = reference,

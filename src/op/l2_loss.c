@@ -58,6 +58,7 @@ const mst_op mst_op_l2_loss = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_INFALLIBLE,
     .infer = infer,
     .grad = grad,
     .reference = reference,

@@ -67,6 +67,7 @@ const mst_op mst_op_log_softmax = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_INFALLIBLE,
     .infer = mst_softmax_infer,
     .grad = grad,
     .reference = reference,

@@ -77,6 +77,7 @@ const mst_op mst_op_reduce_all = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),
+    .flags = MST_OP_INFALLIBLE,
     .fields = fields,
     .options_size = sizeof(mst_reduce_all_options),
     .infer = infer,

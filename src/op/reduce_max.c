@@ -133,6 +133,7 @@ const mst_op mst_op_reduce_max = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_INFALLIBLE,
     .fields = fields,
     .options_size = sizeof(mst_reduce_max_options),
     .infer = infer,

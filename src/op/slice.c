@@ -110,6 +110,7 @@ const mst_op mst_op_slice = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
     .fields = fields,
     .options_size = sizeof(slice_options),
     .infer = infer,

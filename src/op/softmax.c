@@ -82,6 +82,7 @@ const mst_op mst_op_softmax = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
+    .flags = MST_OP_INFALLIBLE,
     .may_alias = true,
     .infer = mst_softmax_infer,
     .grad = grad,

@@ -101,6 +101,7 @@ const mst_op mst_op_stack = {
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
     .fields = fields,
     .options_size = sizeof(stack_options),
     .infer = infer,

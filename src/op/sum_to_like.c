@@ -103,6 +103,7 @@ const mst_op mst_op_sum_to_like = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
+    .flags = MST_OP_INFALLIBLE,
     .shape_only = 1u << 1,
     .may_alias = true,
     .infer = infer,

@@ -102,6 +102,7 @@ const mst_op mst_op_unstack = {
     .num_src = 1,
     .num_dst = MST_VARIADIC,
     .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
     .fields = fields,
     .options_size = sizeof(unstack_options),
     .count_dst = count_dst,
