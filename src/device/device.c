@@ -49,7 +49,9 @@ static mst_status parse_one(const char *spec, char **rest, int64_t memory_limit,
     if (!type) {
         mst_status status = mst_module_for_device_type(*rest, length, &type);
         if (status == MST_NOT_FOUND)
-            return MST_FAIL(MST_INVALID, "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2",
+            return MST_FAIL(MST_INVALID,
+                            "devices '%s': no device type '%.*s' here; there is CPU: use cpu or cpu:2, or put its "
+                            "module into a folder of MUSTER_MODULE_PATH",
                             spec, (int)length, *rest);
         if (status) return mst_error_prefix("devices '%s'", spec);
     }

@@ -22,7 +22,7 @@ extern const mst_op mst_op_assign, mst_op_identity;
 
 /* What was done behind the gate to one variable, seen from the node that is looked at. */
 typedef struct access {
-    int32_t staged;       /* value of the copy that later phases read, -1 */
+    int32_t staged;       /* the value of a copy after the last write to it, that later phases read; -1 */
     int32_t last_writer;  /* node, -1 */
     int32_t first_reader; /* since then: a list in `links`, -1 */
     int32_t writers_phase; /* last phase in which somebody writes it, of those seen so far; -1 */
@@ -107,25 +107,28 @@ static void sort_writers(const mst_plan *plan, int32_t *order, int64_t count) {
 
 /* ---- copies ---- */
 
-/* A node that copies VALUE on its device, in the phase and region given; *OUT is its value. */
-static mst_status add_copy(committer *c, int32_t value, const char *suffix, int32_t phase, mst_region region,
-                           int32_t *out) {
+/* A node that copies VALUE on its device, or (with AFTER, a node) gives the value as that node leaves it; *OUT is its
+ * value. */
+static mst_status add_identity(committer *c, int32_t value, const char *suffix, int32_t after, int32_t phase,
+                               mst_region region, int32_t *out) {
     mst_plan *plan = c->plan;
     const mst_plan_node *maker = &plan->node[plan->value[value].node];
-    const mst_plan_node copy = {.op = &mst_op_identity,
-                                .name = mst_arena_print(&plan->memory, "%s/%s", maker->name, suffix),
-                                .asked = "",
-                                .num_src = 1,
-                                .num_dst = 1,
-                                .device = maker->device,
-                                .group = -1,
-                                .phase = phase,
-                                .region = region,
-                                .materialize = true};
-    if (!copy.name) return no_memory();
+    const mst_plan_node identity = {.op = &mst_op_identity,
+                                    .name = mst_arena_print(&plan->memory, "%s/%s", maker->name, suffix),
+                                    .asked = "",
+                                    .num_src = 1,
+                                    .num_control = after >= 0,
+                                    .control = &after,
+                                    .num_dst = 1,
+                                    .device = maker->device,
+                                    .group = -1,
+                                    .phase = phase,
+                                    .region = region,
+                                    .materialize = after < 0};
+    if (!identity.name) return no_memory();
     const mst_spec spec = plan->value[value].spec;
     int32_t added;
-    MST_TRY(mst_plan_add(plan, &copy, &value, &spec, &added));
+    MST_TRY(mst_plan_add(plan, &identity, &value, &spec, &added));
     *out = plan->node[added].dst;
     return MST_OK;
 }
@@ -164,7 +167,7 @@ static mst_status read_before(committer *c, int32_t n, int i, access *a) {
     const int32_t value = plan->node[n].src[i];
     int32_t copy;
     const mst_region region = a->last_writer >= 0 ? MST_COMMIT : MST_BODY;
-    MST_TRY(add_copy(c, value, "read", plan->node[n].phase, region, &copy));
+    MST_TRY(add_identity(c, value, "read", -1, plan->node[n].phase, region, &copy));
     if (region == MST_COMMIT) MST_TRY(read_behind(c, a, plan->value[copy].node));
     plan->node[n].src[i] = copy;
     return MST_OK;
@@ -179,15 +182,11 @@ static int32_t current_value(const committer *c, int32_t variable) {
 
 static mst_status stage(committer *c, int32_t n, int i, int32_t variable) {
     mst_plan *plan = c->plan;
+    const int32_t phase = plan->node[n].phase;
     int32_t copy;
-    MST_TRY(add_copy(c, current_value(c, variable), "staged", plan->node[n].phase, MST_BODY, &copy));
-    /* the copy comes after what wrote the value that it takes */
-    if (c->accesses[variable].last_writer >= 0)
-        MST_TRY(mst_plan_add_control(plan, plan->value[copy].node, c->accesses[variable].last_writer));
+    MST_TRY(add_identity(c, current_value(c, variable), "staged", -1, phase, MST_BODY, &copy));
     plan->node[n].src[i] = copy;
-    c->accesses[variable].staged = copy;
-    c->accesses[variable].last_writer = n;
-    return MST_OK;
+    return add_identity(c, copy, "written", n, phase, MST_BODY, &c->accesses[variable].staged);
 }
 
 /* Behind the gate the variable takes its staged value. */
@@ -199,8 +198,6 @@ static mst_status commit_staged(committer *c, int32_t v) {
                                   .name = mst_arena_print(&plan->memory, "%s/commit", variable->name),
                                   .asked = "",
                                   .num_src = 2,
-                                  .num_control = 1,
-                                  .control = &a->last_writer,
                                   .num_dst = 1,
                                   .device = variable->device,
                                   .group = -1,
@@ -248,7 +245,7 @@ static mst_status visit_source(committer *c, int32_t n, int i) {
     }
     if (a->staged >= 0 && mst_plan_is_variable(plan, value)) {
         plan->node[n].src[i] = a->staged;
-        return mst_plan_add_control(plan, n, a->last_writer);
+        return MST_OK;
     }
     if (!behind || mst_plan_is_silent(plan, &plan->node[n])) return MST_OK;
     if (plan->node[n].writer && a->writers_phase == plan->node[n].phase) return read_before(c, n, i, a);

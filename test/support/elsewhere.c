@@ -1,0 +1,55 @@
+/* Tests are written for the CPU. With MUSTER_TEST_DEVICE=island in the environment they run on devices of that type: the
+ * linker puts the functions here in the place of the library's (--wrap, see test/CMakeLists.txt), and they write the
+ * type's name for "cpu" in specifications and names of devices. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "device/device.h"
+#include "support/engine.h"
+
+mst_status __real_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out);
+mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out);
+int __real_mst_device_push(mst_graph *graph, const char *device);
+int __wrap_mst_device_push(mst_graph *graph, const char *device);
+char *__real_mst_device_default_name(int i, char *text, size_t size);
+char *__wrap_mst_device_default_name(int i, char *text, size_t size);
+
+const char *engine_here(const char *text) {
+    static _Thread_local char buffers[4][4096];
+    static _Thread_local unsigned next;
+    const char *type = getenv("MUSTER_TEST_DEVICE");
+    size_t used = 0;
+    if (!type || !text) return text;
+    char *buffer = buffers[next++ % 4];
+    while (*text && used + strlen(type) + 1 < sizeof buffers[0]) {
+        if (strncasecmp(text, "cpu", 3) == 0) {
+            for (const char *c = type; *c; c++)
+                buffer[used++] = isupper((unsigned char)*text) ? (char)toupper((unsigned char)*c) : *c;
+            text += 3;
+        } else {
+            buffer[used++] = *text++;
+        }
+    }
+    buffer[used] = '\0';
+    return buffer;
+}
+
+mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
+    mst_session_options own = options ? *options : (mst_session_options){0};
+    own.devices = engine_here(own.devices && *own.devices ? own.devices : "cpu");
+    return __real_mst_session_create(graph, &own, out);
+}
+
+int __wrap_mst_device_push(mst_graph *graph, const char *device) {
+    return __real_mst_device_push(graph, engine_here(device));
+}
+
+char *__wrap_mst_device_default_name(int i, char *text, size_t size) {
+    char name[64];
+    __real_mst_device_default_name(i, name, sizeof name);
+    snprintf(text, size, "%s", engine_here(name));
+    return text;
+}
