@@ -64,9 +64,9 @@ typedef struct mst_replica {
     mst_state_update *updates; /**< added by mst_replica_update */
 } mst_replica;
 
-/** Adds an update of VARIABLE to what a replica builds: every replica the same variables in the same order. When the step
- *  trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the shards, or
- *  the value of the first. */
+/** Adds an update of VARIABLE to what a replica builds: every replica the same variables in the same order. When the
+ * step trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the
+ * shards, or the value of the first. */
 MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
 
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.
@@ -75,8 +75,8 @@ typedef void (*mst_replica_function)(void *context, mst_graph *graph, int shard,
 
 /** A step over all shards. Values are scalars on the first device. */
 typedef struct mst_step_values {
-    mst_value train;         /**< run it to make one update, of variables and statistics; MST_NONE without an optimizer */
-    mst_value loss;          /**< (sum of losses) / (number of examples) + penalties */
+    mst_value train; /**< run it to make one update, of variables and statistics; MST_NONE without an optimizer */
+    mst_value loss;  /**< (sum of losses) / (number of examples) + penalties */
     mst_value num_examples;  /**< f32 */
     mst_value global_step;   /**< i64 variable, number of updates made */
     mst_value learning_rate; /**< f32; a variable where the optimizer has no schedule */

@@ -9,6 +9,7 @@
 #include "muster/metric.h"
 #include "muster/model.h"
 #include "muster/session.h"
+#include "muster/store.h"
 #include "muster/strategy.h"
 
 #ifdef __cplusplus
@@ -25,7 +26,8 @@ typedef struct mst_compile_options {
     mst_session_options session;        /**< devices, placement, limits */
     uint64_t seed;                      /**< of initial values, dropout and shuffling */
 } mst_compile_options;
-/** To be called before fit, evaluate and predict; again to begin anew with other options. */
+/** To be called before fit, evaluate and predict. Called again it keeps the weights, and begins anew with the optimizer
+ * and the data, as Keras does; on other devices or under another strategy too. */
 MST_API MST_CHECKED mst_status mst_compile_with(mst_model *model, const mst_compile_options *options);
 #define mst_compile(model, ...) mst_compile_with((model), &(mst_compile_options){.zero_ = 0, __VA_ARGS__})
 
@@ -34,7 +36,7 @@ typedef struct mst_train_state {
     mst_model *model;
     int64_t epoch, num_epochs; /**< from 0 */
     int64_t step_in_epoch, steps_per_epoch;
-    int64_t step, num_steps; /**< updates made; -1 where the number is not known */
+    int64_t step, num_steps; /**< updates made: global_step; and where training ends, -1 where that is not known */
     int64_t examples;        /**< of this epoch so far */
     double step_loss;        /**< of the last step */
     double loss;             /**< mean over the examples of the epoch so far */
@@ -71,8 +73,7 @@ typedef struct mst_early_stopping {
     bool restore_best_weights; /**< training ends with the weights of the best epoch, whatever ended it */
     double best;               /**< state */
     int64_t best_epoch, waited;
-    mst_tensor **best_weights; /**< state: held until training ends */
-    int num_weights;
+    mst_snapshot *best_weights; /**< state: held until training ends */
 } mst_early_stopping;
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
 /** Sets the learning rate of each epoch. */
@@ -102,6 +103,10 @@ typedef struct mst_fit_options {
     int64_t batch_size;            /**< global; default 32, or that of the data */
     int64_t epochs;                /**< default 1 */
     int64_t steps;                 /**< > 0: number of steps in all, in place of epochs; for data without end */
+    /** Goes on with the fit that the store is in the middle of, from the batch after its last: where it was stopped, or
+     *  where the snapshot was taken that has been restored. Epochs and steps count from its beginning; the weights end
+     * with the bits of a fit that was not stopped. Where there is none, it begins. */
+    bool resume;
     bool no_shuffle;
     bool drop_remainder;
     const mst_callback *callbacks;
@@ -139,6 +144,10 @@ MST_API MST_CHECKED mst_status mst_predict(mst_model *model, const mst_dataset *
 /** Hex SHA-256 (64 digits and a 0) of the logical weights sorted by name: for each its name, dtype name and shape as
  *  text, then its little-endian bytes. */
 MST_API MST_CHECKED mst_status mst_model_sha256(mst_model *model, char hex[65]);
+/** All state of the model: weights, optimizer, position in the data (entries of the container "fit"), seed. Snapshots
+ * of it can be taken while fit runs, and restored into another model, compiled or not, with the same layers. The
+ * model's reference. */
+MST_API mst_store *mst_model_store(mst_model *model);
 /** Graph and session of a compiled model, for what the functions above do not do. */
 MST_API mst_graph *mst_model_graph(mst_model *model);
 MST_API mst_session *mst_model_session(mst_model *model);

@@ -31,7 +31,8 @@ const mst_device_type *mst_device_type_find(const char *name, size_t length) {
 }
 
 mst_status mst_device_type_register(const mst_device_type *type) {
-    if (type->size < sizeof *type || !type->name || !type->engines || !type->supports || !type->domain || !type->backend)
+    if (type->size < sizeof *type || !type->name || !type->engines || !type->supports || !type->domain ||
+        !type->backend)
         return MST_FAIL(MST_INVALID, "device type %s: its table is not complete: build it for this version",
                         type->name ? type->name : "without a name");
     pthread_mutex_lock(&lock);

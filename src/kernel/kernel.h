@@ -10,8 +10,8 @@
 #include "muster/op.h"
 
 typedef struct mst_kernel {
-    const char *engine;      /**< "onednn"; it runs on the devices whose type lists the engine */
-    const char *const *ops;  /**< names, ended by NULL; NULL: any op, `select` says which */
+    const char *engine;     /**< "onednn"; it runs on the devices whose type lists the engine */
+    const char *const *ops; /**< names, ended by NULL; NULL: any op, `select` says which */
     /** The function for this node on a device of NUM_THREADS, or NULL where this kernel does not do it. */
     mst_kernel_function (*select)(const mst_infer *c, int num_threads);
     /** Makes what the function finds in args->state, and the bytes of workspace it needs. May be NULL. */

@@ -7,13 +7,21 @@
 #include "muster/ops.h"
 
 mst_status mst_model_create(mst_model **out) {
-    *out = calloc(1, sizeof **out);
-    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a model");
+    mst_model *model = calloc(1, sizeof *model);
+    *out = NULL;
+    if (!model) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a model");
+    mst_status status = mst_store_create(&model->store);
+    if (status)
+        free(model);
+    else
+        *out = model;
+    return status;
 }
 
 void mst_model_destroy(mst_model *model) {
     if (!model) return;
     if (model->trainer) model->destroy_trainer(model->trainer);
+    mst_store_release(model->store);
     free(model->layer);
     mst_arena_free(&model->arena);
     free(model);

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "muster/model.h"
+#include "muster/store.h"
 
 typedef struct mst_model_layer {
     mst_value (*build)(const struct mst_model_layer *layer, mst_value x, bool training);
@@ -22,6 +23,7 @@ struct mst_model {
     int num_dense;
     mst_status error;
     const char *error_message;
+    mst_store *store;            /**< weights and all other state; stays when the model is compiled again */
     struct mst_trainer *trainer; /**< made by mst_compile */
     void (*destroy_trainer)(struct mst_trainer *trainer);
 };

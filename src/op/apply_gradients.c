@@ -1,9 +1,9 @@
 /** apply_gradients: one step of an optimizer for some variables, wherever they are
  *
- *  For each variable: the gradients of all shards are added in a fixed tree, the L1 and L2 penalties of the variable are
- *  added, the gradient is clipped, decoupled weight decay and the optimizer's rule change the weight and the slots, and
- *  the moving average follows. The plan lowers the node: each device updates the variables that it keeps, or its part of
- *  those that several devices keep.
+ *  For each variable: the gradients of all shards are added in a fixed tree, the L1 and L2 penalties of the variable
+ * are added, the gradient is clipped, decoupled weight decay and the optimizer's rule change the weight and the slots,
+ * and the moving average follows. The plan lowers the node: each device updates the variables that it keeps, or its
+ * part of those that several devices keep.
  *
  *  learning_rate  f32 scalar
  *  step           i64 scalar, number of updates before this one
@@ -92,8 +92,8 @@ static mst_status infer_variable(mst_infer *c, int v) {
 static mst_status infer(mst_infer *c) {
     const mst_apply_options *o = c->options;
     if (o->num_slots < 0 || o->num_slots > MST_RULE_SLOTS || !mst_rule_find(o->optimizer.rule))
-        return mst_infer_fail(c, "there is no optimizer '%s' with %d slots",
-                              o->optimizer.rule ? o->optimizer.rule : "", o->num_slots);
+        return mst_infer_fail(c, "there is no optimizer '%s' with %d slots", o->optimizer.rule ? o->optimizer.rule : "",
+                              o->num_slots);
     if (c->num_src - MST_APPLY_FIRST != (int64_t)o->num_variables * mst_apply_per_variable(o))
         return mst_infer_fail(c, "has %d sources for %d variables", c->num_src, o->num_variables);
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_LEARNING_RATE, MST_F32));

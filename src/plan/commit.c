@@ -1,7 +1,7 @@
 /* commit: what is written when.
  *
- * A step happens or does not. So everything that can fail runs in the body of the step, where no state changes; then all
- * devices go through a gate together, and behind it writers change the state, and nothing fails any more.
+ * A step happens or does not. So everything that can fail runs in the body of the step, where no state changes; then
+ * all devices go through a gate together, and behind it writers change the state, and nothing fails any more.
  *
  * What a reader sees is a matter of phases: the phase of a node is the most writers on any path of sources and control
  * sources to it, and a reader sees the writes of earlier phases and none of its own. A writer is a reader of the values
@@ -9,8 +9,8 @@
  *
  *   - A writer that something fallible comes after cannot wait for the gate. It is staged: it works on a copy, later
  *     phases read the copy, and behind the gate the variable takes its value.
- *   - The others write behind the gate, in place. What comes after them runs there too; where it reads or writes the same
- *     variables, control sources put it in order.
+ *   - The others write behind the gate, in place. What comes after them runs there too; where it reads or writes the
+ * same variables, control sources put it in order.
  *   - A value of a variable that is needed when the variable may have changed is copied in time. */
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ extern const mst_op mst_op_assign, mst_op_identity;
 
 /* What was done behind the gate to one variable, seen from the node that is looked at. */
 typedef struct access {
-    int32_t staged;       /* the value of a copy after the last write to it, that later phases read; -1 */
-    int32_t last_writer;  /* node, -1 */
-    int32_t first_reader; /* since then: a list in `links`, -1 */
+    int32_t staged;        /* the value of a copy after the last write to it, that later phases read; -1 */
+    int32_t last_writer;   /* node, -1 */
+    int32_t first_reader;  /* since then: a list in `links`, -1 */
     int32_t writers_phase; /* last phase in which somebody writes it, of those seen so far; -1 */
 } access;
 
@@ -306,8 +306,7 @@ static void find_variables(committer *c) {
     /* only views of variables had to be copied */
     for (int64_t k = 0; k < plan->num_order; k++) {
         mst_plan_node *node = &plan->node[plan->order[k]];
-        if ((node->op->flags & MST_OP_VIEW) && node->materialize && node->num_src &&
-            c->variable_of[node->src[0]] < 0)
+        if ((node->op->flags & MST_OP_VIEW) && node->materialize && node->num_src && c->variable_of[node->src[0]] < 0)
             node->materialize = false;
     }
 }

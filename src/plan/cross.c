@@ -106,8 +106,7 @@ static void count_ports(mst_plan *plan) {
         if (feed && value->space == MST_IN_FEED) continue;
         if (fetch && (value->constant || mst_plan_value_domain(plan, node->src[0])->type->host)) continue;
         if (!mst_plan_domain(plan, node->device)->type->host)
-            plan->crossing_bytes +=
-                mst_shape_count(value->spec.shape) * (int64_t)mst_dtype_size(value->spec.dtype);
+            plan->crossing_bytes += mst_shape_count(value->spec.shape) * (int64_t)mst_dtype_size(value->spec.dtype);
     }
 }
 

@@ -97,8 +97,8 @@ mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_
         if (mst_plan_domain(d->plan, devices->device[i]) == mst_plan_domain(d->plan, device)) place = i;
     if (place < 0) place = 0;
     if (mirror->value[place] < 0)
-        MST_TRY(mst_plan_add_state(d->plan, mirror->variable, devices->device[place], false, -1,
-                                   &mirror->value[place]));
+        MST_TRY(
+            mst_plan_add_state(d->plan, mirror->variable, devices->device[place], false, -1, &mirror->value[place]));
     *out = mirror->value[place];
     return MST_OK;
 }

@@ -72,8 +72,8 @@ const mst_op mst_op_update_scalars = {.name = "update_scalars",
 
 /* ---- clip_factors: f64 [units of all variables] -> f64 [variables] ---- */
 
-/* limit / max(norm, limit). Where the norm is infinite it is NaN, as in TensorFlow: then no gradient is taken for a good
- * one; the factor alone would be 0, and the step would look like one without gradients. */
+/* limit / max(norm, limit). Where the norm is infinite it is NaN, as in TensorFlow: then no gradient is taken for a
+ * good one; the factor alone would be 0, and the step would look like one without gradients. */
 static double clip_factor(double norm, double limit) {
     return limit / fmax(norm, limit) + (norm - norm);
 }

@@ -1,6 +1,6 @@
-/* partition: the order cut by devices. Where a device uses what another one of its domain has made, it waits for it: each
- * device counts how far it has come (a point after each node that somebody waits for), and one wait for a later point
- * stands for all earlier ones. Behind the gate nobody waits for what was made before it.
+/* partition: the order cut by devices. Where a device uses what another one of its domain has made, it waits for it:
+ * each device counts how far it has come (a point after each node that somebody waits for), and one wait for a later
+ * point stands for all earlier ones. Behind the gate nobody waits for what was made before it.
  *
  * All waits go from a later place of the common order to an earlier one, so devices cannot wait for each other in a
  * circle. */
@@ -12,7 +12,7 @@
 
 typedef struct cut {
     mst_plan *plan;
-    mst_map waited;  /* (device, other device) -> place in the order up to which it knows the other to be done, plus 1 */
+    mst_map waited; /* (device, other device) -> place in the order up to which it knows the other to be done, plus 1 */
     mst_map settled; /* (silent node, device) -> 1: the device knows all that the node comes after to be done */
 } cut;
 

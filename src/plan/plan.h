@@ -70,10 +70,10 @@ typedef struct mst_plan_node {
     int32_t position; /**< in the order of all nodes */
     int32_t port;     /**< of a feed or fetch: its number */
     mst_region region;
-    bool writer;      /**< changes a variable */
-    bool fallible;    /**< may fail, so that it must come before the gate */
+    bool writer;   /**< changes a variable */
+    bool fallible; /**< may fail, so that it must come before the gate */
     bool dead;
-    bool materialize; /**< a view that must keep its value: a copy */
+    bool materialize;         /**< a view that must keep its value: a copy */
     const mst_kernel *kernel; /**< NULL: the reference */
     mst_kernel_function run;
     void *state; /**< of the kernel */
@@ -89,12 +89,12 @@ typedef struct mst_plan_group {
 /** A copy of an entry of the store that the plan works with. */
 typedef struct mst_plan_state {
     const mst_node *variable;
-    int32_t device;    /**< whose copy it is, or in whose domain */
-    bool of_domain;    /**< one copy for the whole domain: slots that the devices of a group share */
-    bool used;         /**< a node of the plan has it as a source */
-    bool reads;        /**< needs its value */
-    bool writes;       /**< gives it a new one */
-    int32_t group;     /**< of_domain: the devices that work on it, each on its part */
+    int32_t device; /**< whose copy it is, or in whose domain */
+    bool of_domain; /**< one copy for the whole domain: slots that the devices of a group share */
+    bool used;      /**< a node of the plan has it as a source */
+    bool reads;     /**< needs its value */
+    bool writes;    /**< gives it a new one */
+    int32_t group;  /**< of_domain: the devices that work on it, each on its part */
 } mst_plan_state;
 
 /** What a device does next. */
@@ -162,14 +162,14 @@ struct mst_plan {
     int32_t *fetch_node;    /**< node of each fetch */
     int32_t *effect;        /**< nodes that run for what they change, whether or not a fetch needs them */
     int64_t num_effects, effect_capacity;
-    int32_t *order;         /**< live nodes in the order in which one device would run them */
+    int32_t *order; /**< live nodes in the order in which one device would run them */
     int64_t num_order;
     mst_plan_group *group;
     int64_t num_groups, group_capacity;
     mst_plan_state *state;
     int64_t num_states, state_capacity;
-    mst_program *program;   /**< one a device */
-    int32_t *instance_of;   /**< by node: its first instance, -1 */
+    mst_program *program; /**< one a device */
+    int32_t *instance_of; /**< by node: its first instance, -1 */
     mst_plan_instance *instance;
     int64_t num_instances;
     mst_plan_wait *wait;
@@ -216,13 +216,15 @@ MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variab
 MST_CHECKED mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t count, int32_t *out);
 /** NODE runs whether or not a fetch needs it. */
 MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
-/** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control sources. */
+/** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control sources.
+ */
 void mst_plan_phases(mst_plan *plan);
 /** Appends a control source. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
 /** Marks what no fetch needs as dead, and counts uses. */
 MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
-/** All live nodes in an order in which sources come first, as a walk back from the fetches meets them; into plan->order.
+/** All live nodes in an order in which sources come first, as a walk back from the fetches meets them; into
+ * plan->order.
  */
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
 /** Fills an inference context of a node; SPEC has room for its sources. */

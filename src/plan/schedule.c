@@ -4,8 +4,8 @@
  * It is a list schedule. Of the nodes whose sources are there, one that frees at least as much memory as it takes goes
  * first; else the one that became ready last. So the walk goes deep before it goes wide: one shard forward and backward
  * before the next, and sums over shards as soon as both sides are there. Ties are broken by the order in which a walk
- * back from the fetches meets the nodes. A receive is put off until something needs its value: the wait comes as late as
- * it can. */
+ * back from the fetches meets the nodes. A receive is put off until something needs its value: the wait comes as late
+ * as it can. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ typedef struct scheduler {
     int32_t *uses_left; /* by root value: live uses that have not gone */
     int32_t *root;      /* by value */
     bool *gone;
-    int64_t *ready;     /* by node: when it became ready, -1 before */
+    int64_t *ready;             /* by node: when it became ready, -1 before */
     int32_t *user_start, *user; /* consumers of each node, one entry a source */
     entry *heap;
     int64_t num_entries, heap_capacity;
@@ -97,8 +97,7 @@ static mst_status find_users(scheduler *s) {
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int i = 0; i < node->num_src + node->num_control; i++)
-            if (source_of(plan, node, i) >= 0)
-                s->user[s->user_start[source_of(plan, node, i) + 1]++] = plan->order[k];
+            if (source_of(plan, node, i) >= 0) s->user[s->user_start[source_of(plan, node, i) + 1]++] = plan->order[k];
     }
     return MST_OK;
 }
@@ -234,15 +233,15 @@ static mst_status schedule(scheduler *s) {
     s->gone = calloc(nodes, sizeof *s->gone);
     s->ready = malloc(nodes * sizeof *s->ready);
     s->order = malloc(nodes * sizeof *s->order);
-    if (!s->place || !s->missing || !s->uses_left || !s->root || !s->gone || !s->ready || !s->order)
-        return no_memory();
+    if (!s->place || !s->missing || !s->uses_left || !s->root || !s->gone || !s->ready || !s->order) return no_memory();
     memset(s->ready, -1, nodes * sizeof *s->ready);
     MST_TRY(find_places(s));
     MST_TRY(find_users(s));
     find_roots(s);
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
-        for (int i = 0; i < node->num_src + node->num_control; i++) s->missing[plan->order[k]] += source_of(plan, node, i) >= 0;
+        for (int i = 0; i < node->num_src + node->num_control; i++)
+            s->missing[plan->order[k]] += source_of(plan, node, i) >= 0;
     }
     MST_TRY(run_region(s, MST_BODY));
     MST_TRY(run_region(s, MST_COMMIT));

@@ -8,10 +8,10 @@
  *                                      +- gate -<
  *    device 1   shard 1 -> gradients --+          update, part 1 -> both copies
  *
- * Between domains gradients go in buckets: each domain sends the sums of whole subtrees of its shards to the domain that
- * owns a piece of the bucket, which completes the sum of the piece and sends it to the others (reduce_scatter, all_gather
- * of the sums); then each domain makes the whole update. Buckets are cut by bytes, so that what is added where does not
- * depend on anything but the tree over the shards. */
+ * Between domains gradients go in buckets: each domain sends the sums of whole subtrees of its shards to the domain
+ * that owns a piece of the bucket, which completes the sum of the piece and sends it to the others (reduce_scatter,
+ * all_gather of the sums); then each domain makes the whole update. Buckets are cut by bytes, so that what is added
+ * where does not depend on anything but the tree over the shards. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,15 +112,14 @@ static bool clips_by_norm(const lowering *l) {
 static mst_status add_node(lowering *l, const mst_op *op, const char *name, const void *options, size_t options_size,
                            int num_src, const int32_t *src, int num_dst, const mst_spec *dst, int32_t device,
                            int32_t *out) {
-    const mst_plan_node node = {
-        .op = op,
-        .name = mst_arena_print(&l->plan->memory, "%s/%s", l->plan->node[l->node].name, name),
-        .options = options ? mst_arena_copy(&l->plan->memory, options, options_size) : NULL,
-        .asked = "",
-        .num_src = num_src,
-        .num_dst = num_dst,
-        .device = device,
-        .group = -1};
+    const mst_plan_node node = {.op = op,
+                                .name = mst_arena_print(&l->plan->memory, "%s/%s", l->plan->node[l->node].name, name),
+                                .options = options ? mst_arena_copy(&l->plan->memory, options, options_size) : NULL,
+                                .asked = "",
+                                .num_src = num_src,
+                                .num_dst = num_dst,
+                                .device = device,
+                                .group = -1};
     if (!node.name || (options && !node.options)) return no_memory();
     return mst_plan_add(l->plan, &node, src, dst, out);
 }
@@ -176,9 +175,8 @@ static bool is_product(const lowering *l, int32_t value, const mst_plan_node **o
     if (node->op != &mst_op_matmul || l->plan->value[value].num_uses != 1 || node->num_control) return false;
     const mst_matmul_options *o = node->options;
     const mst_spec *spec = &l->plan->value[value].spec, *a = &l->plan->value[node->src[0]].spec;
-    return o->transpose_a && !o->transpose_b && spec->dtype == MST_F32 && spec->shape.ndim == 2 &&
-           a->shape.ndim == 2 && l->plan->value[node->src[1]].spec.shape.ndim == 2 && a->shape.dim[0] > 0 &&
-           mst_shape_count(spec->shape) > 0;
+    return o->transpose_a && !o->transpose_b && spec->dtype == MST_F32 && spec->shape.ndim == 2 && a->shape.ndim == 2 &&
+           l->plan->value[node->src[1]].spec.shape.ndim == 2 && a->shape.dim[0] > 0 && mst_shape_count(spec->shape) > 0;
 }
 
 static bool is_among(const set *s, int32_t device) {
@@ -228,8 +226,8 @@ static mst_status add_subtree(lowering *l, const variable *v, int32_t first, int
     return MST_OK;
 }
 
-/* Those whose gradients may be added up before they are sent on: of one device, or of one domain where there are several
- * domains. */
+/* Those whose gradients may be added up before they are sent on: of one device, or of one domain where there are
+ * several domains. */
 static bool are_together(const lowering *l, const variable *v, int32_t a, int32_t b) {
     const int32_t x = device_of(l, gradient_of(l, v, a)), y = device_of(l, gradient_of(l, v, b));
     if (x == y || l->sets[v->set].num_domains == 1) return x == y;
@@ -267,8 +265,7 @@ enum { BUCKET_BYTES = 4 << 20 };
 /* Elements FIRST to FIRST + COUNT - 1 of a variable's gradient, summed on DEVICE. */
 static mst_status sum_piece(lowering *l, const variable *v, int64_t first, int64_t count, int32_t device,
                             int32_t *out) {
-    const mst_spec spec = {.dtype = l->plan->value[v->parts[0].value].spec.dtype,
-                           .shape = mst_shape_make(1, &count)};
+    const mst_spec spec = {.dtype = l->plan->value[v->parts[0].value].spec.dtype, .shape = mst_shape_make(1, &count)};
     int32_t *src = alloc(l, (size_t)v->num_parts, sizeof *src), added;
     mst_leaf *leaf = alloc(l, (size_t)v->num_parts, sizeof *leaf);
     if (!src || !leaf) return no_memory();
@@ -280,8 +277,8 @@ static mst_status sum_piece(lowering *l, const variable *v, int64_t first, int64
         leaf[i] = v->parts[i].leaf;
     }
     const mst_sum_leaves_options options = {.num_shards = l->options->num_shards, .leaf = leaf};
-    MST_TRY(add_node(l, &mst_op_sum_leaves, "sum", &options, sizeof options, v->num_parts, src, 1, &spec, device,
-                     &added));
+    MST_TRY(
+        add_node(l, &mst_op_sum_leaves, "sum", &options, sizeof options, v->num_parts, src, 1, &spec, device, &added));
     *out = l->plan->node[added].dst;
     return MST_OK;
 }
@@ -457,8 +454,9 @@ static mst_status collect_local(lowering *l, local *x) {
 static mst_status add_update(lowering *l, const local *x, mst_update_purpose purpose, const char *name, int32_t *out) {
     mst_update_options options = x->options;
     options.purpose = purpose;
-    mst_spec spec = {.dtype = purpose == MST_UPDATE_NORMS ? MST_F64 : l->plan->value[l->plan->node[l->node].dst].spec.dtype,
-                     .shape = mst_shape_make(1, &x->units)};
+    mst_spec spec = {
+        .dtype = purpose == MST_UPDATE_NORMS ? MST_F64 : l->plan->value[l->plan->node[l->node].dst].spec.dtype,
+        .shape = mst_shape_make(1, &x->units)};
     MST_TRY(add_node(l, &mst_op_update, name, &options, sizeof options, (int)x->src.count, x->src.value, 1, &spec,
                      x->device[0], out));
     l->plan->node[*out].group = x->group;
@@ -543,7 +541,8 @@ static mst_status add_scalars(lowering *l) {
     const mst_spec dst[2] = {{.dtype = MST_F64, .shape = mst_shape_make(1, &count)}, {.dtype = MST_F64}};
     const int32_t device = device_of(l, l->src[MST_APPLY_STEP]), state = l->src[MST_APPLY_STATE];
     int32_t added, assign;
-    MST_TRY(add_node(l, &mst_op_update_scalars, "scalars", &options, sizeof options, 3, l->src, 2, dst, device, &added));
+    MST_TRY(
+        add_node(l, &mst_op_update_scalars, "scalars", &options, sizeof options, 3, l->src, 2, dst, device, &added));
     l->scalars = l->plan->node[added].dst;
     if (!mst_rule_find(l->options->optimizer.rule)->next_state) return MST_OK;
     MST_TRY(add_node(l, &mst_op_assign, "state", NULL, 0, 2, (const int32_t[]){state, l->scalars + 1}, 1, &dst[1],

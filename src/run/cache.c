@@ -154,8 +154,7 @@ static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feed
 
 static void drop(mst_session *session, int64_t i) {
     mst_cached_plan *cached = session->plans[i];
-    memmove(session->plans + i, session->plans + i + 1,
-            (size_t)(--session->num_plans - i) * sizeof *session->plans);
+    memmove(session->plans + i, session->plans + i + 1, (size_t)(--session->num_plans - i) * sizeof *session->plans);
     mst_cached_plan_release(session, cached);
 }
 

@@ -45,24 +45,24 @@ static mst_status bind_call(const mst_binding *binding, const mst_plan_instance 
         for (int i = 0; i < node->num_dst; i++)
             MST_TRY(binding->fill(binding, node->dst + i, false, &own[node->num_src + i]));
     }
-    *out = (call){.run = node->run,
-                  .node = from->node,
-                  .body = node->region == MST_BODY,
-                  .args = {.op = node->op,
-                           .options = node->options,
-                           .name = node->name,
-                           .num_src = node->num_src,
-                           .src = array,
-                           .num_dst = node->num_dst,
-                           .dst = array + node->num_src,
-                           .workspace = binding->arena[from->device] + program->arena_bytes,
-                           .state = node->group < 0 || !node->state ? node->state
-                                                                    : ((void *const *)node->state)[from->part],
-                           .step = binding->step,
-                           .team = binding->team[from->device],
-                           .num_threads = mst_team_size(binding->team[from->device]),
-                           .part = from->part,
-                           .num_parts = node->group < 0 ? 1 : plan->group[node->group].count}};
+    *out = (call){
+        .run = node->run,
+        .node = from->node,
+        .body = node->region == MST_BODY,
+        .args = {.op = node->op,
+                 .options = node->options,
+                 .name = node->name,
+                 .num_src = node->num_src,
+                 .src = array,
+                 .num_dst = node->num_dst,
+                 .dst = array + node->num_src,
+                 .workspace = binding->arena[from->device] + program->arena_bytes,
+                 .state = node->group < 0 || !node->state ? node->state : ((void *const *)node->state)[from->part],
+                 .step = binding->step,
+                 .team = binding->team[from->device],
+                 .num_threads = mst_team_size(binding->team[from->device]),
+                 .part = from->part,
+                 .num_parts = node->group < 0 ? 1 : plan->group[node->group].count}};
     return MST_OK;
 }
 

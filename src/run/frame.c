@@ -45,8 +45,9 @@ static bool pass_gate(mst_frame *frame, int device) {
         return atomic_load(&frame->decision) == MST_HAPPENS;
     if (decide(frame, MST_DOES_NOT) == MST_HAPPENS) return true;
     mst_frame_fail(frame,
-                   MST_FAIL(MST_DEADLINE, "waited too long for the other devices to finish the step: one of them is "
-                                          "stuck, or the timeout is too short"),
+                   MST_FAIL(MST_DEADLINE,
+                            "waited too long for the other devices to finish the step: one of them is "
+                            "stuck, or the timeout is too short"),
                    -1, device, true);
     return false;
 }
@@ -92,8 +93,7 @@ static mst_status receive(mst_frame *frame, int32_t n, const mst_device *device)
     const mst_array src = array_of(frame, node->src[0]), dst = array_of(frame, node->dst);
     const size_t bytes = (size_t)src.count * mst_dtype_size(src.dtype);
     atomic_fetch_add(frame->copied, (int64_t)bytes);
-    return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data,
-                           bytes);
+    return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data, bytes);
 }
 
 static mst_status fetch(mst_frame *frame, int32_t n) {
@@ -131,9 +131,7 @@ static mst_status walk(mst_frame *frame, int device, mst_line *lines, int32_t *n
                 break;
             case MST_DO_WAIT: status = wait_for(frame, action, lines); break;
             case MST_DO_REACH: mst_line_advance(&lines[device], frame->base[device] + (uint64_t)action->first); break;
-            case MST_DO_FEED:
-                status = feed(frame, action->first, self, frame->binding->staging[device]);
-                break;
+            case MST_DO_FEED: status = feed(frame, action->first, self, frame->binding->staging[device]); break;
             case MST_DO_RECEIVE: status = receive(frame, action->first, self); break;
             case MST_DO_FETCH: status = fetch(frame, action->first); break;
             case MST_DO_GATE:

@@ -1,7 +1,7 @@
 /** Frames: one step in flight.
  *
- *  A frame says which plan runs, on which memory, with which feeds, until when. All devices of the plan work on it, each
- *  its own program; they meet at the gate, where it is decided once whether the step happens.
+ *  A frame says which plan runs, on which memory, with which feeds, until when. All devices of the plan work on it,
+ * each its own program; they meet at the gate, where it is decided once whether the step happens.
  */
 #ifndef MUSTER_RUN_FRAME_H
 #define MUSTER_RUN_FRAME_H
@@ -31,7 +31,7 @@ typedef struct mst_arena_memory {
 typedef struct mst_frame {
     /* what runs */
     const mst_devices *devices;
-    const mst_plan *plan; /**< NULL for a job */
+    const mst_plan *plan;       /**< NULL for a job */
     void *const *instance;      /**< by device: of its backend */
     const mst_binding *binding; /**< where the values are */
     const mst_feed *feeds;      /**< copies whose tensors are retained */
@@ -44,28 +44,29 @@ typedef struct mst_frame {
     mst_status (*job)(void *context, int device); /**< in place of a plan: each device calls it; cannot fail */
     void *job_context;
     /* how far it is */
-    _Atomic int remaining;  /**< devices that have not left */
-    _Atomic int end;        /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
+    _Atomic int remaining;                    /**< devices that have not left */
+    _Atomic int end;                          /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
     void (*release)(struct mst_frame *frame); /**< where the caller has given up: the last device calls it */
-    void *owner;            /**< for release */
-    uint64_t own_number;    /**< on the queue of device 0 */
-    uint64_t number;        /**< of the frames in this place, from 1 */
-    mst_line ready;         /**< at `number` when the state may be read */
-    mst_line gate;          /**< at `number` when it has decided */
-    mst_line left;          /**< at `number` when all devices have left */
+    void *owner;                              /**< for release */
+    uint64_t own_number;                      /**< on the queue of device 0 */
+    uint64_t number;                          /**< of the frames in this place, from 1 */
+    mst_line ready;                           /**< at `number` when the state may be read */
+    mst_line gate;                            /**< at `number` when it has decided */
+    mst_line left;                            /**< at `number` when all devices have left */
     _Atomic int decision;
-    _Atomic int arrived;    /**< devices at the gate */
-    int participants;       /**< devices that run something */
-    uint64_t *base;         /**< by device: what its line is when it begins */
-    _Atomic int32_t *at;    /**< by device: node that it runs now, -1 */
+    _Atomic int arrived;     /**< devices at the gate */
+    int participants;        /**< devices that run something */
+    uint64_t *base;          /**< by device: what its line is when it begins */
+    _Atomic int32_t *at;     /**< by device: node that it runs now, -1 */
     _Atomic int64_t *copied; /**< bytes copied between domains, of the session */
     atomic_bool failed;
-    pthread_mutex_t lock;   /**< of `failure` */
-    mst_failure failure;    /**< the first cause */
+    pthread_mutex_t lock; /**< of `failure` */
+    mst_failure failure;  /**< the first cause */
 } mst_frame;
 
 /** Keeps the calling thread's error, whose code is STATUS, as the frame's: the first cause stays, derived failures give
- *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen. */
+ *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen.
+ */
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived);
 /** The calling device leaves the frame, and must not touch it any more. */
 void mst_frame_leave(mst_frame *frame);

@@ -198,8 +198,7 @@ static mst_status wait_for_slot(mst_session *session, int64_t deadline, int *out
         if (left <= 0) {
             const mst_slot *slot = &session->slots[0];
             MST_TRY(slot->cached ? too_late(slot) : MST_OK);
-            return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end",
-                            session->options.timeout);
+            return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end", session->options.timeout);
         }
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
@@ -211,7 +210,8 @@ static mst_status wait_for_slot(mst_session *session, int64_t deadline, int *out
     }
 }
 
-/* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained already. */
+/* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained already.
+ */
 static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst_tensor *const *outputs,
                        int num_fetches) {
     MST_TRY(mst_grow(&slot->feeds, sizeof *slot->feeds, num_feeds + 1, &slot->feed_capacity));
@@ -259,7 +259,8 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     for (int32_t i = 0; i < cached->num_devices; i++) atomic_store(&frame->at[cached->devices[i]], -1);
     const mst_bound_plan *bound = &cached->bound[index];
     for (int64_t i = 0; i < bound->num_patches; i++)
-        *bound->patch[i].data = (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
+        *bound->patch[i].data =
+            (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
     mst_executor_submit(session->executor, frame, cached->devices, cached->num_devices);
 }
 
@@ -410,8 +411,7 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
     *out = NULL;
     if (!mst_is_variable(variable))
         return MST_FAIL(MST_INVALID, "get_variable: '%s' is no variable", mst_value_name(variable));
-    mst_status status =
-        mst_store_get(session->store, variable_options(variable)->container, variable.node->name, out);
+    mst_status status = mst_store_get(session->store, variable_options(variable)->container, variable.node->name, out);
     if (status != MST_NOT_FOUND) return status;
     return MST_FAIL(MST_NOT_FOUND, "variable '%s' has no value yet: call mst_session_init_variables first",
                     variable.node->name);

@@ -41,10 +41,9 @@ static int32_t first_of_domain(const mst_session *session, int32_t device) {
 }
 
 /* The copy of one state of a plan that the session has in use; NULL where it has none yet. */
-static mst_status find_used(mst_session *session, const mst_plan_state *state, const mst_state *entry,
-                            int32_t **out) {
-    const int32_t place = state->of_domain ? session->devices.count + first_of_domain(session, state->device)
-                                           : state->device;
+static mst_status find_used(mst_session *session, const mst_plan_state *state, const mst_state *entry, int32_t **out) {
+    const int32_t place =
+        state->of_domain ? session->devices.count + first_of_domain(session, state->device) : state->device;
     *out = mst_map_at(&session->copies, (int32_t)entry->number, place, -1);
     return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
 }
@@ -100,8 +99,7 @@ static mst_status place_batch(mst_session *session, const mst_cached_plan *cache
     MST_TRY(mst_session_check_limit(session, NULL, first->device, b->bytes));
     MST_TRY(mst_store_place(session->store, b->state, b->count, device->domain, first->of_domain ? "" : device->text,
                             b->copy));
-    for (int64_t i = 0; i < b->count; i++)
-        MST_TRY(note_used(session, b->plan_state[i], b->state[i], b->copy[i]));
+    for (int64_t i = 0; i < b->count; i++) MST_TRY(note_used(session, b->plan_state[i], b->state[i], b->copy[i]));
     enum { WORTH_TOUCHING = 1 << 18 };
     if (device->domain->type->host && b->bytes >= WORTH_TOUCHING && session->devices.count > 1) {
         touch t = {session, b};
@@ -130,8 +128,7 @@ static bool are_together(const mst_session *session, const mst_plan_state *a, co
 /* Another session may have made the copy. */
 static mst_status find_elsewhere(mst_session *session, const mst_plan_state *state, mst_state *entry, bool *found) {
     const mst_device *device = &session->devices.device[state->device];
-    mst_copy *copy =
-        mst_state_copy(session->store, entry, device->domain, state->of_domain ? "" : device->text);
+    mst_copy *copy = mst_state_copy(session->store, entry, device->domain, state->of_domain ? "" : device->text);
     *found = copy != NULL;
     if (!copy) return MST_OK;
     MST_TRY(mst_session_check_limit(session, NULL, state->device, (int64_t)mst_align(entry->bytes)));
@@ -179,7 +176,8 @@ mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cache
     cached->copy = calloc(count, sizeof *cached->copy);
     cached->data = calloc(count, sizeof *cached->data);
     const mst_plan_state **order = calloc(count, sizeof *order);
-    batch b = {calloc(count, sizeof *b.plan_state), calloc(count, sizeof *b.state), calloc(count, sizeof *b.copy), 0, 0};
+    batch b = {calloc(count, sizeof *b.plan_state), calloc(count, sizeof *b.state), calloc(count, sizeof *b.copy), 0,
+               0};
     mst_status status = MST_OK;
     if (!cached->state || !cached->copy || !cached->data || !order || !b.plan_state || !b.state || !b.copy)
         status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
@@ -206,8 +204,7 @@ mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cache
     const uint64_t last = atomic_load(&session->store->last_write);
     if (cached->seen == last) return MST_OK;
     for (int64_t i = 0; i < cached->plan->num_states; i++)
-        if (cached->state[i])
-            MST_TRY(check_state(session, &cached->plan->state[i], cached->state[i], cached->copy[i]));
+        if (cached->state[i]) MST_TRY(check_state(session, &cached->plan->state[i], cached->state[i], cached->copy[i]));
     cached->seen = last;
     return MST_OK;
 }

@@ -14,6 +14,13 @@ mst_status mst_store_create(mst_store **out) {
     atomic_init(&store->references, 1);
     pthread_mutex_init(&store->lock, NULL);
     pthread_mutex_init(&store->order_lock, NULL);
+    const mst_spec counter = {.dtype = MST_I64};
+    mst_status status = mst_store_declare(store, "", MST_STATE_RUNS, MST_STATE_RANDOM, &counter, &store->runs_state);
+    if (status) {
+        mst_store_release(store);
+        return status;
+    }
+    store->runs_state->version = 1;
     *out = store;
     return MST_OK;
 }
@@ -78,17 +85,12 @@ static mst_status place(mst_store *store, mst_state *const *states, int64_t n, m
     const char *own_place = mst_arena_string(&store->arena, place);
     if (!own_place) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
     for (int64_t i = 0; i < n; i++)
-        if (!(out[i] = calloc(1, sizeof *out[i])))
-            return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+        if (!(out[i] = calloc(1, sizeof *out[i]))) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
     MST_TRY(domain->type->alloc(domain, block->bytes, &block->data));
     char *next = block->data;
     for (int64_t i = 0; i < n; i++) {
-        *out[i] = (mst_copy){.domain = domain,
-                             .place = own_place,
-                             .data = next,
-                             .users = 1,
-                             .block = block,
-                             .next = states[i]->copies};
+        *out[i] = (mst_copy){
+            .domain = domain, .place = own_place, .data = next, .users = 1, .block = block, .next = states[i]->copies};
         states[i]->copies = out[i];
         next += mst_align(states[i]->bytes);
     }
@@ -234,6 +236,7 @@ mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count
                                    .spec = state->spec,
                                    .bytes = (int64_t)state->bytes,
                                    .version = state->version};
+        if (state == store->runs_state) list[i].version += atomic_load(&store->runs);
     }
     pthread_mutex_unlock(&store->lock);
     if (!list) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a list of %lld entries", (long long)n);

@@ -1,9 +1,9 @@
 /** The inside of a store: entries, their copies, and the order of those who read and write them.
  *
  *  An entry (mst_state) has a value, which is the same wherever it is kept, and copies of it: one on each device that
- *  keeps one (weights under the mirrored strategy), one in a memory domain (slots), or one at rest in the host's memory,
- *  where a value was set from outside and no session has asked for it yet. A write goes to some of the copies and gives
- *  the entry a new version; a copy with an older version is stale, and is refreshed before it is read.
+ *  keeps one (weights under the mirrored strategy), one in a memory domain (slots), or one at rest in the host's
+ * memory, where a value was set from outside and no session has asked for it yet. A write goes to some of the copies
+ * and gives the entry a new version; a copy with an older version is stale, and is refreshed before it is read.
  *
  *      entry "layer1/weights", version 7
  *        copy on /job:localhost/replica:0/task:0/device:CPU:0   version 7
@@ -61,14 +61,20 @@ struct mst_store {
     int64_t num_states, state_capacity;
     /* order.c */
     pthread_mutex_t order_lock;
-    uint64_t writers;                             /**< turns given to writers */
-    uint64_t readers[MST_STORE_TURNS];            /**< turns given to readers after writer number i, i + 64, ... */
-    bool abandoned[MST_STORE_TURNS];              /**< writers that gave up before their turn came */
-    mst_line committed;                           /**< number of the last writer that is done */
-    mst_line readers_done[MST_STORE_TURNS];       /**< readers that are done, counted as `readers` */
-    _Atomic uint64_t last_write;                  /**< number of the last writer that changed something */
-    _Atomic uint64_t runs;                        /**< runs that made no step: the numbers of their random ops */
+    uint64_t writers;                       /**< turns given to writers */
+    uint64_t readers[MST_STORE_TURNS];      /**< turns given to readers after writer number i, i + 64, ... */
+    bool abandoned[MST_STORE_TURNS];        /**< writers that gave up before their turn came */
+    mst_line committed;                     /**< number of the last writer that is done */
+    mst_line readers_done[MST_STORE_TURNS]; /**< readers that are done, counted as `readers` */
+    _Atomic uint64_t last_write;            /**< number of the last writer that changed something */
+    _Atomic uint64_t runs;                  /**< runs that made no step: the numbers of their random ops */
+    mst_state *runs_state;                  /**< stands for `runs`, and has no copies */
 };
+
+/** Entries that the system makes. */
+#define MST_STATE_RUNS "random/runs"
+#define MST_STATE_SEED "random/seed"
+#define MST_STATE_GLOBAL_STEP "global_step"
 
 /* ---- turns: who reads and writes when -------------------------------------------------------------- */
 
@@ -93,8 +99,8 @@ void mst_turn_end(const mst_turn *turn);
 /* ---- entries --------------------------------------------------------------------------------------- */
 
 /** The entry of (CONTAINER, NAME), made where there is none. MST_INVALID where it has another dtype or shape. */
-MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container, const char *name,
-                                         mst_state_kind kind, const mst_spec *spec, mst_state **out);
+MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
+                                         const mst_spec *spec, mst_state **out);
 /** The entry, or NULL. */
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name);
 /** Removes the values of all entries of kinds in the set KINDS (1 << kind), in a turn of its own. */
@@ -102,8 +108,8 @@ MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
 
 /** The copy of STATE in DOMAIN at PLACE, or NULL. */
 mst_copy *mst_state_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
-/** Makes a copy, without a value, of each of the N states in DOMAIN at PLACE; they lie side by side in untouched memory.
- *  OUT[i] is used by the caller until it is released. */
+/** Makes a copy, without a value, of each of the N states in DOMAIN at PLACE; they lie side by side in untouched
+ * memory. OUT[i] is used by the caller until it is released. */
 MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
                                        const char *place, mst_copy **out);
 void mst_copy_use(mst_store *store, mst_copy *copy);

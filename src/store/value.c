@@ -27,6 +27,10 @@ static mst_status take_and_begin(mst_store *store, bool writer, mst_turn *turn) 
 
 /* Copies the value of STATE, which has one, to host memory, in a turn that has begun. */
 static mst_status read_value(mst_store *store, const mst_state *state, void *dst) {
+    if (state == store->runs_state) {
+        *(uint64_t *)dst = atomic_load(&store->runs);
+        return MST_OK;
+    }
     pthread_mutex_lock(&store->lock);
     mst_copy *copy = mst_state_current(state);
     pthread_mutex_unlock(&store->lock);
@@ -55,6 +59,10 @@ mst_status mst_store_get(mst_store *store, const char *container, const char *na
 
 /* Any copy will do: the others are refreshed before they are read. One in the host's memory costs least. */
 static mst_status write_value(mst_store *store, mst_state *state, const void *src, uint64_t version) {
+    if (state == store->runs_state) {
+        atomic_store(&store->runs, *(const uint64_t *)src);
+        return MST_OK;
+    }
     pthread_mutex_lock(&store->lock);
     mst_copy *copy = state->copies;
     while (copy && !copy->domain->type->host) copy = copy->next;
@@ -75,7 +83,7 @@ static mst_status place_at_rest(mst_store *store, mst_state *const *states, int6
     int64_t count = 0;
     pthread_mutex_lock(&store->lock);
     for (int64_t i = 0; i < n && !status; i++)
-        if (!states[i]->copies) bare[count++] = states[i];
+        if (!states[i]->copies && states[i] != store->runs_state) bare[count++] = states[i];
     pthread_mutex_unlock(&store->lock);
     if (!status) status = mst_store_place(store, bare, count, &mst_domain_host, "", copies);
     pthread_mutex_lock(&store->lock);
@@ -110,7 +118,7 @@ mst_status mst_store_clear(mst_store *store, unsigned kinds) {
     pthread_mutex_lock(&store->lock);
     for (int64_t i = 0; i < store->num_states; i++) {
         mst_state *state = store->state[i];
-        if (!(kinds >> state->kind & 1u)) continue;
+        if (!(kinds >> state->kind & 1u) || state == store->runs_state) continue;
         state->version = 0;
         for (mst_copy *copy = state->copies; copy; copy = copy->next) copy->version = 0;
     }

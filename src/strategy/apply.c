@@ -9,9 +9,8 @@
 #include "muster/store.h"
 #include "op/apply_gradients.h"
 #include "optimizer/rule.h"
+#include "store/store.h"
 #include "strategy/penalty.h"
-
-#define GLOBAL_STEP "global_step"
 
 bool mst_resolve_optimizer(mst_graph *graph, const mst_optimizer *optimizer, mst_optimizer *out) {
     *out = mst_optimizer_named(optimizer->rule ? optimizer->rule : "sgd", *optimizer);
@@ -36,7 +35,7 @@ static mst_value beside(mst_value variable, const char *suffix, mst_value initia
     const mst_variable_options *o = mst_node_options(variable.node);
     mst_value slot = MST_NONE;
     mst_with_device (graph, variable.node->device)
-        slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true, .kind = kind,
+        slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true, .kind = (int)kind,
                             .container = o->container);
     return slot;
 }
@@ -48,16 +47,16 @@ static mst_value scalar_variable(mst_graph *graph, const char *base, mst_dtype d
     mst_name_scope_enter(graph, mst_name_scope(graph));
     mst_control_clear(graph);
     mst_value variable = mst_variable(graph, name, mst_scalar(graph, dtype, value), .not_trainable = true,
-                                      .hidden = true, .kind = kind);
+                                      .hidden = true, .kind = (int)kind);
     mst_name_scope_pop(graph);
     return variable;
 }
 
 mst_value mst_global_step(mst_graph *graph) {
     mst_value step;
-    if (mst_collection(graph, GLOBAL_STEP, NULL, &step, 1)) return step;
-    step = scalar_variable(graph, GLOBAL_STEP, MST_I64, 0, MST_STATE_STEP);
-    mst_collect(graph, GLOBAL_STEP, step);
+    if (mst_collection(graph, MST_STATE_GLOBAL_STEP, NULL, &step, 1)) return step;
+    step = scalar_variable(graph, MST_STATE_GLOBAL_STEP, MST_I64, 0, MST_STATE_STEP);
+    mst_collect(graph, MST_STATE_GLOBAL_STEP, step);
     return step;
 }
 
@@ -87,8 +86,8 @@ static int add_variable(const mst_update *u, const mst_apply_options *o, int v, 
     src[n++] = variable;
     for (int k = 0; k < o->num_slots; k++) {
         const double initial = rule->slot_initial ? rule->slot_initial(u->optimizer, k) : 0;
-        src[n++] = beside(variable, rule->slot_name[k], mst_fill(u->graph, spec.dtype, spec.shape, initial),
-                          MST_STATE_SLOT);
+        src[n++] =
+            beside(variable, rule->slot_name[k], mst_fill(u->graph, spec.dtype, spec.shape, initial), MST_STATE_SLOT);
     }
     if (o->averages) src[n++] = average_of(variable);
     for (int s = 0; s < u->num_shards; s++) src[n++] = u->gradients[s * u->num_variables + v];
@@ -122,10 +121,10 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
 }
 
 static void build(const mst_update *u, mst_update_values *out) {
-    out->learning_rate = mst_schedule_is_set(&u->optimizer->schedule)
-                             ? mst_schedule_value(u->graph, &u->optimizer->schedule, u->global_step)
-                             : scalar_variable(u->graph, "learning_rate", MST_F32, u->optimizer->learning_rate,
-                                               MST_STATE_RATE);
+    out->learning_rate =
+        mst_schedule_is_set(&u->optimizer->schedule)
+            ? mst_schedule_value(u->graph, &u->optimizer->schedule, u->global_step)
+            : scalar_variable(u->graph, "learning_rate", MST_F32, u->optimizer->learning_rate, MST_STATE_RATE);
     const mst_value applied = apply(u, out->learning_rate);
     for (int v = 0; v < u->num_variables && mst_value_is_none(out->penalty); v++)
         if (mst_has_penalty(u->variables[v])) out->penalty = applied;
@@ -173,6 +172,5 @@ void mst_build_update(const mst_update *update, mst_update_values *out) {
         return;
     }
     if (!check_variables(update)) return;
-    mst_with_name (update->graph, "update")
-        build(update, out);
+    mst_with_name (update->graph, "update") build(update, out);
 }

@@ -78,8 +78,7 @@ void mst_replica_update(mst_replica *replica, mst_value variable, mst_value valu
             mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
             return;
         }
-        if (replica->num_updates)
-            memcpy(longer, replica->updates, (size_t)replica->num_updates * sizeof *longer);
+        if (replica->num_updates) memcpy(longer, replica->updates, (size_t)replica->num_updates * sizeof *longer);
         replica->updates = longer;
     }
     replica->updates[replica->num_updates++] = (mst_state_update){variable, value, join};

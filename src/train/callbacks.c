@@ -28,51 +28,20 @@ static bool larger_is_better(const mst_early_stopping *e) {
     return e->maximize || (e->monitor && strstr(e->monitor, "accuracy"));
 }
 
-/* The variables of the model, one for each of e->best_weights, which the first call makes room for. */
-static mst_status list_weights(mst_early_stopping *e, mst_model *model, mst_value **out) {
-    const mst_graph *graph = mst_model_graph(model);
-    int count = e->best_weights ? e->num_weights : mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
-    if (!e->best_weights) e->best_weights = calloc((size_t)count + 1, sizeof(mst_tensor *));
-    *out = calloc((size_t)count + 1, sizeof **out);
-    if (!*out || !e->best_weights) {
-        free(*out);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "early stopping: cannot get memory for a list of weights");
-    }
-    e->num_weights = count;
-    mst_collection(graph, MST_VARIABLES, NULL, *out, count);
-    return MST_OK;
-}
-
+/* A snapshot of the weights; what else is in the store goes on. */
 static mst_status keep_weights(mst_early_stopping *e, mst_model *model) {
-    mst_value *variable;
-    MST_TRY(list_weights(e, model, &variable));
-    mst_status status = MST_OK;
-    for (int i = 0; i < e->num_weights && !status; i++) {
-        mst_tensor *value;
-        status = mst_session_get_variable(mst_model_session(model), variable[i], &value);
-        if (status) break;
-        mst_tensor_release(e->best_weights[i]);
-        e->best_weights[i] = value;
+    mst_snapshot *all, *weights;
+    MST_TRY(mst_store_snapshot(mst_model_store(model), &all));
+    mst_status status = mst_snapshot_create(&weights);
+    for (int64_t i = 0; i < mst_snapshot_count(all) && !status; i++) {
+        const mst_state_info info = mst_snapshot_info(all, i);
+        if (info.kind == MST_STATE_WEIGHT)
+            status = mst_snapshot_add(weights, info.container, info.name, info.kind, mst_snapshot_value(all, i));
     }
-    free(variable);
+    mst_snapshot_release(all);
+    mst_snapshot_release(status ? weights : e->best_weights);
+    if (!status) e->best_weights = weights;
     return status;
-}
-
-static mst_status restore_weights(mst_early_stopping *e, mst_model *model) {
-    mst_value *variable;
-    MST_TRY(list_weights(e, model, &variable));
-    mst_status status = MST_OK;
-    for (int i = 0; i < e->num_weights && e->best_weights[i] && !status; i++)
-        status = mst_session_set_variable(mst_model_session(model), variable[i], e->best_weights[i]);
-    free(variable);
-    return status;
-}
-
-static void release_weights(mst_early_stopping *e) {
-    for (int i = 0; i < e->num_weights; i++) mst_tensor_release(e->best_weights[i]);
-    free(e->best_weights);
-    e->best_weights = NULL;
-    e->num_weights = 0;
 }
 
 static mst_status early_begin(void *context, mst_train_state *state) {
@@ -81,7 +50,6 @@ static mst_status early_begin(void *context, mst_train_state *state) {
     e->best = larger_is_better(e) ? -INFINITY : INFINITY;
     e->best_epoch = e->waited = 0;
     e->best_weights = NULL;
-    e->num_weights = 0;
     return MST_OK;
 }
 
@@ -108,8 +76,9 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
 static mst_status early_end(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     if (!e->best_weights) return MST_OK;
-    mst_status status = restore_weights(e, state->model);
-    release_weights(e);
+    mst_status status = mst_store_restore(mst_model_store(state->model), e->best_weights);
+    mst_snapshot_release(e->best_weights);
+    e->best_weights = NULL;
     return status;
 }
 

@@ -31,7 +31,9 @@ static mst_status run(mst_trainer *trainer, mst_iterator *iterator, mst_result *
             MST_TRY(add_confusion(step->output[step->num_fetches - 1], confusion));
     }
     if (result) {
-        *result = (mst_result){.step = trainer->step,
+        mst_position position;
+        MST_TRY(mst_position_read(trainer, &position));
+        *result = (mst_result){.step = position.step,
                                .examples = (int64_t)examples,
                                .loss = examples > 0 ? loss / examples : 0,
                                .num_metrics = trainer->num_metrics};

@@ -8,23 +8,6 @@
 
 enum { DEFAULT_BATCH_SIZE = 32 };
 
-/* Sums over the examples of an epoch; the mean loss weights each batch by its examples. */
-typedef struct totals {
-    double loss, examples;
-    double metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS];
-} totals;
-
-static void add_step(totals *t, const mst_sharded_step *step, int num_metrics, double *step_loss) {
-    double examples = mst_tensor_get(step->output[MST_FETCH_COUNT], 0);
-    *step_loss = mst_tensor_get(step->output[MST_FETCH_LOSS], 0);
-    t->loss += *step_loss * examples;
-    t->examples += examples;
-    for (int m = 0; m < num_metrics; m++) {
-        t->metric_sum[m] += mst_tensor_get(step->output[MST_FETCH_METRICS + 2 * m], 0);
-        t->metric_count[m] += mst_tensor_get(step->output[MST_FETCH_METRICS + 2 * m + 1], 0);
-    }
-}
-
 static double ratio(double sum, double count) {
     return count > 0 ? sum / count : 0;
 }
@@ -35,7 +18,8 @@ typedef struct fit {
     mst_train_state state;
     mst_dataset *batches;
     int64_t batch_size;
-    totals epoch;
+    mst_position position; /**< where the epoch begins */
+    bool resumes;
     double began, first_step_end, last_step_end;
     int64_t timed_examples; /* after the first step */
     double last_good_loss;
@@ -79,29 +63,40 @@ static mst_status bad_loss(const fit *f, double loss) {
     return MST_FAIL(MST_NUMERICS,
                     "the loss is %g at step %lld (epoch %lld); the last good one was %g at step %lld: lower "
                     "the learning rate, or run with check_numerics to find the node that makes it",
-                    loss, (long long)f->trainer->step, (long long)f->state.epoch + 1, f->last_good_loss,
-                    (long long)f->trainer->step - 1);
+                    loss, (long long)f->state.step, (long long)f->state.epoch + 1, f->last_good_loss,
+                    (long long)f->state.step - 1);
+}
+
+static void read_sums(mst_train_state *s, const double *sum) {
+    for (int m = 0; m < s->num_metrics; m++, sum += 2) s->metric[m] = ratio(sum[0], sum[1]);
+    s->loss = ratio(sum[0], sum[1]);
+    s->examples = (int64_t)sum[1];
+}
+
+/* What the step gave: see MST_FETCH_METRICS. */
+static void read_step(fit *f) {
+    mst_tensor *const *output = f->trainer->train.output;
+    double sum[MST_NUM_SUMS(MST_MAX_METRICS)];
+    const int num_sums = MST_NUM_SUMS(f->state.num_metrics);
+    for (int i = 0; i < num_sums; i++) sum[i] = mst_tensor_get(output[MST_FETCH_METRICS + i], 0);
+    read_sums(&f->state, sum);
+    f->state.step_loss = mst_tensor_get(output[MST_FETCH_LOSS], 0);
+    f->state.step = (int64_t)mst_tensor_get(output[MST_FETCH_METRICS + num_sums], 0) + 1;
+    f->state.step_in_epoch++;
 }
 
 static void update_state(fit *f, double now) {
     mst_train_state *s = &f->state;
-    mst_trainer *trainer = f->trainer;
-    s->step = trainer->step;
-    s->examples = (int64_t)f->epoch.examples;
-    s->loss = ratio(f->epoch.loss, f->epoch.examples);
-    for (int m = 0; m < s->num_metrics; m++) s->metric[m] = ratio(f->epoch.metric_sum[m], f->epoch.metric_count[m]);
     s->step_seconds = now - f->last_step_end;
     s->seconds = now - f->began;
     s->examples_per_sec = ratio((double)f->timed_examples, now - f->first_step_end);
-    if (mst_schedule_is_set(&trainer->optimizer.schedule))
-        s->learning_rate = mst_schedule_at(&trainer->optimizer.schedule, trainer->step);
+    if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
+        s->learning_rate = mst_schedule_at(&f->trainer->optimizer.schedule, s->step);
 }
 
 static mst_status run_step(fit *f, const mst_batch *batch) {
-    mst_trainer *trainer = f->trainer;
-    MST_TRY(mst_trainer_run(&trainer->train, batch));
-    trainer->step++;
-    add_step(&f->epoch, &trainer->train, trainer->num_metrics, &f->state.step_loss);
+    MST_TRY(mst_trainer_run(&f->trainer->train, batch));
+    read_step(f);
     double now = mst_clock();
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
@@ -110,7 +105,6 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     else
         f->first_step_end = now;
     f->any_step = true;
-    f->state.step_in_epoch++;
     update_state(f, now);
     f->last_step_end = now;
     double learning_rate = f->state.learning_rate;
@@ -135,30 +129,45 @@ static mst_status validate(fit *f) {
     return MST_OK;
 }
 
-static mst_status run_batches(fit *f, mst_iterator *iterator) {
-    while (!f->state.stop && (f->state.num_steps < 0 || f->state.step < f->state.num_steps)) {
+/* DONE: the data has ended. */
+static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
+    const mst_train_state *s = &f->state;
+    *done = s->step_in_epoch == s->steps_per_epoch;
+    while (!*done && !s->stop && (s->num_steps < 0 || s->step < s->num_steps)) {
         const mst_batch *batch;
         MST_TRY(mst_iterator_next(iterator, &batch));
-        if (!batch) break;
-        MST_TRY(run_step(f, batch));
+        if (batch) MST_TRY(run_step(f, batch));
+        *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     return MST_OK;
 }
 
+/* The batches of the epoch from that of the position on. */
+static mst_status train_epoch(fit *f) {
+    mst_iterator *iterator;
+    bool done = false;
+    MST_TRY(mst_iterator_create(f->batches, f->position.epoch, &iterator));
+    mst_status status = mst_iterator_skip(iterator, f->position.batch);
+    f->last_step_end = mst_clock();
+    if (!f->any_step) f->first_step_end = f->last_step_end;
+    if (!status) status = run_batches(f, iterator, &done);
+    mst_iterator_destroy(iterator);
+    if (status || !done) return status;
+    f->position.epoch++;
+    f->position.batch = 0;
+    return mst_position_begin_epoch(f->trainer, &f->position);
+}
+
 static mst_status run_epoch(fit *f) {
-    f->epoch = (totals){0};
-    f->state.step_in_epoch = f->state.examples = 0;
+    double sum[MST_NUM_SUMS(MST_MAX_METRICS)];
+    MST_TRY(mst_position_sums(f->trainer, sum));
+    read_sums(&f->state, sum);
+    f->state.step_in_epoch = f->position.batch;
     f->state.has_validation = false;
     double learning_rate = f->state.learning_rate;
     MST_TRY(CALL(f, epoch_begin));
     MST_TRY(set_learning_rate(f, learning_rate));
-    mst_iterator *iterator;
-    MST_TRY(mst_iterator_create(f->batches, f->trainer->epoch++, &iterator));
-    f->last_step_end = mst_clock();
-    if (!f->any_step) f->first_step_end = f->last_step_end;
-    mst_status status = run_batches(f, iterator);
-    mst_iterator_destroy(iterator);
-    MST_TRY(status);
+    MST_TRY(train_epoch(f));
     double paused = mst_clock();
     MST_TRY(validate(f));
     learning_rate = f->state.learning_rate;
@@ -178,6 +187,7 @@ static mst_status run_epochs(fit *f) {
 }
 
 static mst_status run_training(fit *f) {
+    if (!f->resumes) MST_TRY(mst_position_begin_epoch(f->trainer, &f->position));
     MST_TRY(CALL(f, train_begin));
     return run_epochs(f);
 }
@@ -224,7 +234,7 @@ static mst_status prepare_data(fit *f) {
         return MST_OK;
     }
     if (!o->no_shuffle) {
-        status = mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = f->trainer->options.seed}, &mixed);
+        status = mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = (uint64_t)f->position.seed}, &mixed);
         mst_dataset_release(data);
         data = mixed;
     }
@@ -233,26 +243,56 @@ static mst_status prepare_data(fit *f) {
     return status;
 }
 
+/* Where training begins: after all fits before, or in the middle of the last of them. */
+static mst_status prepare_position(fit *f) {
+    mst_position *p = &f->position;
+    MST_TRY(mst_position_read(f->trainer, p));
+    f->resumes = f->options->resume && p->begun;
+    if (!f->resumes)
+        *p = (mst_position){.first_epoch = p->epoch + (p->batch > 0),
+                            .first_step = p->step,
+                            .epoch = p->epoch + (p->batch > 0),
+                            .seed = (int64_t)f->trainer->options.seed,
+                            .step = p->step};
+    mst_graph_set_seed(f->trainer->graph, (uint64_t)p->seed);
+    f->state.epoch = p->epoch - p->first_epoch;
+    return MST_OK;
+}
+
+/* That of the schedule, or of the store: a callback may have set it before the fit was stopped. */
+static mst_status read_learning_rate(fit *f) {
+    const mst_schedule *schedule = &f->trainer->optimizer.schedule;
+    mst_tensor *value;
+    if (mst_schedule_is_set(schedule)) {
+        f->state.learning_rate = mst_schedule_at(schedule, f->position.step);
+        return MST_OK;
+    }
+    MST_TRY(mst_session_get_variable(f->trainer->session, f->trainer->train.values.learning_rate, &value));
+    f->state.learning_rate = mst_tensor_get(value, 0);
+    mst_tensor_release(value);
+    return MST_OK;
+}
+
 static mst_status prepare_state(fit *f) {
     const mst_fit_options *o = f->options;
     mst_trainer *trainer = f->trainer;
+    mst_train_state *s = &f->state;
     int64_t per_epoch = mst_dataset_cardinality(f->batches);
     if (per_epoch == 0) return MST_FAIL(MST_INVALID, "fit: the data has no batch");
     if (per_epoch == MST_INFINITE && o->steps == 0)
         return MST_FAIL(MST_INVALID, "fit: the data has no end: say with .steps how many steps to make");
-    f->state = (mst_train_state){.model = trainer->model,
-                                 .num_epochs = o->epochs > 0 ? o->epochs : 1,
-                                 .steps_per_epoch = per_epoch,
-                                 .step = trainer->step,
-                                 .num_steps = -1,
-                                 .num_metrics = trainer->num_metrics,
-                                 .learning_rate = trainer->optimizer.learning_rate};
-    memcpy(f->state.metric_name, trainer->metric_name, sizeof trainer->metric_name);
+    s->model = trainer->model;
+    s->num_epochs = o->epochs > 0 ? o->epochs : 1;
+    s->steps_per_epoch = per_epoch;
+    s->step = f->position.step;
+    s->num_steps = -1;
+    s->num_metrics = trainer->num_metrics;
+    memcpy(s->metric_name, trainer->metric_name, sizeof trainer->metric_name);
     int64_t steps = o->steps;
-    bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, f->state.num_epochs, &steps));
-    if (!known || __builtin_add_overflow(trainer->step, steps, &f->state.num_steps)) f->state.num_steps = -1;
-    if (o->steps > 0 && per_epoch > 0) f->state.num_epochs = (o->steps + per_epoch - 1) / per_epoch;
-    return MST_OK;
+    bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, s->num_epochs, &steps));
+    if (!known || __builtin_add_overflow(f->position.first_step, steps, &s->num_steps)) s->num_steps = -1;
+    if (o->steps > 0 && per_epoch > 0) s->num_epochs = (o->steps + per_epoch - 1) / per_epoch;
+    return read_learning_rate(f);
 }
 
 static mst_status prepare_callbacks(fit *f) {
@@ -301,9 +341,10 @@ static mst_status prepare(fit *f, mst_model *model) {
     MST_TRY(mst_trainer_accept(f->trainer, o->data, true, f->batch_size));
     if (o->data->batch_size) f->batch_size = o->data->batch_size;
     MST_TRY(check_validation(f));
+    MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));
+    MST_TRY(prepare_position(f));
     MST_TRY(prepare_data(f));
-    MST_TRY(prepare_state(f));
-    return mst_trainer_build(f->trainer, &f->trainer->train, true);
+    return prepare_state(f);
 }
 
 mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result) {

@@ -6,6 +6,7 @@
 
 #include "data/dataset.h"
 #include "muster/ops.h"
+#include "store/store.h"
 
 double mst_clock(void) {
     struct timespec now;
@@ -36,6 +37,7 @@ static void destroy(mst_trainer *trainer) {
 }
 
 static mst_status make(mst_trainer *trainer) {
+    if (!trainer->options.session.store) trainer->options.session.store = trainer->model->store;
     MST_TRY(mst_graph_create(&trainer->graph));
     mst_graph_set_seed(trainer->graph, trainer->options.seed);
     MST_TRY(mst_session_create(trainer->graph, &trainer->options.session, &trainer->session));
@@ -60,6 +62,15 @@ static mst_status make(mst_trainer *trainer) {
     return MST_OK;
 }
 
+/* The store of TRAINER becomes the model's; where it was before, only the weights stay in it. */
+static mst_status take_store(mst_model *model, mst_trainer *trainer) {
+    mst_store *store = trainer->options.session.store;
+    if (store == model->store) return model->trainer ? mst_store_clear(store, ~(1u << MST_STATE_WEIGHT)) : MST_OK;
+    mst_store_release(model->store);
+    model->store = mst_store_retain(store);
+    return MST_OK;
+}
+
 mst_status mst_compile_with(mst_model *model, const mst_compile_options *options) {
     if (model->error) return MST_FAIL(model->error, "%s", model->error_message);
     if (model->num_layers == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
@@ -68,6 +79,7 @@ mst_status mst_compile_with(mst_model *model, const mst_compile_options *options
     trainer->model = model;
     trainer->options = *options;
     mst_status status = make(trainer);
+    if (!status) status = take_store(model, trainer);
     if (status) {
         destroy(trainer);
         return status;
@@ -85,6 +97,10 @@ mst_status mst_trainer_of(mst_model *model, mst_trainer **out) {
 
 mst_graph *mst_model_graph(mst_model *model) {
     return model->trainer ? model->trainer->graph : NULL;
+}
+
+mst_store *mst_model_store(mst_model *model) {
+    return model->store;
 }
 
 mst_session *mst_model_session(mst_model *model) {
@@ -181,7 +197,7 @@ static mst_status make_arrays(mst_sharded_step *step, int shards) {
     step->confusion = calloc((size_t)shards, sizeof *step->confusion);
     step->feed = calloc(pairs, sizeof *step->feed);
     step->rows = calloc(pairs, sizeof *step->rows);
-    size_t most = MST_FETCH_METRICS + 2 * MST_MAX_METRICS + 2;
+    size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 3;
     step->fetch = calloc(most, sizeof *step->fetch);
     step->output = calloc(most, sizeof *step->output);
     if (step->placeholder && step->confusion && step->feed && step->rows && step->fetch && step->output) return MST_OK;
@@ -194,6 +210,28 @@ static mst_status fill_rows(void *context, const mst_spec *spec, void *dst) {
     return rows->count ? mst_batch_copy(rows->batch, rows->component, rows->first, rows->count, dst) : MST_OK;
 }
 
+static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
+    const mst_step_values *values = &step->values;
+    step->fetch[MST_FETCH_LOSS] = values->loss;
+    step->fetch[MST_FETCH_COUNT] = values->num_examples;
+    step->num_fetches = MST_FETCH_METRICS;
+    if (step->training) {
+        const mst_value counted = mst_position_build(trainer, step);
+        step->fetch[step->num_fetches++] = values->global_step;
+        step->fetch[step->num_fetches++] = values->train;
+        step->fetch[step->num_fetches++] = counted;
+        return;
+    }
+    for (int m = 0; m < trainer->num_metrics; m++) {
+        step->fetch[step->num_fetches++] = values->metric_sum[m];
+        step->fetch[step->num_fetches++] = values->metric_count[m];
+    }
+    if (mst_value_is_none(step->confusion[0])) return;
+    mst_with_device (trainer->graph, trainer->devices[0])
+        step->total_confusion = mst_add_n(step->confusion, trainer->strategy.num_shards);
+    step->fetch[step->num_fetches++] = step->total_confusion;
+}
+
 mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training) {
     if (step->built) return MST_OK;
     if (!step->placeholder) MST_TRY(make_arrays(step, trainer->strategy.num_shards));
@@ -201,20 +239,8 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
     step->training = training;
     mst_strategy_build(trainer->graph, &trainer->strategy, training ? &trainer->optimizer : NULL, build_replica, step,
                        &step->values);
-    if (!mst_value_is_none(step->confusion[0]))
-        mst_with_device (trainer->graph, trainer->devices[0])
-            step->total_confusion = mst_add_n(step->confusion, trainer->strategy.num_shards);
+    add_fetches(trainer, step);
     MST_TRY(mst_graph_check(trainer->graph));
-    int n = 0;
-    step->fetch[n++] = step->values.loss;
-    step->fetch[n++] = step->values.num_examples;
-    for (int m = 0; m < trainer->num_metrics; m++) {
-        step->fetch[n++] = step->values.metric_sum[m];
-        step->fetch[n++] = step->values.metric_count[m];
-    }
-    if (training) step->fetch[n++] = step->values.train;
-    if (!mst_value_is_none(step->total_confusion)) step->fetch[n++] = step->total_confusion;
-    step->num_fetches = n;
     for (int i = 0; i < 2 * trainer->strategy.num_shards; i++) {
         step->feed[i] = (mst_feed){.value = step->placeholder[i],
                                    .fill = fill_rows,

@@ -28,8 +28,11 @@ typedef struct mst_sharded_step {
     bool built;
 } mst_sharded_step;
 
-/** Fetches of a step, in order; then sum and count of each metric. */
+/** Fetches of a step, in order; then sum and count of each metric. When training, these are of the epoch so far, and
+ *  the sum of its losses, its examples, global_step before the step and the update follow. */
 enum { MST_FETCH_LOSS, MST_FETCH_COUNT, MST_FETCH_METRICS };
+/** Sums of an epoch of training. */
+#define MST_NUM_SUMS(num_metrics) (2 * (num_metrics) + 2)
 
 typedef struct mst_trainer {
     mst_model *model;
@@ -45,8 +48,6 @@ typedef struct mst_trainer {
     mst_sharded_step train, evaluate;
     mst_value predict_input, predict_output;
     int64_t num_classes; /**< of the outputs' last dimension */
-    int64_t step;        /**< updates made */
-    int64_t epoch;       /**< epochs begun, for the order of the data */
 } mst_trainer;
 
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
@@ -65,5 +66,27 @@ MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step 
 MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);
 
 double mst_clock(void); /**< seconds, monotonic */
+
+/* ---- where training is: position.c ---------------------------------------------------------------- */
+
+/** Entries "fit/..." and "random/seed" of the store. A step counts its batch itself, so that position and weights
+ * always belong together. */
+typedef struct mst_position {
+    bool begun;                      /**< there is one: a fit has been begun in this store */
+    int64_t first_epoch, first_step; /**< where the fit began that is under way or ended last */
+    int64_t epoch, batch;            /**< the next batch, and of which epoch; epochs count over all fits */
+    int64_t seed;                    /**< of shuffling and random numbers */
+    int64_t step;                    /**< global_step */
+} mst_position;
+
+/** Variables of the running sums of an epoch, and what a step adds to them; appends the fetches from MST_FETCH_METRICS
+ *  on, and returns what a step must run beside its update. */
+mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
+/** Where training is; all 0 before the first fit. */
+MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
+/** The sums of the epoch so far. */
+MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, double *out);
+/** Sets it (but not global_step), and the sums of the epoch to 0. */
+MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position);
 
 #endif

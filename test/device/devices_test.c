@@ -85,8 +85,9 @@ static void lists_continue_the_numbers_of_a_type(void **state) {
 
 static void bad_specifications_are_refused(void **state) {
     (void)state;
-    static const char *const bad[] = {"cpu:0",  "cpu:-1",   "cpu:",  "cpu:two",  "cpu:2/0", "cpu:2/", "cpu:2/x", "gpu",
-                                      "cpu:2x", "cpu,,cpu", "tpu:4", "cpu:100000", ":2",      "/cpu",   "cpu:2/-1"};
+    static const char *const bad[] = {"cpu:0",  "cpu:-1",     "cpu:", "cpu:two", "cpu:2/0",
+                                      "cpu:2/", "cpu:2/x",    "gpu",  "cpu:2x",  "cpu,,cpu",
+                                      "tpu:4",  "cpu:100000", ":2",   "/cpu",    "cpu:2/-1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         mst_devices devices;
         EXPECT_ERROR(mst_devices_create(bad[i], NULL, 0, &devices), MST_INVALID, bad[i]);

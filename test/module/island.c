@@ -1,9 +1,9 @@
 /* The module `island`: CPU devices each of which has memory that nobody else may touch.
  *
  * The pages of an island have no access rights except while its own executable runs or a copy to or from it is made. So
- * what works on islands makes no assumption of shared memory, and can be trusted with devices that really have memory of
- * their own. Protection is a matter of the whole process: a lock lets one device or copy at a time have its islands open,
- * and is not held while a device waits for another. */
+ * what works on islands makes no assumption of shared memory, and can be trusted with devices that really have memory
+ * of their own. Protection is a matter of the whole process: a lock lets one device or copy at a time have its islands
+ * open, and is not held while a device waits for another. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +94,8 @@ static mst_status island_copy(mst_domain *to, void *dst, mst_domain *from, const
     return status;
 }
 
-static const mst_domain_type domain_type = {.size = sizeof(mst_domain_type),
-                                            .name = "island",
-                                            .alloc = island_alloc,
-                                            .free = island_free,
-                                            .copy = island_copy};
+static const mst_domain_type domain_type = {
+    .size = sizeof(mst_domain_type), .name = "island", .alloc = island_alloc, .free = island_free, .copy = island_copy};
 
 /* ---- running: as the CPU does, with the island open ---- */
 

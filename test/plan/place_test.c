@@ -123,9 +123,10 @@ static void device_without_the_kernel_is_an_error_that_names_node_and_device(voi
     mst_value x = mst_random_uniform(g, MST_SHAPE(2, 2)), y = MST_NONE;
     mst_with_device (g, "/fake:0") y = mst_rename(mst_matmul(x, x), "product");
     mst_session *session = session_of(g, "cpu/1,fake", false, NULL);
-    EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_INVALID,
-                 engine_here("node 'product' (matmul) was put on /job:localhost/replica:0/task:0/device:FAKE:0, which has "
-                             "no kernel for it; it could run on " CPU0 ": "));
+    EXPECT_ERROR(
+        mst_session_run(session, NULL, 0, &y, 1, NULL), MST_INVALID,
+        engine_here("node 'product' (matmul) was put on /job:localhost/replica:0/task:0/device:FAKE:0, which has "
+                    "no kernel for it; it could run on " CPU0 ": "));
     assert_string_equal(mst_error()->node, "product");
     engine_end(g, session);
 }

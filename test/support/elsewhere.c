@@ -1,6 +1,6 @@
-/* Tests are written for the CPU. With MUSTER_TEST_DEVICE=island in the environment they run on devices of that type: the
- * linker puts the functions here in the place of the library's (--wrap, see test/CMakeLists.txt), and they write the
- * type's name for "cpu" in specifications and names of devices. */
+/* Tests are written for the CPU. With MUSTER_TEST_DEVICE=island in the environment they run on devices of that type:
+ * the linker puts the functions here in the place of the library's (--wrap, see test/CMakeLists.txt), and they write
+ * the type's name for "cpu" in specifications and names of devices. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

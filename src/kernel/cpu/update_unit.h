@@ -1,5 +1,5 @@
-/* One unit of update, for element type T; included once for each. Every step is element by element, so where a unit or a
- * tile begins, and which device has it, does not show in the result. */
+/* One unit of update, for element type T; included once for each. Every step is element by element, so where a unit or
+ * a tile begins, and which device has it, does not show in the result. */
 
 /* ---- gradients ---- */
 
@@ -15,8 +15,8 @@ static void MST_NAME(add_rows)(const update *u, const mst_array *rows, const mst
     memset(out, 0, (size_t)count * sizeof(T));
     const int64_t first = begin / columns, end = (begin + count) / columns;
     for (int64_t i = 0; i < indices->count; i++) {
-        const int64_t row = indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i]
-                                                      : ((const int64_t *)indices->data)[i];
+        const int64_t row =
+            indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
         if (row < first || row >= end) continue;
         const T *from = (const T *)rows->data + i * columns;
         T *to = out + (row - first) * columns;
@@ -182,8 +182,7 @@ static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t 
 }
 
 /* The sum of squares of a tile's gradient with its penalty. */
-static double MST_NAME(norm_tile)(const update *u, int32_t k, int64_t at, int64_t count, const T *gradient,
-                                  T *buffer) {
+static double MST_NAME(norm_tile)(const update *u, int32_t k, int64_t at, int64_t count, const T *gradient, T *buffer) {
     const mst_update_variable *v = &u->state->options->variable[k];
     if (v->l1 == 0 && v->l2 == 0) return MST_NAME(norm)(gradient, count);
     MST_NAME(add_penalty)(buffer, gradient, (const T *)u->src[v->weight].data + at, (T)v->l1, (T)v->l2, count);
@@ -218,8 +217,7 @@ static mst_status MST_NAME(unit)(const update *u, int32_t k, int64_t unit, char 
             continue;
         }
         const T *gradient =
-            whole ? units + (at - begin)
-                  : MST_NAME(sum_tile)(u, v, piece, 0, o->num_shards, &leaf, at, size, buffer);
+            whole ? units + (at - begin) : MST_NAME(sum_tile)(u, v, piece, 0, o->num_shards, &leaf, at, size, buffer);
         if (o->purpose == MST_UPDATE_NORMS)
             norm += MST_NAME(norm_tile)(u, k, at, size, gradient, sum);
         else

@@ -1,0 +1,133 @@
+/* Where training is: entries of the store, which each step brings up to date itself. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/graph.h"
+#include "muster/ops.h"
+#include "store/store.h"
+#include "train/trainer.h"
+
+#define BATCH "fit/batch"
+
+/* The entries of a position that are numbers. */
+static const struct place {
+    const char *name;
+    mst_state_kind kind;
+    size_t offset;
+} places[] = {{"fit/first_epoch", MST_STATE_CURSOR, offsetof(mst_position, first_epoch)},
+              {"fit/first_step", MST_STATE_CURSOR, offsetof(mst_position, first_step)},
+              {"fit/epoch", MST_STATE_CURSOR, offsetof(mst_position, epoch)},
+              {BATCH, MST_STATE_CURSOR, offsetof(mst_position, batch)},
+              {MST_STATE_SEED, MST_STATE_RANDOM, offsetof(mst_position, seed)}};
+enum { NUM_PLACES = sizeof places / sizeof *places };
+
+/* ---- in the graph ---- */
+
+static mst_value state_variable(mst_graph *graph, const char *name, mst_dtype dtype, mst_state_kind kind) {
+    return mst_variable(graph, name, mst_scalar(graph, dtype, 0), .not_trainable = true, .hidden = true,
+                        .kind = (int)kind);
+}
+
+/* Adds VALUE, a scalar, to the running sum NAME; the sum after it. */
+static mst_value add_up(mst_graph *graph, const char *name, mst_value value) {
+    return mst_assign_add(state_variable(graph, name, MST_F64, MST_STATE_METRIC), mst_cast(value, MST_F64));
+}
+
+/* Sum I of an epoch: of the values and of the counts of each metric, then of the losses and of the examples. */
+static const char *sum_name(const mst_trainer *trainer, int i, char name[128]) {
+    if (i >= 2 * trainer->num_metrics) return i == 2 * trainer->num_metrics ? "fit/loss_sum" : "fit/examples";
+    snprintf(name, 128, "fit/%s_%d_%s", trainer->metric_name[i / 2], i / 2, i % 2 ? "count" : "sum");
+    return name;
+}
+
+static mst_value build(mst_trainer *trainer, mst_sharded_step *step) {
+    mst_graph *graph = trainer->graph;
+    const mst_step_values *values = &step->values;
+    const mst_value examples = mst_cast(values->num_examples, MST_F64);
+    char name[128];
+    mst_value add[MST_NUM_SUMS(MST_MAX_METRICS)];
+    int n = 0;
+    for (int m = 0; m < trainer->num_metrics; m++) {
+        add[n++] = values->metric_sum[m];
+        add[n++] = values->metric_count[m];
+    }
+    add[n++] = mst_mul(mst_cast(values->loss, MST_F64), examples);
+    add[n++] = examples;
+    for (int i = 0; i < n; i++) step->fetch[step->num_fetches++] = add_up(graph, sum_name(trainer, i, name), add[i]);
+    return mst_assign_add(state_variable(graph, BATCH, MST_I64, MST_STATE_CURSOR), mst_scalar(graph, MST_I64, 1));
+}
+
+mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step) {
+    mst_value counted = MST_NONE;
+    mst_with_device (trainer->graph, trainer->devices[0])
+        mst_with_name (trainer->graph, "fit") counted = build(trainer, step);
+    return counted;
+}
+
+/* ---- in the store ---- */
+
+/* Leaves *OUT as it is where there is no such entry; FOUND may be NULL. */
+static mst_status get_i64(mst_store *store, const char *name, int64_t *out, bool *found) {
+    mst_tensor *value;
+    const mst_status status = mst_store_get(store, NULL, name, &value);
+    if (found) *found = !status;
+    if (status == MST_NOT_FOUND) return MST_OK;
+    MST_TRY(status);
+    *out = *(const int64_t *)mst_tensor_data(value);
+    mst_tensor_release(value);
+    return MST_OK;
+}
+
+mst_status mst_position_read(mst_trainer *trainer, mst_position *out) {
+    mst_store *store = trainer->model->store;
+    *out = (mst_position){.begun = false};
+    for (int i = 0; i < NUM_PLACES; i++)
+        MST_TRY(get_i64(store, places[i].name, (int64_t *)(void *)((char *)out + places[i].offset), &out->begun));
+    return get_i64(store, MST_STATE_GLOBAL_STEP, &out->step, NULL);
+}
+
+mst_status mst_position_sums(mst_trainer *trainer, double *out) {
+    char name[128];
+    for (int i = 0; i < MST_NUM_SUMS(trainer->num_metrics); i++) {
+        mst_tensor *value;
+        MST_TRY(mst_store_get(trainer->model->store, NULL, sum_name(trainer, i, name), &value));
+        out[i] = mst_tensor_get(value, 0);
+        mst_tensor_release(value);
+    }
+    return MST_OK;
+}
+
+static mst_status add_number(mst_snapshot *changes, const struct place *place, const mst_position *position) {
+    mst_tensor *value;
+    MST_TRY(mst_tensor_copy(MST_I64, MST_SCALAR, (const char *)position + place->offset, &value));
+    const mst_status status = mst_snapshot_add(changes, NULL, place->name, place->kind, value);
+    mst_tensor_release(value);
+    return status;
+}
+
+static mst_status add_zero_sums(mst_snapshot *changes, mst_store *store) {
+    mst_state_info *list;
+    int64_t count;
+    mst_tensor *zero;
+    MST_TRY(mst_tensor_create(MST_F64, MST_SCALAR, &zero));
+    mst_status status = mst_store_list(store, &list, &count);
+    for (int64_t i = 0; i < count && !status; i++)
+        if (list[i].kind == MST_STATE_METRIC && strncmp(list[i].name, "fit/", 4) == 0)
+            status = mst_snapshot_add(changes, NULL, list[i].name, MST_STATE_METRIC, zero);
+    mst_tensor_release(zero);
+    free(list);
+    return status;
+}
+
+mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position) {
+    mst_snapshot *changes;
+    MST_TRY(mst_snapshot_create(&changes));
+    mst_status status = add_zero_sums(changes, trainer->model->store);
+    for (int i = 0; i < NUM_PLACES && !status; i++) status = add_number(changes, &places[i], position);
+    /* all at once: no snapshot sees a part of it */
+    if (!status) status = mst_store_restore(trainer->model->store, changes);
+    mst_snapshot_release(changes);
+    return status;
+}
