@@ -114,3 +114,32 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
 mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options) {
     return mst_call_named(graph, op, NULL, num_src, src, options);
 }
+
+static const mst_op *find_op(const char *name) {
+    const mst_op *op = mst_find_op(name);
+    if (op) return op;
+    const char *nearest = mst_op_nearest(name);
+    if (nearest)
+        MST_FAIL(MST_INVALID, "there is no op '%s': is '%s' meant?", name, nearest);
+    else
+        MST_FAIL(MST_INVALID, "there is no op '%s': mst_register_op makes one of your own known", name);
+    return NULL;
+}
+
+mst_value mst_call_text(mst_graph *graph, const char *op_name, const char *name, int num_src, const mst_value *src,
+                        const char *text) {
+    mst_option_memory memory = {0};
+    mst_value out = MST_NONE;
+    for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
+    const mst_op *op = find_op(op_name);
+    void *options = op ? mst_arena_alloc(&memory.arena, op->options_size + 1) : NULL;
+    if (op && !options) MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (options && !mst_options_parse(graph, op_name, op->fields, text ? text : "", &memory, options)) {
+        out = mst_call_named(graph, op, name, num_src, src, options);
+    } else if (graph) {
+        mst_graph_stick(graph);
+        out = mst_graph_error_value(graph);
+    }
+    mst_option_memory_free(&memory);
+    return out;
+}
