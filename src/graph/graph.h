@@ -74,11 +74,28 @@ struct mst_graph {
     mst_error_info error_info; /**< strings in the arena */
 };
 
+/** What a node is made of; all is copied, but for the strings, which are in the graph's arena. */
+typedef struct mst_node_parts {
+    const mst_op *op;
+    const char *name;   /**< full, and not used in the graph */
+    const char *device; /**< merged, "" for none */
+    int num_src;
+    const mst_value *src;
+    int num_control;
+    mst_node *const *control;
+    const void *options; /**< NULL: all zero */
+} mst_node_parts;
+/** Adds a node, whatever scopes are open: checks the number of sources and the options, and runs inference. */
+MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out);
 /** Keeps the calling thread's error as the graph's first. */
 void mst_graph_stick(mst_graph *graph);
 mst_value mst_graph_error_value(mst_graph *graph);
 /** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
+/** False where NAME cannot be that of a node or a scope; '/' is allowed inside. */
+bool mst_name_is_valid(const char *name);
+/** NAME, in the arena, is that of a node that was not made here: later names differ from it and from its scopes. */
+MST_CHECKED mst_status mst_graph_adopt_name(mst_graph *graph, const char *name);
 /** NAME was never used: where it was the last made from its base, it is the next again. */
 MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);
 /** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
