@@ -4,52 +4,12 @@
 
 #include "base/rng.h"
 #include "graph/graph.h"
+#include "support/all_fields.h"
 #include "support/test.h"
-
-/* ---- an op with an option of each type ---- */
-
-typedef struct all_options {
-    int zero_;
-    bool flag, keep_dims;
-    int32_t axis;
-    int64_t large;
-    uint64_t seed;
-    float rate;
-    double factor;
-    mst_dtype dtype;
-    mst_shape shape;
-    mst_axes axes;
-    const char *text;
-    mst_tensor *tensor;
-    int join;
-    mst_value initial;
-    const void *pointer;
-} all_options;
-
-static const char *const joins[] = {"mean", "sum", "first_of_all", NULL};
-
-static const mst_field fields[] = {
-    MST_FIELD_BOOL(all_options, flag, "a flag"),
-    MST_FIELD_BOOL(all_options, keep_dims, "another"),
-    MST_FIELD_I32(all_options, axis, 0, 0, 0, "an axis"),
-    MST_FIELD_I64(all_options, large, 0, 0, 0, "a large number"),
-    MST_FIELD_U64(all_options, seed, "a seed"),
-    MST_FIELD_F32(all_options, rate, 0, 0, 0, "a rate"),
-    MST_FIELD_F64(all_options, factor, 0, 0, 0, "a factor"),
-    MST_FIELD_DTYPE(all_options, dtype, 0, "a dtype"),
-    MST_FIELD_SHAPE(all_options, shape, "a shape"),
-    MST_FIELD_AXES(all_options, axes, "axes"),
-    MST_FIELD_STRING(all_options, text, "text"),
-    MST_FIELD_TENSOR(all_options, tensor, "a tensor"),
-    MST_FIELD_ENUM(all_options, join, 0, joins, "how to join"),
-    MST_FIELD_VALUE(all_options, initial, "a value"),
-    MST_FIELD_POINTER(all_options, pointer, "a pointer"),
-    MST_FIELD_END,
-};
 
 static mst_status parse(const mst_graph *graph, const char *text, mst_option_memory *memory, all_options *out) {
     *out = (all_options){0};
-    return mst_options_parse(graph, "all", fields, text, memory, out);
+    return mst_options_parse(graph, "all", all_op.fields, text, memory, out);
 }
 
 /* TEXT is read, and what is printed of it is PRINTED. */
@@ -58,7 +18,7 @@ static void expect_printed(const mst_graph *graph, const char *text, const char 
     all_options options;
     char back[1024];
     EXPECT_OK(parse(graph, text, &memory, &options));
-    assert_int_equal(mst_options_print(fields, &options, back, sizeof back), strlen(printed));
+    assert_int_equal(mst_options_print(all_op.fields, &options, back, sizeof back), strlen(printed));
     assert_string_equal(back, printed);
     mst_option_memory_free(&memory);
 }
@@ -84,7 +44,7 @@ static void each_type_reads_and_prints(void **state) {
         {"axis=-2147483648", "axis=-2147483648, shape=[]"},
         {"large=9223372036854775807", "large=9223372036854775807, shape=[]"},
         {"large=-9223372036854775808", "large=-9223372036854775808, shape=[]"},
-        {"seed=18446744073709551615", "seed=18446744073709551615, shape=[]"},
+        {"seeds=18446744073709551615", "seeds=18446744073709551615, shape=[]"},
         {"rate=0.1", "rate=0.1, shape=[]"},
         {"rate=-0", "rate=-0, shape=[]"},
         {"rate=inf, factor=-inf", "rate=inf, factor=-inf, shape=[]"},
@@ -137,14 +97,14 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
     static const char *const rows[][2] = {
         {"axs=1", "there is no option 'axs': is 'axis' meant?, at character 1 of the options 'axs=1'"},
         {"axis=1, kep_dims", "is 'keep_dims' meant?, at character 9 of"},
-        {"nothing_like_it=1", "there are flag, keep_dims, axis, large, seed, rate"},
+        {"nothing_like_it=1", "there are flag, keep_dims, axis, large, seeds, rate"},
         {"axis", "axis wants '=' and a value, at character 5"},
         {"axis=", "'' is no whole number, as axis wants, at character 6"},
         {"axis=1.5", "'1.5' is no whole number"},
         {"axis=2147483648", "'2147483648' is out of the range of axis, -2147483648 to 2147483647"},
         {"large=9223372036854775808", "is out of the range of large"},
-        {"seed=-1", "'-1' is no whole number from 0 on"},
-        {"seed=18446744073709551616", "is out of the range of seed"},
+        {"seeds=-1", "'-1' is no whole number from 0 on"},
+        {"seeds=18446744073709551616", "is out of the range of seeds"},
         {"rate=much", "'much' is no number of f32"},
         {"rate=1e39", "'1e39' is no number of f32"},
         {"factor=1e999", "'1e999' is no number of f64"},
@@ -191,36 +151,28 @@ static void text_that_is_longer_than_its_room_is_cut_and_measured(void **state) 
     all_options options = {.axis = 12345, .flag = true};
     char text[10];
     const char *whole = "flag, axis=12345, shape=[]";
-    assert_int_equal(mst_options_print(fields, &options, text, sizeof text), strlen(whole));
+    assert_int_equal(mst_options_print(all_op.fields, &options, text, sizeof text), strlen(whole));
     assert_string_equal(text, "flag, axi");
-    assert_int_equal(mst_options_print(fields, &options, NULL, 0), strlen(whole));
+    assert_int_equal(mst_options_print(all_op.fields, &options, NULL, 0), strlen(whole));
 }
 
 /* All bits of numbers and text, at random. */
 static void values_of_all_bits_read_back(void **state) {
     (void)state;
-    enum { TIMES = 3000, LENGTH = 12 };
+    enum { TIMES = 3000 };
     const mst_rng rng = mst_rng_make(4, 5, 6);
     for (uint64_t i = 0; i < TIMES; i++) {
         uint32_t word[16];
-        char string[LENGTH + 1] = "", text[1024], again[1024];
+        char string[13], text[1024], again[1024];
         mst_rng_blocks(&rng, i, 4, 0, word);
-        memcpy(string, word + 12, LENGTH);
-        all_options given = {.flag = word[0] & 1, .join = (int)(word[0] >> 1 & 1), .text = string}, back;
-        memcpy(&given.axis, &word[1], 4);
-        memcpy(&given.large, &word[2], 8);
-        memcpy(&given.seed, &word[4], 8);
-        memcpy(&given.rate, &word[6], 4);
-        memcpy(&given.factor, &word[7], 8);
-        given.dtype = (mst_dtype)(word[9] % MST_NUM_DTYPES);
-        given.shape = MST_SHAPE((int64_t)word[9], (int64_t)given.axis, -1);
-        given.axes = MST_AXES((int)given.axis, (int)(word[10] >> 1));
+        all_options given, back;
+        all_options_random(word, string, &given);
         mst_option_memory memory = {0};
-        assert_true(mst_options_print(fields, &given, text, sizeof text) < sizeof text);
+        assert_true(mst_options_print(all_op.fields, &given, text, sizeof text) < sizeof text);
         EXPECT_OK(parse(NULL, text, &memory, &back));
-        mst_options_print(fields, &back, again, sizeof again);
+        mst_options_print(all_op.fields, &back, again, sizeof again);
         assert_string_equal(again, text);
-        if (!isnan(given.rate) && !isnan(given.factor)) assert_true(mst_options_equal(fields, &given, &back));
+        if (!isnan(given.rate) && !isnan(given.factor)) assert_true(mst_options_equal(all_op.fields, &given, &back));
         mst_option_memory_free(&memory);
     }
 }
