@@ -95,13 +95,14 @@ static mst_status build(mst_graph *graph, const mst_op *op, const char *name, in
                         const void *options, mst_node **out) {
     MST_TRY(check_sources(graph, op, num_src, src)); /* before a name is used up */
     const mst_scope *scope = &graph->current;
+    const int num_control = scope->num_control - scope->first_control;
     mst_node_parts parts = {.op = op,
                             .name = mst_graph_unique_name(graph, name ? name : op->name),
                             .device = scope->device,
                             .num_src = num_src,
                             .src = src,
-                            .num_control = scope->num_control - scope->first_control,
-                            .control = graph->control + scope->first_control,
+                            .num_control = num_control,
+                            .control = num_control ? graph->control + scope->first_control : NULL,
                             .options = options};
     if (!parts.name) return mst_error()->code;
     return mst_graph_add_node(graph, &parts, out);

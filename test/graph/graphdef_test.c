@@ -161,11 +161,11 @@ static void options_of_every_type_come_back_to_the_last_bit(void **state) {
         mst_rng_blocks(&rng, i, 4, 0, word);
         all_options_random(word, string, &options);
         options.initial = mst_value_output(parts, (int)(word[0] >> 5 & 1));
-        if (word[0] & 4) options.tensor = engine_random(MST_F64, MST_SHAPE(3, 0, 2), 0, 1, 1);
-        if (word[0] & 8) options.tensor = engine_random(MST_BOOL, MST_SHAPE(3), 0, 2, word[1]);
+        const bool full = word[0] & 4;
+        options.tensor = full ? engine_random(MST_BOOL, MST_SHAPE(3), 0, 2, word[1])
+                              : engine_random(MST_F64, MST_SHAPE(3, 0, 2), 0, 1, 1);
         mst_call(g, op, (int)(i % 3), (mst_value[]){parts, mst_value_output(parts, 1)}, &options);
-        mst_tensor_release(word[0] & 8 ? NULL : options.tensor);
-        if (word[0] & 8) mst_tensor_release(options.tensor);
+        mst_tensor_release(options.tensor);
     }
     mst_call(g, op, 0, NULL, NULL);
     mst_call(g, op, 0, NULL, &(all_options){.text = "", .rate = -0.0f, .factor = -0.0});
