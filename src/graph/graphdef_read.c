@@ -82,10 +82,17 @@ static mst_status wrong_in(const item *it) {
 
 /* ---- attributes ---- */
 
+/* Attribute K; one without a value is of no kind. */
+static const Muster__AttrValue *attr_value(const item *it, size_t k) {
+    static const Muster__AttrValue none = {.value_case = MUSTER__ATTR_VALUE__VALUE__NOT_SET};
+    const Muster__AttrValue *value = it->def->attr[k]->value;
+    return value ? value : &none;
+}
+
 static const Muster__AttrValue *find_attr(const item *it, const char *key) {
     const Muster__AttrValue *found = NULL;
     for (size_t i = 0; i < it->def->n_attr; i++)
-        if (strcmp(it->def->attr[i]->key, key) == 0) found = it->def->attr[i]->value; /* the last one counts */
+        if (strcmp(it->def->attr[i]->key, key) == 0) found = attr_value(it, i); /* the last one counts */
     return found;
 }
 
@@ -103,7 +110,7 @@ static mst_status string_of(const item *it, const char *key, const ProtobufCBina
 }
 
 static const char *kind_name(const Muster__AttrValue *value) {
-    switch (value ? value->value_case : MUSTER__ATTR_VALUE__VALUE__NOT_SET) {
+    switch (value->value_case) {
         case MUSTER__ATTR_VALUE__VALUE_LIST: return "a list";
         case MUSTER__ATTR_VALUE__VALUE_S: return "a string";
         case MUSTER__ATTR_VALUE__VALUE_I: return "an integer";
@@ -118,8 +125,8 @@ static const char *kind_name(const Muster__AttrValue *value) {
 
 static mst_status want(const item *it, const char *key, const Muster__AttrValue *value,
                        Muster__AttrValue__ValueCase kind) {
-    if (value && value->value_case == kind) return MST_OK;
-    Muster__AttrValue wanted = {.value_case = kind};
+    if (value->value_case == kind) return MST_OK;
+    const Muster__AttrValue wanted = {.value_case = kind};
     return wrong(it, MST_CORRUPT, "attribute '%.60s' is %s, must be %s", key, kind_name(value), kind_name(&wanted));
 }
 
@@ -210,7 +217,7 @@ static mst_status find_links(reader *r, item *it) {
     for (size_t i = 0; i < def->n_input; i++) MST_TRY(parse_link(r, it, def->input[i], &it->link[it->num_links++]));
     for (size_t i = 0; i < def->n_attr; i++) {
         const char *key = def->attr[i]->key, *text;
-        const Muster__AttrValue *value = def->attr[i]->value;
+        const Muster__AttrValue *value = attr_value(it, i);
         const mst_field *field = value_field(it->op, key);
         if (!field) continue;
         MST_TRY(want(it, key, value, MUSTER__ATTR_VALUE__VALUE_S));
@@ -251,7 +258,7 @@ static mst_status read_tensor(reader *r, const item *it, const char *key, const 
 static mst_status read_f64(reader *r, const item *it, const mst_field *field, const Muster__AttrValue *value,
                            mst_option_memory *memory, double *out) {
     mst_tensor *tensor = NULL;
-    if (value && value->value_case == MUSTER__ATTR_VALUE__VALUE_F) {
+    if (value->value_case == MUSTER__ATTR_VALUE__VALUE_F) {
         *out = (double)value->f;
         return MST_OK;
     }
@@ -329,7 +336,7 @@ static mst_status read_option(reader *r, const item *it, const mst_field *field,
  * does not use. */
 static bool may_skip(const item *it, const char *key, const Muster__AttrValue *value) {
     if (strcmp(key, "T") == 0 || strcmp(key, "dtype") == 0) return true;
-    if (it->is_ours || !value) return false;
+    if (it->is_ours) return false;
     return value->value_case == MUSTER__ATTR_VALUE__VALUE_TYPE ||
            (value->value_case == MUSTER__ATTR_VALUE__VALUE_B && !value->b) ||
            (value->value_case == MUSTER__ATTR_VALUE__VALUE_S && !value->s.len);
@@ -355,7 +362,7 @@ static int num_sources(const item *it) {
 static mst_status read_options(reader *r, const item *it, mst_option_memory *memory, void *options) {
     for (size_t i = 0; i < it->def->n_attr; i++) {
         const char *key = it->def->attr[i]->key;
-        const Muster__AttrValue *value = it->def->attr[i]->value;
+        const Muster__AttrValue *value = attr_value(it, i);
         const mst_field *field = find_field(it->op, key);
         if (field && field->type != MST_FIELD_TYPE_VALUE) {
             MST_TRY(read_option(r, it, field, value, memory, (char *)options + field->offset));
@@ -503,7 +510,7 @@ static mst_status read_graph(reader *r) {
         const item *it = &r->item[i];
         for (size_t k = 0; k < it->def->n_attr && !status; k++) {
             const char *key = it->def->attr[k]->key;
-            const Muster__AttrValue *value = it->def->attr[k]->value;
+            const Muster__AttrValue *value = attr_value(it, k);
             if (strcmp(key, MST_ATTR_SEED) == 0) {
                 status = want(it, key, value, MUSTER__ATTR_VALUE__VALUE_I);
                 if (!status) mst_graph_set_seed(r->graph, (uint64_t)value->i);

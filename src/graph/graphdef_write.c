@@ -7,6 +7,7 @@
  *      dtype type, shape shape, axes list of i, string s, tensor tensor, enum s (its name), value s ("node:1")
  *
  * and those that TensorFlow's own ops of the kind have: T, N, dtype, _output_shapes. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,7 @@ static mst_status add_flag(writer *w, Muster__NodeDef *node, const char *key, bo
 }
 
 static mst_status add_float(writer *w, Muster__NodeDef *node, const char *key, float number) {
-    if (memcmp(&number, &(const float){0}, sizeof number) == 0) return MST_OK; /* -0 is written */
+    if (number == 0 && !signbit(number)) return MST_OK; /* -0 is written */
     Muster__AttrValue *value = add(w, node, key);
     if (!value) return no_memory();
     value->value_case = MUSTER__ATTR_VALUE__VALUE_F;
@@ -177,7 +178,7 @@ static mst_status add_option(writer *w, const mst_node *from, Muster__NodeDef *n
         case MST_FIELD_TYPE_I64:
         case MST_FIELD_TYPE_U64: return add_number(w, node, name, *(const int64_t *)at);
         case MST_FIELD_TYPE_F64:
-            if (memcmp(at, &(const double){0}, sizeof(double)) == 0) return MST_OK;
+            if (*(const double *)at == 0 && !signbit(*(const double *)at)) return MST_OK;
             return add_tensor(w, node, name, MST_F64, MST_SCALAR, at, sizeof(double));
         case MST_FIELD_TYPE_DTYPE:
             return *(const mst_dtype *)at ? add_type(w, node, name, *(const mst_dtype *)at) : MST_OK;

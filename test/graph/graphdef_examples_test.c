@@ -32,7 +32,7 @@ static void check(mst_graph *g, const char *devices, int times, const mst_feed *
 static void placement(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    mst_value w, b, sum, product, c, large;
+    mst_value w = MST_NONE, b = MST_NONE, sum = MST_NONE, product = MST_NONE, c = MST_NONE, large = MST_NONE;
     mst_with_device (g, "/cpu:0") {
         w = mst_variable(g, "w", mst_fill(g, MST_F32, MST_SHAPE(2, 2), 2));
         b = mst_get_variable(g, "b", MST_SHAPE(2, 2), .initializer = mst_constant_initializer(5));
@@ -192,8 +192,8 @@ static mst_value average_and_update(mst_graph *g, mst_value slope[TOWERS][VARIAB
 
 static void towers(bool train) {
     mst_graph *g = engine_graph();
-    mst_value slope[TOWERS][VARIABLES], variables[VARIABLES], losses[8], fetches[TOWERS + VARIABLES + 1];
-    mst_feed feeds[2 * TOWERS];
+    mst_value slope[TOWERS][VARIABLES], variables[VARIABLES], losses[8], fetches[TOWERS + VARIABLES + 1] = {{0}};
+    mst_feed feeds[2 * TOWERS] = {{.tensor = NULL}};
     mst_graph_set_seed(g, 1);
     for (int t = 0; t < TOWERS; t++) {
         char device[16], name[16], scope[32];
@@ -262,7 +262,7 @@ static void step_of(mst_strategy strategy, const char *devices, bool train) {
     mst_graph_set_seed(g, 3);
     mst_strategy_build(g, &strategy, train ? &adam : NULL, build_replica, &n, &values);
     EXPECT_OK(mst_strategy_resolve(&strategy));
-    mst_feed feeds[2 * MOST_SHARDS];
+    mst_feed feeds[2 * MOST_SHARDS] = {{.tensor = NULL}};
     for (int s = 0; s < strategy.num_shards; s++) {
         feeds[2 * s] =
             (mst_feed){.value = n.x[s], .tensor = engine_random(MST_F32, MST_SHAPE(3, 4, 4), 0, 1, (unsigned)s)};

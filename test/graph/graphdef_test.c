@@ -67,7 +67,7 @@ static void every_op_comes_back_with_its_examples(void **state) {
 static mst_graph *graph_of_state(mst_value *out) {
     mst_graph *g = engine_graph();
     mst_graph_set_seed(g, 0xfedcba9876543210u);
-    mst_value w, b, sum, count;
+    mst_value w = MST_NONE, b = MST_NONE, sum = MST_NONE, count;
     mst_with_device (g, "/cpu:1") {
         w = mst_variable(g, "w", mst_random_normal(g, MST_SHAPE(2, 3), .seed = UINT64_MAX), .l1 = 0.1f, .l2 = -0.0f);
         b = mst_variable(g, "scope/b", mst_fill(g, MST_F64, MST_SHAPE(3), 0.1), .not_trainable = true);

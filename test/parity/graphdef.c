@@ -26,7 +26,8 @@ static void build_same(mst_graph *g) {
     mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 3), "x");
     mst_value w = mst_variable(
         g, "w", mst_rename(mst_values(g, MST_F32, MST_SHAPE(3, 2), (double[]){1, -2, 3, -4, 5, 6}), "w_initial"));
-    mst_value b = mst_rename(mst_values(g, MST_F32, MST_SHAPE(2), (double[]){0.5, -0.25}), "b"), y;
+    mst_value b = mst_rename(mst_values(g, MST_F32, MST_SHAPE(2), (double[]){0.5, -0.25}), "b");
+    mst_value y = MST_NONE;
     mst_with_device (g, "/cpu:0") y = mst_add(mst_matmul(x, w), b);
     mst_with_name (g, "elementwise") {
         mst_value positive = mst_add(mst_square(y), mst_ones_like(y));
