@@ -31,7 +31,9 @@ typedef enum mst_field_type {
     MST_FIELD_TYPE_TENSOR, /**< mst_tensor *, retained by the graph */
     MST_FIELD_TYPE_ENUM,   /**< int, named by `names` */
     MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph; no source: nothing is computed for it */
-    MST_FIELD_TYPE_POINTER /**< const void *, opaque, compared by address, must outlive the graph */
+    /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or given as text
+     */
+    MST_FIELD_TYPE_POINTER
 } mst_field_type;
 
 /** One member of an options struct. An option that is 0 takes `initial`. One table feeds the range checks,

@@ -68,6 +68,7 @@ static void each_type_reads_and_prints(void **state) {
         {"tensor=i32[9](1, 2, 3, 4, 5, 6, 7, 8, 9)", "shape=[], tensor=i32[9](...)"},
         {"join=first_of_all", "shape=[], join=first_of_all"},
         {"join=mean", "shape=[]"},
+        {"nested.member=-3", "shape=[], nested.member=-3"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_printed(NULL, rows[i][0], rows[i][1]);
 }
@@ -134,6 +135,7 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
         {"tensor=f32[100](...)", "the numbers of tensor are left out"},
         {"tensor=bool(2)", "'2' is out of the range of tensor, 0 to 1"},
         {"join=product", "'product' is no join: there are mean, sum, first_of_all"},
+        {"nested.membr=1", "is 'nested.member' meant?"},
         {"initial=x", "initial: there is no value 'x'"},
         {"pointer=x", "pointer is a pointer, which cannot be given as text"},
         {"flag flag", "',' or the end is due, at character 6"},

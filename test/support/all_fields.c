@@ -19,6 +19,7 @@ static const mst_field fields[] = {
     MST_FIELD_TENSOR(all_options, tensor, "a tensor"),
     MST_FIELD_ENUM(all_options, join, 0, joins, "how to join"),
     MST_FIELD_VALUE(all_options, initial, "a value"),
+    {"nested.member", MST_FIELD_TYPE_I32, offsetof(all_options, nested.member), 0, 0, 0, "of a struct", NULL},
     MST_FIELD_POINTER(all_options, pointer, "a pointer"),
     MST_FIELD_END,
 };
@@ -47,6 +48,7 @@ const mst_op all_op = {
 void all_options_random(const uint32_t *word, char *string, all_options *options) {
     *options = (all_options){.flag = word[0] & 1, .join = (int)(word[0] >> 1 & 1), .text = string};
     memcpy(&options->axis, &word[1], sizeof options->axis);
+    memcpy(&options->nested.member, &word[11], sizeof options->nested.member);
     memcpy(&options->large, &word[2], sizeof options->large);
     memcpy(&options->seeds, &word[4], sizeof options->seeds);
     memcpy(&options->rate, &word[6], sizeof options->rate);

@@ -19,6 +19,9 @@ typedef struct all_options {
     mst_tensor *tensor;
     int join;
     mst_value initial;
+    struct {
+        int member;
+    } nested;
     const void *pointer;
 } all_options;
 
