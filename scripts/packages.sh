@@ -6,7 +6,7 @@
 #   missing_packages PACKAGE...   prints those that dpkg does not have
 
 MUSTER_PACKAGES="build-essential cmake ninja-build pkg-config libdnnl-dev libisal-dev libjansson-dev libhwloc-dev libsodium-dev \
-libcmocka-dev dataset-fashion-mnist"
+libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libcmocka-dev dataset-fashion-mnist"
 # The build makes headers with awk. Any will do.
 command -v awk > /dev/null 2>&1 || MUSTER_PACKAGES="$MUSTER_PACKAGES mawk"
 
@@ -34,12 +34,13 @@ missing_elsewhere() {
     command -v cmake > /dev/null 2>&1 || printf '%s\n' "cmake 3.18 or later"
     command -v ninja > /dev/null 2>&1 || printf '%s\n' "ninja"
     command -v awk > /dev/null 2>&1 || printf '%s\n' "awk"
+    command -v protoc-c > /dev/null 2>&1 || printf '%s\n' "protoc-c, the compiler of protobuf-c"
     if command -v pkg-config > /dev/null 2>&1; then
-        for module in jansson libisal hwloc libsodium cmocka; do
+        for module in jansson libisal hwloc libsodium libprotobuf-c cmocka; do
             pkg-config --exists "$module" || printf '%s\n' "$module, with headers"
         done
     else
-        printf '%s\n' "pkg-config" "jansson, ISA-L, hwloc, libsodium and cmocka, with headers"
+        printf '%s\n' "pkg-config" "jansson, ISA-L, hwloc, libsodium, protobuf-c and cmocka, with headers"
     fi
     found=
     for header in /usr/include/dnnl.h /usr/local/include/dnnl.h /usr/include/oneapi/dnnl/dnnl.h; do

@@ -53,6 +53,27 @@ MST_API mst_node *mst_graph_find(const mst_graph *graph, const char *name);
 /** One line a node: `name = op(sources) {options} : dtype[shape] @device`. Caller frees the text. */
 MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **text);
 
+/* ---- graph files ------------------------------------------------------------------------------------
+ * A graph is written as TensorFlow's GraphDef, which TensorFlow and TensorBoard read; docs/graph-files.md says what is
+ * where. Nodes with their options, devices and control edges, collections and the seed come back as they were: the same
+ * printing, the same plans, the same bits. Scopes that are open do not. Ops are written by name: those of a program
+ * must be registered (mst_register_op) where the graph is read. */
+
+/** Writes GRAPH to PATH: to the side, synced and renamed, so that PATH is the old file or the new one, whole. Fails
+ *  with the graph's own first mistake; MST_INVALID, naming node and option, where an option is a pointer, and where the
+ *  file would have 2 GiB or more; MST_IO. */
+MST_API MST_CHECKED mst_status mst_graph_write(const mst_graph *graph, const char *path);
+/** The same to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the same bytes.
+ */
+MST_API MST_CHECKED mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size);
+/** Reads a graph that mst_graph_write, or another program, wrote. *OUT is owned by the caller, and NULL after a
+ * failure: MST_NOT_FOUND and MST_IO for the file, MST_CORRUPT where its bytes are no GraphDef or contradict each other,
+ *  MST_INVALID where an op or an option is not known here or a shape cannot be; each message names the file and the
+ *  node. */
+MST_API MST_CHECKED mst_status mst_graph_read(const char *path, mst_graph **out);
+/** The same from SIZE bytes at DATA, which are not needed afterwards. */
+MST_API MST_CHECKED mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out);
+
 MST_API mst_graph *mst_value_graph(mst_value value);
 MST_API mst_spec mst_value_spec(mst_value value);
 MST_API const char *mst_value_name(mst_value value);

@@ -30,11 +30,14 @@ typedef enum mst_field_type {
     MST_FIELD_TYPE_STRING, /**< const char *, copied into the graph */
     MST_FIELD_TYPE_TENSOR, /**< mst_tensor *, retained by the graph */
     MST_FIELD_TYPE_ENUM,   /**< int, named by `names` */
-    MST_FIELD_TYPE_POINTER /**< const void *, opaque, compared by address, must outlive the graph */
+    MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph; no source: nothing is computed for it */
+    /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or given as text
+     */
+    MST_FIELD_TYPE_POINTER
 } mst_field_type;
 
 /** One member of an options struct. An option that is 0 takes `initial`. One table feeds the range checks,
- *  printing, comparison, command-line flags and documentation. */
+ *  printing and reading as text and in graph files, comparison, command-line flags and documentation. */
 typedef struct mst_field {
     const char *name;
     mst_field_type type;
@@ -69,6 +72,8 @@ typedef struct mst_field {
     { #m, MST_FIELD_TYPE_TENSOR, offsetof(T, m), 0, 0, 0, (help), NULL }
 #define MST_FIELD_ENUM(T, m, initial, values, help) \
     { #m, MST_FIELD_TYPE_ENUM, offsetof(T, m), (initial), 0, 0, (help), (values) }
+#define MST_FIELD_VALUE(T, m, help) \
+    { #m, MST_FIELD_TYPE_VALUE, offsetof(T, m), 0, 0, 0, (help), NULL }
 #define MST_FIELD_POINTER(T, m, help) \
     { #m, MST_FIELD_TYPE_POINTER, offsetof(T, m), 0, 0, 0, (help), NULL }
 #define MST_FIELD_END \
@@ -267,6 +272,11 @@ MST_API mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, cons
 /** As mst_call, with the node's name (NULL: the op's). */
 MST_API mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src,
                                  const mst_value *src, const void *options);
+/** As mst_call_named, with an op of the library or a registered one found by its name, and options as text, in the form
+ *  that mst_graph_print shows: "axis=1, keep_dims", "shape=[2, ?], dtype=i64", "container='a b'". NULL or "": none.
+ * What TEXT does not give has its default. An unknown op or option is MST_INVALID and says what may have been meant. */
+MST_API mst_value mst_call_text(mst_graph *graph, const char *op, const char *name, int num_src, const mst_value *src,
+                                const char *text);
 /** Keeps an error on the graph, with a message in the manner of mst_infer_fail, and returns an error value. */
 MST_API mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

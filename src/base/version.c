@@ -4,11 +4,12 @@
 #include <hwloc.h>
 #include <isa-l.h>
 #include <jansson.h>
+#include <protobuf-c/protobuf-c.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
 
-enum { NUM_LIBRARIES = 5, VERSION_SIZE = 32 };
+enum { NUM_LIBRARIES = 6, VERSION_SIZE = 32 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char text[NUM_LIBRARIES][VERSION_SIZE];
@@ -18,6 +19,7 @@ static mst_library libraries[NUM_LIBRARIES] = {
     {"jansson", text[2], "JSON"},
     {"hwloc", text[3], "cores, caches and binding"},
     {"libsodium", text[4], "SHA-256 of weights"},
+    {"protobuf-c", text[5], "graph files"},
 };
 
 static void fill(void) {
@@ -28,6 +30,7 @@ static void fill(void) {
     snprintf(text[2], VERSION_SIZE, "%s", jansson_version_str());
     snprintf(text[3], VERSION_SIZE, "%s", HWLOC_VERSION);
     snprintf(text[4], VERSION_SIZE, "%s", sodium_version_string());
+    snprintf(text[5], VERSION_SIZE, "%s", protobuf_c_version());
 }
 
 const char *mst_version(void) {

@@ -12,7 +12,6 @@ static const struct {
     {"MPI", "all-reduce between machines"},
     {"CUDA", "GPUs: cuDNN, cuBLAS, NCCL"},
     {"HDF5", "Keras weights"},
-    {"protobuf-c", "TFRecord, TensorBoard, checkpoints"},
 };
 
 static int run(const command_call *call) {

@@ -53,44 +53,59 @@ static mst_status infer(mst_node *node) {
     return status;
 }
 
-static mst_status build(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
-                        const void *options, mst_node **out) {
-    MST_TRY(check_sources(graph, op, num_src, src));
+mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out) {
+    const mst_op *op = parts->op;
+    const int num_src = parts->num_src, num_control = parts->num_control;
     mst_arena *arena = &graph->arena;
-    int first_control = graph->current.first_control, num_control = graph->current.num_control - first_control;
+    MST_TRY(check_sources(graph, op, num_src, parts->src));
     mst_node *node = mst_arena_alloc(arena, sizeof *node);
-    const char *unique = mst_graph_unique_name(graph, name ? name : op->name);
-    if (!unique) return mst_error()->code;
-    void *own_options = mst_arena_alloc(arena, op->options_size ? op->options_size : 1);
-    if (own_options && options && op->options_size) memcpy(own_options, options, op->options_size);
-    int num_dst = op->num_dst == MST_VARIADIC && own_options ? op->count_dst(own_options, num_src) : op->num_dst;
-    mst_value *own_src = mst_arena_copy(arena, src, (size_t)num_src * sizeof *src);
+    void *options = mst_arena_alloc(arena, op->options_size ? op->options_size : 1);
+    if (options && parts->options && op->options_size) memcpy(options, parts->options, op->options_size);
+    int num_dst = op->num_dst == MST_VARIADIC && options ? op->count_dst(options, num_src) : op->num_dst;
+    mst_value *src = mst_arena_copy(arena, parts->src, (size_t)num_src * sizeof *src);
     mst_spec *dst = mst_arena_alloc(arena, (size_t)(num_dst > 0 ? num_dst : 1) * sizeof *dst);
     mst_node *const *control =
-        num_control ? mst_arena_copy(arena, graph->control + first_control, (size_t)num_control * sizeof *control)
-                    : NULL;
-    if (!node || !own_options || !own_src || !dst || (num_control && !control))
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for node '%s'", unique);
-    MST_TRY(mst_options_resolve(graph, op, unique, own_options));
-    mst_options_seed(graph, op, unique, own_options);
+        num_control ? mst_arena_copy(arena, parts->control, (size_t)num_control * sizeof *control) : NULL;
+    if (!node || !options || !src || !dst || (num_control && !control))
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for node '%s'", parts->name);
+    MST_TRY(mst_options_resolve(graph, op, parts->name, options));
+    mst_options_seed(graph, op, parts->name, options);
     *node = (mst_node){.graph = graph,
                        .id = graph->num_nodes,
-                       .name = unique,
+                       .name = parts->name,
                        .op = op,
-                       .options = own_options,
+                       .options = options,
                        .num_src = num_src,
-                       .src = own_src,
+                       .src = src,
                        .num_control = num_control,
                        .control = control,
                        .num_dst = num_dst,
                        .dst = dst,
-                       .device = graph->current.device};
+                       .device = parts->device};
     MST_TRY(infer(node));
     MST_TRY(mst_grow(&graph->node, sizeof node, graph->num_nodes + 1, &graph->node_capacity));
-    MST_TRY(mst_names_set(&graph->names, unique, node->id));
+    MST_TRY(mst_names_set(&graph->names, node->name, node->id));
     graph->node[graph->num_nodes++] = node;
     *out = node;
     return MST_OK;
+}
+
+/* A node as the open scopes have it. */
+static mst_status build(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
+                        const void *options, mst_node **out) {
+    MST_TRY(check_sources(graph, op, num_src, src)); /* before a name is used up */
+    const mst_scope *scope = &graph->current;
+    const int num_control = scope->num_control - scope->first_control;
+    mst_node_parts parts = {.op = op,
+                            .name = mst_graph_unique_name(graph, name ? name : op->name),
+                            .device = scope->device,
+                            .num_src = num_src,
+                            .src = src,
+                            .num_control = num_control,
+                            .control = num_control ? graph->control + scope->first_control : NULL,
+                            .options = options};
+    if (!parts.name) return mst_error()->code;
+    return mst_graph_add_node(graph, &parts, out);
 }
 
 mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
@@ -113,4 +128,33 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
 
 mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options) {
     return mst_call_named(graph, op, NULL, num_src, src, options);
+}
+
+static const mst_op *find_op(const char *name) {
+    const mst_op *op = mst_find_op(name);
+    if (op) return op;
+    const char *nearest = mst_op_nearest(name);
+    if (nearest)
+        MST_FAIL(MST_INVALID, "there is no op '%s': is '%s' meant?", name, nearest);
+    else
+        MST_FAIL(MST_INVALID, "there is no op '%s': mst_register_op makes one of your own known", name);
+    return NULL;
+}
+
+mst_value mst_call_text(mst_graph *graph, const char *op_name, const char *name, int num_src, const mst_value *src,
+                        const char *text) {
+    mst_option_memory memory = {0};
+    mst_value out = MST_NONE;
+    for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
+    const mst_op *op = find_op(op_name);
+    void *options = op ? mst_arena_alloc(&memory.arena, op->options_size + 1) : NULL;
+    if (op && !options) MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (options && !mst_options_parse(graph, op_name, op->fields, text ? text : "", &memory, options)) {
+        out = mst_call_named(graph, op, name, num_src, src, options);
+    } else if (graph) {
+        mst_graph_stick(graph);
+        out = mst_graph_error_value(graph);
+    }
+    mst_option_memory_free(&memory);
+    return out;
 }

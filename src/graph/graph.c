@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,22 @@ mst_node *mst_graph_node(const mst_graph *graph, int64_t id) {
 
 mst_node *mst_graph_find(const mst_graph *graph, const char *name) {
     return mst_graph_node(graph, mst_names_get(&graph->names, name));
+}
+
+bool mst_graph_find_value(const mst_graph *graph, const char *text, mst_value *out) {
+    const char *colon = strrchr(text, ':');
+    int64_t index = 0;
+    if (colon) {
+        char *end;
+        if (!isdigit((unsigned char)colon[1])) return false;
+        index = strtoll(colon + 1, &end, 10);
+        if (*end) return false;
+    }
+    mst_node *node =
+        mst_graph_node(graph, mst_names_get_part(&graph->names, text, colon ? (size_t)(colon - text) : strlen(text)));
+    if (!node || index >= node->num_dst) return false;
+    *out = (mst_value){node, (int32_t)index};
+    return true;
 }
 
 /* ---- values and nodes ---- */

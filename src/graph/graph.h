@@ -74,20 +74,41 @@ struct mst_graph {
     mst_error_info error_info; /**< strings in the arena */
 };
 
+/** What a node is made of; all is copied, but for the strings, which are in the graph's arena. */
+typedef struct mst_node_parts {
+    const mst_op *op;
+    const char *name;   /**< full, and not used in the graph */
+    const char *device; /**< merged, "" for none */
+    int num_src;
+    const mst_value *src;
+    int num_control;
+    mst_node *const *control;
+    const void *options; /**< NULL: all zero */
+} mst_node_parts;
+/** Adds a node, whatever scopes are open: checks the number of sources and the options, and runs inference. */
+MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out);
 /** Keeps the calling thread's error as the graph's first. */
 void mst_graph_stick(mst_graph *graph);
 mst_value mst_graph_error_value(mst_graph *graph);
 /** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
+/** False where NAME cannot be that of a node or a scope; '/' is allowed inside. */
+bool mst_name_is_valid(const char *name);
+/** NAME, in the arena, is that of a node that was not made here: later names differ from it and from its scopes. */
+MST_CHECKED mst_status mst_graph_adopt_name(mst_graph *graph, const char *name);
 /** NAME was never used: where it was the last made from its base, it is the next again. */
 MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);
 /** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
 void mst_control_clear(mst_graph *graph);
+/** The value that TEXT names: "matmul" is output 0 of that node, "split:1" output 1. False where there is none. */
+bool mst_graph_find_value(const mst_graph *graph, const char *text, mst_value *out);
 /** Merges device names field by field, INNER over OUTER, into the arena; NULL and an error set where INNER cannot be
  *  read. */
 const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const char *inner);
 
 int64_t mst_names_get(const mst_names *names, const char *name); /**< -1 where there is none */
+/** The same of a name that ends after LENGTH characters. */
+int64_t mst_names_get_part(const mst_names *names, const char *name, size_t length);
 MST_CHECKED mst_status mst_names_set(mst_names *names, const char *name, int64_t value);
 void mst_names_free(mst_names *names);
 
@@ -96,8 +117,26 @@ MST_CHECKED mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, c
 /** Same values of all fields. */
 bool mst_options_equal(const mst_field *fields, const void *a, const void *b);
 uint64_t mst_options_hash(const mst_field *fields, const void *options);
-/** "axis=1, keep_dims=true": the options that are not 0. */
-void mst_options_print(const mst_field *fields, const void *options, char *text, size_t size);
+/** "axis=1, keep_dims": the options that are not 0, to TEXT, cut off at SIZE. Returns the length of all of it, as
+ *  snprintf does. options_text.c says how each type is written. */
+size_t mst_options_print(const mst_field *fields, const void *options, char *text, size_t size);
+
+/** What options that are read from text or from a file point to, until they are copied into a graph. Zero-initialised
+ *  is empty. */
+typedef struct mst_option_memory {
+    mst_arena arena;
+    mst_tensor **tensor;
+    int64_t num_tensors, capacity;
+} mst_option_memory;
+
+/** Takes over the caller's reference to TENSOR, also where it fails. */
+MST_CHECKED mst_status mst_option_memory_keep(mst_option_memory *memory, mst_tensor *tensor);
+void mst_option_memory_free(mst_option_memory *memory);
+
+/** Sets the members of OPTIONS that TEXT gives, in the form that mst_options_print writes; the others stay. Values are
+ *  those of GRAPH (may be NULL). Errors begin with OWNER, and name the option and the place in TEXT. */
+MST_CHECKED mst_status mst_options_parse(const mst_graph *graph, const char *owner, const mst_field *fields,
+                                         const char *text, mst_option_memory *memory, void *options);
 
 /** One of several things that share an options struct: optimizers, schedules. */
 typedef struct mst_option_kind {
@@ -115,6 +154,9 @@ void mst_seed_scope(mst_graph *graph, uint64_t salt);
 /** An op option "seed" that is 0 gets a value made from the node's name; inside a seed scope, from the name below it
  * and the scope's salt. */
 void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);
+
+/** The name of an op that is known, where NAME may be a slip for it; else NULL. */
+const char *mst_op_nearest(const char *name);
 
 /** Runs infer with the specs given; names for messages are those of NODE and its sources. */
 MST_CHECKED mst_status mst_node_infer(const mst_op *op, const void *options, const char *name, int num_src,

@@ -38,6 +38,11 @@ static mst_status own(mst_graph *graph, const mst_field *field, void *at) {
         if (!tensor) return MST_OK;
         MST_TRY(mst_grow(&graph->tensor, sizeof tensor, graph->num_tensors + 1, &graph->tensor_capacity));
         graph->tensor[graph->num_tensors++] = mst_tensor_retain(tensor);
+    } else if (field->type == MST_FIELD_TYPE_VALUE) {
+        const mst_value *value = at;
+        if (value->node && value->node->graph != graph)
+            return MST_FAIL(MST_INVALID, "%s (%s), '%s', is of another graph", field->name, field->help,
+                            value->node->name);
     }
     return MST_OK;
 }
@@ -96,6 +101,7 @@ static size_t field_size(mst_field_type type) {
         case MST_FIELD_TYPE_F64: return 8;
         case MST_FIELD_TYPE_SHAPE: return sizeof(mst_shape);
         case MST_FIELD_TYPE_AXES: return sizeof(mst_axes);
+        case MST_FIELD_TYPE_VALUE: return sizeof(mst_node *); /* the index is compared apart: padding follows it */
         default: return sizeof(void *);
     }
 }
@@ -118,6 +124,9 @@ bool mst_options_equal(const mst_field *fields, const void *a, const void *b) {
             if (!mst_shape_equal(*(const mst_shape *)left, *(const mst_shape *)right)) return false;
             continue;
         }
+        if (field->type == MST_FIELD_TYPE_VALUE &&
+            ((const mst_value *)left)->index != ((const mst_value *)right)->index)
+            return false;
         size_t left_size, right_size;
         const void *left_bytes = field_bytes(field, a, &left_size), *right_bytes = field_bytes(field, b, &right_size);
         if (left_size != right_size || (left_size && memcmp(left_bytes, right_bytes, left_size) != 0)) return false;
@@ -162,57 +171,4 @@ mst_status mst_options_taken(const mst_field *fields, const void *options, const
             return MST_FAIL(MST_INVALID, "'%s' has no %s; these have: %s", kinds[kind].name, field->name, others);
     }
     return MST_OK;
-}
-
-static int print_field(const mst_field *field, const void *options, char *text, size_t size) {
-    const void *at = (const char *)options + field->offset;
-    char shape[MST_SHAPE_TEXT];
-    switch (field->type) {
-        case MST_FIELD_TYPE_BOOL: return *(const bool *)at ? snprintf(text, size, "%s", field->name) : 0;
-        case MST_FIELD_TYPE_DTYPE:
-            return snprintf(text, size, "%s=%s", field->name, mst_dtype_name(*(const mst_dtype *)at));
-        case MST_FIELD_TYPE_SHAPE:
-            return snprintf(text, size, "%s=%s", field->name,
-                            mst_shape_print(*(const mst_shape *)at, shape, sizeof shape));
-        case MST_FIELD_TYPE_AXES: {
-            const mst_axes *axes = at;
-            if (!axes->count) return 0;
-            int used = snprintf(text, size, "%s=[", field->name);
-            for (int i = 0; i < axes->count && (size_t)used < size; i++)
-                used += snprintf(text + used, size - (size_t)used, "%s%d", i ? ", " : "", axes->axis[i]);
-            return used + ((size_t)used < size ? snprintf(text + used, size - (size_t)used, "]") : 0);
-        }
-        case MST_FIELD_TYPE_STRING: {
-            const char *string = *(const char *const *)at;
-            return string ? snprintf(text, size, "%s='%s'", field->name, string) : 0;
-        }
-        case MST_FIELD_TYPE_TENSOR: {
-            const mst_tensor *tensor = *(mst_tensor *const *)at;
-            if (!tensor || mst_tensor_count(tensor) != 1) return 0;
-            return snprintf(text, size, "%s=%g", field->name, mst_tensor_get(tensor, 0));
-        }
-        case MST_FIELD_TYPE_ENUM: {
-            const int value = *(const int *)at;
-            return value ? snprintf(text, size, "%s=%s", field->name, field->names[value]) : 0;
-        }
-        case MST_FIELD_TYPE_U64: {
-            uint64_t value = *(const uint64_t *)at;
-            return value ? snprintf(text, size, "%s=%llu", field->name, (unsigned long long)value) : 0;
-        }
-        case MST_FIELD_TYPE_POINTER: return 0;
-        default: {
-            double value = number(field, at);
-            return value != 0 ? snprintf(text, size, "%s=%g", field->name, value) : 0;
-        }
-    }
-}
-
-void mst_options_print(const mst_field *fields, const void *options, char *text, size_t size) {
-    size_t used = 0;
-    *text = '\0';
-    for (const mst_field *field = fields; field && field->name; field++) {
-        char one[MST_SHAPE_TEXT + 64];
-        if (print_field(field, options, one, sizeof one) <= 0 || used >= size) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", one);
-    }
 }

@@ -3,8 +3,23 @@
 
 #include "graph/graph.h"
 
+static void print_options(FILE *file, const mst_node *node) {
+    char few[256], *text = few;
+    size_t length = mst_options_print(node->op->fields, node->options, few, sizeof few);
+    if (!length) return;
+    if (length >= sizeof few) {
+        if (!(text = malloc(length + 1))) {
+            text = few; /* cut off */
+        } else {
+            mst_options_print(node->op->fields, node->options, text, length + 1);
+        }
+    }
+    fprintf(file, " {%s}", text);
+    if (text != few) free(text);
+}
+
 static void print_node(FILE *file, const mst_node *node) {
-    char text[MST_SHAPE_TEXT + 256];
+    char text[MST_SHAPE_TEXT];
     fprintf(file, "%s = %s(", node->name, node->op->name);
     for (int i = 0; i < node->num_src; i++) {
         fprintf(file, "%s%s", i ? ", " : "", node->src[i].node->name);
@@ -12,8 +27,8 @@ static void print_node(FILE *file, const mst_node *node) {
     }
     for (int i = 0; i < node->num_control; i++)
         fprintf(file, "%s^%s", i || node->num_src ? ", " : "", node->control[i]->name);
-    mst_options_print(node->op->fields, node->options, text, sizeof text);
-    fprintf(file, ")%s%s%s", *text ? " {" : "", text, *text ? "}" : "");
+    fprintf(file, ")");
+    print_options(file, node);
     for (int i = 0; i < node->num_dst; i++)
         fprintf(file, "%s%s%s", i ? ", " : " : ", mst_dtype_name(node->dst[i].dtype),
                 mst_shape_print(node->dst[i].shape, text, sizeof text));

@@ -1,10 +1,11 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "muster/op.h"
+#include "base/nearest.h"
+#include "graph/graph.h"
 
 /* Made by CMake from the files of src/op/. */
 extern const mst_op *const mst_op_table[];
@@ -42,6 +43,18 @@ const mst_op *mst_find_op(const char *name) {
     const mst_op *op = find(name);
     pthread_mutex_unlock(&lock);
     return op;
+}
+
+const char *mst_op_nearest(const char *name) {
+    int count = 0;
+    while (mst_op_at(count)) count++;
+    const char **names = malloc(((size_t)count + 1) * sizeof *names);
+    if (!names) return NULL;
+    for (int i = 0; i < count; i++) names[i] = mst_op_at(i)->name;
+    names[count] = NULL;
+    const char *nearest = mst_nearest(name, names);
+    free(names);
+    return nearest;
 }
 
 mst_status mst_register_op(const mst_op *op) {

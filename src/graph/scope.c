@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/device_name.h"
@@ -25,7 +26,7 @@ static int pop(mst_graph *graph, mst_scope_kind kind) {
     return 0;
 }
 
-static bool valid_name(const char *name) {
+bool mst_name_is_valid(const char *name) {
     return name && *name &&
            name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")] == '\0' &&
            name[0] != '/' && name[strlen(name) - 1] != '/';
@@ -43,7 +44,7 @@ static const char *prefix_of(mst_graph *graph, const char *name) {
 }
 
 const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
-    if (!valid_name(base)) {
+    if (!mst_name_is_valid(base)) {
         MST_FAIL(MST_INVALID, "name '%s': use letters, digits, '_', '.', '-' and '/' inside", base ? base : "(null)");
         return NULL;
     }
@@ -60,6 +61,32 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     } while (mst_names_get(&graph->names, unique) >= 0 || mst_names_get(&graph->suffixes, unique) >= 0);
     if (mst_names_set(&graph->suffixes, full, suffix) || mst_names_set(&graph->suffixes, unique, 0)) return NULL;
     return unique;
+}
+
+/* NAME is used. Where it is BASE_7, the names made from BASE go on from 8. */
+static mst_status use_name(mst_graph *graph, const char *name) {
+    if (mst_names_get(&graph->suffixes, name) < 0) MST_TRY(mst_names_set(&graph->suffixes, name, 0));
+    const char *underscore = strrchr(name, '_');
+    const size_t most_digits = 9;
+    if (!underscore || !underscore[1] || underscore[1] == '0' || strlen(underscore + 1) > most_digits ||
+        underscore[1 + strspn(underscore + 1, "0123456789")])
+        return MST_OK;
+    const int64_t number = strtol(underscore + 1, NULL, 10);
+    const int64_t last = mst_names_get_part(&graph->suffixes, name, (size_t)(underscore - name));
+    if (last < 0 || last >= number) return MST_OK;
+    const char *base = mst_arena_print(&graph->arena, "%.*s", (int)(underscore - name), name);
+    if (!base) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+    return mst_names_set(&graph->suffixes, base, number);
+}
+
+mst_status mst_graph_adopt_name(mst_graph *graph, const char *name) {
+    for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
+        if (mst_names_get_part(&graph->suffixes, name, (size_t)(slash - name)) >= 0) continue;
+        const char *scope = mst_arena_print(&graph->arena, "%.*s", (int)(slash - name), name);
+        if (!scope) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+        MST_TRY(use_name(graph, scope));
+    }
+    return use_name(graph, name);
 }
 
 mst_status mst_graph_release_name(mst_graph *graph, const char *name) {

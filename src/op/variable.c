@@ -62,6 +62,7 @@ static const mst_field fields[] = {
     MST_FIELD_STRING(mst_variable_options, mirrored, "devices that keep a copy each"),
     MST_FIELD_ENUM(mst_variable_options, join, 0, joins, "how the values of replicas become one"),
     MST_FIELD_STRING(mst_variable_options, average, "the variable that keeps its moving average"),
+    MST_FIELD_VALUE(mst_variable_options, initial, "its first value"),
     MST_FIELD_F32(mst_variable_options, l1, 0, 0, 0, "penalty: l1 * sum |w|"),
     MST_FIELD_F32(mst_variable_options, l2, 0, 0, 0, "penalty: l2 / 2 * sum w^2"),
     MST_FIELD_END,

@@ -1,29 +1,12 @@
 /* place: a device for each node: the one asked for, with open fields as device 0 has them. What writes a variable runs
  * where the variable is; a fetch where its value is. A mirrored variable is on the first of its devices until the pass
  * distribute gives each device its copy. */
-#include <ctype.h>
 #include <string.h>
 
 #include "graph/graph.h"
+#include "graph/type_name.h"
 #include "muster/ops.h"
 #include "plan/plan.h"
-
-/* "leaky_relu" -> "LeakyRelu" */
-static const char *type_name(const mst_op *op, char *text, size_t size) {
-    if (op->tf_name) return op->tf_name;
-    size_t used = 0;
-    bool upper = true;
-    for (const char *from = op->name; *from && used + 1 < size; from++) {
-        if (*from == '_')
-            upper = true;
-        else {
-            text[used++] = upper ? (char)toupper((unsigned char)*from) : *from;
-            upper = false;
-        }
-    }
-    text[used] = '\0';
-    return text;
-}
 
 /* What the node asks of its device: a feed, to hold what the fed node makes. */
 static const mst_op *op_of(const mst_plan_node *node) {
@@ -122,7 +105,7 @@ static bool is_port(const mst_plan_node *node) {
 
 static void log_node(const mst_plan *plan, const mst_plan_node *node, FILE *file) {
     char text[64];
-    fprintf(file, "%s: (%s): %s\n", node->name, type_name(op_of(node), text, sizeof text),
+    fprintf(file, "%s: (%s): %s\n", node->name, mst_op_type_name(op_of(node), text, sizeof text),
             plan->host->devices->device[node->device].text);
 }
 

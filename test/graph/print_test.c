@@ -14,7 +14,7 @@ static void graph_is_printed_one_line_a_node(void **state) {
     char *text;
     EXPECT_OK(mst_graph_print(g, &text));
     assert_string_equal(text,
-                        "a = constant() : f32[2]\n"
+                        "a = constant() {value=f32[2](1, 2)} : f32[2]\n"
                         "x = placeholder() {dtype=f32, shape=[?, 2]} : f32[?, 2]\n"
                         "c = add(x, a) : f32[?, 2] @/device:CPU:1\n"
                         "d = leaky_relu(c) {slope=0.25} : f32[?, 2] @/device:CPU:1\n"

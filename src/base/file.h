@@ -1,0 +1,19 @@
+/** Whole files. */
+#ifndef MUSTER_BASE_FILE_H
+#define MUSTER_BASE_FILE_H
+
+#include <stddef.h>
+
+#include "muster/status.h"
+
+/** Makes the file at PATH hold SIZE bytes of DATA. They are written to the side, synced and renamed: PATH is the old
+ *  file or the new one, whole, at any time and after a crash. MST_IO, naming the path, where that cannot be done; the
+ *  old file stays then. */
+MST_CHECKED mst_status mst_file_write(const char *path, const void *data, size_t size);
+
+/** The bytes of the file at PATH, which the caller frees with free(). Fails with MST_NOT_FOUND where there is none,
+ *  MST_INVALID where it is no regular file or has more than MOST bytes, MST_IO where it cannot be read; each message
+ *  names the path. */
+MST_CHECKED mst_status mst_file_read(const char *path, size_t most, void **data, size_t *size);
+
+#endif

@@ -1,0 +1,84 @@
+#include "base/number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS_F32 = 9, DIGITS_F64 = 17 }; /* always enough to read a value back */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static locale_t c_locale;
+
+static void make_locale(void) {
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* The C locale for the calling thread. Where there is no memory for it (glibc needs none) the thread keeps its own. */
+static locale_t enter(void) {
+    pthread_once(&once, make_locale);
+    return c_locale ? uselocale(c_locale) : uselocale((locale_t)0);
+}
+
+static bool reads_back(const char *text, double value, int most) {
+    if (most == DIGITS_F64) return strtod(text, NULL) == value;
+    return strtof(text, NULL) == (float)value;
+}
+
+/* VALUE with the fewest digits, at most MOST, that read back. */
+static char *print(double value, int most, char *text) {
+    if (!isfinite(value) || value == 0) {
+        snprintf(text, MST_NUMBER_TEXT, "%g", value);
+        return text;
+    }
+    locale_t before = enter();
+    int digits = 0;
+    do snprintf(text, MST_NUMBER_TEXT, "%.*e", digits, value);
+    while (++digits < most && !reads_back(text, value, most));
+    const int exponent = atoi(strchr(text, 'e') + 1);
+    /* as %g chooses between its two forms */
+    if (exponent >= -4 && (exponent < 6 || exponent < digits))
+        snprintf(text, MST_NUMBER_TEXT, "%.*f", digits > exponent ? digits - 1 - exponent : 0, value);
+    uselocale(before);
+    return text;
+}
+
+char *mst_number_print_f32(float value, char *text) {
+    return print((double)value, DIGITS_F32, text);
+}
+
+char *mst_number_print_f64(double value, char *text) {
+    return print(value, DIGITS_F64, text);
+}
+
+static bool is_whole(const char *text, const char *end) {
+    return end != text && !*end && !isspace((unsigned char)*text);
+}
+
+bool mst_number_parse_f32(const char *text, float *out) {
+    char *end;
+    locale_t before = enter();
+    errno = 0;
+    float value = strtof(text, &end);
+    bool too_large = errno == ERANGE && isinf(value);
+    uselocale(before);
+    if (!is_whole(text, end) || too_large) return false;
+    *out = value;
+    return true;
+}
+
+bool mst_number_parse_f64(const char *text, double *out) {
+    char *end;
+    locale_t before = enter();
+    errno = 0;
+    double value = strtod(text, &end);
+    bool too_large = errno == ERANGE && isinf(value);
+    uselocale(before);
+    if (!is_whole(text, end) || too_large) return false;
+    *out = value;
+    return true;
+}

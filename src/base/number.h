@@ -1,0 +1,20 @@
+/** Numbers as text, in one form whatever the locale of the program is. */
+#ifndef MUSTER_BASE_NUMBER_H
+#define MUSTER_BASE_NUMBER_H
+
+#include <stdbool.h>
+
+/** Bytes that hold any number printed here. */
+enum { MST_NUMBER_TEXT = 32 };
+
+/** The fewest digits that read back as VALUE, with an exponent where printf's %g has one: "0.1", "100", "1e-06", "-0",
+ *  "inf", "nan". Writes at most MST_NUMBER_TEXT bytes and returns TEXT. */
+char *mst_number_print_f32(float value, char *text);
+char *mst_number_print_f64(double value, char *text);
+
+/** True where all of TEXT is one number, as strtod reads it in the C locale; then *OUT is the nearest value of its
+ *  type. False also where that would be infinite and TEXT does not say so. */
+bool mst_number_parse_f32(const char *text, float *out);
+bool mst_number_parse_f64(const char *text, double *out);
+
+#endif

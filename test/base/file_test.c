@@ -1,0 +1,83 @@
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/folder.h"
+#include "support/test.h"
+
+static const size_t most = (size_t)1 << 20;
+
+static void expect_content(const char *path, const char *wanted) {
+    void *data;
+    size_t size;
+    EXPECT_OK(mst_file_read(path, most, &data, &size));
+    assert_int_equal(size, strlen(wanted));
+    assert_memory_equal(data, wanted, size);
+    free(data);
+}
+
+static void expect_alone(const char *name) {
+    char command[600];
+    snprintf(command, sizeof command, "test \"$(ls '%s')\" = '%s'", folder_path(""), name);
+    assert_int_equal(system(command), 0);
+}
+
+static void file_is_made_and_replaced(void **state) {
+    (void)state;
+    const char *path = folder_path("x");
+    EXPECT_OK(mst_file_write(path, "first", 5));
+    expect_content(path, "first");
+    EXPECT_OK(mst_file_write(path, "", 0));
+    expect_content(path, "");
+    EXPECT_OK(mst_file_write(path, "the second", 10));
+    expect_content(path, "the second");
+    expect_alone("x");
+    struct stat info;
+    const mode_t mask = umask(0);
+    umask(mask);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0666 & ~mask);
+}
+
+static void failed_write_leaves_what_was_there(void **state) {
+    (void)state;
+    EXPECT_ERROR(mst_file_write(folder_path("none/x"), "1", 1), MST_IO, "none/x' cannot be written: No such file");
+    assert_int_equal(mkdir(folder_path("x"), 0700), 0);
+    EXPECT_ERROR(mst_file_write(folder_path("x"), "1", 1), MST_IO, "/x' cannot be written: Is a directory");
+    expect_alone("x");
+}
+
+static void path_without_a_folder_is_beside_the_program(void **state) {
+    (void)state;
+    char before[1024];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder_path("")), 0);
+    EXPECT_OK(mst_file_write("x", "here", 4));
+    assert_int_equal(chdir(before), 0);
+    expect_content(folder_path("x"), "here");
+}
+
+static void what_is_no_file_is_told(void **state) {
+    (void)state;
+    void *data = state;
+    size_t size;
+    EXPECT_ERROR(mst_file_read(folder_path("x"), most, &data, &size), MST_NOT_FOUND, "/x' cannot be opened: No such");
+    assert_null(data);
+    EXPECT_ERROR(mst_file_read(folder_path(""), most, &data, &size), MST_INVALID, "is no regular file");
+    assert_int_equal(mkfifo(folder_path("pipe"), 0600), 0);
+    EXPECT_ERROR(mst_file_read(folder_path("pipe"), most, &data, &size), MST_INVALID, "pipe' is no regular file");
+    EXPECT_ERROR(mst_file_read(folder_write("large", "12345", 5), 4, &data, &size), MST_INVALID,
+                 "large' has 5 bytes, at most 4 are possible");
+    assert_null(data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(file_is_made_and_replaced),
+        TEST_IN_FOLDER(failed_write_leaves_what_was_there),
+        TEST_IN_FOLDER(path_without_a_folder_is_beside_the_program),
+        TEST_IN_FOLDER(what_is_no_file_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

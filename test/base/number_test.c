@@ -1,0 +1,100 @@
+#include <locale.h>
+#include <math.h>
+
+#include "base/number.h"
+#include "base/rng.h"
+#include "support/test.h"
+
+static void fewest_digits_are_printed(void **state) {
+    (void)state;
+    static const struct {
+        double value;
+        const char *f32, *f64;
+    } rows[] = {
+        {0, "0", "0"},
+        {-0.0, "-0", "-0"},
+        {1, "1", "1"},
+        {-2.5, "-2.5", "-2.5"},
+        {100, "100", "100"},
+        {120000, "120000", "120000"},
+        {1e6, "1e+06", "1e+06"},
+        {1234567, "1234567", "1234567"},
+        {16777217, "16777216", "16777217"},
+        {0.1, "0.1", "0.1"},
+        {1.0 / 3, "0.33333334", "0.3333333333333333"},
+        {0.0001, "0.0001", "0.0001"},
+        {0.00001, "1e-05", "1e-05"},
+        {1e-45, "1e-45", "1e-45"},
+        {3e10, "3e+10", "3e+10"},
+        {INFINITY, "inf", "inf"},
+        {-INFINITY, "-inf", "-inf"},
+        {1e22, "1e+22", "1e+22"},
+        {1.7976931348623157e308, "inf", "1.7976931348623157e+308"},
+        {5e-324, "0", "5e-324"},
+        {-1.2345678901234567e-4, "-0.00012345679", "-0.00012345678901234567"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[MST_NUMBER_TEXT];
+        assert_string_equal(mst_number_print_f32((float)rows[i].value, text), rows[i].f32);
+        assert_string_equal(mst_number_print_f64(rows[i].value, text), rows[i].f64);
+    }
+}
+
+/* Numbers of all exponents. */
+static void every_bit_pattern_reads_back(void **state) {
+    (void)state;
+    enum { TIMES = 20000 };
+    const mst_rng rng = mst_rng_make(1, 2, 3);
+    for (uint64_t i = 0; i < TIMES; i++) {
+        uint32_t word[4];
+        float single, single_back;
+        double value, back;
+        char text[MST_NUMBER_TEXT];
+        mst_rng_blocks(&rng, i, 1, 0, word);
+        memcpy(&single, word, sizeof single);
+        memcpy(&value, word + 2, sizeof value);
+        assert_true(mst_number_parse_f32(mst_number_print_f32(single, text), &single_back));
+        if (!isnan(single)) assert_memory_equal(&single, &single_back, sizeof single);
+        assert_true(isnan(single) == isnan(single_back) && !signbit(single) == !signbit(single_back));
+        assert_true(mst_number_parse_f64(mst_number_print_f64(value, text), &back));
+        if (!isnan(value)) assert_memory_equal(&value, &back, sizeof value);
+        assert_true(isnan(value) == isnan(back) && !signbit(value) == !signbit(back));
+    }
+}
+
+static void what_is_no_number_is_refused(void **state) {
+    (void)state;
+    static const char *const words[] = {"", " 1", "1 ", "1,5", "one", "1e", "--1", "1e999", "-1e999", "0x", "1.5.2"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        float single;
+        double value;
+        assert_false(mst_number_parse_f32(words[i], &single));
+        assert_false(mst_number_parse_f64(words[i], &value));
+    }
+    float single;
+    assert_false(mst_number_parse_f32("1e39", &single));
+    assert_true(mst_number_parse_f32("1e-60", &single) && single == 0);
+}
+
+static void locale_of_the_program_does_not_matter(void **state) {
+    (void)state;
+    /* none of these need be installed */
+    static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
+    const char *chosen = NULL;
+    for (size_t i = 0; i < sizeof locales / sizeof *locales && !chosen; i++) chosen = setlocale(LC_ALL, locales[i]);
+    char text[MST_NUMBER_TEXT];
+    double value;
+    assert_string_equal(mst_number_print_f64(0.5, text), "0.5");
+    assert_true(mst_number_parse_f64("0.5", &value) && value == 0.5);
+    setlocale(LC_ALL, "C");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fewest_digits_are_printed),
+        cmocka_unit_test(every_bit_pattern_reads_back),
+        cmocka_unit_test(what_is_no_number_is_refused),
+        cmocka_unit_test(locale_of_the_program_does_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
