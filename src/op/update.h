@@ -25,11 +25,24 @@ static inline int32_t mst_tree_half(int32_t shards) {
     return half;
 }
 
+/** sum_rows: the gradient of gather over axis 0, as the rows that it has. Sources come in pairs, (values [..,
+ * columns...], indices [..], i32 or i64): one for each gather. Rows of one number are added in the order in which they
+ * come.
+ *
+ *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable where that is less
+ *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
+ *  fails  MST_INVALID where an index is out of range
+ */
+typedef struct mst_sum_rows_options {
+    int zero_;
+    int64_t num_rows; /**< of the variable */
+} mst_sum_rows_options;
+
 /** What a gradient's source is. */
 typedef enum mst_gradient_kind {
     MST_GRADIENT_DENSE = 0, /**< one source a leaf and piece: elements */
     MST_GRADIENT_PRODUCT,   /**< two sources a leaf: A [k, rows] and B [k, columns]; the gradient is A^T B */
-    MST_GRADIENT_SPARSE     /**< two sources a leaf: rows [n, columns...] and indices [n]; rows of the same index add */
+    MST_GRADIENT_SPARSE     /**< two sources a leaf, those that sum_rows gives: values and numbers of rows */
 } mst_gradient_kind;
 
 /** Some neighbouring shards whose gradients are one source: a whole subtree of the tree over all shards. */
@@ -45,6 +58,7 @@ typedef struct mst_gradient_piece {
 
 /** Where the sources of one variable are. */
 typedef struct mst_update_variable {
+    int32_t number;  /**< among all variables of apply_gradients */
     int32_t weight;  /**< first of num_copies */
     int32_t slot;    /**< first of num_slots */
     int32_t average; /**< -1: none */
@@ -68,7 +82,7 @@ typedef struct mst_update_options {
     int zero_;
     mst_update_purpose purpose;
     const mst_optimizer *optimizer;
-    int32_t factors; /**< source f64 [variables] by which gradients are multiplied (clipping by norm); -1: none */
+    int32_t factors; /**< source f64 [all variables] by which gradients are multiplied (clipping by norm); -1: none */
     int32_t num_variables, num_copies, num_slots, num_shards;
     const mst_update_variable *variable;
 } mst_update_options;

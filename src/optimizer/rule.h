@@ -36,6 +36,10 @@ typedef struct mst_rule {
     double (*next_state)(const mst_optimizer *optimizer, int64_t t, double state);
     /** Everything that is the same for all elements of step T (1 for the first), given the state after it. */
     void (*scalars)(const mst_optimizer *optimizer, double learning_rate, int64_t t, double state, double *scalar);
+    /** Of a gradient that has only some rows of a variable (that of gather), whether the rule leaves the other rows of
+     *  weight and slots as they are, as TensorFlow's kernels ResourceSparseApply... do (core/kernels/training_ops.cc).
+     *  Else they are updated with a gradient of 0: Adam's means decay in all rows. */
+    bool rows_only;
     /** weight_decay, clipping, L1, L2 and moving averages are not the rule's: the caller does them. */
     void (*update_f32)(const mst_optimizer *optimizer, const mst_rule_tile *tile);
     void (*update_f64)(const mst_optimizer *optimizer, const mst_rule_tile *tile);

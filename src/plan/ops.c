@@ -70,35 +70,43 @@ const mst_op mst_op_update_scalars = {.name = "update_scalars",
                                       .options_size = sizeof(mst_update_scalars_options),
                                       .reference = compute_scalars};
 
-/* ---- clip_factors: f64 [units of all variables] -> f64 [variables] ---- */
+/* ---- clip_factors: f64 [units of some variables], ... -> f64 [variables] ---- */
 
-/* limit / max(norm, limit). Where the norm is infinite it is NaN, as in TensorFlow: then no gradient is taken for a
- * good one; the factor alone would be 0, and the step would look like one without gradients. */
+/* limit / max(norm, limit), NaN of NaN */
 static double clip_factor(double norm, double limit) {
-    return limit / fmax(norm, limit) + (norm - norm);
+    return norm < limit ? 1 : limit / norm;
 }
 
 static mst_status compute_factors(const mst_kernel_args *a) {
     const mst_clip_factors_options *o = a->options;
-    const double *squares = a->src[0].data;
     double *factor = a->dst[0].data, all = 0;
     for (int32_t v = 0; v < o->num_variables; v++) {
+        const double *squares = (const double *)a->src[o->norms[v].source].data + o->norms[v].first;
         double sum = 0;
-        for (int64_t u = 0; u < o->units[v]; u++) sum += *squares++;
+        for (int64_t u = 0; u < o->norms[v].count; u++) sum += squares[u];
         factor[v] = o->optimizer->clip_norm > 0 ? clip_factor(sqrt(sum), o->optimizer->clip_norm) : 1;
         all += sum;
     }
-    const double limit = o->optimizer->clip_global_norm;
-    for (int32_t v = 0; v < o->num_variables && limit > 0; v++) factor[v] = clip_factor(sqrt(all), limit);
+    const double limit = o->optimizer->clip_global_norm, norm = sqrt(all);
+    /* norm - norm: 0, but NaN where the norm is infinite. As in TensorFlow no gradient is then taken for a good one:
+     * the factor alone would be 0, and the step would look like one without gradients. */
+    for (int32_t v = 0; v < o->num_variables && limit > 0; v++) factor[v] = clip_factor(norm, limit) + (norm - norm);
     return MST_OK;
 }
 
 const mst_op mst_op_clip_factors = {.name = "clip_factors",
-                                    .num_src = 1,
+                                    .num_src = MST_VARIADIC,
                                     .num_dst = 1,
                                     .flags = MST_OP_STATEFUL,
                                     .options_size = sizeof(mst_clip_factors_options),
                                     .reference = compute_factors};
+
+/* Its kernel is kernel/cpu/sum_rows.c. */
+const mst_op mst_op_sum_rows = {.name = "sum_rows",
+                                .num_src = MST_VARIADIC,
+                                .num_dst = 2,
+                                .flags = MST_OP_STATEFUL,
+                                .options_size = sizeof(mst_sum_rows_options)};
 
 /* ---- sum_leaves: vectors of one length, f32 or f64 -> their sum ---- */
 

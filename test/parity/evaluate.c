@@ -6,6 +6,7 @@
  *      {"kind": "metric", "metric": "accuracy", "batches": [[TENSOR, TENSOR], ...], ...}
  *      {"kind": "schedule", "schedule": {...}, "steps": [...]}
  *      {"kind": "update", "optimizer": {...}, "variables": [TENSOR, ...], "gradients": [[TENSOR, ...], ...], ...}
+ *          with "indices" like "gradients": rows of the variables, as the gradient of gather has them
  *      {"kind": "initializer", "name": "he_normal", "dtype": "f32", "shape": [...], ...}
  *      {"kind": "defaults", "optimizer": "adam"}
  *
@@ -318,6 +319,7 @@ static mst_status variable_values(bench *b, const mst_value *variables, int coun
 /* After each update of the gradients given: {"outputs": [[values of variable 0, ...], ...], "averages": the same}. */
 static mst_status run_update(bench *b, json_t *c, json_t *out) {
     json_t *initial = json_object_get(c, "variables"), *gradients = json_object_get(c, "gradients");
+    const json_t *indices = json_object_get(c, "indices");
     json_t *weights = json_array(), *averages = json_array();
     json_object_set_new(out, "outputs", weights);
     json_object_set_new(out, "averages", averages);
@@ -339,11 +341,18 @@ static mst_status run_update(bench *b, json_t *c, json_t *out) {
         mst_tensor_release(first);
         MST_TRY(feed(b, json_array_get(json_array_get(gradients, 0), (size_t)v), &gradient[v]));
     }
+    for (int v = 0; v < count && indices; v++) {
+        mst_value rows;
+        MST_TRY(feed(b, json_array_get(json_array_get(indices, 0), (size_t)v), &rows));
+        gradient[v] = mst_gather_grad(gradient[v], rows, variable[v], 0);
+    }
     b->fetch[b->num_fetches++] = mst_apply_gradients(&optimizer, gradient, variable, count, MST_NONE);
     for (int v = 0; v < count; v++) average[v] = mst_moving_average(variable[v]);
     for (size_t step = 0; step < json_array_size(gradients); step++) {
         for (int v = 0; v < count; v++)
             MST_TRY(feed_again(b, v, json_array_get(json_array_get(gradients, step), (size_t)v)));
+        for (int v = 0; v < count && indices; v++)
+            MST_TRY(feed_again(b, count + v, json_array_get(json_array_get(indices, step), (size_t)v)));
         MST_TRY(run(b));
         MST_TRY(variable_values(b, variable, count, weights));
         if (optimizer.ema_decay > 0) MST_TRY(variable_values(b, average, count, averages));

@@ -272,6 +272,37 @@ static void mistakes_are_kept_on_the_graph(void **state) {
     }
 }
 
+/* The weights of two variables on these devices after some updates clipped by the norm of both gradients. */
+static void clip_on(const char *first, const char *second, mst_tensor *out[2]) {
+    mst_graph *g = engine_graph();
+    const char *device[] = {first, second};
+    mst_value w[2], loss[2];
+    for (int i = 0; i < 2; i++)
+        mst_with_device (g, engine_here(device[i])) {
+            w[i] = mst_variable(g, i ? "b" : "a", mst_random_uniform(g, MST_SHAPE(300, 200), .low = -1, .high = 1));
+            loss[i] = mst_reduce_sum(mst_square(w[i]));
+        }
+    mst_optimizer optimizer = mst_sgd(.learning_rate = 1, .momentum = 0.5, .clip_global_norm = 2);
+    mst_value train = mst_minimize(&optimizer, mst_add(loss[0], loss[1]), NULL, 0, MST_NONE);
+    EXPECT_OK(mst_graph_check(g));
+    mst_session *session = engine_session(g, "cpu:2/1");
+    for (int i = 0; i < 3; i++) engine_run(session, train);
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_session_get_variable(session, w[i], &out[i]));
+    engine_end(g, session);
+}
+
+static void the_global_norm_is_that_of_variables_on_all_devices(void **state) {
+    (void)state;
+    mst_tensor *together[2], *apart[2];
+    clip_on("/device:CPU:0", "/device:CPU:0", together);
+    clip_on("/device:CPU:0", "/device:CPU:1", apart);
+    for (int i = 0; i < 2; i++) {
+        assert_true(engine_same_bits(together[i], apart[i]));
+        mst_tensor_release(together[i]);
+        mst_tensor_release(apart[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sgd_makes_the_updates_done_by_hand),
@@ -290,6 +321,7 @@ int main(void) {
         cmocka_unit_test(two_optimizers_of_one_graph_have_rates_and_slots_of_their_own),
         cmocka_unit_test(only_the_variables_given_change),
         cmocka_unit_test(gradients_given_are_applied_and_the_step_given_is_counted),
+        cmocka_unit_test(the_global_norm_is_that_of_variables_on_all_devices),
         cmocka_unit_test(mistakes_are_kept_on_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

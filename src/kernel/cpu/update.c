@@ -22,6 +22,7 @@ typedef struct variable {
     int64_t first_unit;         /* of all */
     int64_t before;             /* elements of the variables before it */
     int64_t columns;            /* of a product or sparse gradient: elements of a row */
+    bool rows_only;             /* of a sparse gradient: the rule leaves rows that it has not as they are */
     int32_t levels;             /* buffers that a sum over its leaves takes */
     mst_product **product;      /* by leaf */
 } variable;
@@ -44,6 +45,15 @@ typedef struct update {
     int64_t first, end; /* units of this device */
 } update;
 
+/* A unit of a variable, and the workspace of the thread that makes it. */
+typedef struct unit {
+    int64_t begin, count;
+    int64_t elements; /* of its gradient: less than `count` where rows are left out */
+    int32_t *place;   /* by row of a sparse gradient: where the row begins in buffers of the gradient, -1 */
+    void *pad;
+    int thread;
+} unit;
+
 /* Source of leaf I of a variable's gradient: the first of its two where it has two. */
 static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
     return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
@@ -58,6 +68,57 @@ static int32_t depth(const mst_leaf *leaf, int32_t first, int32_t shards, int32_
     const int32_t half = mst_tree_half(shards);
     const int32_t left = depth(leaf, first, half, at), right = depth(leaf, first + half, shards - half, at);
     return left > right + 1 ? left : right + 1;
+}
+
+/* The copy of a weight that the device itself reads. */
+static int32_t own_copy(const update *u) {
+    return u->args->part < u->state->options->num_copies ? u->args->part : 0;
+}
+
+/* ---- sparse gradients: sum_rows gives the values [n, columns] and numbers [1 + n] of the rows, the number of numbers
+ * first, ascending ---- */
+
+/* What of row ROW lies in the unit. */
+static void row_part(const variable *known, const unit *x, int64_t row, int64_t *at, int64_t *size) {
+    const int64_t first = row * known->columns, end = first + known->columns, unit_end = x->begin + x->count;
+    *at = first > x->begin ? first : x->begin;
+    *size = (end < unit_end ? end : unit_end) - *at;
+}
+
+/* Places FROM to TO - 1 of the list have rows FIRST to LAST. */
+static void find_rows(const mst_array *list, int64_t first, int64_t last, int64_t *from, int64_t *to) {
+    const int64_t *number = (const int64_t *)list->data + 1, count = number[-1];
+    int64_t low = 0, high = count;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (number[middle] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*from = low; low < count && number[low] <= last;) low++;
+    *to = low;
+}
+
+/* Gives the rows of the unit that matter their places; returns the number of elements. */
+static int64_t place_rows(const update *u, int32_t k, const unit *x) {
+    const mst_update_variable *v = &u->state->options->variable[k];
+    const variable *known = &u->state->variables[k];
+    const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
+    int64_t elements = 0, from, to, at, size;
+    for (int64_t r = first; r <= last; r++) x->place[r - first] = known->rows_only ? -1 : 0;
+    for (int32_t i = 0; i < v->num_leaves && known->rows_only; i++) {
+        const mst_array *list = &u->src[leaf_source(v, 0, i) + 1];
+        find_rows(list, first, last, &from, &to);
+        for (int64_t n = from; n < to; n++) x->place[((const int64_t *)list->data)[1 + n] - first] = 0;
+    }
+    for (int64_t r = first; r <= last; r++) {
+        if (x->place[r - first] < 0) continue;
+        x->place[r - first] = (int32_t)elements;
+        row_part(known, x, r, &at, &size);
+        elements += size;
+    }
+    return elements;
 }
 
 #define T float
@@ -117,10 +178,12 @@ static mst_status prepare_all(const mst_infer *c, state *s) {
                           .before = s->elements,
                           .levels = depth(v->leaf, 0, o->num_shards, &leaf)};
         out->columns = shape.ndim && out->count ? out->count / shape.dim[0] : 1;
+        out->rows_only = v->kind == MST_GRADIENT_SPARSE && s->rule->rows_only && v->l1 == 0 && v->l2 == 0;
         s->units += out->units;
         s->elements += out->count;
         if (v->kind == MST_GRADIENT_PRODUCT) MST_TRY(prepare_product(c, v, out, s->num_threads, &s->scratchpad));
         size_t buffer = (size_t)(out->levels + 2) * TILE * sizeof(double);
+        if (v->kind == MST_GRADIENT_SPARSE) buffer += (size_t)(out->unit / out->columns + 2) * sizeof(int32_t);
         if (whole) buffer += (size_t)out->levels * mst_align((size_t)out->unit * sizeof(double));
         if (buffer > s->buffer) s->buffer = buffer;
     }

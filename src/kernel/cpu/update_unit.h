@@ -3,52 +3,54 @@
 
 /* ---- gradients ---- */
 
+/* Elements from one buffer of a whole unit to the next. */
+static int64_t MST_NAME(whole_level)(const variable *known) {
+    return (int64_t)(mst_align((size_t)known->unit * sizeof(T)) / sizeof(T));
+}
+
 /* sum[i] = a[i] + b[i] */
 MST_SIMD static void MST_NAME(add)(T *sum, const T *a, const T *b, int64_t count) {
     for (int64_t i = 0; i < count; i++) sum[i] = a[i] + b[i];
 }
 
-/* Rows of the gradient of gather that lie in a unit are added up in the order in which they come. */
-static void MST_NAME(add_rows)(const update *u, const mst_array *rows, const mst_array *indices, int64_t columns,
-                               int64_t begin, int64_t count, T *out) {
-    (void)u;
-    memset(out, 0, (size_t)count * sizeof(T));
-    const int64_t first = begin / columns, end = (begin + count) / columns;
-    for (int64_t i = 0; i < indices->count; i++) {
-        const int64_t row =
-            indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
-        if (row < first || row >= end) continue;
-        const T *from = (const T *)rows->data + i * columns;
-        T *to = out + (row - first) * columns;
-        for (int64_t j = 0; j < columns; j++) to[j] += from[j];
+/* The rows of a leaf, each at its place; 0 where it has none. */
+static void MST_NAME(take_rows)(const variable *known, const mst_array *src, const unit *x, T *out) {
+    const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
+    int64_t from, to, at, size;
+    memset(out, 0, (size_t)x->elements * sizeof(T));
+    find_rows(&src[1], first, last, &from, &to);
+    for (int64_t n = from; n < to; n++) {
+        const int64_t row = ((const int64_t *)src[1].data)[1 + n];
+        row_part(known, x, row, &at, &size);
+        memcpy(out + x->place[row - first], (const T *)src[0].data + n * known->columns + (at - row * known->columns),
+               (size_t)size * sizeof(T));
     }
 }
 
-/* Makes leaf I of the gradient of elements BEGIN to BEGIN + COUNT - 1, a whole unit, in OUT. */
-static mst_status MST_NAME(make_leaf)(const update *u, int32_t k, int32_t i, int64_t begin, int64_t count, void *pad,
-                                      int thread, T *out) {
+/* Makes leaf I of the gradient of a whole unit in OUT. */
+static mst_status MST_NAME(make_leaf)(const update *u, int32_t k, int32_t i, const unit *x, T *out) {
     const mst_update_variable *v = &u->state->options->variable[k];
     const variable *known = &u->state->variables[k];
     const mst_array *src = &u->src[leaf_source(v, 0, i)];
     if (v->kind == MST_GRADIENT_SPARSE) {
-        MST_NAME(add_rows)(u, &src[0], &src[1], known->columns, begin, count, out);
+        MST_NAME(take_rows)(known, src, x, out);
         return MST_OK;
     }
-    return mst_product_run(known->product[i], begin / known->unit, thread, pad, src[0].data, src[1].data, NULL,
+    return mst_product_run(known->product[i], x->begin / known->unit, x->thread, x->pad, src[0].data, src[1].data, NULL,
                            (float *)(void *)out);
 }
 
 /* The sum over shards FIRST to FIRST + SHARDS - 1 of a whole unit, in BUFFER, whose levels are a unit apart. */
 static mst_status MST_NAME(sum_unit)(const update *u, int32_t k, int32_t first, int32_t shards, int32_t *leaf,
-                                     int64_t begin, int64_t count, T *buffer, void *pad, int thread) {
+                                     const unit *x, T *buffer) {
     const mst_update_variable *v = &u->state->options->variable[k];
     if (v->leaf[*leaf].first == first && v->leaf[*leaf].count == shards)
-        return MST_NAME(make_leaf)(u, k, (*leaf)++, begin, count, pad, thread, buffer);
-    const int64_t level = (int64_t)(mst_align((size_t)u->state->variables[k].unit * sizeof(T)) / sizeof(T));
+        return MST_NAME(make_leaf)(u, k, (*leaf)++, x, buffer);
+    T *right = buffer + MST_NAME(whole_level)(&u->state->variables[k]);
     const int32_t half = mst_tree_half(shards);
-    MST_TRY(MST_NAME(sum_unit)(u, k, first, half, leaf, begin, count, buffer, pad, thread));
-    MST_TRY(MST_NAME(sum_unit)(u, k, first + half, shards - half, leaf, begin, count, buffer + level, pad, thread));
-    MST_NAME(add)(buffer, buffer, buffer + level, count);
+    MST_TRY(MST_NAME(sum_unit)(u, k, first, half, leaf, x, buffer));
+    MST_TRY(MST_NAME(sum_unit)(u, k, first + half, shards - half, leaf, x, right));
+    MST_NAME(add)(buffer, buffer, right, x->elements);
     return MST_OK;
 }
 
@@ -122,6 +124,16 @@ static T MST_NAME(penalty_value)(const T *w, T l1, T l2, int64_t count) {
     return value;
 }
 
+/* The penalty of a unit, added up tile by tile as in a step. */
+static T MST_NAME(penalties)(const update *u, int32_t k, const unit *x) {
+    const mst_update_variable *v = &u->state->options->variable[k];
+    const T *w = (const T *)u->src[v->master >= 0 ? v->master : v->weight].data;
+    T sum = 0;
+    for (int64_t at = x->begin, end = x->begin + x->count; at < end; at += TILE)
+        sum += MST_NAME(penalty_value)(w + at, (T)v->l1, (T)v->l2, end - at < TILE ? end - at : TILE);
+    return sum;
+}
+
 /* ---- the rest of a step ---- */
 
 /* may work in place */
@@ -146,14 +158,37 @@ MST_SIMD static void MST_NAME(average)(T *restrict average, const T *restrict w,
     for (int64_t i = 0; i < count; i++) average[i] -= rest * (average[i] - w[i]);
 }
 
-/* From the summed GRADIENT of a tile to its new weights; its penalty is added to *PENALTY. BUFFER: a tile. */
-static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t count, const T *gradient, T *buffer,
-                                T *penalty) {
+/* The weights that are computed with: the master, or a copy. Any will do, and all are written: the device's own is in
+ * its cache. */
+static T *MST_NAME(weights)(const update *u, int32_t k) {
+    const mst_update_variable *v = &u->state->options->variable[k];
+    if (v->master >= 0) return u->src[v->master].data;
+    return u->src[v->weight + own_copy(u)].data;
+}
+
+static void MST_NAME(decay)(const update *u, int32_t k, int64_t at, int64_t count) {
+    const double rate = u->scalar[MST_SCALAR_LEARNING_RATE] * u->state->options->optimizer->weight_decay;
+    if (rate != 0) MST_NAME(shrink)(MST_NAME(weights)(u, k) + at, (T)rate, count);
+}
+
+/* What follows new weights: their average, and the other copies. */
+static void MST_NAME(follow)(const update *u, int32_t k, int64_t at, int64_t count) {
     const mst_update_options *o = u->state->options;
     const mst_update_variable *v = &o->variable[k];
-    /* any copy will do, and all are written: the device's own is in its cache */
-    const int32_t own = u->args->part < o->num_copies ? u->args->part : 0;
-    T *w = (T *)u->src[v->weight + own].data + at;
+    const T *w = MST_NAME(weights)(u, k) + at;
+    if (v->average >= 0)
+        MST_NAME(average)((T *)u->src[v->average].data + at, w, (T)u->scalar[MST_SCALAR_AVERAGE], count);
+    for (int32_t c = 0; c < o->num_copies; c++)
+        if (c != own_copy(u)) memcpy((T *)u->src[v->weight + c].data + at, w, (size_t)count * sizeof(T));
+}
+
+/* From the summed GRADIENT of a tile to its new weights; its penalty is added to *PENALTY. BUFFER: a tile. ALONE: only
+ * the rule, the caller decays the weights before and lets the rest follow. */
+static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t count, bool alone, const T *gradient,
+                                T *buffer, T *penalty) {
+    const mst_update_options *o = u->state->options;
+    const mst_update_variable *v = &o->variable[k];
+    T *w = MST_NAME(weights)(u, k) + at;
     if (v->l1 == 0 && v->l2 != 0) {
         *penalty += (T)v->l2 * (T)0.5 * MST_NAME(add_l2)(buffer, gradient, w, (T)v->l2, count);
         gradient = buffer;
@@ -163,70 +198,110 @@ static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t 
         gradient = buffer;
     }
     if (o->factors >= 0) {
-        MST_NAME(multiply)(buffer, gradient, (T)((const double *)u->src[o->factors].data)[k], count);
+        MST_NAME(multiply)(buffer, gradient, (T)((const double *)u->src[o->factors].data)[v->number], count);
         gradient = buffer;
     }
     if (o->optimizer->clip_value > 0) {
         MST_NAME(clip)(buffer, gradient, (T)o->optimizer->clip_value, count);
         gradient = buffer;
     }
-    if (o->optimizer->weight_decay > 0)
-        MST_NAME(shrink)(w, (T)(u->scalar[MST_SCALAR_LEARNING_RATE] * o->optimizer->weight_decay), count);
+    if (!alone) MST_NAME(decay)(u, k, at, count);
     mst_rule_tile tile = {.count = count, .weight = w, .gradient = gradient, .scalar = u->scalar};
     for (int i = 0; i < o->num_slots; i++) tile.slot[i] = (T *)u->src[v->slot + i].data + at;
     u->state->rule->MST_NAME(update)(o->optimizer, &tile);
-    if (v->average >= 0)
-        MST_NAME(average)((T *)u->src[v->average].data + at, w, (T)u->scalar[MST_SCALAR_AVERAGE], count);
-    for (int c = 0; c < o->num_copies; c++)
-        if (c != own) memcpy((T *)u->src[v->weight + c].data + at, w, (size_t)count * sizeof(T));
+    if (!alone) MST_NAME(follow)(u, k, at, count);
 }
 
 /* The sum of squares of a tile's gradient with its penalty. */
 static double MST_NAME(norm_tile)(const update *u, int32_t k, int64_t at, int64_t count, const T *gradient, T *buffer) {
     const mst_update_variable *v = &u->state->options->variable[k];
     if (v->l1 == 0 && v->l2 == 0) return MST_NAME(norm)(gradient, count);
-    MST_NAME(add_penalty)(buffer, gradient, (const T *)u->src[v->weight].data + at, (T)v->l1, (T)v->l2, count);
+    MST_NAME(add_penalty)(buffer, gradient, MST_NAME(weights)(u, k) + at, (T)v->l1, (T)v->l2, count);
     return MST_NAME(norm)(buffer, count);
 }
 
 /* ---- a unit ---- */
 
-/* Unit UNIT of variable K. WORKSPACE: buffers of whole units, then of tiles, then what oneDNN asks for. */
-static mst_status MST_NAME(unit)(const update *u, int32_t k, int64_t unit, char *workspace, int thread) {
+/* Sums of a unit. */
+typedef struct MST_NAME(results) {
+    T penalty;
+    double norm;
+} MST_NAME(results);
+
+/* Elements AT to AT + COUNT - 1 of a unit, tile by tile. GRADIENT is NULL where it is dense and lies in the sources.
+ * BUFFER: tiles, one a level and one more. */
+static void MST_NAME(tiles)(const update *u, int32_t k, int64_t at, int64_t count, bool alone, const T *gradient,
+                            T *buffer, MST_NAME(results) * out) {
+    const mst_update_options *o = u->state->options;
+    const mst_update_variable *v = &o->variable[k];
+    T *own = buffer + (int64_t)u->state->variables[k].levels * TILE;
+    int32_t piece = 0;
+    while (piece + 1 < v->num_pieces && v->piece[piece + 1].first <= at) piece++;
+    for (const int64_t end = at + count; at < end; at += TILE) {
+        const int64_t size = end - at < TILE ? end - at : TILE;
+        int32_t leaf = 0;
+        const T *sum = gradient;
+        if (gradient)
+            gradient += size;
+        else
+            sum = MST_NAME(sum_tile)(u, v, piece, 0, o->num_shards, &leaf, at, size, buffer);
+        if (o->purpose == MST_UPDATE_NORMS)
+            out->norm += MST_NAME(norm_tile)(u, k, at, size, sum, own);
+        else
+            MST_NAME(step_tile)(u, k, at, size, alone, sum, own, &out->penalty);
+    }
+}
+
+/* The rows of a sparse gradient, in runs. */
+static void MST_NAME(row_runs)(const update *u, int32_t k, const unit *x, const T *gradient, T *buffer,
+                               MST_NAME(results) * out) {
+    const mst_update_options *o = u->state->options;
+    const variable *known = &u->state->variables[k];
+    const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
+    const bool alone = known->rows_only && o->purpose == MST_UPDATE_STEP &&
+                       (o->optimizer->weight_decay > 0 || o->variable[k].average >= 0);
+    if (alone) MST_NAME(decay)(u, k, x->begin, x->count);
+    for (int64_t r = first; r <= last; r++) {
+        int64_t at, size, next, more;
+        if (x->place[r - first] < 0) continue;
+        const T *from = gradient + x->place[r - first];
+        row_part(known, x, r, &at, &size);
+        for (; r < last && x->place[r + 1 - first] >= 0; size += more) row_part(known, x, ++r, &next, &more);
+        MST_NAME(tiles)(u, k, at, size, alone, from, buffer, out);
+    }
+    if (alone) MST_NAME(follow)(u, k, x->begin, x->count);
+}
+
+/* Unit NUMBER of variable K. WORKSPACE: buffers of whole units, then of tiles, then places of rows, then what oneDNN
+ * asks for. */
+static mst_status MST_NAME(unit)(const update *u, int32_t k, int64_t number, char *workspace, int thread) {
     const mst_update_options *o = u->state->options;
     const mst_update_variable *v = &o->variable[k];
     const variable *known = &u->state->variables[k];
-    const int64_t begin = unit * known->unit, rest = known->count - begin;
-    const int64_t count = rest < known->unit ? rest : known->unit;
-    const bool whole = v->kind != MST_GRADIENT_DENSE && o->purpose != MST_UPDATE_PENALTIES;
-    T *units = (T *)(void *)workspace, *buffer = units, penalty = 0;
-    double norm = 0;
-    int32_t piece = 0, leaf = 0;
-    if (whole) {
-        buffer += known->levels * (int64_t)(mst_align((size_t)known->unit * sizeof(T)) / sizeof(T));
-        MST_TRY(MST_NAME(sum_unit)(u, k, 0, o->num_shards, &leaf, begin, count, units, workspace + u->state->buffer,
-                                   thread));
-    }
-    while (piece + 1 < v->num_pieces && v->piece[piece + 1].first <= begin) piece++;
-    for (int64_t at = begin; at < begin + count; at += TILE) {
-        const int64_t left = begin + count - at, size = left < TILE ? left : TILE;
-        T *sum = buffer + (int64_t)known->levels * TILE;
-        leaf = 0;
-        if (o->purpose == MST_UPDATE_PENALTIES) {
-            penalty += MST_NAME(penalty_value)((const T *)u->src[v->weight].data + at, (T)v->l1, (T)v->l2, size);
-            continue;
-        }
-        const T *gradient =
-            whole ? units + (at - begin) : MST_NAME(sum_tile)(u, v, piece, 0, o->num_shards, &leaf, at, size, buffer);
-        if (o->purpose == MST_UPDATE_NORMS)
-            norm += MST_NAME(norm_tile)(u, k, at, size, gradient, sum);
+    unit x = {.begin = number * known->unit, .thread = thread, .pad = workspace + u->state->buffer};
+    const int64_t rest = known->count - x.begin;
+    x.elements = x.count = rest < known->unit ? rest : known->unit;
+    MST_NAME(results) out = {0};
+    T *whole = (T *)(void *)workspace, *buffer = whole;
+    if (v->kind != MST_GRADIENT_DENSE) buffer += known->levels * MST_NAME(whole_level)(known);
+    x.place = (int32_t *)(void *)(buffer + (int64_t)(known->levels + 1) * TILE);
+    int32_t leaf = 0;
+    if (o->purpose == MST_UPDATE_PENALTIES) {
+        out.penalty = MST_NAME(penalties)(u, k, &x);
+    } else if (v->kind == MST_GRADIENT_DENSE) {
+        MST_NAME(tiles)(u, k, x.begin, x.count, false, NULL, buffer, &out);
+    } else {
+        if (v->kind == MST_GRADIENT_SPARSE) x.elements = place_rows(u, k, &x);
+        if (x.elements) MST_TRY(MST_NAME(sum_unit)(u, k, 0, o->num_shards, &leaf, &x, whole));
+        if (v->kind == MST_GRADIENT_SPARSE)
+            MST_NAME(row_runs)(u, k, &x, whole, buffer, &out);
         else
-            MST_NAME(step_tile)(u, k, at, size, gradient, sum, &penalty);
+            MST_NAME(tiles)(u, k, x.begin, x.count, false, whole, buffer, &out);
     }
-    const int64_t out = known->first_unit + unit;
+    const int64_t at = known->first_unit + number;
     if (o->purpose == MST_UPDATE_NORMS)
-        ((double *)u->args->dst[0].data)[out] = norm;
+        ((double *)u->args->dst[0].data)[at] = out.norm;
     else
-        ((T *)u->args->dst[0].data)[out] = penalty;
+        ((T *)u->args->dst[0].data)[at] = out.penalty;
     return MST_OK;
 }

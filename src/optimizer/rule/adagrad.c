@@ -51,6 +51,7 @@ UPDATE(double, sqrt, update_f64)
 
 const mst_rule mst_rule_adagrad = {
     .name = "adagrad",
+    .rows_only = true,
     .takes = {"epsilon", "initial_accumulator"},
     .num_slots = num_slots,
     .slot_name = {"accumulator"},

@@ -90,6 +90,7 @@ static void update_f64(const mst_optimizer *o, const mst_rule_tile *tile) {
 
 const mst_rule mst_rule_ftrl = {
     .name = "ftrl",
+    .rows_only = true,
     .takes = {"initial_accumulator", "learning_rate_power", "l1_strength", "l2_strength", "l2_shrinkage", "beta"},
     .num_slots = num_slots,
     .slot_name = {"accumulator", "linear"},

@@ -79,6 +79,7 @@ UPDATE(double, sqrt, plain_f64, heavy_f64, centered_f64, update_f64)
 
 const mst_rule mst_rule_rmsprop = {
     .name = "rmsprop",
+    .rows_only = true,
     .takes = {"rho", "momentum", "epsilon", "centered"},
     .num_slots = num_slots,
     .slot_name = {"rms", "momentum", "mg"},

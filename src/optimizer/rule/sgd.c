@@ -61,6 +61,7 @@ UPDATE(double, plain_f64, heavy_f64, nesterov_f64, update_f64)
 
 const mst_rule mst_rule_sgd = {
     .name = "sgd",
+    .rows_only = true,
     .takes = {"momentum", "nesterov"},
     .num_slots = num_slots,
     .slot_name = {"momentum"},

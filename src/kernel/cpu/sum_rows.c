@@ -1,0 +1,141 @@
+/* sum_rows: the gradient of gather over rows, each row once (plan/ops.h). Row numbers are sorted, with the places where
+ * they come from, by a radix sort, which keeps rows of one number in order; then each run of one number is a sum. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/kernel.h"
+#include "op/gather.h"
+#include "op/update.h"
+#include "tensor/buffer.h"
+
+/* A row as it comes, and where it lies. */
+typedef struct row {
+    int64_t number;
+    int32_t source;
+    int32_t at; /* in the source */
+} row;
+
+typedef struct state {
+    int64_t most; /* rows of all sources */
+} state;
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+/* What the workspace holds. */
+typedef struct workspace {
+    row *rows, *other;
+    int64_t *start; /* of the run of each number, and the end of the last */
+} workspace;
+
+static size_t divide(const state *s, char *memory, workspace *out) {
+    const size_t rows = mst_align((size_t)s->most * sizeof(row));
+    if (out) {
+        out->rows = (row *)(void *)memory;
+        out->other = (row *)(void *)(memory + rows);
+        out->start = (int64_t *)(void *)(memory + 2 * rows);
+    }
+    return 2 * rows + (size_t)(s->most + 1) * sizeof(int64_t);
+}
+
+static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
+    (void)num_threads;
+    state *s = calloc(1, sizeof *s);
+    if (!s) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+    for (int i = 1; i < c->num_src; i += 2) s->most += mst_shape_count(c->src[i].shape);
+    *bytes = divide(s, NULL, NULL);
+    *out = s;
+    return MST_OK;
+}
+
+static mst_status collect(const mst_kernel_args *a, int64_t num_rows, row *rows, int64_t *count) {
+    row *next = rows;
+    for (int i = 0; i < a->num_src; i += 2) {
+        const mst_array *indices = &a->src[i + 1];
+        for (int64_t k = 0; k < indices->count; k++, next++) {
+            *next = (row){.number = mst_gather_index(indices, k), .source = i, .at = (int32_t)k};
+            if (next->number < 0 || next->number >= num_rows)
+                return mst_kernel_fail(a, MST_INVALID, "index %lld is not in [0, %lld)", (long long)next->number,
+                                       (long long)num_rows);
+        }
+    }
+    *count = next - rows;
+    return MST_OK;
+}
+
+/* By number, least digit first; the result is in *ROWS. */
+static void sort(row **rows, row **other, int64_t count, int64_t num_rows) {
+    for (int shift = 0; shift < 63 && (num_rows - 1) >> shift; shift += DIGIT_BITS) {
+        int64_t first[DIGITS + 1] = {0};
+        for (int64_t i = 0; i < count; i++) first[((*rows)[i].number >> shift & (DIGITS - 1)) + 1]++;
+        for (int d = 0; d < DIGITS; d++) first[d + 1] += first[d];
+        for (int64_t i = 0; i < count; i++) {
+            int64_t *to = &first[(*rows)[i].number >> shift & (DIGITS - 1)];
+            (*other)[(*to)++] = (*rows)[i];
+        }
+        row *sorted = *other;
+        *other = *rows;
+        *rows = sorted;
+    }
+}
+
+typedef struct work {
+    const mst_kernel_args *args;
+    workspace space;
+    int64_t columns;
+} work;
+
+#define SUM(name, T)                                                              \
+    static void name(const work *w, int64_t begin, int64_t end) {                 \
+        for (int64_t r = begin; r < end; r++) {                                   \
+            T *sum = (T *)w->args->dst[0].data + r * w->columns;                  \
+            memset(sum, 0, (size_t)w->columns * sizeof(T));                       \
+            for (int64_t i = w->space.start[r]; i < w->space.start[r + 1]; i++) { \
+                const row *from = &w->space.rows[i];                              \
+                const T *row = w->args->src[from->source].data;                   \
+                row += from->at * w->columns;                                     \
+                for (int64_t j = 0; j < w->columns; j++) sum[j] += row[j];        \
+            }                                                                     \
+        }                                                                         \
+    }
+SUM(sum_f32, float)
+SUM(sum_f64, double)
+
+static mst_status sum_runs(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    (void)thread;
+    (w->args->dst[0].dtype == MST_F64 ? sum_f64 : sum_f32)(w, begin, end);
+    return MST_OK;
+}
+
+static mst_status run(const mst_kernel_args *a) {
+    enum { RUN_ELEMENTS = 8192 };
+    const mst_sum_rows_options *o = a->options;
+    const int64_t bound = a->dst[0].shape.dim[0];
+    int64_t *number = (int64_t *)a->dst[1].data + 1, count = 0, runs = 0;
+    work w = {.args = a, .columns = bound ? a->dst[0].count / bound : 0};
+    divide(a->state, a->workspace, &w.space);
+    MST_TRY(collect(a, o->num_rows, w.space.rows, &count));
+    sort(&w.space.rows, &w.space.other, count, o->num_rows);
+    for (int64_t i = 0; i < count; i++) {
+        if (i > 0 && w.space.rows[i].number == w.space.rows[i - 1].number) continue;
+        w.space.start[runs] = i;
+        number[runs++] = w.space.rows[i].number;
+    }
+    w.space.start[runs] = count;
+    number[-1] = runs;
+    const int64_t grain = w.columns > 0 ? RUN_ELEMENTS / w.columns : 1;
+    return mst_parallel(a, runs, grain > 1 ? grain : 1, sum_runs, &w);
+}
+
+static mst_kernel_function choose(const mst_infer *c, int num_threads) {
+    (void)c, (void)num_threads;
+    return run;
+}
+
+const mst_kernel mst_kernel_cpu_sum_rows = {
+    .engine = "cpu",
+    .ops = (const char *const[]){"sum_rows", NULL},
+    .select = choose,
+    .prepare = prepare,
+    .release = free,
+};

@@ -1,0 +1,254 @@
+/* What the gradients of an update are, and how they are summed over shards and domains: a part of lowering
+ * apply_gradients.
+ *
+ * A gradient may be a matrix product that the update itself makes, the rows of a gather, or dense. Dense gradients of
+ * one device, and between domains those of one domain, are added up where they are made. */
+#include <stdlib.h>
+
+#include "muster/ops.h"
+#include "op/gather.h"
+#include "plan/update.h"
+
+extern const mst_op mst_op_add, mst_op_add_n, mst_op_gather_grad, mst_op_matmul;
+
+static mst_status no_memory(void) {
+    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an update");
+}
+
+/* ---- products ---- */
+
+/* A matrix product A^T B that nothing but the update needs: its units can be made where they are used. */
+static bool is_product(const mst_lowering *l, int32_t value, const mst_plan_node **out) {
+    const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
+    *out = node;
+    if (node->op != &mst_op_matmul || l->plan->value[value].num_uses != 1 || node->num_control) return false;
+    const mst_matmul_options *o = node->options;
+    const mst_spec *spec = &l->plan->value[value].spec, *a = &l->plan->value[node->src[0]].spec;
+    return o->transpose_a && !o->transpose_b && spec->dtype == MST_F32 && spec->shape.ndim == 2 && a->shape.ndim == 2 &&
+           l->plan->value[node->src[1]].spec.shape.ndim == 2 && a->shape.dim[0] > 0 && mst_shape_count(spec->shape) > 0;
+}
+
+static bool is_among(const mst_update_set *s, int32_t device) {
+    if (s->mirrored) return s->mirrored->place[device] >= 0;
+    return s->device[0] == device;
+}
+
+/* Worth it where the factors of all shards, which must be kept until the update, are no larger than the gradients that
+ * need not be: one on each device. */
+static bool are_products(const mst_lowering *l, const mst_updated *v) {
+    const mst_update_set *s = &l->sets[v->set];
+    const mst_plan_node *node;
+    int64_t factors = 0;
+    if (s->num_domains > 1 || mst_lowering_clips(l) || l->plan->host->options->check_numerics || l->options->masters)
+        return false;
+    for (int32_t i = 0; i < l->options->num_shards; i++) {
+        const int32_t gradient = v->gradient[i];
+        if (!is_product(l, gradient, &node) || !is_among(s, node->device)) return false;
+        for (int k = 0; k < 2; k++) factors += mst_plan_bytes(&l->plan->value[node->src[k]]);
+    }
+    return factors <= s->num_devices * mst_plan_bytes(&l->plan->value[v->gradient[0]]);
+}
+
+/* ---- the gradient of gather: rows and indices ---- */
+
+/* Sources of sum_rows for one gradient. */
+typedef struct rows {
+    int32_t *value;
+    int64_t count, capacity;
+} rows;
+
+static bool is_sum(const mst_plan_node *node) {
+    return node->op == &mst_op_add || node->op == &mst_op_add_n;
+}
+
+/* Whether VALUE is the gradient of a gather of rows, or a sum of such: of a table that is used several times. */
+static bool is_sparse(const mst_lowering *l, int32_t value) {
+    const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
+    if (node->op == &mst_op_gather_grad) return ((const mst_gather_options *)node->options)->axis == 0;
+    bool sparse = is_sum(node);
+    for (int i = 0; i < node->num_src && sparse; i++) sparse = is_sparse(l, node->src[i]);
+    return sparse;
+}
+
+static bool are_sparse(const mst_lowering *l, const mst_updated *v) {
+    bool sparse = mst_shape_count(*mst_lowering_shape(l, v)) > 0;
+    for (int32_t i = 0; i < l->options->num_shards && sparse; i++) sparse = is_sparse(l, v->gradient[i]);
+    return sparse;
+}
+
+static mst_status collect_rows(mst_lowering *l, int32_t value, rows *out) {
+    const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
+    if (!is_sum(node)) {
+        MST_TRY(mst_grow(&out->value, sizeof *out->value, out->count + 2, &out->capacity));
+        for (int k = 0; k < 2; k++) out->value[out->count++] = node->src[k];
+        return MST_OK;
+    }
+    for (int i = 0; i < node->num_src; i++)
+        MST_TRY(collect_rows(l, l->plan->node[mst_lowering_maker(l, value)].src[i], out));
+    return MST_OK;
+}
+
+static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows *sources, int32_t device,
+                               mst_gradient_part *out) {
+    const mst_shape shape = *mst_lowering_shape(l, v);
+    int64_t indices = 0;
+    int32_t added;
+    for (int64_t i = 1; i < sources->count; i += 2)
+        indices += mst_shape_count(l->plan->value[sources->value[i]].spec.shape);
+    const mst_sum_rows_options options = {.num_rows = shape.dim[0]};
+    const int64_t bound = indices < shape.dim[0] ? indices : shape.dim[0];
+    mst_spec dst[2] = {{.dtype = l->plan->value[sources->value[0]].spec.dtype, .shape = shape}, {.dtype = MST_I64}};
+    dst[0].shape.dim[0] = bound;
+    dst[1].shape = mst_shape_make(1, (const int64_t[]){1 + bound});
+    MST_TRY(mst_lowering_node(l, &mst_op_sum_rows, "rows", &options, sizeof options, (int)sources->count,
+                              sources->value, 2, dst, device, &added));
+    out->value = l->plan->node[added].dst;
+    out->second = out->value + 1;
+    return MST_OK;
+}
+
+/* Each shard's rows are added up on its device. */
+static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
+    rows sources = {NULL, 0, 0};
+    mst_status status = MST_OK;
+    for (int32_t i = 0; i < l->options->num_shards && !status; i++) {
+        mst_gradient_part *p = &v->parts[v->num_parts++];
+        p->leaf = (mst_leaf){i, 1};
+        sources.count = 0;
+        status = collect_rows(l, v->gradient[i], &sources);
+        if (!status) status = add_sum_rows(l, v, &sources, mst_lowering_device(l, v->gradient[i]), p);
+    }
+    free(sources.value);
+    return status;
+}
+
+/* ---- dense gradients: sums of shards ---- */
+
+/* The sum of shards FIRST to FIRST + COUNT - 1, a whole subtree whose gradients are in one domain. */
+static mst_status add_subtree(mst_lowering *l, const mst_updated *v, int32_t first, int32_t count, int32_t *out) {
+    if (count == 1) {
+        *out = v->gradient[first];
+        return MST_OK;
+    }
+    int32_t pair[2], added;
+    const int32_t half = mst_tree_half(count);
+    MST_TRY(add_subtree(l, v, first, half, &pair[0]));
+    MST_TRY(add_subtree(l, v, first + half, count - half, &pair[1]));
+    const mst_spec spec = l->plan->value[pair[0]].spec;
+    MST_TRY(
+        mst_lowering_node(l, &mst_op_add, "sum", NULL, 0, 2, pair, 1, &spec, mst_lowering_device(l, pair[0]), &added));
+    *out = l->plan->node[added].dst;
+    return MST_OK;
+}
+
+/* Those whose gradients may be added up before they are sent on: of one device, or of one domain where there are
+ * several domains. */
+static bool are_together(const mst_lowering *l, const mst_updated *v, int32_t a, int32_t b) {
+    const int32_t x = mst_lowering_device(l, v->gradient[a]), y = mst_lowering_device(l, v->gradient[b]);
+    if (x == y || l->sets[v->set].num_domains == 1) return x == y;
+    return mst_plan_domain(l->plan, x) == mst_plan_domain(l->plan, y);
+}
+
+/* Cuts shards FIRST to FIRST + COUNT - 1 of the tree into the largest subtrees that are together. */
+static mst_status collect_parts(mst_lowering *l, mst_updated *v, int32_t first, int32_t count) {
+    bool together = true;
+    for (int32_t i = 1; i < count && together; i++) together = are_together(l, v, first, first + i);
+    if (!together) {
+        const int32_t half = mst_tree_half(count);
+        MST_TRY(collect_parts(l, v, first, half));
+        return collect_parts(l, v, first + half, count - half);
+    }
+    mst_gradient_part *p = &v->parts[v->num_parts++];
+    p->leaf = (mst_leaf){first, count};
+    return add_subtree(l, v, first, count, &p->value);
+}
+
+mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
+    const int32_t shards = l->options->num_shards;
+    v->parts = mst_lowering_alloc(l, (size_t)shards, sizeof *v->parts);
+    if (!v->parts) return no_memory();
+    v->kind = are_products(l, v) ? MST_GRADIENT_PRODUCT : are_sparse(l, v) ? MST_GRADIENT_SPARSE : MST_GRADIENT_DENSE;
+    if (v->kind == MST_GRADIENT_DENSE) return collect_parts(l, v, 0, shards);
+    if (v->kind == MST_GRADIENT_SPARSE) return sum_rows(l, v);
+    for (int32_t s = 0; s < shards; s++) {
+        const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, v->gradient[s])];
+        v->parts[v->num_parts++] = (mst_gradient_part){{s, 1}, node->src[0], node->src[1]};
+    }
+    return MST_OK;
+}
+
+/* ---- between domains: reduce_scatter and all_gather ---- */
+
+enum { BUCKET_BYTES = 4 << 20 };
+
+/* Elements FIRST to FIRST + COUNT - 1 of a variable's gradient, summed on DEVICE. */
+static mst_status sum_piece(mst_lowering *l, const mst_updated *v, int64_t first, int64_t count, int32_t device,
+                            int32_t *out) {
+    const mst_spec spec = {.dtype = l->plan->value[v->parts[0].value].spec.dtype, .shape = mst_shape_make(1, &count)};
+    int32_t *src = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *src), added;
+    mst_leaf *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
+    if (!src || !leaf) return no_memory();
+    for (int32_t i = 0; i < v->num_parts; i++) {
+        const mst_piece_options piece = {.offset = first};
+        MST_TRY(mst_lowering_node(l, &mst_op_piece, "piece", &piece, sizeof piece, 1, &v->parts[i].value, 1, &spec,
+                                  mst_lowering_device(l, v->parts[i].value), &added));
+        src[i] = l->plan->node[added].dst;
+        leaf[i] = v->parts[i].leaf;
+    }
+    const mst_sum_leaves_options options = {.num_shards = l->options->num_shards, .leaf = leaf};
+    MST_TRY(mst_lowering_node(l, &mst_op_sum_leaves, "sum", &options, sizeof options, v->num_parts, src, 1, &spec,
+                              device, &added));
+    *out = l->plan->node[added].dst;
+    return MST_OK;
+}
+
+/* A bucket of the gradients of a set's variables, and how much of it has an owner. */
+typedef struct bucket {
+    int64_t bytes, done;
+} bucket;
+
+/* Cuts a variable's gradient into pieces, each summed by the domain that owns it: the units of a bucket are shared out
+ * among the domains in their order. */
+static mst_status scatter_variable(mst_lowering *l, mst_updated *v, bucket *b) {
+    const mst_update_set *s = &l->sets[v->set];
+    const int64_t units = mst_num_units(*mst_lowering_shape(l, v)), each = mst_unit_elements(*mst_lowering_shape(l, v));
+    const int64_t count = mst_shape_count(*mst_lowering_shape(l, v));
+    const int64_t size = (int64_t)mst_dtype_size(l->plan->value[v->parts[0].value].spec.dtype);
+    v->piece = mst_lowering_alloc(l, (size_t)units + 1, sizeof *v->piece);
+    v->first = mst_lowering_alloc(l, (size_t)units + 1, sizeof *v->first);
+    if (!v->piece || !v->first) return no_memory();
+    int64_t first = 0;
+    int32_t owner = -1;
+    for (int64_t u = 0; u <= units; u++) {
+        const int64_t share = b->bytes ? b->done * s->num_domains / b->bytes : 0;
+        const int32_t next = (int32_t)(share < s->num_domains ? share : s->num_domains - 1);
+        const int64_t at = u * each < count ? u * each : count;
+        if (at > first && (u == units || next != owner)) {
+            v->first[v->num_pieces] = first;
+            MST_TRY(sum_piece(l, v, first, at - first, s->ordered[s->domain_start[owner]], &v->piece[v->num_pieces]));
+            v->num_pieces++;
+            first = at;
+        }
+        owner = next;
+        if (u < units) b->done += ((u + 1) * each < count ? each : count - at) * size;
+    }
+    return MST_OK;
+}
+
+/* The variables from the last to the first: so their gradients become ready. */
+mst_status mst_lowering_scatter(mst_lowering *l, int32_t set_index) {
+    const int32_t num = l->options->num_variables;
+    for (int32_t last = num - 1; last >= 0;) {
+        bucket b = {0};
+        int32_t v = last;
+        for (; v >= 0 && b.bytes < BUCKET_BYTES; v--)
+            if (l->variables[v].set == set_index && l->variables[v].kind == MST_GRADIENT_DENSE)
+                b.bytes += mst_shape_count(*mst_lowering_shape(l, &l->variables[v])) *
+                           (int64_t)mst_dtype_size(l->plan->value[l->variables[v].parts[0].value].spec.dtype);
+        for (int32_t k = last; k > v; k--)
+            if (l->variables[k].set == set_index && l->variables[k].kind == MST_GRADIENT_DENSE)
+                MST_TRY(scatter_variable(l, &l->variables[k], &b));
+        last = v;
+    }
+    return MST_OK;
+}

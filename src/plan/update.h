@@ -1,0 +1,71 @@
+/** What the files that lower apply_gradients share: update.c, gradients.c. */
+#ifndef MUSTER_PLAN_UPDATE_H
+#define MUSTER_PLAN_UPDATE_H
+
+#include "op/apply_gradients.h"
+#include "plan/distribute.h"
+#include "plan/ops.h"
+
+/** Some shards of a variable's gradient, and the value that holds their sum. */
+typedef struct mst_gradient_part {
+    mst_leaf leaf;
+    int32_t value;
+    int32_t second; /**< of a product or a sparse gradient, which have two values */
+} mst_gradient_part;
+
+/** One variable of the update that is lowered. */
+typedef struct mst_updated {
+    int32_t source; /**< in apply_gradients: of the variable itself */
+    int32_t set;
+    int32_t *gradient; /**< by shard: value */
+    mst_gradient_kind kind;
+    int32_t num_parts;
+    mst_gradient_part *parts;
+    int32_t num_pieces; /**< of its sum, where that comes from several domains */
+    int32_t *piece;     /**< values */
+    int64_t *first;     /**< elements */
+} mst_updated;
+
+/** Devices that keep the same variables. */
+typedef struct mst_update_set {
+    const mst_mirror_devices *mirrored; /**< NULL: one device */
+    int32_t num_devices;
+    const int32_t *device;
+    int32_t num_domains;
+    int32_t *domain_start; /**< [num_domains + 1], in `ordered` */
+    int32_t *ordered;      /**< the devices, those of a domain side by side */
+} mst_update_set;
+
+typedef struct mst_lowering {
+    mst_distribution *d;
+    mst_plan *plan;
+    int32_t node;
+    const mst_apply_options *options;
+    const int32_t *src; /**< of the node */
+    mst_updated *variables;
+    mst_update_set *sets;
+    int32_t num_sets, set_capacity;
+    int32_t scalars;  /**< value */
+    int32_t factors;  /**< value: what gradients are multiplied by, -1 */
+    int32_t *control; /**< nodes that make up the update */
+    int64_t num_control, control_capacity;
+    int32_t penalty; /**< value of the sum of penalties so far, -1 */
+} mst_lowering;
+
+/** Memory that lives as long as the plan. */
+void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
+int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
+int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
+const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
+/** Whether gradients are multiplied by a factor that depends on all of them. */
+bool mst_lowering_clips(const mst_lowering *l);
+/** A new node "<name of apply_gradients>/NAME". */
+MST_CHECKED mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name, const void *options,
+                                         size_t options_size, int num_src, const int32_t *src, int num_dst,
+                                         const mst_spec *dst, int32_t device, int32_t *out);
+/** Finds what the gradient of V is, and what of it is added up before it is sent on. */
+MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
+/** Sums the gradients of the variables of a set over its domains, each a share. */
+MST_CHECKED mst_status mst_lowering_scatter(mst_lowering *l, int32_t set);
+
+#endif

@@ -1,0 +1,203 @@
+/* Gradients of gather: only the rows that they have are added up and sent, and rules that can leave the others alone do
+ * so, under every strategy with the same bits. test/parity/sparse_test.py compares the values with TensorFlow's. */
+#include <math.h>
+
+#include "support/test.h"
+#include "support/training.h"
+
+#include "muster/store.h"
+
+enum { ROWS = 5000, COLUMNS = 6, TAKEN = 40, STEPS = 3 };
+
+typedef struct embedding {
+    bool twice; /* the table is used by two gathers */
+    mst_value table;
+} embedding;
+
+/* Words drawn in the graph: other ones in each shard and step. */
+static void build_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
+    embedding *e = context;
+    (void)shard;
+    e->table = mst_get_variable(graph, "table", MST_SHAPE(ROWS, COLUMNS), MST_F32,
+                                mst_random_uniform_initializer(.low = -1, .high = 1));
+    mst_value words = mst_random_uniform_int(graph, MST_SHAPE(TAKEN, 3), .high = ROWS / 2, .dtype = MST_I64);
+    mst_value x = mst_reduce_mean(mst_gather(e->table, words, 0), .axes = MST_AXES(1));
+    if (e->twice) {
+        mst_value more = mst_random_uniform_int(graph, MST_SHAPE(TAKEN), .high = 9, .dtype = MST_I32);
+        x = mst_add(x, mst_gather(e->table, more, 0));
+    }
+    mst_value w = mst_get_variable(graph, "w", MST_SHAPE(COLUMNS, 1), MST_F32, mst_constant_initializer(0.5));
+    out->loss = mst_square(mst_reshape(mst_matmul(x, w), MST_SHAPE(TAKEN)));
+}
+
+typedef struct trained {
+    mst_tensor *table;
+    double loss;
+} trained;
+
+static trained train(embedding e, mst_optimizer optimizer, mst_strategy strategy, const char *devices) {
+    trained result;
+    mst_graph *g = engine_graph();
+    mst_step_values values;
+    mst_session *session = engine_session(g, devices);
+    const char *names[16];
+    strategy.num_devices = strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(session);
+    for (int i = 0; i < strategy.num_devices; i++) names[i] = mst_session_device(session, i);
+    strategy.devices = names;
+    mst_strategy_build(g, &strategy, &optimizer, build_replica, &e, &values);
+    EXPECT_OK(mst_graph_check(g));
+    EXPECT_OK(mst_session_init_variables(session));
+    mst_value fetch[] = {values.loss, values.train};
+    for (int i = 0; i < STEPS; i++) {
+        mst_tensor *got[2] = {NULL};
+        EXPECT_OK(mst_session_run(session, NULL, 0, fetch, 2, got));
+        result.loss = mst_tensor_get(got[0], 0);
+        mst_tensor_release(got[0]);
+    }
+    EXPECT_OK(mst_session_get_variable(session, e.table, &result.table));
+    engine_end(g, session);
+    return result;
+}
+
+static const struct {
+    const char *name;
+    mst_optimizer optimizer;
+} cases[] = {
+    {"sgd", {.rule = "sgd", .learning_rate = 0.5}},
+    {"momentum", {.rule = "sgd", .learning_rate = 0.5, .momentum = 0.9}},
+    {"momentum with average and decay",
+     {.rule = "sgd", .learning_rate = 0.5, .momentum = 0.9, .ema_decay = 0.9, .weight_decay = 0.01}},
+    {"adagrad", {.rule = "adagrad", .learning_rate = 0.5}},
+    {"rmsprop, clipped", {.rule = "rmsprop", .learning_rate = 0.1, .clip_global_norm = 0.01}},
+    {"ftrl", {.rule = "ftrl", .learning_rate = 0.1, .clip_value = 0.001}},
+    {"adam", {.rule = "adam", .learning_rate = 0.1}},
+    {"adam, clipped", {.rule = "adam", .learning_rate = 0.1, .clip_norm = 0.01}},
+};
+
+static void bits_do_not_depend_on_the_strategy(void **state) {
+    (void)state;
+    static const struct {
+        mst_strategy_kind kind;
+        const char *devices;
+    } places[] = {{MST_STRATEGY_ONE, "cpu:1/1"},       {MST_STRATEGY_ONE, "cpu:1/2"},
+                  {MST_STRATEGY_TOWERS, "cpu:2/1"},    {MST_STRATEGY_MIRRORED, "cpu:2/1"},
+                  {MST_STRATEGY_MIRRORED, "cpu:4/1"},  {MST_STRATEGY_MIRRORED, "cpu:1/1,island:1/1"},
+                  {MST_STRATEGY_TOWERS, "island:2/1"}, {MST_STRATEGY_MIRRORED, "island:4/1"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int twice = 0; twice < 2; twice++) {
+            trained first = {NULL, 0};
+            for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+                trained t =
+                    train((embedding){.twice = twice}, mst_optimizer_named(cases[c].optimizer.rule, cases[c].optimizer),
+                          (mst_strategy){.kind = places[p].kind, .num_shards = 4}, places[p].devices);
+                if (p == 0) {
+                    first = t;
+                    continue;
+                }
+                if (memcmp(mst_tensor_data(t.table), mst_tensor_data(first.table), mst_tensor_bytes(t.table)) != 0 ||
+                    memcmp(&t.loss, &first.loss, sizeof t.loss) != 0)
+                    fail_msg("%s: strategy %d on %s gives another table", cases[c].name, (int)places[p].kind,
+                             places[p].devices);
+                mst_tensor_release(t.table);
+            }
+            mst_tensor_release(first.table);
+        }
+}
+
+/* ---- by hand ---- */
+
+typedef struct table {
+    mst_graph *g;
+    mst_session *session;
+    mst_value variable, values, rows, gradient, train;
+} table;
+
+static table make_table(mst_optimizer optimizer, float l2) {
+    table t = {.g = engine_graph()};
+    t.variable = mst_get_variable(t.g, "table", MST_SHAPE(4, 2), MST_F64, mst_constant_initializer(1), .l2 = l2);
+    t.values = mst_placeholder(t.g, MST_F64, MST_SHAPE(-1, 2), "values");
+    t.rows = mst_placeholder(t.g, MST_I32, MST_SHAPE(-1), "rows");
+    t.gradient = mst_gather_grad(t.values, t.rows, t.variable, 0);
+    t.train = mst_apply_gradients(&optimizer, &t.gradient, &t.variable, 1, MST_NONE);
+    t.session = engine_session(t.g, "cpu:1/1");
+    EXPECT_OK(mst_session_init_variables(t.session));
+    return t;
+}
+
+static mst_status step(table *t, int64_t n, const double *values, const int32_t *rows, mst_tensor **gradient) {
+    mst_feed feed[2] = {{.value = t->values}, {.value = t->rows}};
+    mst_tensor *got[2] = {NULL};
+    EXPECT_OK(mst_tensor_copy(MST_F64, MST_SHAPE(n, 2), values, &feed[0].tensor));
+    EXPECT_OK(mst_tensor_copy(MST_I32, MST_SHAPE(n), rows, &feed[1].tensor));
+    mst_value fetch[] = {t->train, t->gradient};
+    mst_status status = mst_session_run(t->session, feed, 2, fetch, gradient ? 2 : 1, got);
+    if (gradient) *gradient = got[1];
+    for (int i = 0; i < 2; i++) mst_tensor_release(feed[i].tensor);
+    return status;
+}
+
+static void expect_table(table *t, const double *wanted) {
+    mst_tensor *value;
+    EXPECT_OK(mst_session_get_variable(t->session, t->variable, &value));
+    for (int64_t i = 0; i < 8; i++) {
+        const double got = mst_tensor_get(value, i);
+        if (fabs(got - wanted[i]) > 1e-12) fail_msg("element %d is %g, not %g", (int)i, got, wanted[i]);
+    }
+    mst_tensor_release(value);
+}
+
+static void momentum_moves_only_the_rows_of_the_gradient(void **state) {
+    (void)state;
+    table t = make_table(mst_sgd(.learning_rate = 1, .momentum = 0.5), 0);
+    EXPECT_OK(step(&t, 3, (double[]){1, 2, 3, 4, 5, 6}, (int32_t[]){2, 0, 2}, NULL));
+    expect_table(&t, (double[]){-2, -3, 1, 1, -5, -7, 1, 1});
+    /* rows 0 and 2 have momentum, and row 0 none of this gradient */
+    EXPECT_OK(step(&t, 1, (double[]){1, 1}, (int32_t[]){2}, NULL));
+    expect_table(&t, (double[]){-2, -3, 1, 1, -5 - 3 - 1, -7 - 4 - 1, 1, 1});
+    EXPECT_OK(step(&t, 0, (double[]){0}, (int32_t[]){0}, NULL));
+    expect_table(&t, (double[]){-2, -3, 1, 1, -9, -12, 1, 1});
+    engine_end(t.g, t.session);
+}
+
+static void weight_decay_and_penalty_reach_all_rows(void **state) {
+    (void)state;
+    table t = make_table(mst_sgd(.learning_rate = 1, .weight_decay = 0.5), 0);
+    EXPECT_OK(step(&t, 1, (double[]){1, 2}, (int32_t[]){3}, NULL));
+    expect_table(&t, (double[]){0.5, 0.5, 0.5, 0.5, 0.5, 0.5, -0.5, -1.5});
+    engine_end(t.g, t.session);
+    t = make_table(mst_sgd(.learning_rate = 1, .momentum = 0.5), 0.25f);
+    EXPECT_OK(step(&t, 1, (double[]){1, 2}, (int32_t[]){3}, NULL));
+    expect_table(&t, (double[]){0.75, 0.75, 0.75, 0.75, 0.75, 0.75, -0.25, -1.25});
+    engine_end(t.g, t.session);
+}
+
+static void who_reads_the_gradient_gets_it_dense(void **state) {
+    (void)state;
+    mst_tensor *gradient;
+    table t = make_table(mst_sgd(.learning_rate = 1), 0);
+    EXPECT_OK(step(&t, 3, (double[]){1, 2, 3, 4, 5, 6}, (int32_t[]){2, 0, 2}, &gradient));
+    const double wanted[] = {3, 4, 0, 0, 6, 8, 0, 0};
+    for (int64_t i = 0; i < 8; i++) assert_true(mst_tensor_get(gradient, i) == wanted[i]);
+    expect_table(&t, (double[]){-2, -3, 1, 1, -5, -7, 1, 1});
+    mst_tensor_release(gradient);
+    engine_end(t.g, t.session);
+}
+
+static void index_out_of_range_changes_nothing(void **state) {
+    (void)state;
+    table t = make_table(mst_sgd(.learning_rate = 1), 0);
+    EXPECT_ERROR(step(&t, 2, (double[]){1, 2, 3, 4}, (int32_t[]){1, 4}, NULL), MST_INVALID, "index 4 is not in [0, 4)");
+    expect_table(&t, (double[]){1, 1, 1, 1, 1, 1, 1, 1});
+    engine_end(t.g, t.session);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bits_do_not_depend_on_the_strategy),
+        cmocka_unit_test(momentum_moves_only_the_rows_of_the_gradient),
+        cmocka_unit_test(weight_decay_and_penalty_reach_all_rows),
+        cmocka_unit_test(who_reads_the_gradient_gets_it_dense),
+        cmocka_unit_test(index_out_of_range_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
