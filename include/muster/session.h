@@ -94,6 +94,20 @@ MST_API int64_t mst_session_copied_bytes(const mst_session *session);
 /** Number of plans made. */
 MST_API int64_t mst_session_num_plans(const mst_session *session);
 
+/** What a plan has, over all devices. */
+typedef struct mst_plan_info {
+    double seconds;         /**< that it took to make */
+    int64_t nodes;          /**< that run in a step; a node that several devices share is one for each */
+    int64_t waits;          /**< of one device for another */
+    int64_t crossings;      /**< values that go from one memory domain to another */
+    int64_t crossing_bytes; /**< of these, in each step */
+    int64_t arena_bytes;    /**< memory of a step */
+    int64_t most_bytes;     /**< of the device that has most of it */
+    int64_t plan_bytes;     /**< memory of the plan itself, about */
+} mst_plan_info;
+/** Of the plan that the last run used; all 0 before the first. */
+MST_API mst_plan_info mst_session_plan_info(mst_session *session);
+
 #ifdef __cplusplus
 }
 #endif

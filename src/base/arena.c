@@ -50,6 +50,12 @@ char *mst_arena_print(mst_arena *arena, const char *format, ...) {
     return text;
 }
 
+size_t mst_arena_bytes(const mst_arena *arena) {
+    size_t bytes = 0;
+    for (const mst_arena_block *block = arena->block; block; block = block->next) bytes += sizeof *block + block->size;
+    return bytes;
+}
+
 void mst_arena_free(mst_arena *arena) {
     while (arena->block) {
         mst_arena_block *next = arena->block->next;

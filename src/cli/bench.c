@@ -1,4 +1,4 @@
-/** muster bench mlp, muster bench ops: how fast, as ratios. */
+/** muster bench mlp, ops, plan: how fast, as ratios. */
 #include "cli/bench.h"
 
 #include <stddef.h>
@@ -19,35 +19,45 @@ static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {
 static const struct {
     const char *name;
     int (*run)(const bench_options *options);
-} benchmarks[] = {{"mlp", bench_mlp}, {"ops", bench_ops}};
+} benchmarks[] = {{"mlp", bench_mlp}, {"ops", bench_ops}, {"plan", bench_plan}};
 
+/* Options that only one of them has. */
+static const struct {
+    const char *option;
+    int (*run)(const bench_options *options);
+} own[] = {{"peers", bench_mlp}, {"op", bench_ops}};
+
+enum { NUM_OWN = sizeof own / sizeof *own };
 enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 
 static int run(const command_call *call) {
     const char *names[NUM_BENCHMARKS + 1] = {NULL};
-    if (!call->num_positional) return command_fail(EXIT_USAGE, "bench: which one? write bench mlp or bench ops");
+    if (!call->num_positional)
+        return command_fail(EXIT_USAGE, "bench: which one? write bench mlp, bench ops or bench plan");
     for (int i = 0; i < NUM_BENCHMARKS; i++) {
         names[i] = benchmarks[i].name;
         if (option_same_word(names[i], call->positional[0])) {
-            bool ops = benchmarks[i].run == bench_ops;
-            if (option_given(call->list, ops ? "peers" : "op"))
-                return command_fail(EXIT_USAGE, "bench %s: has no option --%s", names[i], ops ? "peers" : "op");
+            for (int k = 0; k < NUM_OWN; k++)
+                if (benchmarks[i].run != own[k].run && option_given(call->list, own[k].option))
+                    return command_fail(EXIT_USAGE, "bench %s: has no option --%s", names[i], own[k].option);
             return benchmarks[i].run(call->options);
         }
     }
-    return command_unknown("benchmark", call->positional[0], names, "there are mlp and ops");
+    return command_unknown("benchmark", call->positional[0], names, "there are mlp, ops and plan");
 }
 
 const command command_bench = {
     .name = "bench",
     .summary = "measures how fast Muster is here, as ratios",
-    .usage = "mlp|ops [options]",
+    .usage = "mlp|ops|plan [options]",
     .notes =
         "mlp measures the network 784-500-10 with batch 100 a replica against what the machine could do, and with "
-        "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops.",
+        "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops. "
+        "plan measures how plans, calls and "
+        "snapshots grow with the graph and the devices.",
     .sections = sections,
     .options_size = sizeof(bench_options),
     .max_positional = 1,
-    .words = "mlp ops",
+    .words = "mlp ops plan",
     .run = run,
 };

@@ -15,5 +15,7 @@ typedef struct bench_options {
 int bench_mlp(const bench_options *options);
 /** Each op's kernel against its limit of bytes or flops. */
 int bench_ops(const bench_options *options);
+/** Plans, calls and snapshots: how they grow with variables, nodes, devices and feeds. */
+int bench_plan(const bench_options *options);
 
 #endif

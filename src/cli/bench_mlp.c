@@ -22,6 +22,7 @@
 #include "base/simd.h"
 #include "cli/bench.h"
 #include "cli/bench_peers.h"
+#include "cli/bench_table.h"
 #include "cli/command.h"
 #include "muster/muster.h"
 
@@ -32,13 +33,7 @@ enum {
     CLASSES = 10,
     PARAMETERS = INPUTS * HIDDEN + HIDDEN + HIDDEN * CLASSES + CLASSES
 };
-enum { ROUNDS = 7, PLAN_NODES = 100000, MAX_ARGUMENTS = 48 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
+enum { ROUNDS = BENCH_ROUNDS, PLAN_NODES = 100000, MAX_ARGUMENTS = 48 };
 
 /* ---- the limit: bare sgemm calls of the same shapes, and one pass over the parameters ---- */
 
@@ -100,8 +95,8 @@ static double measure_bare(bool (*step)(bare *), double seconds) {
         bool good = true;
         for (int i = 0; i < 100; i++) good &= step(&b);
         int64_t steps = 0;
-        double start = now(), elapsed = 0;
-        for (; elapsed < seconds && good; elapsed = now() - start)
+        double start = bench_now(), elapsed = 0;
+        for (; elapsed < seconds && good; elapsed = bench_now() - start)
             for (int i = 0; i < 20; i++, steps++) good &= step(&b);
         if (good) rate = (double)(steps * BATCH) / elapsed;
     }
@@ -161,7 +156,7 @@ static bool start_training(child *c, const char *devices, const char *strategy, 
                                             NULL};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return false;
-    c->started = now();
+    c->started = bench_now();
     c->pid = fork();
     if (c->pid == 0) {
         if (dup2(ends[1], STDOUT_FILENO) >= 0) execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
@@ -187,7 +182,7 @@ static bool finish_training(child *c, measured *out) {
     int status;
     struct rusage usage;
     if (wait4(c->pid, &status, 0, &usage) != c->pid) return false;
-    out->wall = now() - c->started;
+    out->wall = bench_now() - c->started;
     out->peak_mb = (double)usage.ru_maxrss / 1024;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
@@ -221,9 +216,9 @@ static double measure_plan(int64_t nodes) {
     mst_value x = mst_placeholder(graph, MST_F32, MST_SHAPE(-1), "x"), y = x;
     for (int64_t i = 1; i < nodes; i++) y = i % 2 ? mst_add(y, x) : mst_tanh(y);
     if (mst_session_create(graph, NULL, &session)) goto done;
-    double start = now();
+    double start = bench_now();
     mst_feed feed = {.value = x, .tensor = tensor};
-    if (mst_session_run(session, &feed, 1, &y, 1, &output) == MST_OK) seconds = now() - start;
+    if (mst_session_run(session, &feed, 1, &y, 1, &output) == MST_OK) seconds = bench_now() - start;
 done:
     mst_tensor_release(tensor);
     mst_tensor_release(output);
@@ -251,46 +246,6 @@ static int64_t installed_size(void) {
 }
 
 /* ---- the table ---- */
-
-typedef struct row {
-    const char *key, *what, *unit;
-    double reach; /* what is asked for; 0: nothing */
-    bool at_most;
-    double value[ROUNDS];
-    int count;
-} row;
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const row *r) {
-    double sorted[ROUNDS];
-    memcpy(sorted, r->value, sizeof sorted);
-    qsort(sorted, (size_t)r->count, sizeof *sorted, compare);
-    return r->count ? sorted[r->count / 2] : 0;
-}
-
-static void add(row *r, double value) {
-    if (r->count < ROUNDS) r->value[r->count++] = value;
-}
-
-static void print_row(const row *r, bool json) {
-    if (!r->count) return;
-    double value = median(r);
-    if (json) {
-        printf("{\"key\":\"%s\",\"value\":%.6g,\"reach\":%.6g}\n", r->key, value, r->reach);
-        return;
-    }
-    const char *verdict = r->reach == 0                                          ? ""
-                          : (r->at_most ? value <= r->reach : value >= r->reach) ? "reached"
-                                                                                 : "MISSED";
-    char reach[48] = "";
-    if (r->reach != 0)
-        snprintf(reach, sizeof reach, "%s %g %s", r->at_most ? "at most" : "at least", r->reach, r->unit);
-    printf("  %-62s %12.4g %-12s %-22s %s\n", r->what, value, r->unit, reach, verdict);
-}
 
 enum {
     BARE,
@@ -324,43 +279,38 @@ enum {
     NUM_ROWS
 };
 
-#define RATE(key, what) \
-    { key, what, "examples/s", 0, false, {0}, 0 }
-#define AT_LEAST(key, what, unit, reach) \
-    { key, what, unit, reach, false, {0}, 0 }
-#define AT_MOST(key, what, unit, reach) \
-    { key, what, unit, reach, true, {0}, 0 }
-
-static row rows[NUM_ROWS] = {
-    [BARE] = RATE("bare", "limit: bare sgemm calls and one pass, one thread"),
-    [PRODUCTS] = RATE("products", "bare sgemm calls and nothing else, twice one thread"),
-    [ONE] = RATE("one", "one device, one thread"),
-    [MIRRORED] = RATE("mirrored", "two logical CPU devices, mirrored"),
-    [PAIR] = RATE("pair", "two independent one-device processes"),
-    [ONE_TO_BARE] = AT_LEAST("one_to_bare", "one device / limit", "x", 0.9),
-    [MIRRORED_TO_PAIR] = AT_LEAST("mirrored_to_pair", "mirrored / two independent processes", "x", 0.95),
-    [MIRRORED_TO_PRODUCTS] = AT_LEAST("mirrored_to_products", "mirrored / bare sgemm calls and nothing else", "x", 0),
-    [FIRST_STEP] = AT_MOST("first_step", "process start to end, one step, data read from gzip", "s", 0.3),
-    [PEAK] = AT_MOST("peak", "peak memory beyond the data as stored", "MB", 60),
-    [PLAN] = AT_MOST("plan", "plan of a graph of 100,000 nodes, and its first run", "s", 2),
-    [PLAN_GROWTH] = AT_MOST("plan_growth", "time a node, 100,000 nodes / 25,000 nodes", "x", 0),
-    [SIZE] = AT_MOST("size", "library and command", "MB", 5),
-    [TF_GUIDE] = RATE("tensorflow_guide", "TensorFlow, Keras' fit"),
-    [TF_STEP] = RATE("tensorflow_step", "TensorFlow, own loop, a call a step"),
-    [TF_LOOP] = RATE("tensorflow_loop", "TensorFlow, many steps in one compiled call"),
-    [TF_MIRRORED_GUIDE] = RATE("tensorflow_mirrored_guide", "MirroredStrategy over two CPU devices, Keras' fit"),
-    [TF_MIRRORED_STEP] = RATE("tensorflow_mirrored_step", "MirroredStrategy, own loop, a call a step"),
-    [TF_MIRRORED_LOOP] = RATE("tensorflow_mirrored_loop", "MirroredStrategy, many steps in one compiled call"),
-    [TORCH_GUIDE] = RATE("pytorch_guide", "PyTorch, the loop of its guide"),
-    [TORCH_STEP] = RATE("pytorch_step", "PyTorch, the least code a step"),
-    [TO_PEERS_GUIDE] = AT_LEAST("to_peers_guide", "Muster mirrored / best of both, as their guides do it", "x", 2),
-    [TO_PEERS_BY_STEP] = AT_LEAST("to_peers_by_step", "Muster mirrored / best of both, a call a step", "x", 2),
-    [TO_PEERS] = AT_LEAST("to_peers", "Muster mirrored / best of both, any way", "x", 2),
+static bench_row rows[NUM_ROWS] = {
+    [BARE] = BENCH_RATE("bare", "limit: bare sgemm calls and one pass, one thread"),
+    [PRODUCTS] = BENCH_RATE("products", "bare sgemm calls and nothing else, twice one thread"),
+    [ONE] = BENCH_RATE("one", "one device, one thread"),
+    [MIRRORED] = BENCH_RATE("mirrored", "two logical CPU devices, mirrored"),
+    [PAIR] = BENCH_RATE("pair", "two independent one-device processes"),
+    [ONE_TO_BARE] = BENCH_AT_LEAST("one_to_bare", "one device / limit", "x", 0.9),
+    [MIRRORED_TO_PAIR] = BENCH_AT_LEAST("mirrored_to_pair", "mirrored / two independent processes", "x", 0.95),
+    [MIRRORED_TO_PRODUCTS] =
+        BENCH_AT_LEAST("mirrored_to_products", "mirrored / bare sgemm calls and nothing else", "x", 0),
+    [FIRST_STEP] = BENCH_AT_MOST("first_step", "process start to end, one step, data read from gzip", "s", 0.3),
+    [PEAK] = BENCH_AT_MOST("peak", "peak memory beyond the data as stored", "MB", 60),
+    [PLAN] = BENCH_AT_MOST("plan", "plan of a graph of 100,000 nodes, and its first run", "s", 2),
+    [PLAN_GROWTH] = BENCH_AT_MOST("plan_growth", "time a node, 100,000 nodes / 25,000 nodes", "x", 0),
+    [SIZE] = BENCH_AT_MOST("size", "library and command", "MB", 5),
+    [TF_GUIDE] = BENCH_RATE("tensorflow_guide", "TensorFlow, Keras' fit"),
+    [TF_STEP] = BENCH_RATE("tensorflow_step", "TensorFlow, own loop, a call a step"),
+    [TF_LOOP] = BENCH_RATE("tensorflow_loop", "TensorFlow, many steps in one compiled call"),
+    [TF_MIRRORED_GUIDE] = BENCH_RATE("tensorflow_mirrored_guide", "MirroredStrategy over two CPU devices, Keras' fit"),
+    [TF_MIRRORED_STEP] = BENCH_RATE("tensorflow_mirrored_step", "MirroredStrategy, own loop, a call a step"),
+    [TF_MIRRORED_LOOP] = BENCH_RATE("tensorflow_mirrored_loop", "MirroredStrategy, many steps in one compiled call"),
+    [TORCH_GUIDE] = BENCH_RATE("pytorch_guide", "PyTorch, the loop of its guide"),
+    [TORCH_STEP] = BENCH_RATE("pytorch_step", "PyTorch, the least code a step"),
+    [TO_PEERS_GUIDE] =
+        BENCH_AT_LEAST("to_peers_guide", "Muster mirrored / best of both, as their guides do it", "x", 2),
+    [TO_PEERS_BY_STEP] = BENCH_AT_LEAST("to_peers_by_step", "Muster mirrored / best of both, a call a step", "x", 2),
+    [TO_PEERS] = BENCH_AT_LEAST("to_peers", "Muster mirrored / best of both, any way", "x", 2),
     [TO_TF_MIRRORED_GUIDE] =
-        AT_LEAST("to_tensorflow_mirrored_guide", "Muster mirrored / MirroredStrategy, Keras' fit", "x", 6),
-    [TO_TF_MIRRORED] = AT_LEAST("to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy, any way", "x", 6),
-    [TF_FIRST] = AT_MOST("tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0),
-    [TORCH_FIRST] = AT_MOST("pytorch_first_step", "PyTorch: process start to first step done", "s", 0),
+        BENCH_AT_LEAST("to_tensorflow_mirrored_guide", "Muster mirrored / MirroredStrategy, Keras' fit", "x", 6),
+    [TO_TF_MIRRORED] = BENCH_AT_LEAST("to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy, any way", "x", 6),
+    [TF_FIRST] = BENCH_AT_MOST("tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0),
+    [TORCH_FIRST] = BENCH_AT_MOST("pytorch_first_step", "PyTorch: process start to first step done", "s", 0),
 };
 
 static bool measure_round(double seconds, int64_t steps) {
@@ -373,34 +323,34 @@ static bool measure_round(double seconds, int64_t steps) {
     mirrored.examples_per_sec = (mirrored.examples_per_sec + again.examples_per_sec) / 2;
     if (!train("cpu:1/1", "one", BATCH, 1, &first)) return false;
     const double data_mb = 60000.0 * (28 * 28 + 1) / 1e6;
-    add(&rows[BARE], limit);
-    add(&rows[PRODUCTS], products);
-    add(&rows[ONE], one.examples_per_sec);
-    add(&rows[MIRRORED], mirrored.examples_per_sec);
-    add(&rows[PAIR], pair);
-    add(&rows[ONE_TO_BARE], one.examples_per_sec / limit);
-    add(&rows[MIRRORED_TO_PAIR], mirrored.examples_per_sec / pair);
-    add(&rows[MIRRORED_TO_PRODUCTS], mirrored.examples_per_sec / products);
-    add(&rows[FIRST_STEP], first.wall);
-    add(&rows[PEAK], one.peak_mb * 1.048576 - data_mb);
+    bench_add(&rows[BARE], limit);
+    bench_add(&rows[PRODUCTS], products);
+    bench_add(&rows[ONE], one.examples_per_sec);
+    bench_add(&rows[MIRRORED], mirrored.examples_per_sec);
+    bench_add(&rows[PAIR], pair);
+    bench_add(&rows[ONE_TO_BARE], one.examples_per_sec / limit);
+    bench_add(&rows[MIRRORED_TO_PAIR], mirrored.examples_per_sec / pair);
+    bench_add(&rows[MIRRORED_TO_PRODUCTS], mirrored.examples_per_sec / products);
+    bench_add(&rows[FIRST_STEP], first.wall);
+    bench_add(&rows[PEAK], one.peak_mb * 1.048576 - data_mb);
     return true;
 }
 
 static void measure_rest(void) {
     double small = measure_plan(PLAN_NODES / 4), large = measure_plan(PLAN_NODES);
     if (small > 0 && large > 0) {
-        add(&rows[PLAN], large);
-        add(&rows[PLAN_GROWTH], large / (4 * small));
+        bench_add(&rows[PLAN], large);
+        bench_add(&rows[PLAN_GROWTH], large / (4 * small));
     }
-    add(&rows[SIZE], (double)installed_size() / 1e6);
+    bench_add(&rows[SIZE], (double)installed_size() / 1e6);
 }
 
-static void add_measured(row *r, double value) {
-    if (value > 0) add(r, value);
+static void add_measured(bench_row *r, double value) {
+    if (value > 0) bench_add(r, value);
 }
 
-static void add_ratio(row *r, double value, double to) {
-    if (to > 0) add(r, value / to);
+static void add_ratio(bench_row *r, double value, double to) {
+    if (to > 0) bench_add(r, value / to);
 }
 
 /* Muster before and after the peers: the machine drifts. */
@@ -446,6 +396,6 @@ int bench_mlp(const bench_options *options) {
             return command_fail(EXIT_FAILED, "bench mlp: a measurement failed in round %d", round + 1);
     measure_rest();
     if (options->peers) measure_peers(options->seconds, steps);
-    for (int i = 0; i < NUM_ROWS; i++) print_row(&rows[i], options->json);
+    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return EXIT_DONE;
 }

@@ -1,8 +1,9 @@
 /* Reverse-mode differentiation of a graph by its own ops.
  *
- * Only nodes between the sources and the target take part. They are visited from the newest to the oldest, which is a
- * reverse order of execution; each hands the gradients of its outputs to its sources, where they meet in an add_n, in
- * the order of the nodes that made them, so that the sum is the same every time. */
+ * Only nodes between the sources and the target take part, and only what the target depends on is looked at: a graph of
+ * many replicas is differentiated in a time that grows with their number. Nodes are visited from the newest to the
+ * oldest, which is a reverse order of execution; each hands the gradients of its outputs to its sources, where they
+ * meet in an add_n, in the order of the nodes that made them, so that the sum is the same every time. */
 #include <stdlib.h>
 
 #include "graph/graph.h"
@@ -14,19 +15,31 @@ typedef struct terms {
     int64_t count, capacity;
 } terms;
 
+/* A node that the target depends on. */
+typedef struct step {
+    mst_node *node;
+    bool reached; /* it depends on a source */
+    terms *terms; /* one an output; NULL where none came */
+} step;
+
 typedef struct walk {
     mst_graph *graph;
-    int64_t num_nodes;  /* before the first gradient node */
-    bool *reached;      /* the node depends on a source */
-    terms **node_terms; /* per node: one `terms` an output, NULL where none came */
-    mst_arena memory;   /* of all terms */
+    int64_t number; /* of this walk over the graph */
+    step *steps;    /* by the nodes' ids, ascending */
+    int64_t num_steps, capacity;
+    mst_arena memory; /* of all terms */
 } walk;
 
+/* The step of a node; NULL where the target does not depend on it. */
+static step *step_of(const walk *w, const mst_node *node) {
+    return node->walk == w->number ? &w->steps[node->place] : NULL;
+}
+
 static mst_status add_term(walk *w, mst_value to, mst_value gradient) {
-    terms **list = &w->node_terms[to.node->id];
-    if (!*list) *list = mst_arena_alloc(&w->memory, (size_t)to.node->num_dst * sizeof **list);
-    if (!*list) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
-    terms *t = &(*list)[to.index];
+    step *s = step_of(w, to.node);
+    if (!s->terms) s->terms = mst_arena_alloc(&w->memory, (size_t)to.node->num_dst * sizeof *s->terms);
+    if (!s->terms) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    terms *t = &s->terms[to.index];
     if (t->count == t->capacity) {
         t->capacity = t->capacity ? 2 * t->capacity : 2;
         mst_value *larger = mst_arena_alloc(&w->memory, (size_t)t->capacity * sizeof *larger);
@@ -40,9 +53,9 @@ static mst_status add_term(walk *w, mst_value to, mst_value gradient) {
 
 /* The gradient of one value: the sum of its terms, MST_NONE without any. Keeps the sum as its only term. */
 static mst_value sum_terms(walk *w, mst_value of) {
-    terms *list = w->node_terms[of.node->id];
-    if (!list || !list[of.index].count) return MST_NONE;
-    terms *t = &list[of.index];
+    const step *s = step_of(w, of.node);
+    if (!s || !s->terms || !s->terms[of.index].count) return MST_NONE;
+    terms *t = &s->terms[of.index];
     if (t->count > 1) {
         const char *device = w->graph->current.device;
         w->graph->current.device = t->value[0].node->device; /* where its first term is: also of a shared variable */
@@ -53,24 +66,52 @@ static mst_value sum_terms(walk *w, mst_value of) {
     return t->value[0];
 }
 
+static int by_id(const void *a, const void *b) {
+    const int64_t x = ((const step *)a)->node->id, y = ((const step *)b)->node->id;
+    return (x > y) - (x < y);
+}
+
+static mst_status meet(walk *w, mst_node *node) {
+    if (node->walk == w->number) return MST_OK;
+    node->walk = w->number;
+    MST_TRY(mst_grow(&w->steps, sizeof *w->steps, w->num_steps + 1, &w->capacity));
+    w->steps[w->num_steps++] = (step){.node = node};
+    return MST_OK;
+}
+
+/* The steps: all that the target depends on through ops that have a gradient. */
+static mst_status find_steps(walk *w, mst_value target) {
+    w->number = ++w->graph->num_walks;
+    MST_TRY(meet(w, target.node));
+    for (int64_t i = 0; i < w->num_steps; i++) {
+        const mst_node *node = w->steps[i].node;
+        for (int k = 0; k < node->num_src && node->op->grad; k++) MST_TRY(meet(w, node->src[k].node));
+    }
+    qsort(w->steps, (size_t)w->num_steps, sizeof *w->steps, by_id);
+    for (int64_t i = 0; i < w->num_steps; i++) w->steps[i].node->place = i;
+    return MST_OK;
+}
+
 static void mark_reached(walk *w, const mst_value *src, int num_src) {
-    for (int i = 0; i < num_src; i++)
-        if (!mst_value_is_none(src[i])) w->reached[src[i].node->id] = true;
-    for (int64_t id = 0; id < w->num_nodes; id++) {
-        const mst_node *node = w->graph->node[id];
-        for (int i = 0; i < node->num_src && !w->reached[id]; i++)
-            if (node->op->grad && w->reached[node->src[i].node->id]) w->reached[id] = true;
+    for (int i = 0; i < num_src; i++) {
+        step *s = mst_value_is_none(src[i]) ? NULL : step_of(w, src[i].node);
+        if (s) s->reached = true;
+    }
+    for (int64_t i = 0; i < w->num_steps; i++) {
+        step *s = &w->steps[i];
+        for (int k = 0; k < s->node->num_src && !s->reached && s->node->op->grad; k++)
+            s->reached = step_of(w, s->node->src[k].node)->reached;
     }
 }
 
-static mst_status visit(walk *w, const mst_node *node) {
+static mst_status visit(walk *w, mst_node *node) {
     enum { FEW = 8 };
     mst_value few[2 * FEW], *dst = few;
     if (node->num_dst > FEW && !(dst = calloc(2 * (size_t)node->num_dst, sizeof *dst)))
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
     mst_value *ddst = dst + node->num_dst;
     for (int k = 0; k < node->num_dst; k++) {
-        dst[k] = (mst_value){(mst_node *)w->graph->node[node->id], k};
+        dst[k] = (mst_value){node, k};
         ddst[k] = sum_terms(w, dst[k]);
     }
     mst_grad c = {.graph = w->graph,
@@ -84,7 +125,7 @@ static mst_status visit(walk *w, const mst_node *node) {
     mst_status status = MST_OK;
     for (int i = 0; i < node->num_src && !status; i++) {
         mst_value src = node->src[i];
-        if (!w->reached[src.node->id] || !mst_dtype_is_float(mst_value_spec(src).dtype)) continue;
+        if (!step_of(w, src.node)->reached || !mst_dtype_is_float(mst_value_spec(src).dtype)) continue;
         mst_value gradient = node->op->grad(&c, i);
         if (!mst_value_is_none(gradient)) status = add_term(w, src, gradient);
     }
@@ -94,16 +135,14 @@ static mst_status visit(walk *w, const mst_node *node) {
 
 static mst_status run(walk *w, mst_value target, mst_value gradient, const mst_value *src, int num_src,
                       mst_value *out) {
-    w->reached = calloc((size_t)w->num_nodes, sizeof *w->reached);
-    w->node_terms = calloc((size_t)w->num_nodes, sizeof *w->node_terms);
-    if (!w->reached || !w->node_terms) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    MST_TRY(find_steps(w, target));
     mark_reached(w, src, num_src);
     MST_TRY(add_term(w, target, gradient));
-    for (int64_t id = target.node->id; id >= 0; id--) {
-        const mst_node *node = w->graph->node[id];
-        if (!w->reached[id] || !w->node_terms[id] || !node->op->grad) continue;
-        w->graph->current.device = node->device; /* restored with the scope that the caller opened */
-        MST_TRY(visit(w, node));
+    for (int64_t i = w->num_steps - 1; i >= 0; i--) {
+        const step *s = &w->steps[i];
+        if (!s->reached || !s->terms || !s->node->op->grad) continue;
+        w->graph->current.device = s->node->device; /* restored with the scope that the caller opened */
+        MST_TRY(visit(w, s->node));
     }
     for (int i = 0; i < num_src; i++)
         if (!mst_value_is_none(src[i])) out[i] = sum_terms(w, src[i]);
@@ -140,13 +179,12 @@ void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *s
     mst_graph *graph = mst_value_graph(target);
     if (mst_value_is_none(target) || mst_value_is_none(gradient)) return; /* their error is on the graph */
     if (is_wrong(graph, target, gradient, src, num_src)) return;
-    walk w = {.graph = graph, .num_nodes = graph->num_nodes};
+    walk w = {.graph = graph};
     mst_with_name (graph, "gradients") {
         if (run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
     }
     mst_arena_free(&w.memory);
-    free(w.node_terms);
-    free(w.reached);
+    free(w.steps);
 }
 
 void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out) {

@@ -22,6 +22,7 @@ struct mst_node {
     int num_dst;
     mst_spec *dst;
     const char *device;
+    int64_t walk, place; /**< the last walk over the graph that met the node, and its number in it */
 };
 
 /** Name to number, open addressing; for node names, uniquifying suffixes and collections. */
@@ -59,6 +60,7 @@ struct mst_graph {
     mst_node error_node; /**< source of all error values */
     mst_node **node;
     int64_t num_nodes, node_capacity;
+    int64_t num_walks;
     mst_names names;    /**< node name -> id */
     mst_names suffixes; /**< base name -> last suffix given */
     mst_scope current;  /**< prefixes end in '/' or are "" */

@@ -72,6 +72,7 @@ static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out
             from = *(sent = mst_map_at(&x->sent, value, 0, -1)) < 0 ? (*sent = from) : *sent;
         }
         MST_TRY(add_end(x, &mst_op_receive, "receive", from, device, out));
+        plan->crossings++;
         plan->crossing_bytes +=
             mst_shape_count(plan->value[value].spec.shape) * (int64_t)mst_dtype_size(plan->value[value].spec.dtype);
     }
@@ -105,8 +106,9 @@ static void count_ports(mst_plan *plan) {
         const mst_plan_value *value = &plan->value[fetch ? node->src[0] : node->dst];
         if (feed && value->space == MST_IN_FEED) continue;
         if (fetch && (value->constant || mst_plan_value_domain(plan, node->src[0])->type->host)) continue;
-        if (!mst_plan_domain(plan, node->device)->type->host)
-            plan->crossing_bytes += mst_shape_count(value->spec.shape) * (int64_t)mst_dtype_size(value->spec.dtype);
+        if (mst_plan_domain(plan, node->device)->type->host) continue;
+        plan->crossings++;
+        plan->crossing_bytes += mst_shape_count(value->spec.shape) * (int64_t)mst_dtype_size(value->spec.dtype);
     }
 }
 

@@ -100,6 +100,11 @@ static void find_roots(mst_plan *plan) {
 
 /* ---- lives ---- */
 
+/* Several devices run the node at once. */
+static bool is_shared(const mst_plan *plan, const mst_plan_node *node) {
+    return node->group >= 0 && plan->group[node->group].count > 1;
+}
+
 /* A value lives until its last use on its own device; where another device uses it, to the end of the step. */
 static void find_lives(const layout *l) {
     const mst_plan *plan = l->plan;
@@ -107,11 +112,12 @@ static void find_lives(const layout *l) {
     for (int d = 0; d < plan->host->devices->count; d++) {
         const mst_program *program = &plan->program[d];
         for (int64_t k = 0; k < program->num_instances; k++) {
-            const mst_plan_node *node = &plan->node[plan->instance[program->instance[k]].node];
-            for (int i = 0; i < node->num_src + node->num_dst; i++) {
+            const mst_plan_instance *instance = &plan->instance[program->instance[k]];
+            const mst_plan_node *node = &plan->node[instance->node];
+            for (int i = 0; i < node->num_src + node->num_dst && instance->part == 0; i++) {
                 if (i < node->num_src && mst_plan_shape_only(node, i)) continue;
                 const int32_t root = plan->value[i < node->num_src ? node->src[i] : node->dst + i - node->num_src].root;
-                const bool elsewhere = plan->node[plan->value[root].node].device != d;
+                const bool elsewhere = is_shared(plan, node) || plan->node[plan->value[root].node].device != d;
                 const int32_t until = elsewhere ? INT32_MAX : (int32_t)k;
                 if (until > l->last[root]) l->last[root] = until;
             }
@@ -195,7 +201,7 @@ static mst_status place_device(layout *l, mst_program *program) {
         const mst_plan_node *node = &plan->node[instance->node];
         if ((int64_t)node->workspace > program->workspace_bytes) program->workspace_bytes = (int64_t)node->workspace;
         if (instance->part == 0) place_node(l, (int32_t)k, node);
-        MST_TRY(free_dead(l, (int32_t)k, node));
+        if (!is_shared(plan, node)) MST_TRY(free_dead(l, (int32_t)k, node));
         if (node->op == &mst_op_feed && !host && mst_plan_bytes(&plan->value[node->dst]) > program->staging_bytes)
             program->staging_bytes = mst_plan_bytes(&plan->value[node->dst]);
     }

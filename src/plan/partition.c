@@ -14,6 +14,9 @@ typedef struct cut {
     mst_plan *plan;
     mst_map waited; /* (device, other device) -> place in the order up to which it knows the other to be done, plus 1 */
     mst_map settled; /* (silent node, device) -> 1: the device knows all that the node comes after to be done */
+    int32_t *met;    /* by node: the last node for which it was looked at */
+    int32_t *needed; /* nodes that the one that is looked at runs after */
+    int64_t num_needed, capacity;
 } cut;
 
 static mst_status no_memory(void) {
@@ -72,32 +75,50 @@ static mst_status come_after_instance(cut *c, int32_t instance, int32_t from) {
     return add_wait(c, instance, from);
 }
 
-/* The instance runs after node FROM. A node that does not run stands for those that it comes after. */
-static mst_status come_after(cut *c, int32_t instance, int32_t from) {
+/* Collects what node USER runs after: FROM, or where that does not run, those that it comes after. */
+static mst_status collect(cut *c, int32_t user, int32_t from) {
     const mst_plan *plan = c->plan;
-    const mst_plan_node *node = &plan->node[from], *user = &plan->node[plan->instance[instance].node];
-    if (user->region == MST_COMMIT && node->region == MST_BODY) return MST_OK;
+    const mst_plan_node *node = &plan->node[from];
+    if (c->met[from] == user || (plan->node[user].region == MST_COMMIT && node->region == MST_BODY)) return MST_OK;
+    c->met[from] = user;
     if (!mst_plan_is_silent(plan, node)) {
-        for (int32_t i = 0; i < parts_of(plan, node); i++)
-            MST_TRY(come_after_instance(c, instance, plan->instance_of[from] + i));
+        MST_TRY(mst_grow(&c->needed, sizeof *c->needed, c->num_needed + 1, &c->capacity));
+        c->needed[c->num_needed++] = from;
         return MST_OK;
     }
-    int32_t *settled = mst_map_at(&c->settled, from, plan->instance[instance].device, 0);
-    if (!settled) return no_memory();
-    if (*settled) return MST_OK;
-    *settled = 1;
+    if (plan->node[user].group < 0) {
+        int32_t *settled = mst_map_at(&c->settled, from, plan->node[user].device, 0);
+        if (!settled) return no_memory();
+        if (*settled) return MST_OK;
+        *settled = 1;
+    }
     for (int i = 0; i < node->num_src; i++)
-        if (!mst_plan_shape_only(node, i)) MST_TRY(come_after(c, instance, plan->value[node->src[i]].node));
-    for (int i = 0; i < node->num_control; i++) MST_TRY(come_after(c, instance, node->control[i]));
+        if (!mst_plan_shape_only(node, i)) MST_TRY(collect(c, user, plan->value[node->src[i]].node));
+    for (int i = 0; i < node->num_control; i++) MST_TRY(collect(c, user, node->control[i]));
     return MST_OK;
 }
 
-static mst_status visit(cut *c, int32_t instance) {
-    const mst_plan_node *node = &c->plan->node[c->plan->instance[instance].node];
-    const bool runs = !mst_plan_is_silent(c->plan, node) && !(node->op == &mst_op_fetch && node->num_src == 0);
-    for (int i = 0; i < node->num_src && runs; i++)
-        if (!mst_plan_shape_only(node, i)) MST_TRY(come_after(c, instance, c->plan->value[node->src[i]].node));
-    for (int i = 0; i < node->num_control && runs; i++) MST_TRY(come_after(c, instance, node->control[i]));
+static mst_status visit(cut *c, int32_t n) {
+    const mst_plan *plan = c->plan;
+    const mst_plan_node *node = &plan->node[n];
+    if (mst_plan_is_silent(plan, node) || (node->op == &mst_op_fetch && node->num_src == 0)) return MST_OK;
+    c->num_needed = 0;
+    for (int i = 0; i < node->num_src; i++)
+        if (!mst_plan_shape_only(node, i)) MST_TRY(collect(c, n, plan->value[node->src[i]].node));
+    for (int i = 0; i < node->num_control; i++) MST_TRY(collect(c, n, node->control[i]));
+    for (int32_t part = 0; part < parts_of(plan, node); part++)
+        for (int64_t k = 0; k < c->num_needed; k++)
+            for (int32_t i = 0; i < parts_of(plan, &plan->node[c->needed[k]]); i++)
+                MST_TRY(come_after_instance(c, plan->instance_of[n] + part, plan->instance_of[c->needed[k]] + i));
+    return MST_OK;
+}
+
+static mst_status add_waits(cut *c) {
+    const mst_plan *plan = c->plan;
+    c->met = malloc(((size_t)plan->num_nodes + 1) * sizeof *c->met);
+    if (!c->met) return no_memory();
+    memset(c->met, -1, ((size_t)plan->num_nodes + 1) * sizeof *c->met);
+    for (int64_t k = 0; k < plan->num_order; k++) MST_TRY(visit(c, plan->order[k]));
     return MST_OK;
 }
 
@@ -120,10 +141,11 @@ static mst_status emit(mst_plan *plan) {
 mst_status mst_plan_partition(mst_plan *plan) {
     cut c = {.plan = plan};
     mst_status status = make_instances(plan);
-    if (plan->host->devices->count > 1)
-        for (int64_t k = 0; k < plan->num_instances && !status; k++) status = visit(&c, (int32_t)k);
+    if (!status && plan->host->devices->count > 1) status = add_waits(&c);
     if (!status) status = emit(plan);
     mst_map_free(&c.waited);
     mst_map_free(&c.settled);
+    free(c.met);
+    free(c.needed);
     return status;
 }

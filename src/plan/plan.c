@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "muster/ops.h"
 #include "tensor/buffer.h"
 
@@ -261,6 +262,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     plan->fetch = fetches;
     plan->num_fetches = num_fetches;
     plan->step_state = -1;
+    const int64_t began = mst_clock_now();
     mst_status status = MST_OK;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && !status; i++) {
         status = passes[i].run(plan);
@@ -268,6 +270,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     }
     plan->feed = NULL;
     plan->fetch = NULL;
+    plan->seconds = (double)(mst_clock_now() - began) * 1e-9;
     if (status)
         mst_plan_destroy(plan);
     else

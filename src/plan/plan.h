@@ -176,12 +176,15 @@ struct mst_plan {
     int64_t num_waits, wait_capacity;
     bool commits;           /**< changes state: has a gate */
     int32_t step_state;     /**< the i64 state whose value numbers the step, -1 */
-    int64_t crossing_bytes; /**< that go from one domain to another in each step */
+    int64_t crossings;      /**< values that go from one domain to another */
+    int64_t crossing_bytes; /**< that do so in each step */
+    double seconds;         /**< that it took to make */
 };
 
 MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds,
                                      int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
 void mst_plan_destroy(mst_plan *plan);
+mst_plan_info mst_plan_describe(const mst_plan *plan);
 /** One line per live node. */
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title);
 

@@ -1,4 +1,4 @@
-/* --dump-plan: a plan after a pass, one line a live node. */
+/* What a plan is: --dump-plan, one line a live node; and its sizes. */
 #include <inttypes.h>
 
 #include "graph/graph.h"
@@ -68,4 +68,33 @@ void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
         const mst_plan_node *node = &plan->node[plan->order ? plan->order[i] : i];
         if (!node->dead) print_node(plan, file, node);
     }
+}
+
+static int64_t bytes_of(const mst_plan *plan) {
+    int64_t bytes = (int64_t)mst_arena_bytes(&plan->memory);
+    bytes += plan->node_capacity * (int64_t)sizeof *plan->node + plan->value_capacity * (int64_t)sizeof *plan->value;
+    bytes += plan->num_instances * (int64_t)sizeof *plan->instance + plan->wait_capacity * (int64_t)sizeof *plan->wait;
+    bytes += plan->state_capacity * (int64_t)sizeof *plan->state;
+    for (int d = 0; d < plan->host->devices->count; d++) {
+        const mst_program *program = &plan->program[d];
+        bytes += (int64_t)sizeof *program + program->action_capacity * (int64_t)sizeof *program->action;
+        bytes += (program->instance_capacity + program->call_capacity) * (int64_t)sizeof *program->call;
+    }
+    return bytes;
+}
+
+mst_plan_info mst_plan_describe(const mst_plan *plan) {
+    mst_plan_info info = {.seconds = plan->seconds,
+                          .waits = plan->num_waits,
+                          .crossings = plan->crossings,
+                          .crossing_bytes = plan->crossing_bytes,
+                          .plan_bytes = bytes_of(plan)};
+    for (int d = 0; d < plan->host->devices->count; d++) {
+        const mst_program *program = &plan->program[d];
+        const int64_t bytes = program->arena_bytes + program->workspace_bytes;
+        info.nodes += program->num_calls;
+        info.arena_bytes += bytes;
+        if (bytes > info.most_bytes) info.most_bytes = bytes;
+    }
+    return info;
 }

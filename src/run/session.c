@@ -475,3 +475,10 @@ int64_t mst_session_copied_bytes(const mst_session *session) {
 int64_t mst_session_num_plans(const mst_session *session) {
     return session->plans_made;
 }
+
+mst_plan_info mst_session_plan_info(mst_session *session) {
+    pthread_mutex_lock(&session->lock);
+    const mst_plan_info info = session->num_plans ? mst_plan_describe(session->plans[0]->plan) : (mst_plan_info){0};
+    pthread_mutex_unlock(&session->lock);
+    return info;
+}

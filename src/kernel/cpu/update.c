@@ -134,6 +134,13 @@ static int64_t place_rows(const update *u, int32_t k, const unit *x) {
 
 /* ---- preparing ---- */
 
+/* Whether leaves I and K are products of one shape. */
+static bool same_product(const mst_infer *c, const mst_update_variable *v, int32_t i, int32_t k) {
+    const int32_t x = leaf_source(v, 0, i), y = leaf_source(v, 0, k);
+    return mst_shape_equal(c->src[x].shape, c->src[y].shape) &&
+           mst_shape_equal(c->src[x + 1].shape, c->src[y + 1].shape);
+}
+
 static mst_status prepare_product(const mst_infer *c, const mst_update_variable *v, variable *out, int num_threads,
                                   size_t *scratchpad) {
     out->product = calloc((size_t)v->num_leaves, sizeof *out->product);
@@ -141,6 +148,10 @@ static mst_status prepare_product(const mst_infer *c, const mst_update_variable 
     const mst_shape shape = c->src[v->weight].shape;
     for (int32_t i = 0; i < v->num_leaves; i++) {
         const int32_t a = leaf_source(v, 0, i);
+        if (i > 0 && same_product(c, v, i, i - 1)) {
+            out->product[i] = out->product[i - 1];
+            continue;
+        }
         mst_product_shape p = {.ndim = 2};
         mst_product_operand(&p, MST_PRODUCT_A, c->src[a].shape, true);
         mst_product_operand(&p, MST_PRODUCT_B, c->src[a + 1].shape, false);
@@ -151,14 +162,17 @@ static mst_status prepare_product(const mst_infer *c, const mst_update_variable 
     return MST_OK;
 }
 
+static void release_products(const mst_update_variable *v, mst_product **product) {
+    for (int32_t i = 0; product && i < v->num_leaves; i++)
+        if (i == 0 || product[i] != product[i - 1]) mst_product_destroy(product[i]);
+    free(product);
+}
+
 static void release(void *context) {
     state *s = context;
     if (!s) return;
-    for (int32_t k = 0; s->variables && k < s->options->num_variables; k++) {
-        for (int32_t i = 0; s->variables[k].product && i < s->options->variable[k].num_leaves; i++)
-            mst_product_destroy(s->variables[k].product[i]);
-        free(s->variables[k].product);
-    }
+    for (int32_t k = 0; s->variables && k < s->options->num_variables; k++)
+        release_products(&s->options->variable[k], s->variables[k].product);
     free(s->variables);
     free(s);
 }

@@ -1,11 +1,8 @@
 #include "kernel/onednn/base/product.h"
 
-#include <dnnl.h>
-#include <omp.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "kernel/onednn/base/primitive.h"
 #include "tensor/buffer.h"
 
 enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PRODUCT_C };
@@ -22,7 +19,7 @@ typedef struct call {
 } call;
 
 struct mst_product {
-    dnnl_primitive_t primitive[NUM_SIZES];
+    mst_primitive *primitive[NUM_SIZES];
     call *calls; /* [num_threads][NUM_SIZES] */
     size_t scratchpad;
     int num_threads;
@@ -30,13 +27,6 @@ struct mst_product {
     int64_t
         step[MST_PRODUCT_OPERANDS]; /* elements from one index of the axis to the next; 0 where it has not this axis */
 };
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static dnnl_engine_t engine;
-
-static void make_engine(void) {
-    if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) engine = NULL;
-}
 
 void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool transposed) {
     int64_t *dim = p->dim[which], *stride = p->stride[which], step = 1;
@@ -54,115 +44,41 @@ void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool 
     stride[last - 1] = swapped_stride;
 }
 
-/* ---- primitives: what differs between the versions of oneDNN ---- */
-
-#if DNNL_VERSION_MAJOR >= 3
-
-typedef dnnl_memory_desc_t description;
-
-static dnnl_status_t describe(description *out, int ndim, const dnnl_dim_t *dim, const dnnl_dim_t *stride) {
-    return dnnl_memory_desc_create_with_strides(out, ndim, dim, dnnl_f32, stride);
-}
-
-static void forget(description *d) {
-    if (*d) dnnl_memory_desc_destroy(*d);
-}
-
-static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, description *d, bool has_bias,
-                                       dnnl_primitive_attr_t attributes) {
-    return dnnl_matmul_primitive_desc_create(out, engine, d[A], d[B], has_bias ? d[BIAS] : NULL, d[C], attributes);
-}
-
-static const_dnnl_memory_desc_t as_given(const description *d) {
-    return *d;
-}
-
-static size_t size_of(const_dnnl_memory_desc_t d) {
-    return dnnl_memory_desc_get_size(d);
-}
-
-#else
-
-typedef dnnl_memory_desc_t description;
-typedef const dnnl_memory_desc_t *const_dnnl_memory_desc_t;
-
-static dnnl_status_t describe(description *out, int ndim, const dnnl_dim_t *dim, const dnnl_dim_t *stride) {
-    return dnnl_memory_desc_init_by_strides(out, ndim, dim, dnnl_f32, stride);
-}
-
-static void forget(description *d) {
-    (void)d;
-}
-
-static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, description *d, bool has_bias,
-                                       dnnl_primitive_attr_t attributes) {
-    dnnl_matmul_desc_t matmul;
-    dnnl_status_t status = dnnl_matmul_desc_init(&matmul, &d[A], &d[B], has_bias ? &d[BIAS] : NULL, &d[C]);
-    return status ? status : dnnl_primitive_desc_create(out, &matmul, attributes, engine, NULL);
-}
-
-static const_dnnl_memory_desc_t as_given(const description *d) {
-    return d;
-}
-
-static size_t size_of(const_dnnl_memory_desc_t d) {
-    return dnnl_memory_desc_get_size(d);
-}
-
-#endif
-
 /* The calls of all threads for the parts of one size. */
-static dnnl_status_t make_calls(mst_product *p, int size, description *d, bool has_bias, const_dnnl_memory_desc_t pad) {
+static dnnl_status_t make_calls(mst_product *p, int size, bool has_bias) {
     static const int argument[NUM_ARGS] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST,
                                            DNNL_ARG_SCRATCHPAD};
     dnnl_status_t status = dnnl_success;
     for (int t = 0; t < p->num_threads && !status; t++) {
         call *k = &p->calls[t * NUM_SIZES + size];
-        status = dnnl_stream_create(&k->stream, engine, dnnl_stream_default_flags);
+        status = dnnl_stream_create(&k->stream, mst_dnnl_engine(), dnnl_stream_default_flags);
         for (int i = 0; i < NUM_ARGS && !status; i++) {
             if (i == BIAS && !has_bias) continue;
-            status =
-                dnnl_memory_create(&k->memory[i], i == SCRATCHPAD ? pad : as_given(&d[i]), engine, DNNL_MEMORY_NONE);
+            status = dnnl_memory_create(&k->memory[i], mst_primitive_description(p->primitive[size], i),
+                                        mst_dnnl_engine(), DNNL_MEMORY_NONE);
             k->args[k->num_args++] = (dnnl_exec_arg_t){argument[i], k->memory[i]};
         }
     }
     return status;
 }
 
-static dnnl_status_t make_size(mst_product *p, int size, const mst_product_shape *shape, int axis, int64_t count,
-                               dnnl_primitive_attr_t attributes) {
-    description d[MST_PRODUCT_OPERANDS];
-    dnnl_primitive_desc_t primitive = NULL;
-    dnnl_status_t status = dnnl_success;
-    memset(d, 0, sizeof d);
-    for (int i = 0; i < MST_PRODUCT_OPERANDS && !status; i++) {
-        dnnl_dims_t dim, stride;
-        for (int k = 0; k < shape->ndim; k++) {
-            dim[k] = k == axis && p->step[i] ? count : shape->dim[i][k];
-            stride[k] = shape->stride[i][k];
-        }
-        if (i != BIAS || shape->has_bias) status = describe(&d[i], shape->ndim, dim, stride);
-    }
-    if (!status) status = create_descriptor(&primitive, d, shape->has_bias, attributes);
-    if (!status) status = dnnl_primitive_create(&p->primitive[size], primitive);
-    if (!status) {
-        const_dnnl_memory_desc_t pad = dnnl_primitive_desc_query_md(primitive, dnnl_query_scratchpad_md, 0);
-        if (size_of(pad) > p->scratchpad) p->scratchpad = size_of(pad);
-        status = make_calls(p, size, d, shape->has_bias, pad);
-    }
-    for (int i = 0; i < MST_PRODUCT_OPERANDS; i++) forget(&d[i]);
-    if (primitive) dnnl_primitive_desc_destroy(primitive);
-    return status;
+/* Parts of COUNT indices of the axis. */
+static dnnl_status_t make_size(mst_product *p, int size, const mst_product_shape *shape, int axis, int64_t count) {
+    mst_product_shape part = *shape;
+    for (int i = 0; i < MST_PRODUCT_OPERANDS; i++)
+        if (p->step[i]) part.dim[i][axis] = count;
+    dnnl_status_t status = mst_primitive_get(&part, &p->primitive[size]);
+    if (status) return status;
+    const size_t scratchpad = mst_primitive_scratchpad(p->primitive[size]);
+    if (scratchpad > p->scratchpad) p->scratchpad = scratchpad;
+    return make_calls(p, size, shape->has_bias);
 }
 
 static dnnl_status_t make(mst_product *p, const mst_product_shape *shape, int axis) {
-    dnnl_primitive_attr_t attributes = NULL;
     const int64_t rest = shape->dim[C][axis] - (p->parts - 1) * p->chunk;
-    dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
-    if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
-    if (!status && p->parts > 1) status = make_size(p, WHOLE, shape, axis, p->chunk, attributes);
-    if (!status && (p->parts == 1 || rest != p->chunk)) status = make_size(p, REST, shape, axis, rest, attributes);
-    if (attributes) dnnl_primitive_attr_destroy(attributes);
+    dnnl_status_t status = dnnl_success;
+    if (p->parts > 1) status = make_size(p, WHOLE, shape, axis, p->chunk);
+    if (!status && (p->parts == 1 || rest != p->chunk)) status = make_size(p, REST, shape, axis, rest);
     return status;
 }
 
@@ -171,7 +87,6 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
     *out = NULL;
     enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
-    pthread_once(&once, make_engine);
     mst_product *p = calloc(1, sizeof *p);
     if (p) p->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *p->calls);
     if (!p || !p->calls) {
@@ -187,10 +102,7 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
                                                    : axis != shape->ndim - (i == A ? 1 : 2) && shape->dim[i][axis] > 1);
         p->step[i] = has_axis ? shape->stride[i][axis] : 0;
     }
-    const int before = omp_get_max_threads(); /* a primitive is made for the number of threads that run it */
-    if (before != 1) omp_set_num_threads(1);
-    dnnl_status_t status = engine ? make(p, shape, axis) : dnnl_runtime_error;
-    if (before != 1) omp_set_num_threads(before);
+    const dnnl_status_t status = make(p, shape, axis);
     if (status) {
         mst_product_destroy(p);
         return MST_FAIL(status == dnnl_out_of_memory ? MST_OUT_OF_MEMORY : MST_INTERNAL,
@@ -207,8 +119,7 @@ void mst_product_destroy(mst_product *p) {
             if (p->calls[k].memory[i]) dnnl_memory_destroy(p->calls[k].memory[i]);
         if (p->calls[k].stream) dnnl_stream_destroy(p->calls[k].stream);
     }
-    for (int i = 0; i < NUM_SIZES; i++)
-        if (p->primitive[i]) dnnl_primitive_destroy(p->primitive[i]);
+    for (int i = 0; i < NUM_SIZES; i++) mst_primitive_release(p->primitive[i]);
     free(p->calls);
     free(p);
 }
@@ -241,6 +152,7 @@ mst_status mst_product_run(mst_product *p, int64_t part, int thread, void *works
     if (!status && bias) status = set_data(k, BIAS, bias + index * p->step[BIAS]);
     if (!status) status = set_data(k, C, c_part);
     if (!status) status = set_data(k, SCRATCHPAD, workspace);
-    if (!status) status = dnnl_primitive_execute(p->primitive[size], k->stream, k->num_args, k->args);
+    if (!status)
+        status = dnnl_primitive_execute(mst_primitive_handle(p->primitive[size]), k->stream, k->num_args, k->args);
     return status ? MST_FAIL(MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;
 }

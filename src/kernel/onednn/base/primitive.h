@@ -1,0 +1,33 @@
+/** Matmul primitives of oneDNN, each for one thread, shared by all products of one shape in the process: to make one
+ * takes longer than to run a small one, and a step on many devices has thousands of the same.
+ */
+#ifndef MUSTER_KERNEL_ONEDNN_BASE_PRIMITIVE_H
+#define MUSTER_KERNEL_ONEDNN_BASE_PRIMITIVE_H
+
+#include <dnnl.h>
+
+#include "kernel/onednn/base/product.h"
+
+#if DNNL_VERSION_MAJOR >= 3
+typedef dnnl_memory_desc_t mst_description;
+typedef const_dnnl_memory_desc_t mst_const_description;
+#else
+typedef dnnl_memory_desc_t mst_description;
+typedef const dnnl_memory_desc_t *mst_const_description;
+#endif
+
+typedef struct mst_primitive mst_primitive;
+
+/** The CPU; NULL where oneDNN makes none. */
+dnnl_engine_t mst_dnnl_engine(void);
+/** The primitive of SHAPE, with a reference for the caller. May be called by several threads at once. */
+dnnl_status_t mst_primitive_get(const mst_product_shape *shape, mst_primitive **out);
+/** Drops a reference; NULL is allowed. */
+void mst_primitive_release(mst_primitive *primitive);
+dnnl_primitive_t mst_primitive_handle(const mst_primitive *primitive);
+/** Description of operand WHICH, or of the scratchpad for MST_PRODUCT_OPERANDS. */
+mst_const_description mst_primitive_description(const mst_primitive *primitive, int which);
+/** Bytes of scratchpad that each call needs. */
+size_t mst_primitive_scratchpad(const mst_primitive *primitive);
+
+#endif
