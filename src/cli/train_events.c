@@ -47,6 +47,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
     if (events->json && state->step % events->every == 0) {
         json_t *event = state_event("step", state);
         json_add(&event, "", "step_loss", json_number(state->step_loss));
+        json_add(&event, "", "seconds", json_number(state->seconds));
         MST_TRY(json_write(event));
     }
     return json_check_output();
