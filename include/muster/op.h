@@ -225,6 +225,8 @@ typedef struct mst_example {
 #define MST_INDICES (MST_DTYPE_BIT(MST_I32) | MST_DTYPE_BIT(MST_I64))
 #define MST_NUMBERS (MST_FLOATS | MST_INDICES | MST_DTYPE_BIT(MST_U8))
 #define MST_ALL_DTYPES (MST_NUMBERS | MST_DTYPE_BIT(MST_BOOL))
+/** And those that can be kept and passed on, but not computed with. */
+#define MST_STORED_DTYPES (MST_ALL_DTYPES | MST_DTYPE_BIT(MST_BF16))
 
 enum {
     MST_OP_STATEFUL = 1,    /**< the same sources may give other values: not folded, not merged (random, variables) */

@@ -90,7 +90,8 @@ MST_API void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, 
 
 /** The same for a graph of your own: adds to GRAPH one update of VARIABLES (NULL: all trainable ones) down the gradient
  *  of the scalar LOSS, plus their penalties, and increments GLOBAL_STEP (an i64 variable, or MST_NONE for the graph's
- *  own). Returns the train op. */
+ *  own). Returns the train op. Variables in bf16 are updated in f32: the value before rounding is kept as
+ *  "<variable>/master" beside the slots, which are f32 too; what is assigned to such a variable is its new master. */
 MST_API mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, const mst_value *variables,
                                int num_variables, mst_value global_step);
 /** The same from gradients (MST_NONE entries are left out), for what comes between: averaging over towers, clipping. */

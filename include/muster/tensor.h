@@ -20,6 +20,7 @@ typedef enum mst_dtype {
     MST_I64,
     MST_U8,
     MST_BOOL, /**< one byte, 0 or 1 */
+    MST_BF16, /**< the upper half of an f32: to keep values in; to compute with, cast to f32 */
     MST_NUM_DTYPES
 } mst_dtype;
 
@@ -29,6 +30,7 @@ MST_API size_t mst_dtype_size(mst_dtype dtype);
 MST_API const char *mst_dtype_name(mst_dtype dtype);
 /** The dtype of a name, MST_NO_DTYPE where there is none. */
 MST_API mst_dtype mst_dtype_from_name(const char *name);
+/** f32, f64 or bf16. */
 MST_API bool mst_dtype_is_float(mst_dtype dtype);
 
 #define MST_MAX_NDIM 8

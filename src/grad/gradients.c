@@ -155,8 +155,9 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
     bool fits = given.dtype == spec.dtype && given.shape.ndim == spec.shape.ndim;
     for (int k = 0; k < spec.shape.ndim && fits; k++)
         fits = given.shape.dim[k] == spec.shape.dim[k] || given.shape.dim[k] < 0 || spec.shape.dim[k] < 0;
+    const bool is_float = spec.dtype == MST_F32 || spec.dtype == MST_F64;
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
-    if (!mst_dtype_is_float(spec.dtype))
+    if (!is_float)
         mst_value_fail(graph, MST_INVALID, "gradients: the target '%s' is %s, must be f32 or f64",
                        mst_value_name(target), mst_dtype_name(spec.dtype));
     else if (!fits)
@@ -164,7 +165,7 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
                        mst_value_name(gradient), mst_dtype_name(given.dtype),
                        mst_shape_print(given.shape, have, sizeof have), mst_value_name(target),
                        mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, want, sizeof want));
-    bool wrong = !fits || !mst_dtype_is_float(spec.dtype);
+    bool wrong = !fits || !is_float;
     for (int i = 0; i < num_src && !wrong; i++) {
         wrong = !mst_value_is_none(src[i]) && mst_value_graph(src[i]) != graph;
         if (wrong)

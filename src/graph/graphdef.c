@@ -11,7 +11,7 @@ static const Muster__DataType types[MST_NUM_DTYPES] = {
     [MST_NO_DTYPE] = MUSTER__DATA_TYPE__DT_INVALID, [MST_F32] = MUSTER__DATA_TYPE__DT_FLOAT,
     [MST_F64] = MUSTER__DATA_TYPE__DT_DOUBLE,       [MST_I32] = MUSTER__DATA_TYPE__DT_INT32,
     [MST_I64] = MUSTER__DATA_TYPE__DT_INT64,        [MST_U8] = MUSTER__DATA_TYPE__DT_UINT8,
-    [MST_BOOL] = MUSTER__DATA_TYPE__DT_BOOL,
+    [MST_BOOL] = MUSTER__DATA_TYPE__DT_BOOL,        [MST_BF16] = MUSTER__DATA_TYPE__DT_BFLOAT16,
 };
 
 Muster__DataType mst_dtype_to_proto(mst_dtype dtype) {
@@ -59,6 +59,7 @@ static size_t list_length(const Muster__TensorProto *proto, mst_dtype dtype) {
         case MST_F64: return proto->n_double_val;
         case MST_I64: return proto->n_int64_val;
         case MST_BOOL: return proto->n_bool_val;
+        case MST_BF16: return proto->n_half_val;
         default: return proto->n_int_val;
     }
 }
@@ -75,6 +76,7 @@ static void from_list(const Muster__TensorProto *proto, mst_tensor *tensor) {
             case MST_I32: ((int32_t *)data)[i] = proto->int_val[from]; break;
             case MST_I64: ((int64_t *)data)[i] = proto->int64_val[from]; break;
             case MST_U8: ((uint8_t *)data)[i] = (uint8_t)proto->int_val[from]; break;
+            case MST_BF16: ((uint16_t *)data)[i] = (uint16_t)proto->half_val[from]; break;
             default: ((uint8_t *)data)[i] = proto->bool_val[from] != 0; break;
         }
     }

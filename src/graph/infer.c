@@ -34,7 +34,7 @@ mst_status mst_infer_want_dtype(mst_infer *c, int i, mst_dtype dtype) {
 }
 
 mst_status mst_infer_want_float(mst_infer *c, int i) {
-    if (mst_dtype_is_float(c->src[i].dtype)) return MST_OK;
+    if (c->src[i].dtype == MST_F32 || c->src[i].dtype == MST_F64) return MST_OK;
     return mst_infer_fail(c, "source %d is %s, must be f32 or f64", i, mst_dtype_name(c->src[i].dtype));
 }
 

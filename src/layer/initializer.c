@@ -110,6 +110,8 @@ static mst_status check(const mst_initializer *r, mst_dtype dtype, mst_shape sha
 }
 
 mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, mst_dtype dtype, mst_shape shape) {
+    if (dtype == MST_BF16 && initializer.kind != MST_INITIALIZER_TENSOR) /* made in f32 */
+        return mst_cast(mst_initializer_value(graph, initializer, MST_F32, shape), dtype);
     mst_status status = check(&initializer, dtype, shape);
     if (status) return mst_value_fail(graph, status, "%s", mst_error()->message);
     const mst_initializer r = resolve(initializer, shape);

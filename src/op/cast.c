@@ -7,10 +7,11 @@
  *  float to integer    cut towards 0, and to the least and greatest that dtype holds; NaN gives 0
  *  integer to integer  wraps around
  *  to f32 or f64       the nearest
+ *  to bf16             the nearest to the nearest f32, of two as near the even one
  *  to bool             src != 0, true for NaN
  *  from bool           0 or 1
  *
- *  Gradients flow between f32 and f64 only.
+ *  Gradients flow between floats only; that of a bf16 value is f32.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_cast_options {
@@ -18,6 +19,7 @@ typedef struct mst_cast_options {
 } mst_cast_options;
 MST_API mst_value mst_cast(mst_value src, mst_dtype dtype);
 #endif
+#include "base/bf16.h"
 #include "op/elementwise.h"
 
 static const mst_field fields[] = {
@@ -37,34 +39,44 @@ static mst_status infer(mst_infer *c) {
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     if (!mst_dtype_is_float(mst_value_spec(c->dst[0]).dtype)) return MST_NONE;
-    return mst_cast(c->ddst[0], mst_value_spec(c->src[0]).dtype);
+    const mst_dtype dtype = mst_value_spec(c->src[0]).dtype;
+    return mst_cast(c->ddst[0], dtype == MST_BF16 ? MST_F32 : dtype);
 }
 
-/* Kernels from all dtypes to elements D: floats by the expression `real` in x, whole numbers by `whole`. */
+/* Kernels from all dtypes to elements D: floats by the function `real`, whole numbers by `whole`. */
 #define TO(name, D, real, whole)                                                                    \
-    MST_UNARY(name##_from_f32, float, float, D, real)                                               \
-    MST_UNARY(name##_from_f64, double, double, D, real)                                             \
-    MST_UNARY(name##_from_i32, int32_t, int32_t, D, whole)                                          \
-    MST_UNARY(name##_from_i64, int64_t, int64_t, D, whole)                                          \
-    MST_UNARY(name##_from_u8, uint8_t, uint8_t, D, whole)                                           \
+    MST_UNARY(name##_from_f32, float, float, D, real(x))                                            \
+    MST_UNARY(name##_from_f64, double, double, D, real(x))                                          \
+    MST_UNARY(name##_from_bf16, uint16_t, uint16_t, D, real(mst_bf16_value(x)))                     \
+    MST_UNARY(name##_from_i32, int32_t, int32_t, D, whole(x))                                       \
+    MST_UNARY(name##_from_i64, int64_t, int64_t, D, whole(x))                                       \
+    MST_UNARY(name##_from_u8, uint8_t, uint8_t, D, whole(x))                                        \
     static mst_status to_##name(const mst_kernel_args *a) {                                         \
         static const mst_kernel_function kernel[MST_NUM_DTYPES] = {                                 \
-            [MST_F32] = name##_from_f32, [MST_F64] = name##_from_f64, [MST_I32] = name##_from_i32,  \
-            [MST_I64] = name##_from_i64, [MST_U8] = name##_from_u8,   [MST_BOOL] = name##_from_u8}; \
+            [MST_F32] = name##_from_f32,  [MST_F64] = name##_from_f64, [MST_I32] = name##_from_i32, \
+            [MST_I64] = name##_from_i64,  [MST_U8] = name##_from_u8,   [MST_BOOL] = name##_from_u8, \
+            [MST_BF16] = name##_from_bf16};                                                         \
         return kernel[a->src[0].dtype](a);                                                          \
     }
+#define AS_IT_IS(x) (x)
+#define SATURATED_I32(x) mst_saturate_i32((double)(x))
+#define SATURATED_I64(x) mst_saturate_i64((double)(x))
+#define SATURATED_U8(x) mst_saturate_u8((double)(x))
+#define IS_TRUE(x) ((x) != 0)
+#define AS_BF16(x) mst_bf16_of((float)(x))
 
-TO(f32, float, x, x)
-TO(f64, double, x, x)
-TO(i32, int32_t, mst_saturate_i32((double)x), x)
-TO(i64, int64_t, mst_saturate_i64((double)x), x)
-TO(u8, uint8_t, mst_saturate_u8((double)x), x)
-TO(truth, uint8_t, x != 0, x != 0)
+TO(f32, float, AS_IT_IS, AS_IT_IS)
+TO(f64, double, AS_IT_IS, AS_IT_IS)
+TO(i32, int32_t, SATURATED_I32, AS_IT_IS)
+TO(i64, int64_t, SATURATED_I64, AS_IT_IS)
+TO(u8, uint8_t, SATURATED_U8, AS_IT_IS)
+TO(truth, uint8_t, IS_TRUE, IS_TRUE)
+TO(bf16, uint16_t, AS_BF16, AS_BF16)
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
-        [MST_F32] = to_f32, [MST_F64] = to_f64, [MST_I32] = to_i32,
-        [MST_I64] = to_i64, [MST_U8] = to_u8,   [MST_BOOL] = to_truth};
+        [MST_F32] = to_f32, [MST_F64] = to_f64,    [MST_I32] = to_i32,  [MST_I64] = to_i64,
+        [MST_U8] = to_u8,   [MST_BOOL] = to_truth, [MST_BF16] = to_bf16};
     return kernel[a->dst[0].dtype](a);
 }
 
@@ -118,6 +130,22 @@ static const mst_example examples[] = {
      .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){256, 0, -7}}},
      INTO(BOOL),
      .expect = {(const double[]){1, 0, 1}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32,
+              .ndim = 1,
+              .dim = {6},
+              .value = (const double[]){1, 1 + 0x1p-8, 1 + 3 * 0x1p-8, 3.4e38, NAN, -INFINITY},
+              .no_grad = true}},
+     INTO(BF16),
+     .expect = {(const double[]){1, 1, 1 + 0x1p-6, INFINITY, NAN, -INFINITY}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_BF16,
+              .ndim = 1,
+              .dim = {4},
+              .value = (const double[]){1.5, -0x1p-130, NAN, INFINITY},
+              .no_grad = true}},
+     INTO(F64),
+     .expect = {(const double[]){1.5, -0x1p-130, NAN, INFINITY}}},
     {.num_src = 1, .src = {{.dtype = MST_F64, .ndim = 2, .dim = {3, 5}}}, INTO(F64)},
     {.num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
     {.num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, INTO(NUM_DTYPES), .fails = MST_INVALID},
@@ -131,7 +159,7 @@ const mst_op mst_op_cast = {
     .name = "cast",
     .num_src = 1,
     .num_dst = 1,
-    .dtypes = MST_ALL_DTYPES,
+    .dtypes = MST_STORED_DTYPES,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .fields = fields,

@@ -117,10 +117,17 @@ static bool all_finite_f64(const double *x, int64_t count) {
     return sum == 0;
 }
 
+static bool all_finite_bf16(const uint16_t *x, int64_t count) {
+    bool finite = true;
+    for (int64_t i = 0; i < count; i++) finite &= (x[i] & 0x7f80u) != 0x7f80u;
+    return finite;
+}
+
 static bool all_finite(const mst_array *array) {
     if (!array->data) return true;
     if (array->dtype == MST_F32) return all_finite_f32(array->data, array->count);
     if (array->dtype == MST_F64) return all_finite_f64(array->data, array->count);
+    if (array->dtype == MST_BF16) return all_finite_bf16(array->data, array->count);
     return true;
 }
 

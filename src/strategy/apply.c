@@ -67,29 +67,33 @@ mst_value mst_moving_average(mst_value variable) {
     return node ? (mst_value){.node = node} : MST_NONE;
 }
 
-/* One, whoever updates the variable. */
-static mst_value average_of(mst_value variable) {
+/* One, whoever updates the variable; in DTYPE. */
+static mst_value average_of(mst_value variable, mst_dtype dtype) {
     mst_value average = mst_moving_average(variable);
     if (!mst_value_is_none(average)) return average;
-    average = beside(variable, "ExponentialMovingAverage", mst_variable_initial(variable), MST_STATE_AVERAGE);
+    mst_value initial = mst_variable_initial(variable);
+    if (mst_value_spec(initial).dtype != dtype) initial = mst_cast(initial, dtype);
+    average = beside(variable, "ExponentialMovingAverage", initial, MST_STATE_AVERAGE);
     mst_variable_options *o = (mst_variable_options *)(uintptr_t)mst_node_options(variable.node);
     o->average = mst_value_name(average);
     return average;
 }
 
-/* The sources of one variable: itself, its slots, its average, its gradients by shard. */
+/* The sources of one variable: itself, its slots, its average, its master, its gradients by shard. */
 static int add_variable(const mst_update *u, const mst_apply_options *o, int v, mst_value *src) {
     const mst_value variable = u->variables[v];
     const mst_spec spec = mst_value_spec(variable);
     const mst_rule *rule = mst_rule_find(u->optimizer->rule);
+    const mst_dtype dtype = o->masters ? MST_F32 : spec.dtype; /* in which the update computes */
     int n = 0;
     src[n++] = variable;
     for (int k = 0; k < o->num_slots; k++) {
         const double initial = rule->slot_initial ? rule->slot_initial(u->optimizer, k) : 0;
-        src[n++] =
-            beside(variable, rule->slot_name[k], mst_fill(u->graph, spec.dtype, spec.shape, initial), MST_STATE_SLOT);
+        src[n++] = beside(variable, rule->slot_name[k], mst_fill(u->graph, dtype, spec.shape, initial), MST_STATE_SLOT);
     }
-    if (o->averages) src[n++] = average_of(variable);
+    if (o->averages) src[n++] = average_of(variable, dtype);
+    if (o->masters)
+        src[n++] = beside(variable, "master", mst_cast(mst_variable_initial(variable), dtype), MST_STATE_SLOT);
     for (int s = 0; s < u->num_shards; s++) src[n++] = u->gradients[s * u->num_variables + v];
     return n;
 }
@@ -100,7 +104,8 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
                                        .num_variables = u->num_variables,
                                        .num_slots = rule->num_slots(u->optimizer),
                                        .num_shards = u->num_shards,
-                                       .averages = u->optimizer->ema_decay > 0};
+                                       .averages = u->optimizer->ema_decay > 0,
+                                       .masters = mst_value_spec(u->variables[0]).dtype == MST_BF16};
     char name[96];
     mst_value *src = malloc((size_t)mst_apply_source(&options, u->num_variables) * sizeof *src);
     if (!src) return mst_value_fail(u->graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");

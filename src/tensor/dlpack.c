@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum { DEVICE_CPU = 1 };
-enum { CODE_INT = 0, CODE_UINT = 1, CODE_FLOAT = 2, CODE_BOOL = 6 };
+enum { CODE_INT = 0, CODE_UINT = 1, CODE_FLOAT = 2, CODE_BFLOAT = 4, CODE_BOOL = 6 };
 
 typedef struct DLDevice {
     int32_t device_type, device_id;
@@ -31,8 +31,9 @@ typedef struct DLManagedTensor {
 } DLManagedTensor;
 
 static const DLDataType types[MST_NUM_DTYPES] = {
-    [MST_F32] = {CODE_FLOAT, 32, 1}, [MST_F64] = {CODE_FLOAT, 64, 1}, [MST_I32] = {CODE_INT, 32, 1},
-    [MST_I64] = {CODE_INT, 64, 1},   [MST_U8] = {CODE_UINT, 8, 1},    [MST_BOOL] = {CODE_BOOL, 8, 1},
+    [MST_F32] = {CODE_FLOAT, 32, 1},   [MST_F64] = {CODE_FLOAT, 64, 1}, [MST_I32] = {CODE_INT, 32, 1},
+    [MST_I64] = {CODE_INT, 64, 1},     [MST_U8] = {CODE_UINT, 8, 1},    [MST_BOOL] = {CODE_BOOL, 8, 1},
+    [MST_BF16] = {CODE_BFLOAT, 16, 1},
 };
 
 /* A view and the shape that it points to. */

@@ -7,7 +7,7 @@ static const struct {
     size_t size;
 } dtypes[MST_NUM_DTYPES] = {
     [MST_NO_DTYPE] = {"none", 0}, [MST_F32] = {"f32", 4}, [MST_F64] = {"f64", 8},   [MST_I32] = {"i32", 4},
-    [MST_I64] = {"i64", 8},       [MST_U8] = {"u8", 1},   [MST_BOOL] = {"bool", 1},
+    [MST_I64] = {"i64", 8},       [MST_U8] = {"u8", 1},   [MST_BOOL] = {"bool", 1}, [MST_BF16] = {"bf16", 2},
 };
 
 size_t mst_dtype_size(mst_dtype dtype) {
@@ -25,5 +25,5 @@ mst_dtype mst_dtype_from_name(const char *name) {
 }
 
 bool mst_dtype_is_float(mst_dtype dtype) {
-    return dtype == MST_F32 || dtype == MST_F64;
+    return dtype == MST_F32 || dtype == MST_F64 || dtype == MST_BF16;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
 #include "muster/tensor.h"
 #include "tensor/buffer.h"
 #include "tensor/spec.h"
@@ -116,6 +117,7 @@ double mst_tensor_get(const mst_tensor *tensor, int64_t i) {
         case MST_I64: return (double)((const int64_t *)tensor->data)[i];
         case MST_U8:
         case MST_BOOL: return ((const uint8_t *)tensor->data)[i];
+        case MST_BF16: return (double)mst_bf16_value(((const uint16_t *)tensor->data)[i]);
         default: return 0;
     }
 }
@@ -128,6 +130,7 @@ void mst_tensor_set(mst_tensor *tensor, int64_t i, double value) {
         case MST_I64: ((int64_t *)tensor->data)[i] = (int64_t)value; break;
         case MST_U8: ((uint8_t *)tensor->data)[i] = (uint8_t)value; break;
         case MST_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; break;
+        case MST_BF16: ((uint16_t *)tensor->data)[i] = mst_bf16_of((float)value); break;
         default: break;
     }
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
@@ -73,6 +74,27 @@ static int32_t depth(const mst_leaf *leaf, int32_t first, int32_t shards, int32_
 /* The copy of a weight that the device itself reads. */
 static int32_t own_copy(const update *u) {
     return u->args->part < u->state->options->num_copies ? u->args->part : 0;
+}
+
+/* ---- masters: the f32 values of weights that are kept in bf16 ---- */
+
+MST_SIMD static void round_floats(uint16_t *copy, const float *master, int64_t count) {
+    for (int64_t i = 0; i < count; i++) copy[i] = mst_bf16_of(master[i]);
+}
+
+static void round_copy(uint16_t *copy, const void *master, int64_t count) {
+    round_floats(copy, master, count);
+}
+
+/* Values to compute with: the master's, but where its rounded value is not the weight, the weight's: that was assigned
+ * since. OUT may be the master. */
+MST_SIMD static void join_floats(float *out, const uint16_t *copy, const float *master, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        out[i] = mst_bf16_of(master[i]) == copy[i] ? master[i] : mst_bf16_value(copy[i]);
+}
+
+static void join_master(void *out, const uint16_t *copy, const void *master, int64_t count) {
+    join_floats(out, copy, master, count);
 }
 
 /* ---- sparse gradients: sum_rows gives the values [n, columns] and numbers [1 + n] of the rows, the number of numbers

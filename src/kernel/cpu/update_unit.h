@@ -124,13 +124,37 @@ static T MST_NAME(penalty_value)(const T *w, T l1, T l2, int64_t count) {
     return value;
 }
 
+/* The weights that are computed with: the master, or a copy. Any will do, and all are written: the device's own is in
+ * its cache. */
+static T *MST_NAME(weights)(const update *u, int32_t k) {
+    const mst_update_variable *v = &u->state->options->variable[k];
+    if (v->master >= 0) return u->src[v->master].data;
+    return u->src[v->weight + own_copy(u)].data;
+}
+
+/* Weights AT to AT + COUNT - 1 to read; ROOM is memory for them. */
+static const T *MST_NAME(weights_at)(const update *u, int32_t k, int64_t at, int64_t count, T *room) {
+    const mst_update_variable *v = &u->state->options->variable[k];
+    const T *w = MST_NAME(weights)(u, k) + at;
+    if (v->master < 0) return w;
+    join_master(room, (const uint16_t *)u->src[v->weight + own_copy(u)].data + at, w, count);
+    return room;
+}
+
+/* A master takes what was assigned to its weight. */
+static void MST_NAME(adopt)(const update *u, int32_t k, int64_t at, int64_t count) {
+    const mst_update_variable *v = &u->state->options->variable[k];
+    if (v->master >= 0) (void)MST_NAME(weights_at)(u, k, at, count, MST_NAME(weights)(u, k) + at);
+}
+
 /* The penalty of a unit, added up tile by tile as in a step. */
 static T MST_NAME(penalties)(const update *u, int32_t k, const unit *x) {
     const mst_update_variable *v = &u->state->options->variable[k];
-    const T *w = (const T *)u->src[v->master >= 0 ? v->master : v->weight].data;
-    T sum = 0;
-    for (int64_t at = x->begin, end = x->begin + x->count; at < end; at += TILE)
-        sum += MST_NAME(penalty_value)(w + at, (T)v->l1, (T)v->l2, end - at < TILE ? end - at : TILE);
+    T sum = 0, room[TILE];
+    for (int64_t at = x->begin, end = x->begin + x->count; at < end; at += TILE) {
+        const int64_t count = end - at < TILE ? end - at : TILE;
+        sum += MST_NAME(penalty_value)(MST_NAME(weights_at)(u, k, at, count, room), (T)v->l1, (T)v->l2, count);
+    }
     return sum;
 }
 
@@ -158,14 +182,6 @@ MST_SIMD static void MST_NAME(average)(T *restrict average, const T *restrict w,
     for (int64_t i = 0; i < count; i++) average[i] -= rest * (average[i] - w[i]);
 }
 
-/* The weights that are computed with: the master, or a copy. Any will do, and all are written: the device's own is in
- * its cache. */
-static T *MST_NAME(weights)(const update *u, int32_t k) {
-    const mst_update_variable *v = &u->state->options->variable[k];
-    if (v->master >= 0) return u->src[v->master].data;
-    return u->src[v->weight + own_copy(u)].data;
-}
-
 static void MST_NAME(decay)(const update *u, int32_t k, int64_t at, int64_t count) {
     const double rate = u->scalar[MST_SCALAR_LEARNING_RATE] * u->state->options->optimizer->weight_decay;
     if (rate != 0) MST_NAME(shrink)(MST_NAME(weights)(u, k) + at, (T)rate, count);
@@ -179,7 +195,10 @@ static void MST_NAME(follow)(const update *u, int32_t k, int64_t at, int64_t cou
     if (v->average >= 0)
         MST_NAME(average)((T *)u->src[v->average].data + at, w, (T)u->scalar[MST_SCALAR_AVERAGE], count);
     for (int32_t c = 0; c < o->num_copies; c++)
-        if (c != own_copy(u)) memcpy((T *)u->src[v->weight + c].data + at, w, (size_t)count * sizeof(T));
+        if (v->master >= 0)
+            round_copy((uint16_t *)u->src[v->weight + c].data + at, w, count);
+        else if (c != own_copy(u))
+            memcpy((T *)u->src[v->weight + c].data + at, w, (size_t)count * sizeof(T));
 }
 
 /* From the summed GRADIENT of a tile to its new weights; its penalty is added to *PENALTY. BUFFER: a tile. ALONE: only
@@ -189,6 +208,7 @@ static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t 
     const mst_update_options *o = u->state->options;
     const mst_update_variable *v = &o->variable[k];
     T *w = MST_NAME(weights)(u, k) + at;
+    if (!alone) MST_NAME(adopt)(u, k, at, count);
     if (v->l1 == 0 && v->l2 != 0) {
         *penalty += (T)v->l2 * (T)0.5 * MST_NAME(add_l2)(buffer, gradient, w, (T)v->l2, count);
         gradient = buffer;
@@ -216,7 +236,9 @@ static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t 
 static double MST_NAME(norm_tile)(const update *u, int32_t k, int64_t at, int64_t count, const T *gradient, T *buffer) {
     const mst_update_variable *v = &u->state->options->variable[k];
     if (v->l1 == 0 && v->l2 == 0) return MST_NAME(norm)(gradient, count);
-    MST_NAME(add_penalty)(buffer, gradient, MST_NAME(weights)(u, k) + at, (T)v->l1, (T)v->l2, count);
+    T room[TILE];
+    const T *w = MST_NAME(weights_at)(u, k, at, count, room);
+    MST_NAME(add_penalty)(buffer, gradient, w, (T)v->l1, (T)v->l2, count);
     return MST_NAME(norm)(buffer, count);
 }
 
@@ -260,7 +282,10 @@ static void MST_NAME(row_runs)(const update *u, int32_t k, const unit *x, const 
     const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
     const bool alone = known->rows_only && o->purpose == MST_UPDATE_STEP &&
                        (o->optimizer->weight_decay > 0 || o->variable[k].average >= 0);
-    if (alone) MST_NAME(decay)(u, k, x->begin, x->count);
+    if (alone) {
+        MST_NAME(adopt)(u, k, x->begin, x->count);
+        MST_NAME(decay)(u, k, x->begin, x->count);
+    }
     for (int64_t r = first; r <= last; r++) {
         int64_t at, size, next, more;
         if (x->place[r - first] < 0) continue;

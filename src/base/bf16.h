@@ -1,0 +1,23 @@
+/** bf16: the upper half of an f32. */
+#ifndef MUSTER_BASE_BF16_H
+#define MUSTER_BASE_BF16_H
+
+#include <stdint.h>
+#include <string.h>
+
+/** The nearest bf16, of two as near the even one; NaN stays NaN. */
+static inline uint16_t mst_bf16_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+static inline float mst_bf16_value(uint16_t x) {
+    const uint32_t bits = (uint32_t)x << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#endif
