@@ -63,8 +63,8 @@ struct mst_store {
     pthread_mutex_t order_lock;
     uint64_t writers;                       /**< turns given to writers */
     uint64_t readers[MST_STORE_TURNS];      /**< turns given to readers after writer number i, i + 64, ... */
-    bool abandoned[MST_STORE_TURNS];        /**< writers that gave up before their turn came */
-    mst_line committed;                     /**< number of the last writer that is done */
+    bool ended[MST_STORE_TURNS];            /**< writers that have ended their turn and are not done yet */
+    mst_line committed;                     /**< number of the last writer that is done, with all before it */
     mst_line readers_done[MST_STORE_TURNS]; /**< readers that are done, counted as `readers` */
     _Atomic uint64_t last_write;            /**< number of the last writer that changed something */
     _Atomic uint64_t runs;                  /**< runs that made no step: the numbers of their random ops */
