@@ -222,6 +222,13 @@ static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst
     return MST_OK;
 }
 
+/* A run that failed leaves no trace in the random numbers of those to come, unless another has begun since. */
+static void give_number_back(mst_session *session, const mst_step *step) {
+    if (step->number >= 0) return;
+    uint64_t next = (uint64_t)-step->number;
+    atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
+}
+
 /* When the caller and all devices have left. */
 static void release_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
@@ -229,8 +236,9 @@ static void release_frame(mst_frame *frame) {
     mst_cached_plan *cached = slot->cached;
     for (int i = 0; i < cached->num_feeds; i++) mst_tensor_release(slot->feeds[i].tensor);
     for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
-    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && !atomic_load(&frame->failed);
+    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS;
     if (happened && frame->has_turn && frame->turn.writer) mst_session_commit_states(session, cached, &frame->turn);
+    if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
     if (frame->has_turn) mst_turn_end(&frame->turn);
     pthread_mutex_lock(&session->lock);
     slot->busy = false;
@@ -253,6 +261,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     frame->number++;
     frame->participants = cached->num_devices;
     frame->failure.code = MST_OK;
+    frame->step.number = 0;
     atomic_store(&frame->decision, MST_UNDECIDED);
     atomic_store(&frame->arrived, 0);
     atomic_store(&frame->failed, false);
@@ -306,18 +315,30 @@ static void open_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_line_advance(&frame->ready, frame->number);
 }
 
+/* True where all devices left before the deadline or, where they are changing variables by then, which is not cut off,
+ * in as long again. */
+static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
+    mst_frame *frame = &slot->frame;
+    if (mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) return true;
+    mst_failure_keep(late, too_late(slot));
+    if (mst_frame_stop(frame)) {
+        mst_frame_fail(frame, late->code, -1, -1, false);
+        return false;
+    }
+    const int64_t longer = frame->deadline + (int64_t)(slot->session->options.timeout * 1e9);
+    if (mst_line_wait(&frame->left, frame->number, longer, frame->spin)) return true;
+    mst_failure_keep(late, too_late(slot));
+    return false;
+}
+
 /* Runs the frame to its end or its deadline. */
 static mst_status run_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_frame *frame = &slot->frame;
     const mst_cached_plan *cached = slot->cached;
+    mst_failure late;
     open_frame(session, slot, purpose);
     if (cached->num_devices && cached->devices[0] == 0) mst_executor_run_own(session->executor, frame);
-    if (!mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) {
-        mst_failure late;
-        mst_failure_keep(&late, too_late(slot));
-        mst_frame_fail(frame, late.code, -1, -1, false);
-        if (mst_frame_give_up(frame)) return mst_failure_restore(&late);
-    }
+    if (!wait_for_devices(slot, &late) && mst_frame_give_up(frame)) return mst_failure_restore(&late);
     const mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
     release_frame(frame);
     return status;
