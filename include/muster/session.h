@@ -71,7 +71,8 @@ MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
  *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
  *  otherwise it is released and replaced. The caller owns them. On failure no variable has changed. Fetching a variable
  *  gives its value before the writes of this run. MST_DEADLINE, naming what a device was doing, where the run has not
- *  ended after the session's timeout: then its feeds are kept until it has.
+ *  ended after the session's timeout: then its feeds are kept until it has. A run that is changing variables by then is
+ *  not cut off: it may take as long again.
  *
  *  Random numbers are a function of the graph's seed, the node and the number of the run: for a run that changes
  *  global_step that is its value before, for others a count of their own. */

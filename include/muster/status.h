@@ -40,7 +40,7 @@ typedef struct mst_error_info {
     int line;
     const char *node;   /**< graph node, or "" */
     const char *device; /**< device name, or "" */
-    const char *task;   /**< task name, or "" */
+    const char *task;   /**< of the device: "/job:localhost/replica:0/task:0", or "" */
 } mst_error_info;
 
 /** The last error of the calling thread; code is MST_OK where there was none. */
@@ -56,7 +56,7 @@ MST_API mst_status mst_error_set(mst_status code, const char *file, int line, co
 /** Puts context before the message ("reading 'x.npz': ...") and returns the record's code. */
 MST_API mst_status mst_error_prefix(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Names the node and the device in the record (either may be NULL) and returns the record's code. */
+/** Names the node, and the device with its task, in the record (either may be NULL) and returns the record's code. */
 MST_API mst_status mst_error_at(const char *node, const char *device);
 
 /** Returns CODE, so that compilers and analysers see which code a failing path returns. */

@@ -11,14 +11,15 @@ static _Thread_local struct {
     char message[MESSAGE_SIZE];
     char node[NAME_SIZE];
     char device[NAME_SIZE];
+    char task[NAME_SIZE];
 } record;
 
 const mst_error_info *mst_error(void) {
     record.info.message = record.message;
     record.info.node = record.node;
     record.info.device = record.device;
+    record.info.task = record.task;
     if (!record.info.file) record.info.file = "";
-    if (!record.info.task) record.info.task = "";
     return &record.info;
 }
 
@@ -39,7 +40,7 @@ mst_status mst_error_set(mst_status code, const char *file, int line, const char
     record.info.code = code;
     record.info.file = file;
     record.info.line = line;
-    record.node[0] = record.device[0] = '\0';
+    record.node[0] = record.device[0] = record.task[0] = '\0';
     return code;
 }
 
@@ -57,6 +58,11 @@ mst_status mst_error_prefix(const char *format, ...) {
 
 mst_status mst_error_at(const char *node, const char *device) {
     if (node) snprintf(record.node, sizeof record.node, "%s", node);
-    if (device) snprintf(record.device, sizeof record.device, "%s", device);
+    if (device) {
+        /* "/job:worker/replica:0/task:1/device:CPU:0": its task is what comes before the device */
+        const char *end = strstr(device, "/device:");
+        snprintf(record.device, sizeof record.device, "%s", device);
+        snprintf(record.task, sizeof record.task, "%.*s", end ? (int)(end - device) : 0, device);
+    }
     return record.info.code;
 }

@@ -156,8 +156,12 @@ static void place_node(layout *l, int32_t k, const mst_plan_node *node) {
     for (int i = 0; i < node->num_dst; i++) {
         const int32_t value = node->dst + i;
         if (!is_own_arena(l, value)) continue;
-        const int32_t source = i == 0 ? dying_source(l, node, k) : -1;
-        if (source >= 0) {
+        const int32_t source = i == 0 && !is_shared(plan, node) ? dying_source(l, node, k) : -1;
+        if (is_shared(plan, node)) {
+            /* The others begin when they are ready: then this device may be at a node before, whose memory it needs. */
+            plan->value[value].offset = l->end;
+            l->end += mst_plan_bytes(&plan->value[value]);
+        } else if (source >= 0) {
             plan->value[value].offset = plan->value[source].offset;
             l->last[source] = -1; /* its memory goes on as the output's */
         } else {

@@ -33,6 +33,10 @@ void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int devic
     decide(frame, MST_DOES_NOT);
 }
 
+bool mst_frame_stop(mst_frame *frame) {
+    return decide(frame, MST_DOES_NOT) != MST_HAPPENS;
+}
+
 /* True where the step happens. The last device to come waits for those that still read the state, and decides. */
 static bool pass_gate(mst_frame *frame, int device) {
     if (atomic_fetch_add(&frame->arrived, 1) + 1 == frame->participants) {
@@ -54,13 +58,15 @@ static bool pass_gate(mst_frame *frame, int device) {
 
 /* ---- actions ---- */
 
-static mst_status wait_for(mst_frame *frame, const mst_action *action, mst_line *lines) {
+/* HAPPENS: behind the gate, where the other devices finish too, whatever the clock says. */
+static mst_status wait_for(mst_frame *frame, const mst_action *action, mst_line *lines, bool happens) {
     const mst_devices *devices = frame->devices;
     const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
-    if (!mst_line_wait(&lines[action->device], point, frame->deadline, frame->spin))
+    if (!mst_line_wait(&lines[action->device], point, happens ? MST_NEVER : frame->deadline, frame->spin))
         return MST_FAIL(MST_DEADLINE, "waited too long for %s: it is stuck, or the timeout is too short",
                         devices->device[action->device].text);
-    return atomic_load(&frame->failed) ? MST_FAIL(MST_CANCELLED, "another device failed") : MST_OK;
+    if (happens || !atomic_load(&frame->failed)) return MST_OK;
+    return MST_FAIL(MST_CANCELLED, "another device failed");
 }
 
 static mst_array array_of(const mst_frame *frame, int32_t value) {
@@ -123,13 +129,14 @@ static mst_status walk(mst_frame *frame, int device, mst_line *lines, int32_t *n
                     ? action->first
                     : -1;
         *derived = action->kind == MST_DO_WAIT;
-        if (*node >= 0) atomic_store_explicit(&frame->at[device], *node, memory_order_relaxed);
+        if (action->kind != MST_DO_RUN && action->kind != MST_DO_REACH) /* -1: it waits for others */
+            atomic_store_explicit(&frame->at[device], *node, memory_order_relaxed);
         switch (action->kind) {
             case MST_DO_RUN:
                 status = backend->execute(frame->instance[device], action->first, action->end, frame);
                 if (status) *node = atomic_load_explicit(&frame->at[device], memory_order_relaxed);
                 break;
-            case MST_DO_WAIT: status = wait_for(frame, action, lines); break;
+            case MST_DO_WAIT: status = wait_for(frame, action, lines, happens); break;
             case MST_DO_REACH: mst_line_advance(&lines[device], frame->base[device] + (uint64_t)action->first); break;
             case MST_DO_FEED: status = feed(frame, action->first, self, frame->binding->staging[device]); break;
             case MST_DO_RECEIVE: status = receive(frame, action->first, self); break;
@@ -139,9 +146,11 @@ static mst_status walk(mst_frame *frame, int device, mst_line *lines, int32_t *n
                 happens = true;
                 break;
         }
+        /* a step that has failed is not worth finishing, but what is being written is written to the end */
+        if (status && happens) mst_frame_fail(frame, status, *node, device, *derived);
+        if (happens) continue;
         if (status) return status;
-        /* a step that has failed elsewhere is not worth finishing, but what is being written is written to the end */
-        if (!happens && atomic_load_explicit(&frame->failed, memory_order_relaxed)) return MST_OK;
+        if (atomic_load_explicit(&frame->failed, memory_order_relaxed)) return MST_OK;
     }
     return MST_OK;
 }

@@ -68,6 +68,8 @@ typedef struct mst_frame {
  *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen.
  */
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived);
+/** The step does not happen, if the gate has not decided yet. False where it happens: then it is finished. */
+bool mst_frame_stop(mst_frame *frame);
 /** The calling device leaves the frame, and must not touch it any more. */
 void mst_frame_leave(mst_frame *frame);
 /** The caller gives the frame up: the last device releases it. False where all devices have left meanwhile. */

@@ -222,6 +222,13 @@ static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst
     return MST_OK;
 }
 
+/* A run that failed leaves no trace in the random numbers of those to come, unless another has begun since. */
+static void give_number_back(mst_session *session, const mst_step *step) {
+    if (step->number >= 0) return;
+    uint64_t next = (uint64_t)-step->number;
+    atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
+}
+
 /* When the caller and all devices have left. */
 static void release_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
@@ -229,8 +236,9 @@ static void release_frame(mst_frame *frame) {
     mst_cached_plan *cached = slot->cached;
     for (int i = 0; i < cached->num_feeds; i++) mst_tensor_release(slot->feeds[i].tensor);
     for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
-    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && !atomic_load(&frame->failed);
+    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS;
     if (happened && frame->has_turn && frame->turn.writer) mst_session_commit_states(session, cached, &frame->turn);
+    if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
     if (frame->has_turn) mst_turn_end(&frame->turn);
     pthread_mutex_lock(&session->lock);
     slot->busy = false;
@@ -253,6 +261,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     frame->number++;
     frame->participants = cached->num_devices;
     frame->failure.code = MST_OK;
+    frame->step.number = 0;
     atomic_store(&frame->decision, MST_UNDECIDED);
     atomic_store(&frame->arrived, 0);
     atomic_store(&frame->failed, false);
@@ -263,6 +272,13 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
             (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
     mst_executor_submit(session->executor, frame, cached->devices, cached->num_devices);
 }
+
+/* What kind of run it is. */
+typedef struct purpose {
+    bool initial;   /* gives variables their first values: its random numbers are those of no step */
+    bool once;      /* its plan will not run again */
+    bool overtaken; /* set by an initial run: another session has given one of its variables a value meanwhile */
+} purpose;
 
 /* The number that random ops see. */
 static mst_status number_step(mst_session *session, mst_slot *slot, bool initial) {
@@ -280,28 +296,49 @@ static mst_status number_step(mst_session *session, mst_slot *slot, bool initial
     return mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number);
 }
 
+/* In a turn that has begun: a variable that a plan of initial values writes has one by now. */
+static bool is_overtaken(const mst_cached_plan *cached) {
+    for (int64_t i = 0; i < cached->plan->num_states; i++)
+        if (cached->state[i] && cached->plan->state[i].writes && cached->state[i]->version) return true;
+    return false;
+}
+
 /* On the caller's thread, once the frame is on the queues: waits for its turn and opens it. */
-static void open_frame(mst_session *session, mst_slot *slot, bool initial) {
+static void open_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_frame *frame = &slot->frame;
     mst_status status = frame->has_turn ? mst_turn_begin(&frame->turn, frame->deadline) : MST_OK;
+    if (!status && purpose->initial && (purpose->overtaken = is_overtaken(slot->cached)))
+        status = MST_FAIL(MST_CANCELLED, "another session has given the variables their first values");
     if (!status && slot->cached->uses_state) status = mst_session_check_states(session, slot->cached);
-    if (!status) status = number_step(session, slot, initial);
+    if (!status) status = number_step(session, slot, purpose->initial);
     if (status) mst_frame_fail(frame, status, -1, -1, false);
     mst_line_advance(&frame->ready, frame->number);
 }
 
+/* True where all devices left before the deadline or, where they are changing variables by then, which is not cut off,
+ * in as long again. */
+static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
+    mst_frame *frame = &slot->frame;
+    if (mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) return true;
+    mst_failure_keep(late, too_late(slot));
+    if (mst_frame_stop(frame)) {
+        mst_frame_fail(frame, late->code, -1, -1, false);
+        return false;
+    }
+    const int64_t longer = frame->deadline + (int64_t)(slot->session->options.timeout * 1e9);
+    if (mst_line_wait(&frame->left, frame->number, longer, frame->spin)) return true;
+    mst_failure_keep(late, too_late(slot));
+    return false;
+}
+
 /* Runs the frame to its end or its deadline. */
-static mst_status run_frame(mst_session *session, mst_slot *slot, bool initial) {
+static mst_status run_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_frame *frame = &slot->frame;
     const mst_cached_plan *cached = slot->cached;
-    open_frame(session, slot, initial);
+    mst_failure late;
+    open_frame(session, slot, purpose);
     if (cached->num_devices && cached->devices[0] == 0) mst_executor_run_own(session->executor, frame);
-    if (!mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) {
-        mst_failure late;
-        mst_failure_keep(&late, too_late(slot));
-        mst_frame_fail(frame, late.code, -1, -1, false);
-        if (mst_frame_give_up(frame)) return mst_failure_restore(&late);
-    }
+    if (!wait_for_devices(slot, &late) && mst_frame_give_up(frame)) return mst_failure_restore(&late);
     const mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
     release_frame(frame);
     return status;
@@ -330,13 +367,7 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t 
     return MST_OK;
 }
 
-/* What kind of run it is. */
-typedef struct purpose {
-    bool initial; /* gives variables their first values: its random numbers are those of no step */
-    bool once;    /* its plan will not run again */
-} purpose;
-
-static mst_status run(mst_session *session, purpose purpose, const mst_feed *feeds, int num_feeds,
+static mst_status run(mst_session *session, purpose *purpose, const mst_feed *feeds, int num_feeds,
                       const mst_value *fetches, int num_fetches, mst_tensor **outputs) {
     MST_TRY(check_call(session, feeds, num_feeds, fetches, num_fetches));
     const int64_t deadline = mst_clock_after(session->options.timeout);
@@ -352,16 +383,16 @@ static mst_status run(mst_session *session, purpose purpose, const mst_feed *fee
     status = prepare_outputs(cached->plan, outputs);
     pthread_mutex_lock(&session->lock);
     if (!status) status = submit(session, cached, deadline, feeds, num_feeds, outputs, num_fetches, &slot);
-    if (purpose.once) mst_session_forget_plan(session, cached);
+    if (purpose->once) mst_session_forget_plan(session, cached);
     if (status) mst_cached_plan_release(session, cached);
     pthread_mutex_unlock(&session->lock);
     for (int i = 0; i < num_feeds && status; i++) mst_tensor_release(feeds[i].tensor);
-    return status ? status : run_frame(session, slot, purpose.initial);
+    return status ? status : run_frame(session, slot, purpose);
 }
 
 mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                            int num_fetches, mst_tensor **outputs) {
-    return run(session, (purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
+    return run(session, &(purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
 }
 
 /* ---- jobs ---- */
@@ -433,20 +464,30 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
     return mst_store_set(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value);
 }
 
-mst_status mst_session_init_variables(mst_session *session) {
-    const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
+/* Assignments of first values to the variables that have none. */
+static int find_bare(mst_session *session, int count, mst_value *out) {
     int wanted = 0;
-    mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
-    if (!assigns) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
-    mst_collection(session->graph, MST_INITIALIZERS, NULL, assigns, count);
+    mst_collection(session->graph, MST_INITIALIZERS, NULL, out, count);
     for (int i = 0; i < count; i++) {
-        const mst_node *variable = assigns[i].node->src[0].node;
+        const mst_node *variable = out[i].node->src[0].node;
         const mst_variable_options *o = variable->options;
         const mst_state *state = mst_store_find(session->store, o->container, variable->name);
-        if (!state || !mst_state_has_value(session->store, state)) assigns[wanted++] = assigns[i];
+        if (!state || !mst_state_has_value(session->store, state)) out[wanted++] = out[i];
     }
-    mst_status status =
-        wanted ? run(session, (purpose){.initial = true, .once = true}, NULL, 0, assigns, wanted, NULL) : MST_OK;
+    return wanted;
+}
+
+mst_status mst_session_init_variables(mst_session *session) {
+    const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
+    mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
+    if (!assigns) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
+    mst_status status;
+    purpose purpose;
+    do { /* again where another session of the store was faster with some of them, and has trained since */
+        purpose = (struct purpose){.initial = true, .once = true};
+        const int wanted = find_bare(session, count, assigns);
+        status = wanted ? run(session, &purpose, NULL, 0, assigns, wanted, NULL) : MST_OK;
+    } while (purpose.overtaken);
     free(assigns);
     return status;
 }

@@ -128,12 +128,13 @@ static bool are_together(const mst_session *session, const mst_plan_state *a, co
 /* Another session may have made the copy. */
 static mst_status find_elsewhere(mst_session *session, const mst_plan_state *state, mst_state *entry, bool *found) {
     const mst_device *device = &session->devices.device[state->device];
-    mst_copy *copy = mst_state_copy(session->store, entry, device->domain, state->of_domain ? "" : device->text);
+    mst_copy *copy = mst_state_use_copy(session->store, entry, device->domain, state->of_domain ? "" : device->text);
     *found = copy != NULL;
     if (!copy) return MST_OK;
-    MST_TRY(mst_session_check_limit(session, NULL, state->device, (int64_t)mst_align(entry->bytes)));
-    mst_copy_use(session->store, copy);
-    return note_used(session, state, entry, copy);
+    mst_status status = mst_session_check_limit(session, NULL, state->device, (int64_t)mst_align(entry->bytes));
+    if (!status) status = note_used(session, state, entry, copy);
+    if (status) mst_copy_release(session->store, entry, copy);
+    return status;
 }
 
 static mst_status place_all(mst_session *session, mst_cached_plan *cached, const mst_plan_state **order, batch *b) {

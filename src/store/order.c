@@ -41,19 +41,24 @@ mst_status mst_turn_write(const mst_turn *turn, int64_t deadline) {
                                                                                      : late("to write the state");
 }
 
+/* Writers that have ended are done when the readers before them are done too: also one that never wrote, and so did not
+ * wait for them. So a writer that waits for the readers right before it has waited for all. */
+static void settle(mst_store *store) {
+    const uint64_t before = mst_line_value(&store->committed);
+    uint64_t done = before;
+    while (done < store->writers && store->ended[ring(done + 1)] &&
+           mst_line_value(&store->readers_done[ring(done)]) == store->readers[ring(done)])
+        store->ended[ring(++done)] = false;
+    if (done > before) mst_line_advance(&store->committed, done);
+}
+
 void mst_turn_end(const mst_turn *turn) {
     mst_store *store = turn->store;
-    if (!turn->writer) {
-        mst_line_add(&store->readers_done[ring(turn->number)], 1);
-        return;
-    }
     pthread_mutex_lock(&store->order_lock);
-    if (mst_line_value(&store->committed) == turn->number - 1) {
-        uint64_t done = turn->number;
-        while (done < store->writers && store->abandoned[ring(done + 1)]) store->abandoned[ring(++done)] = false;
-        mst_line_advance(&store->committed, done);
-    } else {
-        store->abandoned[ring(turn->number)] = true; /* who comes before it ends it too */
-    }
+    if (turn->writer)
+        store->ended[ring(turn->number)] = true;
+    else
+        mst_line_add(&store->readers_done[ring(turn->number)], 1);
+    settle(store);
     pthread_mutex_unlock(&store->order_lock);
 }

@@ -59,10 +59,15 @@ void mst_store_release(mst_store *store) {
     free(store);
 }
 
-mst_copy *mst_state_current(const mst_state *state) {
+/* A copy that holds the value, or NULL. */
+static mst_copy *current(const mst_state *state) {
     for (mst_copy *copy = state->copies; copy && state->version; copy = copy->next)
         if (copy->version == state->version) return copy;
     return NULL;
+}
+
+uint64_t mst_state_version(const mst_store *store, const mst_state *state) {
+    return state->version + (state == store->runs_state ? atomic_load(&store->runs) : 0);
 }
 
 bool mst_state_has_value(mst_store *store, const mst_state *state) {
@@ -72,10 +77,29 @@ bool mst_state_has_value(mst_store *store, const mst_state *state) {
     return has;
 }
 
-mst_copy *mst_state_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place) {
+mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place) {
     pthread_mutex_lock(&store->lock);
     mst_copy *copy = state->copies;
     while (copy && (copy->domain != domain || strcmp(copy->place, place) != 0)) copy = copy->next;
+    if (copy) copy->users++;
+    pthread_mutex_unlock(&store->lock);
+    return copy;
+}
+
+mst_copy *mst_state_use_current(mst_store *store, const mst_state *state) {
+    pthread_mutex_lock(&store->lock);
+    mst_copy *copy = current(state);
+    if (copy) copy->users++;
+    pthread_mutex_unlock(&store->lock);
+    return copy;
+}
+
+mst_copy *mst_state_use_any(mst_store *store, const mst_state *state) {
+    pthread_mutex_lock(&store->lock);
+    mst_copy *copy = state->copies;
+    while (copy && !copy->domain->type->host) copy = copy->next;
+    if (!copy) copy = state->copies;
+    if (copy) copy->users++;
     pthread_mutex_unlock(&store->lock);
     return copy;
 }
@@ -115,12 +139,6 @@ mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n
     return status;
 }
 
-void mst_copy_use(mst_store *store, mst_copy *copy) {
-    pthread_mutex_lock(&store->lock);
-    copy->users++;
-    pthread_mutex_unlock(&store->lock);
-}
-
 /* Nobody uses it, and its value is elsewhere or there is none. */
 static bool is_spare(const mst_state *state, const mst_copy *copy) {
     if (copy->users || state->version == 0) return false;
@@ -138,14 +156,16 @@ void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy) {
 }
 
 mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy) {
-    if (copy->version == state->version || state->version == 0) return MST_OK;
+    mst_status status = MST_OK;
     pthread_mutex_lock(&store->lock);
-    mst_copy *from = mst_state_current(state);
-    mst_status status = from ? mst_domain_copy(copy->domain, copy->data, from->domain, from->data, state->bytes)
-                             : MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
-    if (!status) {
-        copy->version = state->version;
-        if (is_spare(state, from)) free_copy(state, from);
+    if (copy->version != state->version && state->version) { /* another reader may have been here */
+        mst_copy *from = current(state);
+        status = from ? mst_domain_copy(copy->domain, copy->data, from->domain, from->data, state->bytes)
+                      : MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
+        if (!status) {
+            copy->version = state->version;
+            if (is_spare(state, from)) free_copy(state, from);
+        }
     }
     pthread_mutex_unlock(&store->lock);
     return status;
@@ -179,7 +199,7 @@ mst_state *mst_store_find(mst_store *store, const char *container, const char *n
     return state;
 }
 
-static mst_status check_spec(const mst_state *state, const mst_spec *spec) {
+mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec) {
     if (state->spec.dtype == spec->dtype && mst_shape_equal(state->spec.shape, spec->shape)) return MST_OK;
     char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
     return MST_FAIL(MST_INVALID, "store: '%s' is %s%s there, and is wanted as %s%s: give one of them another name",
@@ -192,7 +212,7 @@ static mst_status declare(mst_store *store, const char *container, const char *n
                           const mst_spec *spec, mst_state **out) {
     const char *key;
     MST_TRY(make_key(store, container, name, &key));
-    if ((*out = find(store, key))) return check_spec(*out, spec);
+    if ((*out = find(store, key))) return mst_state_check_spec(*out, spec);
     mst_state *state = mst_arena_alloc(&store->arena, sizeof *state);
     if (!state) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
     *state = (mst_state){.container = mst_arena_string(&store->arena, container ? container : ""),
@@ -235,8 +255,7 @@ mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count
                                    .kind = state->kind,
                                    .spec = state->spec,
                                    .bytes = (int64_t)state->bytes,
-                                   .version = state->version};
-        if (state == store->runs_state) list[i].version += atomic_load(&store->runs);
+                                   .version = mst_state_version(store, state)};
     }
     pthread_mutex_unlock(&store->lock);
     if (!list) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a list of %lld entries", (long long)n);

@@ -34,7 +34,7 @@ typedef struct mst_copy {
     const char *place; /**< full name of the device it belongs to; "" where it is one for the whole domain */
     void *data;
     uint64_t version; /**< of the value that it holds; 0: none */
-    int users;        /**< sessions that have it in their plans */
+    int users;        /**< sessions that have it in their plans, and calls that read or write it */
     mst_block *block;
     struct mst_copy *next;
 } mst_copy;
@@ -63,8 +63,8 @@ struct mst_store {
     pthread_mutex_t order_lock;
     uint64_t writers;                       /**< turns given to writers */
     uint64_t readers[MST_STORE_TURNS];      /**< turns given to readers after writer number i, i + 64, ... */
-    bool abandoned[MST_STORE_TURNS];        /**< writers that gave up before their turn came */
-    mst_line committed;                     /**< number of the last writer that is done */
+    bool ended[MST_STORE_TURNS];            /**< writers that have ended their turn and are not done yet */
+    mst_line committed;                     /**< number of the last writer that is done, with all before it */
     mst_line readers_done[MST_STORE_TURNS]; /**< readers that are done, counted as `readers` */
     _Atomic uint64_t last_write;            /**< number of the last writer that changed something */
     _Atomic uint64_t runs;                  /**< runs that made no step: the numbers of their random ops */
@@ -106,20 +106,25 @@ mst_state *mst_store_find(mst_store *store, const char *container, const char *n
 /** Removes the values of all entries of kinds in the set KINDS (1 << kind), in a turn of its own. */
 MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
 
-/** The copy of STATE in DOMAIN at PLACE, or NULL. */
-mst_copy *mst_state_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
+/** MST_INVALID where STATE has another dtype or shape. */
+MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec);
+
+/** The copy of STATE in DOMAIN at PLACE, or NULL; used by the caller until it is released, so that nobody frees it. */
+mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
+/** The same of any copy that holds the value; of any copy, in the host's memory where there is one. */
+mst_copy *mst_state_use_current(mst_store *store, const mst_state *state);
+mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);
 /** Makes a copy, without a value, of each of the N states in DOMAIN at PLACE; they lie side by side in untouched
  * memory. OUT[i] is used by the caller until it is released. */
 MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
                                        const char *place, mst_copy **out);
-void mst_copy_use(mst_store *store, mst_copy *copy);
 /** The caller uses COPY of STATE no more; frees it where nobody does and the value is elsewhere too. */
 void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy);
 /** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. */
 MST_CHECKED mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy);
 /** Whether STATE has a value. */
 bool mst_state_has_value(mst_store *store, const mst_state *state);
-/** Any copy that holds the value, or NULL. */
-mst_copy *mst_state_current(const mst_state *state);
+/** As mst_state_info has it; in a turn that has begun, or under the lock. */
+uint64_t mst_state_version(const mst_store *store, const mst_state *state);
 
 #endif

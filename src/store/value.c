@@ -8,11 +8,10 @@
 struct mst_snapshot {
     _Atomic int references;
     mst_arena arena;
-    bool sorted;
     struct mst_snapshot_entry {
         mst_state_info info;
         mst_tensor *value;
-    } * entry;
+    } * entry; /* by container and name */
     int64_t count, capacity;
 };
 typedef struct mst_snapshot_entry entry;
@@ -26,16 +25,16 @@ static mst_status take_and_begin(mst_store *store, bool writer, mst_turn *turn) 
 }
 
 /* Copies the value of STATE, which has one, to host memory, in a turn that has begun. */
-static mst_status read_value(mst_store *store, const mst_state *state, void *dst) {
+static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
     if (state == store->runs_state) {
         *(uint64_t *)dst = atomic_load(&store->runs);
         return MST_OK;
     }
-    pthread_mutex_lock(&store->lock);
-    mst_copy *copy = mst_state_current(state);
-    pthread_mutex_unlock(&store->lock);
+    mst_copy *copy = mst_state_use_current(store, state);
     if (!copy) return MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
-    return mst_domain_copy(&mst_domain_host, dst, copy->domain, copy->data, state->bytes);
+    mst_status status = mst_domain_copy(&mst_domain_host, dst, copy->domain, copy->data, state->bytes);
+    mst_copy_release(store, state, copy);
+    return status;
 }
 
 mst_status mst_store_get(mst_store *store, const char *container, const char *name, mst_tensor **out) {
@@ -63,16 +62,15 @@ static mst_status write_value(mst_store *store, mst_state *state, const void *sr
         atomic_store(&store->runs, *(const uint64_t *)src);
         return MST_OK;
     }
-    pthread_mutex_lock(&store->lock);
-    mst_copy *copy = state->copies;
-    while (copy && !copy->domain->type->host) copy = copy->next;
-    if (!copy) copy = state->copies;
-    pthread_mutex_unlock(&store->lock);
-    MST_TRY(mst_domain_copy(copy->domain, copy->data, &mst_domain_host, src, state->bytes));
-    pthread_mutex_lock(&store->lock);
-    copy->version = state->version = version;
-    pthread_mutex_unlock(&store->lock);
-    return MST_OK;
+    mst_copy *copy = mst_state_use_any(store, state);
+    mst_status status = mst_domain_copy(copy->domain, copy->data, &mst_domain_host, src, state->bytes);
+    if (!status) {
+        pthread_mutex_lock(&store->lock);
+        copy->version = state->version = version;
+        pthread_mutex_unlock(&store->lock);
+    }
+    mst_copy_release(store, state, copy);
+    return status;
 }
 
 /* A copy at rest for each of the N states that has none. */
@@ -87,7 +85,7 @@ static mst_status place_at_rest(mst_store *store, mst_state *const *states, int6
     pthread_mutex_unlock(&store->lock);
     if (!status) status = mst_store_place(store, bare, count, &mst_domain_host, "", copies);
     pthread_mutex_lock(&store->lock);
-    for (int64_t i = 0; i < count && !status; i++) copies[i]->users = 0;
+    for (int64_t i = 0; i < count && !status; i++) copies[i]->users--; /* a session may have it already */
     pthread_mutex_unlock(&store->lock);
     free(bare);
     free(copies);
@@ -150,8 +148,26 @@ void mst_snapshot_release(mst_snapshot *snapshot) {
     free(snapshot);
 }
 
-/* Appends an entry; VALUE is retained. */
-static mst_status append(mst_snapshot *snapshot, const mst_state_info *info, mst_tensor *value) {
+/* The place of an entry, or where it would be; FOUND: it is there. */
+static int64_t place_of(const mst_snapshot *snapshot, const char *container, const char *name, bool *found) {
+    int64_t low = 0, high = snapshot->count;
+    *found = false;
+    while (low < high && !*found) {
+        const int64_t middle = low + (high - low) / 2;
+        const mst_state_info *info = &snapshot->entry[middle].info;
+        int order = strcmp(container, info->container);
+        if (!order) order = strcmp(name, info->name);
+        *found = order == 0;
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* Adds an entry that is not there; VALUE is retained. */
+static mst_status insert(mst_snapshot *snapshot, int64_t at, const mst_state_info *info, mst_tensor *value) {
     MST_TRY(mst_grow(&snapshot->entry, sizeof *snapshot->entry, snapshot->count + 1, &snapshot->capacity));
     entry added = {.info = *info};
     added.info.container = mst_arena_string(&snapshot->arena, info->container);
@@ -159,23 +175,10 @@ static mst_status append(mst_snapshot *snapshot, const mst_state_info *info, mst
     if (!added.info.container || !added.info.name)
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a snapshot");
     added.value = mst_tensor_retain(value);
-    snapshot->entry[snapshot->count++] = added;
-    snapshot->sorted = false;
+    entry *place = snapshot->entry + at;
+    memmove(place + 1, place, (size_t)(snapshot->count++ - at) * sizeof *place);
+    *place = added;
     return MST_OK;
-}
-
-static int by_key(const void *a, const void *b) {
-    const mst_state_info *x = &((const entry *)a)->info, *y = &((const entry *)b)->info;
-    const int order = strcmp(x->container, y->container);
-    return order ? order : strcmp(x->name, y->name);
-}
-
-/* Entries are added in any order, and sorted when somebody looks. */
-static const entry *sorted(const mst_snapshot *snapshot) {
-    mst_snapshot *own = (mst_snapshot *)(uintptr_t)snapshot;
-    if (!own->sorted && own->count) qsort(own->entry, (size_t)own->count, sizeof *own->entry, by_key);
-    own->sorted = true;
-    return own->entry;
 }
 
 int64_t mst_snapshot_count(const mst_snapshot *snapshot) {
@@ -183,31 +186,32 @@ int64_t mst_snapshot_count(const mst_snapshot *snapshot) {
 }
 
 mst_state_info mst_snapshot_info(const mst_snapshot *snapshot, int64_t i) {
-    return sorted(snapshot)[i].info;
+    return snapshot->entry[i].info;
 }
 
 mst_tensor *mst_snapshot_value(const mst_snapshot *snapshot, int64_t i) {
-    return sorted(snapshot)[i].value;
+    return snapshot->entry[i].value;
 }
 
 mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *container, const char *name) {
-    if (!snapshot->count) return NULL;
-    const entry wanted = {.info = {.container = container ? container : "", .name = name}};
-    const entry *found = bsearch(&wanted, sorted(snapshot), (size_t)snapshot->count, sizeof wanted, by_key);
-    return found ? found->value : NULL;
+    bool found;
+    const int64_t at = place_of(snapshot, container ? container : "", name, &found);
+    return found ? snapshot->entry[at].value : NULL;
 }
 
 mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const char *name, mst_state_kind kind,
                             mst_tensor *value) {
-    if (mst_snapshot_find(snapshot, container, name))
-        return MST_FAIL(MST_EXISTS, "snapshot: there is a '%s' already", name);
-    const mst_state_info info = {.container = container ? container : "",
+    bool found;
+    if (!container) container = "";
+    const int64_t at = place_of(snapshot, container, name, &found);
+    if (found) return MST_FAIL(MST_EXISTS, "snapshot: there is a '%s' already", name);
+    const mst_state_info info = {.container = container,
                                  .name = name,
                                  .kind = kind,
                                  .spec = spec_of(value),
                                  .bytes = (int64_t)mst_tensor_bytes(value),
                                  .version = 1};
-    return append(snapshot, &info, value);
+    return insert(snapshot, at, &info, value);
 }
 
 /* Memory for the values of all entries that have one, before the turn: it is zeroed, and so touched, here. */
@@ -220,7 +224,7 @@ static mst_status make_room(mst_store *store, mst_snapshot *snapshot) {
         mst_tensor *value = NULL;
         if (!list[i].version) continue;
         status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
-        if (!status) status = append(snapshot, &list[i], value);
+        if (!status) status = insert(snapshot, snapshot->count, &list[i], value);
         mst_tensor_release(value);
     }
     free(list);
@@ -234,10 +238,10 @@ static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
     mst_status status = MST_OK;
     for (int64_t i = 0; i < made; i++) {
         entry *e = &snapshot->entry[i];
-        const mst_state *state = mst_store_find(store, e->info.container, e->info.name);
+        mst_state *state = mst_store_find(store, e->info.container, e->info.name);
         if (!status && state && state->version) {
             status = read_value(store, state, mst_tensor_data(e->value));
-            e->info.version = state->version;
+            e->info.version = mst_state_version(store, state);
             snapshot->entry[kept++] = *e;
         } else {
             mst_tensor_release(e->value);
@@ -249,11 +253,13 @@ static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
     if (!status) status = mst_store_list(store, &list, &count);
     for (int64_t i = 0; i < count && !status; i++) {
         mst_tensor *value = NULL;
-        if (!list[i].version || mst_snapshot_find(snapshot, list[i].container, list[i].name)) continue;
+        bool found;
+        const int64_t at = place_of(snapshot, list[i].container, list[i].name, &found);
+        if (!list[i].version || found) continue;
         status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
         if (!status)
             status = read_value(store, mst_store_find(store, list[i].container, list[i].name), mst_tensor_data(value));
-        if (!status) status = append(snapshot, &list[i], value);
+        if (!status) status = insert(snapshot, at, &list[i], value);
         mst_tensor_release(value);
     }
     free(list);
@@ -284,17 +290,25 @@ static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_st
     return MST_OK;
 }
 
+/* The entries of the snapshot, made where there are none. All that can be wrong is found before the first is made. */
+static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, mst_state **states) {
+    for (int64_t i = 0; i < snapshot->count; i++) {
+        const mst_state_info *info = &snapshot->entry[i].info;
+        const mst_state *state = mst_store_find(store, info->container, info->name);
+        if (state) MST_TRY(mst_state_check_spec(state, &info->spec));
+    }
+    for (int64_t i = 0; i < snapshot->count; i++) {
+        const mst_state_info *info = &snapshot->entry[i].info;
+        MST_TRY(mst_store_declare(store, info->container, info->name, info->kind, &info->spec, &states[i]));
+    }
+    return place_at_rest(store, states, snapshot->count);
+}
+
 mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
     mst_turn turn;
     mst_state **states = calloc((size_t)snapshot->count + 1, sizeof *states);
-    mst_status status = states ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to restore a snapshot");
-    sorted(snapshot);
-    /* all that can be wrong is found before the first value is set */
-    for (int64_t i = 0; i < snapshot->count && !status; i++) {
-        const mst_state_info *info = &snapshot->entry[i].info;
-        status = mst_store_declare(store, info->container, info->name, info->kind, &info->spec, &states[i]);
-    }
-    if (!status) status = place_at_rest(store, states, snapshot->count);
+    mst_status status = states ? find_states(store, snapshot, states)
+                               : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to restore a snapshot");
     if (!status) status = take_and_begin(store, true, &turn);
     if (!status) {
         status = set_all(store, snapshot, states, turn.number);

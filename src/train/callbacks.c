@@ -91,6 +91,8 @@ mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
 
 static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
     const mst_learning_rate_scheduler *scheduler = context;
+    if (state->step_in_epoch > 0)
+        return MST_OK; /* resumed in the middle of an epoch, whose rate was set at its begin */
     state->learning_rate = scheduler->schedule(state->epoch, state->learning_rate);
     return MST_OK;
 }

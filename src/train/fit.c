@@ -176,13 +176,15 @@ static mst_status run_epoch(fit *f) {
     return set_learning_rate(f, learning_rate);
 }
 
+static bool is_done(const fit *f) {
+    const mst_train_state *s = &f->state;
+    if (s->num_steps < 0 || f->options->steps == 0) return s->epoch >= s->num_epochs;
+    /* the last step may have been made, and not the end of its epoch */
+    return s->step >= s->num_steps && (f->position.batch == 0 || f->position.batch != s->steps_per_epoch);
+}
+
 static mst_status run_epochs(fit *f) {
-    for (; !f->state.stop; f->state.epoch++) {
-        bool done = f->state.num_steps >= 0 && f->options->steps > 0 ? f->state.step >= f->state.num_steps
-                                                                     : f->state.epoch >= f->state.num_epochs;
-        if (done) break;
-        MST_TRY(run_epoch(f));
-    }
+    for (; !f->state.stop && !is_done(f); f->state.epoch++) MST_TRY(run_epoch(f));
     return MST_OK;
 }
 

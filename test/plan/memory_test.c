@@ -1,4 +1,6 @@
+#include "run/session.h"
 #include "support/test.h"
+#include "support/training.h"
 
 enum { COUNT = 10000, BYTES = 4 * COUNT /* a multiple of 64 */, STEPS = 200 };
 
@@ -162,6 +164,51 @@ static void random_graphs_give_each_value_alone_what_they_give_together(void **s
     }
 }
 
+/* ---- what several devices write together ---- */
+
+/* No other value of the device has memory in common with value V. */
+static void expect_alone(const mst_plan *plan, int32_t v) {
+    const int64_t first = plan->value[v].offset, end = first + mst_plan_bytes(&plan->value[v]);
+    for (int64_t k = 0; k < plan->num_order; k++) {
+        const mst_plan_node *node = &plan->node[plan->order[k]];
+        for (int32_t w = node->dst; w < node->dst + node->num_dst; w++) {
+            const mst_plan_value *other = &plan->value[w];
+            if (w == v || other->root != w || other->space != MST_IN_ARENA || other->constant) continue;
+            if (node->device != plan->node[plan->value[v].node].device) continue;
+            if (other->offset < end && first < other->offset + mst_plan_bytes(other))
+                fail_msg("'%s', which several devices write, is in the memory of '%s'",
+                         plan->node[plan->value[v].node].name, node->name);
+        }
+    }
+}
+
+/* The devices begin with such a node when they are ready. The one in whose memory its value is may still be at work
+ * with what it needs for nodes that come before it in its own order. */
+static void value_that_several_devices_write_shares_no_memory(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(20, 4, 3, 1);
+    int found = 0;
+    for (int clip = 0; clip < 2; clip++) {
+        mst_model *model = training_model(5, 3, 0.01F);
+        EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.clip_global_norm = clip ? 0.1 : 0),
+                              .metric = {MST_METRIC_ACCURACY}, .strategy = {.kind = MST_STRATEGY_MIRRORED},
+                              .session = {.devices = "cpu:4/1"}));
+        EXPECT_OK(mst_fit(model, .data = data, .batch_size = 20));
+        const mst_session *session = mst_model_session(model);
+        for (int64_t i = 0; i < session->num_plans; i++) {
+            const mst_plan *plan = session->plans[i]->plan;
+            for (int64_t k = 0; k < plan->num_order; k++) {
+                const mst_plan_node *node = &plan->node[plan->order[k]];
+                if (node->group < 0 || plan->group[node->group].count < 2) continue;
+                for (int32_t v = node->dst; v < node->dst + node->num_dst; v++, found++) expect_alone(plan, v);
+            }
+        }
+        mst_model_destroy(model);
+    }
+    assert_true(found >= 3); /* the updates, and the norms of one */
+    mst_dataset_release(data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_chain_that_works_in_place_needs_one_buffer),
@@ -172,6 +219,7 @@ int main(void) {
         cmocka_unit_test(fed_tensor_is_never_written),
         cmocka_unit_test(variables_and_constants_are_never_written_in_place),
         cmocka_unit_test(random_graphs_give_each_value_alone_what_they_give_together),
+        cmocka_unit_test(value_that_several_devices_write_shares_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
