@@ -44,7 +44,7 @@ const command command_bench = {
     .usage = "mlp|ops [options]",
     .notes =
         "mlp measures the network 784-500-10 with batch 100 a replica against what the machine could do, and with "
-        "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops,\n"
+        "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops, "
         "and what two threads gain.",
     .sections = sections,
     .options_size = sizeof(bench_options),

@@ -13,6 +13,9 @@ static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t see
     return mst_rng_make(a->step->seed, seed ? seed : mst_rng_hash_name(a->name), (uint64_t)a->step->number);
 }
 
+/** Elements of a random op that make a run of mst_parallel: a multiple of 64, so that no vector of numbers is cut. */
+enum { MST_RANDOM_RUN = 2048 };
+
 /** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. Defined in random_uniform.c. */
 MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape);
 /** dst[i] = mean + stddev * dst[i] for COUNT elements, computed in f64. Defined in random_normal.c. */
