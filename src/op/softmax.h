@@ -12,6 +12,7 @@
 
 #include "base/simd.h"
 #include "muster/op.h"
+#include "op/share.h"
 
 enum { MST_SOFTMAX_LANES = 32 };
 
@@ -79,6 +80,11 @@ static inline int64_t mst_num_classes(const mst_array *array) {
 
 static inline int64_t mst_num_rows(const mst_array *array) {
     return array->count ? array->count / mst_num_classes(array) : 0;
+}
+
+/** Rows for a run of mst_parallel. */
+static inline int64_t mst_softmax_grain(int64_t classes) {
+    return mst_grain(4 * classes);
 }
 
 #endif
