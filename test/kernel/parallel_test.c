@@ -322,6 +322,48 @@ static void writers_give_the_bits_of_one_thread(void **state) {
         }
 }
 
+/* ---- products: large enough to be cut, along rows, columns and batches ---- */
+
+typedef struct product_case {
+    mst_shape a, b;
+    bool transpose_a, transpose_b, fused;
+} product_case;
+
+static void products_give_the_bits_of_one_thread(void **state) {
+    (void)state;
+    static const product_case products[] = {
+        {.a = {.ndim = 2, .dim = {100, 784}}, .b = {.ndim = 2, .dim = {784, 500}}, .fused = true},
+        {.a = {.ndim = 2, .dim = {28, 698}}, .b = {.ndim = 2, .dim = {520, 698}}, .transpose_b = true},
+        {.a = {.ndim = 2, .dim = {71, 438}}, .b = {.ndim = 2, .dim = {438, 608}}, .fused = true},
+        {.a = {.ndim = 2, .dim = {190, 565}}, .b = {.ndim = 2, .dim = {565, 272}}},
+        {.a = {.ndim = 2, .dim = {969, 898}}, .b = {.ndim = 2, .dim = {17, 898}}, .transpose_b = true, .fused = true},
+        {.a = {.ndim = 2, .dim = {1501, 201}}, .b = {.ndim = 2, .dim = {201, 64}}},
+        {.a = {.ndim = 2, .dim = {100, 784}}, .b = {.ndim = 2, .dim = {100, 500}}, .transpose_a = true},
+        {.a = {.ndim = 3, .dim = {9, 100, 130}}, .b = {.ndim = 3, .dim = {9, 130, 90}}},
+        {.a = {.ndim = 3, .dim = {2, 170, 230}}, .b = {.ndim = 2, .dim = {230, 340}}},
+    };
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        const product_case *c = &products[i];
+        mst_graph *g = engine_graph();
+        mst_tensor *a = engine_random(MST_F32, c->a, -1, 1, 1), *b = engine_random(MST_F32, c->b, -1, 1, 2);
+        mst_value x = mst_placeholder(.graph = g, .shape = c->a), y = mst_placeholder(.graph = g, .shape = c->b);
+        mst_value out = mst_matmul(.a = x, .b = y, .transpose_a = c->transpose_a, .transpose_b = c->transpose_b);
+        const mst_shape shape = mst_value_spec(out).shape;
+        if (c->fused) out = mst_relu(mst_add(out, mst_fill(g, MST_F32, MST_SHAPE(shape.dim[1]), 0.25)));
+        const mst_feed feeds[] = {{.value = x, .tensor = a}, {.value = y, .tensor = b}};
+        mst_tensor *got[NUM_DEVICES];
+        for (int d = 0; d < NUM_DEVICES; d++) {
+            mst_session *session = engine_session(g, devices[d]);
+            got[d] = engine_fetch(session, feeds, 2, out);
+            mst_session_destroy(session);
+            if (!engine_same_bits(got[0], got[d])) fail_msg("product %d: %s gives other bits", (int)i, devices[d]);
+        }
+        release(got, NUM_DEVICES);
+        release((mst_tensor *[]){a, b}, 2);
+        mst_graph_destroy(g);
+    }
+}
+
 /* ---- errors: the first in order, whoever finds it ---- */
 
 enum { NUMBERS = 20000, FIRST_BAD = 7321, SECOND_BAD = 19003, CLASSES = 9 };
@@ -422,13 +464,14 @@ enum { MOST_OPS = 512, NAME_SIZE = 96 };
 
 /* Arguments: names of the ops to test; none: all, and the rest. */
 int main(int argc, char **argv) {
-    static struct CMUnitTest tests[MOST_OPS + 3] = {
+    static struct CMUnitTest tests[MOST_OPS + 4] = {
         cmocka_unit_test(runs_begin_at_multiples_of_the_grain),
         cmocka_unit_test(writers_give_the_bits_of_one_thread),
+        cmocka_unit_test(products_give_the_bits_of_one_thread),
         cmocka_unit_test(the_error_is_the_first_on_any_number_of_threads),
     };
     static char name[MOST_OPS][NAME_SIZE];
-    size_t count = argc < 2 ? 3 : 0;
+    size_t count = argc < 2 ? 4 : 0;
     for (int i = 0; mst_op_at(i) && i < MOST_OPS; i++) {
         bool wanted = argc < 2;
         for (int k = 1; k < argc; k++) wanted = wanted || strcmp(argv[k], mst_op_at(i)->name) == 0;
