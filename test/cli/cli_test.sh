@@ -308,6 +308,11 @@ for strategy in one towers mirrored; do
             [ "$(sha_of --strategy $strategy --devices $devices)" = "$reference" ]
     done
 done
+wide="--hidden-units 500 --shards 1 --dropout 0.3 --optimizer adam --devices"
+reference_of_wide=$(sha_of $wide cpu:1/1)
+for threads in 2 3; do
+    check "${threads}_threads_give_the_weights_of_one" [ "$(sha_of $wide cpu:1/$threads)" = "$reference_of_wide" ]
+done
 check another_seed_gives_other_weights [ "$(sha_of --seed 4)" != "$reference" ]
 
 # ---- predictions -------------------------------------------------------------------------------------
