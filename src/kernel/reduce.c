@@ -6,7 +6,7 @@
 enum {
     SEGMENT = 8192, /* elements of one output, or of a few outputs side by side, folded at a time; of bytes, */
     BYTES = 8,      /* so many times as many */
-    ROWS = 256,     /* but no fewer of each of several outputs */
+    ROWS = 1024,    /* but no fewer of each of several outputs */
     COLUMNS = 64,   /* outputs side by side that are worth a thread */
     WIDTH = 1024    /* of which so many are accumulated at a time */
 };
