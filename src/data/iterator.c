@@ -71,7 +71,7 @@ int64_t mst_batch_size(const mst_batch *batch) {
 }
 
 int64_t mst_batch_grain(const mst_batch *batch, int component) {
-    return mst_row_fetch_grain(batch->fetch, component);
+    return mst_row_fetch_grain(batch->fetch, component, batch->element.count);
 }
 
 static mst_status check_component(const mst_batch *batch, int component) {

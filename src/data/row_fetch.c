@@ -131,8 +131,8 @@ mst_status mst_row_fetch_reserve(mst_row_fetch *fetch, int callers) {
 }
 
 /* What a map costs is not known: a row is taken to be worth it. */
-int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component) {
-    return fetch->has_map ? 1 : mst_grain_bytes((int64_t)mst_dataset_row_bytes(fetch->end, component));
+int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows) {
+    return fetch->has_map ? 1 : mst_grain_bytes(rows, (int64_t)mst_dataset_row_bytes(fetch->end, component));
 }
 
 static const void *base_memory(const mst_row_fetch *fetch, const mst_element *element, int i) {

@@ -13,8 +13,8 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch);
 
 /** Takes the memory that CALLERS threads need to copy at once, which otherwise is taken when they do. */
 MST_CHECKED mst_status mst_row_fetch_reserve(mst_row_fetch *fetch, int callers);
-/** Rows of component COMPONENT that are worth handing to another thread. */
-int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component);
+/** Rows for a run of mst_parallel over ROWS rows of component COMPONENT. */
+int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows);
 
 /** Writes rows FIRST to FIRST + COUNT - 1 of ELEMENT: component COMPONENT to DST. Several threads may call at once. */
 MST_CHECKED mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_element *element, int component,

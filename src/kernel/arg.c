@@ -101,10 +101,12 @@ mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_searcher
     if (a->dst[0].count == 0) return MST_OK;
     w.segments = count_segments(s);
     w.length = segment_length(s);
-    if (s->inner == 1 && w.segments == 1) return mst_parallel(a, s->outer, mst_grain(4 * s->size), search_rows, &w);
+    if (s->inner == 1 && w.segments == 1)
+        return mst_parallel(a, s->outer, mst_grain(s->outer, 4 * s->size), search_rows, &w);
     w.blocks = (s->inner + COLUMNS - 1) / COLUMNS;
     const int64_t width = s->inner < COLUMNS ? s->inner : COLUMNS;
-    MST_TRY(mst_parallel(a, s->outer * w.segments * w.blocks, mst_grain(4 * w.length * width), search_blocks, &w));
+    const int64_t items = s->outer * w.segments * w.blocks;
+    MST_TRY(mst_parallel(a, items, mst_grain(items, 4 * w.length * width), search_blocks, &w));
     for (int64_t outer = 0; outer < s->outer && w.segments > 1; outer++) {
         int64_t *at = place_at(&w, 0, outer * s->inner);
         for (int64_t k = 1; k < w.segments; k++)

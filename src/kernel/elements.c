@@ -89,8 +89,9 @@ mst_status mst_share_elements(const mst_kernel_args *a, mst_kernel_function kern
         const int64_t size = (int64_t)mst_dtype_size(a->src[i].dtype);
         if (size > bytes) bytes = size;
     }
-    if (!a->team || a->num_src > MST_ELEMENTS_SRC || count * bytes <= MST_RUN_BYTES) return kernel(a);
+    if (!a->team || a->num_src > MST_ELEMENTS_SRC || count * bytes <= MST_SHARED_ELEMENTS * MST_ELEMENT_BYTES)
+        return kernel(a);
     find_rows(&w);
     const int64_t groups = (w.rows + w.align - 1) / w.align;
-    return mst_parallel(a, groups, mst_grain_bytes(count / w.rows * w.align * bytes), run, &w);
+    return mst_parallel(a, groups, mst_grain_bytes(groups, count / w.rows * w.align * bytes), run, &w);
 }

@@ -182,15 +182,17 @@ mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const ms
         return MST_OK;
     }
     w.segments = count_segments(r, w.element, &w.length);
-    if (r->inner_reduced && w.segments == 1) return mst_parallel(a, r->outputs, mst_grain(r->count), run_rows, &w);
+    if (r->inner_reduced && w.segments == 1)
+        return mst_parallel(a, r->outputs, mst_grain(r->outputs, r->count), run_rows, &w);
     if (r->inner_reduced) {
-        MST_TRY(mst_parallel(a, r->outputs * w.segments, mst_grain(w.length), run_segments, &w));
+        const int64_t items = r->outputs * w.segments;
+        MST_TRY(mst_parallel(a, items, mst_grain(items, w.length), run_segments, &w));
     } else {
         w.blocks = (r->inner + COLUMNS - 1) / COLUMNS;
         const int64_t width = r->inner < COLUMNS ? r->inner : COLUMNS, rows = r->outputs / r->inner * w.segments;
-        int64_t grain = mst_grain(w.length * width);
-        if (rows >= 2 * a->num_threads) grain = (grain + w.blocks - 1) / w.blocks * w.blocks; /* whole rows: in order */
+        int64_t grain = mst_grain(rows * w.blocks, w.length * width);
+        if (rows >= 2 * a->num_threads) grain = mst_grain_aligned(grain, w.blocks); /* whole rows: in order */
         MST_TRY(mst_parallel(a, rows * w.blocks, grain, run_blocks, &w));
     }
-    return w.segments > 1 ? mst_parallel(a, r->outputs, mst_grain(w.segments), finish, &w) : MST_OK;
+    return w.segments > 1 ? mst_parallel(a, r->outputs, mst_grain(r->outputs, w.segments), finish, &w) : MST_OK;
 }

@@ -28,12 +28,12 @@ static mst_status zero_run(void *context, int64_t begin, int64_t end, int thread
 
 mst_status mst_copy(const mst_kernel_args *a, void *dst, const void *src, size_t bytes) {
     memory m = {.dst = dst, .src = src};
-    return dst == src ? MST_OK : mst_parallel(a, (int64_t)bytes, MST_RUN_BYTES, copy_run, &m);
+    return dst == src ? MST_OK : mst_parallel(a, (int64_t)bytes, mst_grain_bytes((int64_t)bytes, 1), copy_run, &m);
 }
 
 mst_status mst_zero(const mst_kernel_args *a, void *dst, size_t bytes) {
     memory m = {.dst = dst};
-    return mst_parallel(a, (int64_t)bytes, MST_RUN_BYTES, zero_run, &m);
+    return mst_parallel(a, (int64_t)bytes, mst_grain_bytes((int64_t)bytes, 1), zero_run, &m);
 }
 
 mst_status mst_view_copy(const mst_kernel_args *a) {
@@ -70,7 +70,7 @@ static mst_status fill_run(void *context, int64_t begin, int64_t end, int thread
 
 mst_status mst_array_fill(const mst_kernel_args *a, const mst_array *dst, double value) {
     fill f = {.dst = dst, .value = value};
-    return mst_parallel(a, dst->count, mst_grain_bytes((int64_t)mst_dtype_size(dst->dtype)), fill_run, &f);
+    return mst_parallel(a, dst->count, mst_grain_bytes(dst->count, (int64_t)mst_dtype_size(dst->dtype)), fill_run, &f);
 }
 
 /* ---- strided copies ---- */
@@ -199,8 +199,8 @@ static int64_t choose_cut(nest *t) {
         const int64_t longest = t->loop[t->cut].dim;
         if (longest < 2 * TILE && t->loop[k].dim > longest) t->cut = k;
     }
-    const int64_t grain = mst_grain_bytes(elements / t->loop[t->cut].dim * (int64_t)t->element);
-    return t->cut < t->num - 2 ? grain : (grain + TILE - 1) / TILE * TILE;
+    const int64_t dim = t->loop[t->cut].dim, grain = mst_grain_bytes(dim, elements / dim * (int64_t)t->element);
+    return t->cut < t->num - 2 ? grain : mst_grain_aligned(grain, TILE);
 }
 
 mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, const int64_t *dim, void *dst,
@@ -282,6 +282,7 @@ mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, cons
     const int64_t bytes = whole->count * (int64_t)mst_dtype_size(whole->dtype);
     if (bytes == 0) return MST_OK;
     p.row_bytes = bytes / rows;
-    const int64_t whole_rows = mst_grain_bytes(p.row_bytes) * p.row_bytes;
-    return mst_parallel(a, bytes, p.row_bytes < MST_RUN_BYTES ? whole_rows : MST_RUN_BYTES, copy_bytes, &p);
+    int64_t grain = mst_grain_bytes(bytes, 1);
+    if (p.row_bytes <= 2 * grain) grain = mst_grain_aligned(grain, p.row_bytes); /* whole rows, where they are short */
+    return mst_parallel(a, bytes, grain, copy_bytes, &p);
 }

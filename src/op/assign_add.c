@@ -46,7 +46,7 @@ static mst_status add(void *context, int64_t begin, int64_t end, int thread) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->src[1].count, MST_RUN_ELEMENTS, add, mst_context_of(a));
+    return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), add, mst_context_of(a));
 }
 
 /* the source must be a variable: values are tested in test/op/variable_test.c */

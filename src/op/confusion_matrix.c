@@ -87,7 +87,7 @@ static mst_status reference(const mst_kernel_args *a) {
     const int matrices = is_shared(rows, cells) ? a->num_threads : 1;
     for (int k = 0; k < matrices; k++) memset(matrix_of(a, k), 0, (size_t)cells * sizeof *dst);
     if (!is_shared(rows, cells)) return count(self, 0, rows, 0);
-    MST_TRY(mst_parallel(a, rows, mst_grain(2), count, self));
+    MST_TRY(mst_parallel(a, rows, mst_grain(rows, 2), count, self));
     for (int k = 1; k < matrices; k++)
         for (int64_t i = 0; i < cells; i++) dst[i] += matrix_of(a, k)[i];
     return MST_OK;

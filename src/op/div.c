@@ -42,7 +42,7 @@ static mst_status check(void *context, int64_t begin, int64_t end, int thread) {
 
 mst_status mst_check_divisor(const mst_kernel_args *a) {
     if (a->dst[0].count == 0) return MST_OK;
-    return mst_parallel(a, a->src[1].count, MST_RUN_ELEMENTS, check, mst_context_of(a));
+    return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check, mst_context_of(a));
 }
 
 MST_BINARY(f32, float, float, float, x / y)

@@ -84,7 +84,7 @@ static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, MST_RANDOM_RUN, drop, mst_context_of(a));
+    return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), drop, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -71,7 +71,7 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
 static mst_status reference(const mst_kernel_args *args) {
     const mst_shape *dst = &args->dst[0].shape;
     const int64_t k = args->src[1].shape.dim[((const mst_fused_matmul_options *)args->options)->transpose_b ? 1 : 0];
-    return mst_parallel(args, dst->dim[0], mst_grain(dst->dim[1] * k), run, mst_context_of(args));
+    return mst_parallel(args, dst->dim[0], mst_grain(dst->dim[0], dst->dim[1] * k), run, mst_context_of(args));
 }
 
 static const mst_example examples[] = {

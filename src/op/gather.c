@@ -94,7 +94,8 @@ static mst_status reference(const mst_kernel_args *a) {
     work w = {.args = a, .size = mst_gather_loops(a, &a->src[0])};
     if (a->dst[0].count == 0) return mst_gather_check(a, &a->src[1], w.size.size, 0, a->src[1].count);
     const int64_t row = w.size.inner * (int64_t)mst_dtype_size(a->src[0].dtype);
-    return mst_parallel(a, w.size.outer * a->src[1].count, mst_grain_bytes(row < 16 ? 16 : row), copy_rows, &w);
+    const int64_t rows = w.size.outer * a->src[1].count;
+    return mst_parallel(a, rows, mst_grain_bytes(rows, row < 16 ? 16 : row), copy_rows, &w);
 }
 
 static const mst_example examples[] = {

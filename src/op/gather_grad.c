@@ -96,10 +96,10 @@ static mst_status reference(const mst_kernel_args *a) {
     enum { RUNS_PER_THREAD = 2 };
     const mst_array *dst = &a->dst[0];
     work w = {.args = a, .size = mst_gather_loops(a, dst)};
-    MST_TRY(mst_parallel(a, a->src[1].count, MST_RUN_ELEMENTS, check, &w));
+    MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check, &w));
     if (dst->count == 0) return MST_OK;
     const int64_t rows = w.size.outer * w.size.size, moved = (a->src[0].count + dst->count) / rows;
-    const int64_t least = mst_grain(moved), even = rows / (RUNS_PER_THREAD * a->num_threads) + 1;
+    const int64_t least = mst_grain(rows, moved), even = rows / (RUNS_PER_THREAD * a->num_threads) + 1;
     return mst_parallel(a, rows, even > least ? even : least, scatter_rows, &w);
 }
 

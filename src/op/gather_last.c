@@ -73,7 +73,7 @@ static mst_status gather(void *context, int64_t begin, int64_t end, int thread) 
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, mst_grain(2), gather, mst_context_of(a));
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 2), gather, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -69,7 +69,8 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, mst_grain(4 * a->src[0].shape.dim[1]), run, mst_context_of(a));
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 4 * a->src[0].shape.dim[1]), run,
+                        mst_context_of(a));
 }
 
 #define SCORES                             \

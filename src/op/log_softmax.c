@@ -47,8 +47,8 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, mst_num_rows(&a->src[0]), mst_softmax_grain(mst_num_classes(&a->src[0])), run,
-                        mst_context_of(a));
+    const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
+    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), run, mst_context_of(a));
 }
 
 #define LOG_2 0.69314718055994530942

@@ -156,7 +156,7 @@ static mst_status reference(const mst_kernel_args *args) {
                  .a_column = o->transpose_a ? columns_a : 1,
                  .b_row = o->transpose_b ? 1 : columns_b,
                  .b_column = o->transpose_b ? columns_b : 1};
-    return dst->count ? mst_parallel(args, dst->count / p.n, mst_grain(p.n * p.k), run, &p) : MST_OK;
+    return dst->count ? mst_parallel(args, dst->count / p.n, mst_grain(dst->count / p.n, p.n * p.k), run, &p) : MST_OK;
 }
 
 #define TWO_BY_THREE                                          \

@@ -92,7 +92,7 @@ static mst_status reference(const mst_kernel_args *a) {
     const mst_array off = {.data = &w.off, .count = 1, .dtype = o->dtype};
     MST_TRY(mst_array_fill(a, &on, o->on_value));
     MST_TRY(mst_array_fill(a, &off, o->off_value));
-    return mst_parallel(a, a->src[0].count, mst_grain(o->depth), run, &w);
+    return mst_parallel(a, a->src[0].count, mst_grain(a->src[0].count, o->depth), run, &w);
 }
 
 static const mst_example examples[] = {

@@ -59,7 +59,7 @@ static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
         [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
     if ((MST_DTYPE_BIT(a->src[0].dtype) & MST_INDICES) && a->dst[0].count)
-        MST_TRY(mst_parallel(a, a->src[1].count, MST_RUN_ELEMENTS, check_exponent, mst_context_of(a)));
+        MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check_exponent, mst_context_of(a)));
     return mst_share_elements(a, kernel[a->src[0].dtype]);
 }
 

@@ -64,7 +64,7 @@ static mst_status count_up(void *context, int64_t begin, int64_t end, int thread
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, MST_RUN_ELEMENTS, count_up, mst_context_of(a));
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 1), count_up, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -91,7 +91,7 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
 static mst_status reference(const mst_kernel_args *a) {
     work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, &((const others_options *)a->options)->axes)};
     if (a->src[0].count == 0) return MST_OK;
-    return mst_parallel(a, w.reduction.outputs, mst_grain(8 * w.reduction.count), run, &w);
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), run, &w);
 }
 
 static const mst_example examples[] = {

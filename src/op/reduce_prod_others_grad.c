@@ -108,7 +108,7 @@ static mst_status reference(const mst_kernel_args *a) {
     const mst_axes *axes = &((const others_grad_options *)a->options)->axes;
     work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, axes)};
     if (a->src[0].count == 0) return MST_OK;
-    return mst_parallel(a, w.reduction.outputs, mst_grain(8 * w.reduction.count), run, &w);
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), run, &w);
 }
 
 static const mst_example examples[] = {

@@ -71,7 +71,7 @@ static mst_status reference(const mst_kernel_args *a) {
     const int64_t n = shape->dim[shape->ndim - 1], k = a->src[0].shape.dim[shape->ndim - 1];
     int64_t rows = 1;
     for (int i = 0; i < shape->ndim - 1; i++) rows *= shape->dim[i];
-    return mst_parallel(a, rows, mst_grain(n + 4 * k), scatter, mst_context_of(a));
+    return mst_parallel(a, rows, mst_grain(rows, n + 4 * k), scatter, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

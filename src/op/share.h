@@ -1,21 +1,34 @@
-/** How much work a kernel gives to a thread at a time, for mst_parallel. */
+/** How much work a kernel gives to a thread at a time, for mst_parallel. Work is counted in simple elements, of one
+ * read and a few operations, of which a core does some thousands in a microsecond. */
 #ifndef MUSTER_OP_SHARE_H
 #define MUSTER_OP_SHARE_H
 
 #include "muster/op.h"
 
-/** Simple elements (one read, a few operations) and bytes to copy that take a core one or two microseconds: some times
- *  what it costs to hand them to a thread that is awake, half a microsecond. */
-enum { MST_RUN_ELEMENTS = 8192, MST_RUN_BYTES = 1 << 15 };
+enum {
+    MST_SHARED_ELEMENTS = 8192, /**< the least work that is worth sharing: to hand it out takes half a microsecond */
+    MST_RUN_ELEMENTS = 2048,    /**< the least of a run, so that threads have about the same work */
+    MST_ELEMENT_BYTES = sizeof(float), /**< that are moved in the time of one element */
+};
 
-/** Items for a run where each takes as long as ELEMENTS simple elements. */
-static inline int64_t mst_grain(int64_t elements) {
-    return elements < 1 ? MST_RUN_ELEMENTS : elements < MST_RUN_ELEMENTS ? MST_RUN_ELEMENTS / elements : 1;
+/** Items of a run of mst_parallel over N items, each of which takes as long as ELEMENTS simple elements; all N where
+ *  there is too little to share. */
+static inline int64_t mst_grain(int64_t n, int64_t elements) {
+    if (elements < 1) elements = 1;
+    if (n <= MST_SHARED_ELEMENTS / elements) return n > 0 ? n : 1;
+    return elements < MST_RUN_ELEMENTS ? MST_RUN_ELEMENTS / elements : 1;
 }
 
-/** Items for a run where each moves BYTES. */
-static inline int64_t mst_grain_bytes(int64_t bytes) {
-    return bytes < 1 ? MST_RUN_BYTES : bytes < MST_RUN_BYTES ? MST_RUN_BYTES / bytes : 1;
+/** The same where each item moves BYTES. */
+static inline int64_t mst_grain_bytes(int64_t n, int64_t bytes) {
+    if (bytes >= MST_ELEMENT_BYTES) return mst_grain(n, bytes / MST_ELEMENT_BYTES);
+    const int64_t items = MST_ELEMENT_BYTES / (bytes > 0 ? bytes : 1); /* in the time of one element */
+    return mst_grain((n + items - 1) / items, 1) * items;
+}
+
+/** GRAIN rounded up to a multiple of ALIGN. */
+static inline int64_t mst_grain_aligned(int64_t grain, int64_t align) {
+    return (grain + align - 1) / align * align;
 }
 
 /** A kernel's arguments as the context of a body that only reads them. */

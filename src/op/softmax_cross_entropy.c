@@ -84,7 +84,8 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(mst_num_classes(&a->src[0])), run, mst_context_of(a));
+    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])), run,
+                        mst_context_of(a));
 }
 
 #define LOG_2 0.69314718055994530942

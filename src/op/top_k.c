@@ -110,7 +110,8 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
 
 static mst_status reference(const mst_kernel_args *a) {
     const int64_t k = ((const mst_top_k_options *)a->options)->k, n = a->src[0].shape.dim[a->src[0].shape.ndim - 1];
-    return mst_parallel(a, a->dst[0].count / k, mst_grain(8 * n), run, mst_context_of(a));
+    const int64_t rows = a->dst[0].count / k;
+    return mst_parallel(a, rows, mst_grain(rows, 8 * n), run, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

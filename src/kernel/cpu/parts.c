@@ -10,7 +10,8 @@ static mst_status run(const mst_kernel_args *a) {
 static mst_kernel_function choose(const mst_infer *c, int num_threads) {
     enum { MOST_BYTES = 8 /* of an element */ };
     if (num_threads == 1 || !(c->op->flags & MST_OP_ELEMENTWISE) || c->op->workspace) return NULL;
-    return mst_shape_count(c->dst[0].shape) * MOST_BYTES > MST_RUN_BYTES ? run : NULL;
+    const int64_t most = mst_shape_count(c->dst[0].shape) * MOST_BYTES;
+    return most > MST_SHARED_ELEMENTS * MST_ELEMENT_BYTES ? run : NULL;
 }
 
 const mst_kernel mst_kernel_cpu_parts = {
