@@ -100,7 +100,7 @@ void mst_cursor_destroy(mst_cursor *cursor);
 
 /** Takes the memory that CALLERS threads need to copy rows of a batch at once, so that they take none while they do. */
 MST_CHECKED mst_status mst_iterator_reserve(mst_iterator *iterator, int callers);
-/** Rows for a run of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
+/** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
 
 /** The memory of component I of a source in memory. */

@@ -7,16 +7,16 @@
 
 enum {
     MST_SHARED_ELEMENTS = 8192, /**< the least work that is worth sharing: to hand it out takes half a microsecond */
-    MST_RUN_ELEMENTS = 2048,    /**< the least of a run, so that threads have about the same work */
+    MST_GRAIN_ELEMENTS = 512,   /**< of a grain: small, so that all threads get about the same */
     MST_ELEMENT_BYTES = sizeof(float), /**< that are moved in the time of one element */
 };
 
-/** Items of a run of mst_parallel over N items, each of which takes as long as ELEMENTS simple elements; all N where
+/** The grain of mst_parallel over N items, each of which takes as long as ELEMENTS simple elements; all N where
  *  there is too little to share. */
 static inline int64_t mst_grain(int64_t n, int64_t elements) {
     if (elements < 1) elements = 1;
     if (n <= MST_SHARED_ELEMENTS / elements) return n > 0 ? n : 1;
-    return elements < MST_RUN_ELEMENTS ? MST_RUN_ELEMENTS / elements : 1;
+    return elements < MST_GRAIN_ELEMENTS ? MST_GRAIN_ELEMENTS / elements : 1;
 }
 
 /** The same where each item moves BYTES. */

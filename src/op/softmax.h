@@ -82,7 +82,7 @@ static inline int64_t mst_num_rows(const mst_array *array) {
     return array->count ? array->count / mst_num_classes(array) : 0;
 }
 
-/** Rows for a run of mst_parallel over ROWS rows. */
+/** The grain of mst_parallel over ROWS rows. */
 static inline int64_t mst_softmax_grain(int64_t rows, int64_t classes) {
     return mst_grain(rows, 4 * classes);
 }
