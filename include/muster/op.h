@@ -182,10 +182,11 @@ typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
 /** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is who does it: for a part of the
  *  workspace of its own. */
 typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t end, int thread);
-/** Shares items 0 to N - 1 of a kernel's work over the threads of its device, in runs of a multiple of GRAIN items (the
- *  last may be shorter); one run where there is one thread or N is at most GRAIN. The result must not depend on where
- *  the cuts are: sums over several runs are made by the caller, in one order. GRAIN should be worth some 20
- *  microseconds. Allocates nothing. Where several runs fail, the error is that of the first. */
+/** Shares items 0 to N - 1 of a kernel's work over the threads of its device. BODY gets runs of items that begin at
+ *  multiples of GRAIN; all items in one run where there is one thread or N is at most GRAIN. The result must not depend
+ *  on where the cuts are: sums over several runs are made by the caller, in one order. Sharing costs about half a
+ *  microsecond: GRAIN should be N where all of it takes less than two, and else small, so that all threads get about
+ * the same. Allocates nothing. Where several runs fail, the error is that of the first. Not to be called by BODY. */
 MST_API MST_CHECKED mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body,
                                             void *context);
 
@@ -237,7 +238,7 @@ enum {
     MST_OP_NO_VALUE = 32,   /**< only orders other nodes: group, no_op */
     MST_OP_OVERWRITES = 64, /**< a written source need not hold a value before: assign */
     /** Each element of the one output depends on the elements of the sources that broadcast to its place, and the
-     *  reference kernel cannot fail on floats: threads of a device share the work. */
+     *  reference kernel cannot fail: threads of a device share the work. */
     MST_OP_ELEMENTWISE = 128,
     /** The kernel cannot fail, whatever the values: it may run when variables are being written. */
     MST_OP_INFALLIBLE = 256,

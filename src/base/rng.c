@@ -121,20 +121,20 @@ MST_SIMD static void units_f32(const uint32_t *word, int64_t n, float *out) {
     _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] = mst_rng_unit_f32(word[i]);
 }
 
-void mst_rng_fill_uniform_f32(const mst_rng *rng, int64_t n, float *out) {
+void mst_rng_fill_uniform_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out) {
     uint32_t word[4 * CHUNK];
     for (int64_t done = 0; done < n; done += 4 * CHUNK) {
         const int64_t now = n - done < 4 * CHUNK ? n - done : 4 * CHUNK;
-        mst_rng_blocks(rng, (uint64_t)done / 4, (now + 3) / 4, 0, word);
+        mst_rng_blocks(rng, (first + (uint64_t)done) / 4, (now + 3) / 4, 0, word);
         units_f32(word, now, out + done);
     }
 }
 
-void mst_rng_fill_uniform_f64(const mst_rng *rng, int64_t n, double *out) {
+void mst_rng_fill_uniform_f64(const mst_rng *rng, uint64_t first, int64_t n, double *out) {
     uint32_t word[4 * CHUNK];
     for (int64_t done = 0; done < n; done += 2 * CHUNK) {
         const int64_t now = n - done < 2 * CHUNK ? n - done : 2 * CHUNK;
-        mst_rng_blocks(rng, (uint64_t)done / 2, (now + 1) / 2, 0, word);
+        mst_rng_blocks(rng, (first + (uint64_t)done) / 2, (now + 1) / 2, 0, word);
         for (int64_t i = 0; i < now; i++) out[done + i] = mst_rng_unit_f64(word[2 * i], word[2 * i + 1]);
     }
 }
@@ -166,13 +166,13 @@ void mst_rng_normal_f64(const uint32_t word[4], double out[2]) {
     out[1] = radius * sin(angle);
 }
 
-void mst_rng_fill_normal_f32(const mst_rng *rng, int64_t n, float *out) {
+void mst_rng_fill_normal_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out) {
     enum { STEP = 2 * PAIRS };
     uint32_t word[4 * CHUNK];
     float normal[STEP];
     for (int64_t done = 0; done < n; done += 4 * CHUNK) {
         const int64_t now = n - done < 4 * CHUNK ? n - done : 4 * CHUNK;
-        mst_rng_blocks(rng, (uint64_t)done / 4, (now + STEP - 1) / STEP * (STEP / 4), 0, word);
+        mst_rng_blocks(rng, (first + (uint64_t)done) / 4, (now + STEP - 1) / STEP * (STEP / 4), 0, word);
         for (int64_t i = 0; i < now; i += STEP) {
             const bool whole = now - i >= STEP;
             normals_f32(word + i, whole ? out + done + i : normal);
@@ -181,11 +181,11 @@ void mst_rng_fill_normal_f32(const mst_rng *rng, int64_t n, float *out) {
     }
 }
 
-void mst_rng_fill_normal_f64(const mst_rng *rng, int64_t n, double *out) {
+void mst_rng_fill_normal_f64(const mst_rng *rng, uint64_t first, int64_t n, double *out) {
     uint32_t word[4 * CHUNK];
     for (int64_t done = 0; done < n; done += 2 * CHUNK) {
         const int64_t now = n - done < 2 * CHUNK ? n - done : 2 * CHUNK;
-        mst_rng_blocks(rng, (uint64_t)done / 2, (now + 1) / 2, 0, word);
+        mst_rng_blocks(rng, (first + (uint64_t)done) / 2, (now + 1) / 2, 0, word);
         for (int64_t i = 0; i < now; i += 2) {
             double normal[2];
             mst_rng_normal_f64(word + 2 * i, normal);
@@ -194,15 +194,15 @@ void mst_rng_fill_normal_f64(const mst_rng *rng, int64_t n, double *out) {
     }
 }
 
-/* Draws the N elements AT of OUT again, until within bounds. */
-static void redraw_f32(const mst_rng *rng, const int64_t *at, int n, float *out) {
+/* Draws the N elements AT of OUT, which begins with element FIRST, again until within bounds. */
+static void redraw_f32(const mst_rng *rng, uint64_t first, const int64_t *at, int n, float *out) {
     int64_t left[LANES];
     memcpy(left, at, (size_t)n * sizeof *left);
     for (uint32_t attempt = 1; n > 0; attempt++) {
         uint32_t low[LANES], high[LANES], block[4 * LANES], word[2 * PAIRS];
         float normal[2 * PAIRS];
         for (int i = 0; i < LANES; i++) { /* places that are not needed make the first again */
-            const uint64_t number = (uint64_t)left[i < n ? i : 0] / 4;
+            const uint64_t number = (first + (uint64_t)left[i < n ? i : 0]) / 4;
             low[i] = low_word(number);
             high[i] = high_word(number, attempt);
         }
@@ -220,27 +220,27 @@ static void redraw_f32(const mst_rng *rng, const int64_t *at, int n, float *out)
 }
 
 /* About 1 in 22 is outside, so what is redrawn is redrawn alone; many at a time. */
-void mst_rng_fill_truncated_f32(const mst_rng *rng, int64_t n, float *out) {
+void mst_rng_fill_truncated_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out) {
     int64_t at[LANES];
     int outside = 0;
-    mst_rng_fill_normal_f32(rng, n, out);
+    mst_rng_fill_normal_f32(rng, first, n, out);
     for (int64_t i = 0; i < n; i++) {
         at[outside] = i;
         outside += fabsf(out[i]) > 2.0f;
         if (outside < LANES) continue;
-        redraw_f32(rng, at, outside, out);
+        redraw_f32(rng, first, at, outside, out);
         outside = 0;
     }
-    redraw_f32(rng, at, outside, out);
+    redraw_f32(rng, first, at, outside, out);
 }
 
-void mst_rng_fill_truncated_f64(const mst_rng *rng, int64_t n, double *out) {
-    mst_rng_fill_normal_f64(rng, n, out);
+void mst_rng_fill_truncated_f64(const mst_rng *rng, uint64_t first, int64_t n, double *out) {
+    mst_rng_fill_normal_f64(rng, first, n, out);
     for (int64_t i = 0; i < n; i++) {
         for (uint32_t attempt = 1; fabs(out[i]) > 2.0; attempt++) {
             uint32_t word[4];
             double normal[2];
-            one_block(rng, (uint64_t)i / 2, attempt, word);
+            one_block(rng, (first + (uint64_t)i) / 2, attempt, word);
             mst_rng_normal_f64(word, normal);
             out[i] = normal[i % 2];
         }

@@ -49,15 +49,18 @@ static inline double mst_rng_unit_f64(uint32_t high, uint32_t low) {
  *  sqrt(-2 log u) cos(2 pi v) and sqrt(-2 log u) sin(2 pi v). Of f32 they come from two words. */
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
 
-/** Elements 0 to N - 1, uniform in [0, 1). */
-void mst_rng_fill_uniform_f32(const mst_rng *rng, int64_t n, float *out);
-void mst_rng_fill_uniform_f64(const mst_rng *rng, int64_t n, double *out);
-/** Elements 0 to N - 1, standard normal. */
-void mst_rng_fill_normal_f32(const mst_rng *rng, int64_t n, float *out);
-void mst_rng_fill_normal_f64(const mst_rng *rng, int64_t n, double *out);
-/** Elements 0 to N - 1, standard normal, redrawn until within [-2, 2]. */
-void mst_rng_fill_truncated_f32(const mst_rng *rng, int64_t n, float *out);
-void mst_rng_fill_truncated_f64(const mst_rng *rng, int64_t n, double *out);
+/** What follows writes elements FIRST to FIRST + N - 1 to OUT[0], ...; FIRST is a multiple of 4. Where a sequence is
+ * cut does not change its elements. */
+
+/** Uniform in [0, 1). */
+void mst_rng_fill_uniform_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);
+void mst_rng_fill_uniform_f64(const mst_rng *rng, uint64_t first, int64_t n, double *out);
+/** Standard normal. */
+void mst_rng_fill_normal_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);
+void mst_rng_fill_normal_f64(const mst_rng *rng, uint64_t first, int64_t n, double *out);
+/** Standard normal, redrawn until within [-2, 2]. */
+void mst_rng_fill_truncated_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);
+void mst_rng_fill_truncated_f64(const mst_rng *rng, uint64_t first, int64_t n, double *out);
 
 /** Element INDEX, an integer uniform in [0, RANGE) without bias; RANGE > 0. */
 uint64_t mst_rng_integer(const mst_rng *rng, uint64_t index, uint64_t range);

@@ -16,17 +16,22 @@ typedef struct member {
     pthread_t thread;
 } member;
 
-/* A job is N items in runs of GRAIN. `ticket` holds the number of the job (upper 32 bits) and the run that is taken
- * next (lower 32): a member that wakes late takes nothing of a job that is over, and nobody waits for it. */
-struct mst_team {
-    mst_line begun; /* number of jobs given out */
-    mst_line done;  /* number of runs done, of all jobs */
+/* What a member has of a job, in a cache line of its own: runs that lie side by side. A member does its own first, so
+ * that it touches the same part of an array from job to job, and then helps with those of the others. `ticket` holds
+ * the number of the job (upper 32 bits) and the runs that nobody has taken yet (lower 32). A member that wakes late
+ * takes nothing of a job that is over: of that no block has runs left. */
+typedef struct block {
     _Alignas(64) _Atomic uint64_t ticket;
-    _Atomic uint32_t runs;
-    int64_t n, grain;
+    uint32_t first, count; /* runs */
+    int64_t n, grain;      /* the job: N items in runs of GRAIN */
     mst_team_body body;
     void *context;
-    uint64_t runs_before; /* of all jobs before this one */
+} block;
+
+struct mst_team {
+    mst_line begun;                    /* number of jobs given out */
+    mst_line done;                     /* number of runs done, of all jobs */
+    _Alignas(64) uint64_t runs_before; /* of all jobs before this one */
     atomic_bool failed;
     pthread_mutex_t lock; /* of what follows */
     int64_t failed_run;
@@ -38,6 +43,7 @@ struct mst_team {
     void *begin_context;
     atomic_bool quit;
     member *members; /* [size - 1] */
+    block *blocks;   /* [size] */
 };
 
 static void keep_failure(mst_team *team, int64_t run, mst_status status) {
@@ -50,24 +56,29 @@ static void keep_failure(mst_team *team, int64_t run, mst_status status) {
     pthread_mutex_unlock(&team->lock);
 }
 
-/* The next run of job JOB; false where there is none left. */
-static bool take(mst_team *team, uint32_t job, uint32_t *run) {
-    uint64_t ticket = atomic_load(&team->ticket);
+/* The next run of the block in job JOB; false where there is none left. */
+static bool take(block *b, uint32_t job, uint32_t *run) {
+    uint64_t ticket = atomic_load_explicit(&b->ticket, memory_order_acquire);
     do {
-        if ((uint32_t)(ticket >> 32) != job || (uint32_t)ticket >= atomic_load(&team->runs)) return false;
-    } while (!atomic_compare_exchange_weak(&team->ticket, &ticket, ticket + 1));
-    *run = (uint32_t)ticket;
+        if ((uint32_t)(ticket >> 32) != job || (uint32_t)ticket == 0) return false;
+    } while (!atomic_compare_exchange_weak(&b->ticket, &ticket, ticket - 1));
+    *run = b->first + b->count - (uint32_t)ticket;
     return true;
 }
 
 static void share(mst_team *team, uint32_t job, int number) {
+    uint64_t done = 0;
     uint32_t run;
-    while (take(team, job, &run)) {
-        const int64_t begin = run * team->grain, rest = team->n - begin;
-        mst_status status = team->body(team->context, begin, begin + (rest < team->grain ? rest : team->grain), number);
-        if (status) keep_failure(team, run, status);
-        mst_line_add(&team->done, 1);
+    for (int i = 0; i < team->size; i++) {
+        block *b = &team->blocks[(number + i) % team->size];
+        while (take(b, job, &run)) {
+            const int64_t begin = run * b->grain, rest = b->n - begin;
+            mst_status status = b->body(b->context, begin, begin + (rest < b->grain ? rest : b->grain), number);
+            if (status) keep_failure(team, run, status);
+            done++;
+        }
     }
+    if (done) mst_line_add(&team->done, done);
 }
 
 static void *work(void *context) {
@@ -98,18 +109,22 @@ mst_status mst_team_create(int size, bool spin, void (*begun)(void *context, int
     *out = NULL;
     mst_team *team = aligned_alloc(64, (sizeof *team + 63) / 64 * 64);
     member *members = calloc((size_t)size, sizeof *members);
-    if (!team || !members) {
+    block *blocks = aligned_alloc(64, (size_t)size * sizeof *blocks);
+    if (!team || !members || !blocks) {
         free(team);
         free(members);
+        free(blocks);
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d threads", size);
     }
     memset(team, 0, sizeof *team);
+    memset(blocks, 0, (size_t)size * sizeof *blocks);
     pthread_mutex_init(&team->lock, NULL);
     team->size = size;
     team->spin = spin;
     team->begin = begun;
     team->begin_context = context;
     team->members = members;
+    team->blocks = blocks;
     for (int i = 1; i < size; i++, team->started++) {
         members[i - 1] = (member){.team = team, .number = i};
         if (start(&members[i - 1])) continue;
@@ -129,6 +144,7 @@ void mst_team_destroy(mst_team *team) {
     for (int i = 0; i < team->started; i++) pthread_join(team->members[i].thread, NULL);
     pthread_mutex_destroy(&team->lock);
     free(team->members);
+    free(team->blocks);
     free(team);
 }
 
@@ -140,16 +156,19 @@ mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body 
     if (n <= 0) return MST_OK;
     if (!team || team->size == 1 || n <= grain) return body(context, 0, n, 0);
     while ((n + grain - 1) / grain > UINT32_MAX / 2) grain *= 2;
-    const uint32_t runs = (uint32_t)((n + grain - 1) / grain);
+    const uint64_t runs = (uint64_t)((n + grain - 1) / grain), size = (uint64_t)team->size;
     const uint64_t job = mst_line_value(&team->begun) + 1;
-    atomic_store(&team->ticket, job << 32 | UINT32_MAX); /* nobody takes a run while the job is written down */
-    team->n = n;
-    team->grain = grain;
-    team->body = body;
-    team->context = context;
     atomic_store_explicit(&team->failed, false, memory_order_relaxed);
-    atomic_store(&team->runs, runs);
-    atomic_store(&team->ticket, job << 32);
+    for (uint64_t i = 0; i < size; i++) {
+        block *b = &team->blocks[i];
+        b->n = n;
+        b->grain = grain;
+        b->body = body;
+        b->context = context;
+        b->first = (uint32_t)(i * runs / size);
+        b->count = (uint32_t)((i + 1) * runs / size) - b->first;
+        atomic_store_explicit(&b->ticket, job << 32 | b->count, memory_order_release);
+    }
     mst_line_advance(&team->begun, job);
     share(team, (uint32_t)job, 0);
     team->runs_before += runs;

@@ -52,9 +52,8 @@ const command command_bench = {
     .usage = "mlp|ops|plan [options]",
     .notes =
         "mlp measures the network 784-500-10 with batch 100 a replica against what the machine could do, and with "
-        "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops. "
-        "plan measures how plans, calls and "
-        "snapshots grow with the graph and the devices.",
+        "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops, "
+        "and what two threads gain. plan measures how plans, calls and snapshots grow with the graph and the devices.",
     .sections = sections,
     .options_size = sizeof(bench_options),
     .max_positional = 1,

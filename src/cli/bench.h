@@ -13,7 +13,7 @@ typedef struct bench_options {
 
 /** The network 784-500-10, as ratios. Each returns the exit status, having said what was wrong. */
 int bench_mlp(const bench_options *options);
-/** Each op's kernel against its limit of bytes or flops. */
+/** Each op's kernel against its limit of bytes or flops, and what two threads gain. */
 int bench_ops(const bench_options *options);
 /** Plans, calls and snapshots: how they grow with variables, nodes, devices and feeds. */
 int bench_plan(const bench_options *options);

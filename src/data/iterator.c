@@ -42,6 +42,10 @@ void mst_iterator_destroy(mst_iterator *iterator) {
     free(iterator);
 }
 
+mst_status mst_iterator_reserve(mst_iterator *iterator, int callers) {
+    return mst_row_fetch_reserve(iterator->batch.fetch, callers);
+}
+
 mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
     mst_element *element = &iterator->batch.element;
     mst_cursor *cursor = iterator->cursor;
@@ -64,6 +68,10 @@ mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n) {
 
 int64_t mst_batch_size(const mst_batch *batch) {
     return batch->element.count;
+}
+
+int64_t mst_batch_grain(const mst_batch *batch, int component) {
+    return mst_row_fetch_grain(batch->fetch, component, batch->element.count);
 }
 
 static mst_status check_component(const mst_batch *batch, int component) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/prefetch.h"
+#include "op/share.h"
 
 enum { BLOCK = 512, ALIGNMENT = 64, LINE = 64, AHEAD = 2 };
 
@@ -83,23 +84,19 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     free(fetch);
 }
 
-/* There come to be as many as there are callers at once, and then no more. */
-static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
-    pthread_mutex_lock(&fetch->lock);
-    scratch *s = *out = fetch->unused;
-    if (s) fetch->unused = s->next;
-    pthread_mutex_unlock(&fetch->lock);
-    if (s) return MST_OK;
-    size_t n = (size_t)fetch->most_components;
-    size_t head = align(sizeof *s), arrays = align(n * sizeof(mst_array)), pointers = align(n * sizeof(void *));
+/* NULL: no memory. */
+static scratch *make_scratch(const mst_row_fetch *fetch) {
+    const size_t n = (size_t)fetch->most_components;
+    const size_t head = align(sizeof(scratch)), arrays = align(n * sizeof(mst_array)),
+                 pointers = align(n * sizeof(void *));
     char *memory = aligned_alloc(ALIGNMENT, head + 2 * arrays + pointers + fetch->scratch_bytes);
-    if (!memory) return MST_FAIL(MST_OUT_OF_MEMORY, "map: cannot get memory for a row");
-    *out = s = (scratch *)(void *)memory;
+    if (!memory) return NULL;
+    scratch *s = (scratch *)(void *)memory;
     *s = (scratch){.in = (mst_array *)(void *)(memory + head),
                    .out = (mst_array *)(void *)(memory + head + arrays),
                    .dst = (void **)(void *)(memory + head + 2 * arrays),
                    .data = memory + head + 2 * arrays + pointers};
-    return MST_OK;
+    return s;
 }
 
 static void give_scratch(mst_row_fetch *fetch, scratch *s) {
@@ -107,6 +104,35 @@ static void give_scratch(mst_row_fetch *fetch, scratch *s) {
     s->next = fetch->unused;
     fetch->unused = s;
     pthread_mutex_unlock(&fetch->lock);
+}
+
+/* At most one for each thread that copies at the same time; used again afterwards. */
+static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
+    pthread_mutex_lock(&fetch->lock);
+    scratch *s = fetch->unused;
+    if (s) fetch->unused = s->next;
+    pthread_mutex_unlock(&fetch->lock);
+    *out = s ? s : make_scratch(fetch);
+    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "map: cannot get memory for a row");
+}
+
+mst_status mst_row_fetch_reserve(mst_row_fetch *fetch, int callers) {
+    int have = 0;
+    if (!fetch->has_map) return MST_OK;
+    pthread_mutex_lock(&fetch->lock);
+    for (const scratch *s = fetch->unused; s; s = s->next) have++;
+    pthread_mutex_unlock(&fetch->lock);
+    for (; have < callers; have++) {
+        scratch *s = make_scratch(fetch);
+        if (!s) return MST_FAIL(MST_OUT_OF_MEMORY, "map: cannot get memory for a row");
+        give_scratch(fetch, s);
+    }
+    return MST_OK;
+}
+
+/* What a map costs is not known: a row is taken to be worth it. */
+int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows) {
+    return fetch->has_map ? 1 : mst_grain_bytes(rows, (int64_t)mst_dataset_row_bytes(fetch->end, component));
 }
 
 static const void *base_memory(const mst_row_fetch *fetch, const mst_element *element, int i) {

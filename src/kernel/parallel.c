@@ -4,10 +4,17 @@
 /* Runs for each thread, so that one that is late does not keep the others waiting for long. */
 enum { RUNS_PER_THREAD = 4 };
 
+/* The grains that the thread with the most of them has, where runs are of so many. */
+static int64_t most_of(int64_t grains, int64_t run, int64_t threads) {
+    const int64_t runs = (grains + run - 1) / run;
+    return (runs + threads - 1) / threads * run;
+}
+
 mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body, void *context) {
     if (n <= 0) return MST_OK;
     const int64_t threads = mst_team_size(a->team);
     if (threads == 1 || n <= grain) return body(context, 0, n, 0);
-    const int64_t even = n / (threads * RUNS_PER_THREAD);
-    return mst_team_run(a->team, n, even > grain ? (even + grain - 1) / grain * grain : grain, body, context);
+    const int64_t grains = (n + grain - 1) / grain, few = grains / (threads * RUNS_PER_THREAD);
+    const bool one_more = few == 0 || most_of(grains, few + 1, threads) <= most_of(grains, few, threads);
+    return mst_team_run(a->team, n, (few + one_more) * grain, body, context);
 }

@@ -19,6 +19,7 @@ MST_API mst_value mst_argmin_with(mst_argmin_options options);
 #define mst_argmin(...) mst_argmin_with((mst_argmin_options){.zero_ = 0, __VA_ARGS__})
 #endif
 #include <math.h>
+#include <string.h>
 
 #include "op/arg.h"
 #include "op/op.h"
@@ -35,26 +36,18 @@ static mst_status infer(mst_infer *c) {
 }
 
 /* All but NaN and Inf is better than NaN: it is found only where it is first and there is nothing else. */
-#define BETTER(x, best) ((x) < (best))
-#define BETTER_FLOAT(x, best) ((x) < (best) || ((best) != (best) && (x) < INFINITY))
+#define BETTER(x, best) ((x) < (best) || (IS_NAN(best) && (x) < HIGHEST))
+#define MST_TEMPLATE "op/arg_loops.h"
+#include "op/numbers.h"
 
-MST_ARG_LOOPS(search_f32, float, BETTER_FLOAT)
-MST_ARG_LOOPS(search_f64, double, BETTER_FLOAT)
-MST_ARG_LOOPS(search_i32, int32_t, BETTER)
-MST_ARG_LOOPS(search_i64, int64_t, BETTER)
-MST_ARG_LOOPS(search_u8, uint8_t, BETTER)
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    return mst_arg_workspace(c, ((const mst_argmin_options *)c->options)->axis);
+}
 
 static mst_status reference(const mst_kernel_args *a) {
-    const mst_argmin_options *o = a->options;
-    const mst_arg_sizes s = mst_arg_sizes_of(&a->src[0].shape, o->axis);
-    switch (a->src[0].dtype) {
-        case MST_F32: search_f32(&s, a->src[0].data, &a->dst[0]); break;
-        case MST_F64: search_f64(&s, a->src[0].data, &a->dst[0]); break;
-        case MST_I32: search_i32(&s, a->src[0].data, &a->dst[0]); break;
-        case MST_I64: search_i64(&s, a->src[0].data, &a->dst[0]); break;
-        default: search_u8(&s, a->src[0].data, &a->dst[0]); break;
-    }
-    return MST_OK;
+    static const mst_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};
+    return mst_arg_search(a, ((const mst_argmin_options *)a->options)->axis, searcher[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -106,6 +99,7 @@ const mst_op mst_op_argmin = {
     .fields = fields,
     .options_size = sizeof(mst_argmin_options),
     .infer = infer,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

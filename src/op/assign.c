@@ -7,9 +7,8 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_assign(mst_value variable, mst_value value);
 #endif
-#include <string.h>
-
 #include "op/op.h"
+#include "op/strided.h"
 
 static mst_status infer(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -25,9 +24,7 @@ static bool writes(const void *options, int num_src, int i) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    size_t bytes = (size_t)a->src[1].count * mst_dtype_size(a->src[1].dtype);
-    if (bytes) memcpy(a->src[0].data, a->src[1].data, bytes);
-    return MST_OK;
+    return mst_copy(a, a->src[0].data, a->src[1].data, (size_t)a->src[1].count * mst_dtype_size(a->src[1].dtype));
 }
 
 /* the source must be a variable: values are tested in test/op/variable_test.c */

@@ -8,6 +8,7 @@
 MST_API mst_value mst_assign_sub(mst_value variable, mst_value value);
 #endif
 #include "op/op.h"
+#include "op/share.h"
 
 static mst_status infer(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -23,16 +24,18 @@ static bool writes(const void *options, int num_src, int i) {
 }
 
 /* integers wrap around without undefined behaviour */
-#define LOOP(T, U)                                                                           \
-    {                                                                                        \
-        T *variable = a->src[0].data;                                                        \
-        const T *value = a->src[1].data;                                                     \
-        for (int64_t i = 0; i < count; i++) variable[i] = (T)((U)variable[i] - (U)value[i]); \
-        return MST_OK;                                                                       \
+#define LOOP(T, U)                                                                             \
+    {                                                                                          \
+        T *variable = a->src[0].data;                                                          \
+        const T *value = a->src[1].data;                                                       \
+        for (int64_t i = begin; i < end; i++) variable[i] = (T)((U)variable[i] - (U)value[i]); \
+        return MST_OK;                                                                         \
     }
 
-static mst_status reference(const mst_kernel_args *a) {
-    int64_t count = a->src[1].count;
+/* Elements BEGIN to END - 1. */
+static mst_status subtract(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    (void)thread;
     switch (a->src[1].dtype) {
         case MST_F32: LOOP(float, float)
         case MST_F64: LOOP(double, double)
@@ -40,6 +43,10 @@ static mst_status reference(const mst_kernel_args *a) {
         case MST_I64: LOOP(int64_t, uint64_t)
         default: LOOP(uint8_t, uint32_t)
     }
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), subtract, mst_context_of(a));
 }
 
 /* the source must be a variable: values are tested in test/op/variable_test.c */

@@ -7,8 +7,6 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_broadcast_to(mst_value src, mst_shape shape);
 #endif
-#include <string.h>
-
 #include "op/broadcast.h"
 #include "op/op.h"
 #include "op/strided.h"
@@ -59,20 +57,15 @@ static mst_value grad(mst_grad *c, int i) {
 
 mst_status mst_broadcast_copy(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
-    if (src->count == dst->count) { /* nothing is repeated; dst may be src */
-        if (dst->data != src->data && src->count)
-            memcpy(dst->data, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
-        return MST_OK;
-    }
+    if (src->count == dst->count) return mst_view_copy(a); /* nothing is repeated; dst may be src */
     const int lead = dst->shape.ndim - src->shape.ndim;
     int64_t src_stride[MST_MAX_NDIM], dst_stride[MST_MAX_NDIM], repeated[MST_MAX_NDIM];
     mst_strides(&src->shape, src_stride);
     mst_strides(&dst->shape, dst_stride);
     for (int k = 0; k < dst->shape.ndim; k++)
         repeated[k] = k < lead || src->shape.dim[k - lead] == 1 ? 0 : src_stride[k - lead];
-    mst_strided_copy(mst_dtype_size(src->dtype), dst->shape.ndim, dst->shape.dim, dst->data, dst_stride, src->data,
-                     repeated);
-    return MST_OK;
+    return mst_strided_copy(a, mst_dtype_size(src->dtype), dst->shape.ndim, dst->shape.dim, dst->data, dst_stride,
+                            src->data, repeated);
 }
 
 static const mst_example examples[] = {

@@ -67,16 +67,9 @@ static mst_status reference(const mst_kernel_args *a) {
     const concat_grad_options *o = a->options;
     const mst_shape *whole = &a->src[0].shape;
     const int axis = o->axis < 0 ? o->axis + whole->ndim : o->axis;
-    int64_t outer = 1, inner = (int64_t)mst_dtype_size(a->src[0].dtype), before = 0;
-    for (int k = 0; k < axis; k++) outer *= whole->dim[k];
-    for (int k = axis + 1; k < whole->ndim; k++) inner *= whole->dim[k];
-    for (int i = 0; i < o->index; i++) before += a->src[1 + i].shape.dim[axis];
-    const int64_t part = a->dst[0].shape.dim[axis] * inner, row = whole->dim[axis] * inner;
-    const char *src = a->src[0].data;
-    char *dst = a->dst[0].data;
-    for (int64_t i = 0; i < outer && part > 0; i++)
-        memcpy(dst + i * part, src + i * row + before * inner, (size_t)part);
-    return MST_OK;
+    mst_shape begin = {.ndim = whole->ndim};
+    for (int i = 0; i < o->index; i++) begin.dim[axis] += a->src[1 + i].shape.dim[axis];
+    return mst_slice_copy(a, &a->src[0], &begin, &a->dst[0], true);
 }
 
 static const mst_example examples[] = {

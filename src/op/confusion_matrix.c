@@ -19,6 +19,7 @@ MST_API mst_value mst_confusion_matrix_with(mst_confusion_matrix_options options
 #include <string.h>
 
 #include "op/op.h"
+#include "op/share.h"
 
 enum { MOST_CLASSES = 1 << 20 };
 
@@ -46,11 +47,27 @@ static int64_t class_at(const mst_array *array, int64_t i) {
     }
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+/* Each other thread counts in a matrix of its own, where there are rows enough to pay for adding it up. */
+static bool is_shared(int64_t rows, int64_t cells) {
+    return rows >= 4 * cells;
+}
+
+static size_t workspace(const mst_infer *c, int num_threads) {
+    const int64_t cells = mst_shape_count(c->dst[0].shape);
+    if (!is_shared(mst_shape_count(c->src[0].shape), cells)) return 0;
+    return (size_t)(num_threads - 1) * (size_t)cells * sizeof(int64_t);
+}
+
+static int64_t *matrix_of(const mst_kernel_args *a, int thread) {
+    return thread == 0 ? a->dst[0].data : (int64_t *)a->workspace + (thread - 1) * a->dst[0].count;
+}
+
+/* Rows BEGIN to END - 1. */
+static mst_status count(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const int64_t classes = ((const mst_confusion_matrix_options *)a->options)->num_classes;
-    int64_t *dst = a->dst[0].data;
-    memset(dst, 0, (size_t)a->dst[0].count * sizeof *dst);
-    for (int64_t i = 0; i < a->src[0].count; i++) {
+    int64_t *matrix = matrix_of(a, thread);
+    for (int64_t i = begin; i < end; i++) {
         int64_t label = class_at(&a->src[0], i), prediction = class_at(&a->src[1], i);
         if (label < 0 || label >= classes)
             return mst_kernel_fail(a, MST_INVALID, "label %lld of row %lld is not in [0, %lld)", (long long)label,
@@ -58,8 +75,21 @@ static mst_status reference(const mst_kernel_args *a) {
         if (prediction < 0 || prediction >= classes)
             return mst_kernel_fail(a, MST_INVALID, "prediction %lld of row %lld is not in [0, %lld)",
                                    (long long)prediction, (long long)i, (long long)classes);
-        dst[label * classes + prediction]++;
+        matrix[label * classes + prediction]++;
     }
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const int64_t rows = a->src[0].count, cells = a->dst[0].count;
+    void *self = mst_context_of(a);
+    int64_t *dst = a->dst[0].data;
+    const int matrices = is_shared(rows, cells) ? a->num_threads : 1;
+    for (int k = 0; k < matrices; k++) memset(matrix_of(a, k), 0, (size_t)cells * sizeof *dst);
+    if (!is_shared(rows, cells)) return count(self, 0, rows, 0);
+    MST_TRY(mst_parallel(a, rows, mst_grain(rows, 2), count, self));
+    for (int k = 1; k < matrices; k++)
+        for (int64_t i = 0; i < cells; i++) dst[i] += matrix_of(a, k)[i];
     return MST_OK;
 }
 
@@ -96,6 +126,7 @@ const mst_op mst_op_confusion_matrix = {
     .fields = fields,
     .options_size = sizeof(mst_confusion_matrix_options),
     .infer = infer,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -37,8 +37,7 @@ static mst_status infer(mst_infer *c) {
 static mst_status reference(const mst_kernel_args *a) {
     const mst_shape *shape = &a->src[0].shape;
     int axis = ((const dim_size_options *)a->options)->axis;
-    mst_array_fill(&a->dst[0], (double)shape->dim[axis < 0 ? axis + shape->ndim : axis]);
-    return MST_OK;
+    return mst_array_fill(a, &a->dst[0], (double)shape->dim[axis < 0 ? axis + shape->ndim : axis]);
 }
 
 static const mst_example examples[] = {

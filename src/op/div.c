@@ -9,7 +9,9 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_div(mst_value a, mst_value b);
 #endif
+#include "op/elements.h"
 #include "op/elementwise.h"
+#include "op/share.h"
 
 /* d(a / b) = da / b - (a / b) db / b */
 static mst_value grad(mst_grad *c, int i) {
@@ -22,10 +24,12 @@ static inline int64_t quotient(int64_t x, int64_t y) {
     return y == -1 ? (int64_t)(0u - (uint64_t)x) : x / y;
 }
 
-mst_status mst_check_divisor(const mst_kernel_args *a) {
+/* Elements BEGIN to END - 1 of the divisor. */
+static mst_status check(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const mst_array *b = &a->src[1];
-    if (a->dst[0].count == 0) return MST_OK;
-    for (int64_t i = 0; i < b->count; i++) {
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
         bool zero = b->dtype == MST_I32   ? ((const int32_t *)b->data)[i] == 0
                     : b->dtype == MST_I64 ? ((const int64_t *)b->data)[i] == 0
                                           : ((const uint8_t *)b->data)[i] == 0;
@@ -34,6 +38,11 @@ mst_status mst_check_divisor(const mst_kernel_args *a) {
                                    (long long)i);
     }
     return MST_OK;
+}
+
+mst_status mst_check_divisor(const mst_kernel_args *a) {
+    if (a->dst[0].count == 0) return MST_OK;
+    return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check, mst_context_of(a));
 }
 
 MST_BINARY(f32, float, float, float, x / y)
@@ -46,7 +55,7 @@ static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
         [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
     if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
-    return kernel[a->src[0].dtype](a);
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -122,7 +131,6 @@ const mst_op mst_op_div = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
-    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = grad,

@@ -23,6 +23,7 @@ MST_API mst_value mst_dropout_with(mst_dropout_options options);
 #include "base/simd.h"
 #include "op/op.h"
 #include "op/random.h"
+#include "op/share.h"
 
 #define MOST 0x1.fffffep-1 /* the last float before 1 */
 
@@ -59,15 +60,18 @@ enum { CHUNK = 1024 };
 ROWS(rows_f32, float)
 ROWS(rows_f64, double)
 
-/* Each element has 32 random bits; it is dropped where they are less than rate * 2^32. */
-static mst_status reference(const mst_kernel_args *a) {
+/* Each element has 32 random bits; it is dropped where they are less than rate * 2^32. Elements BEGIN to END - 1, BEGIN
+ * a multiple of 4. */
+static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const mst_dropout_options *o = a->options;
     const mst_rng rng = mst_random_sequence(a, o->seed);
     const uint32_t dropped = (uint32_t)((double)o->rate * 0x1p32);
     const double scale = 1 / (1 - (double)o->rate);
-    for (int64_t i = 0; i < a->dst[0].count; i += CHUNK) {
+    (void)thread;
+    for (int64_t i = begin; i < end; i += CHUNK) {
         uint32_t word[CHUNK];
-        const int64_t rest = a->dst[0].count - i, count = rest < CHUNK ? rest : CHUNK;
+        const int64_t count = end - i < CHUNK ? end - i : CHUNK;
         mst_rng_blocks(&rng, (uint64_t)i / 4, (count + 3) / 4, 0, word);
         if (a->dst[0].dtype == MST_F32)
             rows_f32(word, dropped, (float)scale, (const float *)a->src[0].data + i, (float *)a->dst[0].data + i,
@@ -77,6 +81,10 @@ static mst_status reference(const mst_kernel_args *a) {
                      (double *)a->dst[1].data + i, count);
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), drop, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -9,6 +9,7 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_floor_div(mst_value a, mst_value b);
 #endif
+#include "op/elements.h"
 #include "op/elementwise.h"
 
 /* rounded down; 64 bits are wide enough for all quotients but that of the smallest i64 by -1, which wraps around */
@@ -27,7 +28,7 @@ static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
         [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
     if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
-    return kernel[a->src[0].dtype](a);
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -107,7 +108,6 @@ const mst_op mst_op_floor_div = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
-    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
     .reference = reference,

@@ -11,6 +11,7 @@
 #include "op/fused_matmul.h"
 
 #include "op/op.h"
+#include "op/share.h"
 
 static const char *const activations[] = {"none", "relu", "relu6", NULL};
 
@@ -42,11 +43,12 @@ static double activate(double x, int activation) {
     return activation == MST_FUSED_RELU6 && x > 6 ? 6 : x;
 }
 
-#define LOOP(T)                                                                                                   \
+/* Rows BEGIN to END - 1 of dst. */
+#define ROWS(T)                                                                                                   \
     {                                                                                                             \
         const T *a = args->src[0].data, *b = args->src[1].data, *bias = args->src[2].data;                        \
         T *dst = args->dst[0].data;                                                                               \
-        for (int64_t i = 0; i < m; i++)                                                                           \
+        for (int64_t i = begin; i < end; i++)                                                                     \
             for (int64_t j = 0; j < n; j++) {                                                                     \
                 T sum = 0;                                                                                        \
                 for (int64_t l = 0; l < k; l++)                                                                   \
@@ -56,12 +58,20 @@ static double activate(double x, int activation) {
         return MST_OK;                                                                                            \
     }
 
-static mst_status reference(const mst_kernel_args *args) {
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *args = context;
     const mst_fused_matmul_options *o = args->options;
     const int64_t m = args->dst[0].shape.dim[0], n = args->dst[0].shape.dim[1];
     const int64_t k = args->src[0].shape.dim[o->transpose_a ? 0 : 1];
-    if (args->dst[0].dtype == MST_F32) LOOP(float)
-    LOOP(double)
+    (void)thread;
+    if (args->dst[0].dtype == MST_F32) ROWS(float)
+    ROWS(double)
+}
+
+static mst_status reference(const mst_kernel_args *args) {
+    const mst_shape *dst = &args->dst[0].shape;
+    const int64_t k = args->src[1].shape.dim[((const mst_fused_matmul_options *)args->options)->transpose_b ? 1 : 0];
+    return mst_parallel(args, dst->dim[0], mst_grain(dst->dim[0], dst->dim[1] * k), run, mst_context_of(args));
 }
 
 static const mst_example examples[] = {

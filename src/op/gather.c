@@ -13,6 +13,7 @@ MST_API mst_value mst_gather(mst_value params, mst_value indices, int axis);
 
 #include "op/gather.h"
 #include "op/op.h"
+#include "op/share.h"
 
 const mst_field mst_gather_fields[] = {
     MST_FIELD_I32(mst_gather_options, axis, 0, 0, 0, "dimension of params that is indexed"),
@@ -34,19 +35,23 @@ mst_status mst_gather_infer(mst_infer *c, const mst_shape *params, int indices, 
     return MST_OK;
 }
 
-mst_status mst_gather_loops(const mst_kernel_args *a, const mst_array *params, const mst_array *indices,
-                            mst_gather_sizes *out) {
+mst_gather_sizes mst_gather_loops(const mst_kernel_args *a, const mst_array *params) {
     int axis = ((const mst_gather_options *)a->options)->axis;
     if (axis < 0) axis += params->shape.ndim;
-    *out = (mst_gather_sizes){.outer = 1, .size = params->shape.dim[axis], .inner = 1};
-    for (int k = 0; k < axis; k++) out->outer *= params->shape.dim[k];
-    for (int k = axis + 1; k < params->shape.ndim; k++) out->inner *= params->shape.dim[k];
-    for (int64_t i = 0; i < indices->count; i++) {
-        int64_t index = mst_gather_index(indices, i);
-        if (index < 0 || index >= out->size)
+    mst_gather_sizes s = {.outer = 1, .size = params->shape.dim[axis], .inner = 1};
+    for (int k = 0; k < axis; k++) s.outer *= params->shape.dim[k];
+    for (int k = axis + 1; k < params->shape.ndim; k++) s.inner *= params->shape.dim[k];
+    return s;
+}
+
+mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, int64_t size, int64_t begin,
+                            int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t index = mst_gather_index(indices, i);
+        if (index < 0 || index >= size)
             return mst_kernel_fail(a, MST_INVALID,
                                    "index %lld (element %lld of the indices) is out of range: 0 to %lld",
-                                   (long long)index, (long long)i, (long long)out->size - 1);
+                                   (long long)index, (long long)i, (long long)size - 1);
     }
     return MST_OK;
 }
@@ -61,17 +66,36 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_gather_grad(c->ddst[0], c->src[1], c->src[0], ((const mst_gather_options *)c->options)->axis);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    const mst_array *params = &a->src[0], *indices = &a->src[1];
-    mst_gather_sizes s;
-    MST_TRY(mst_gather_loops(a, params, indices, &s));
-    const int64_t row = s.inner * (int64_t)mst_dtype_size(params->dtype);
-    const char *src = params->data;
-    char *dst = a->dst[0].data;
-    for (int64_t o = 0; o < s.outer && row > 0; o++, src += s.size * row)
-        for (int64_t i = 0; i < indices->count; i++, dst += row)
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_gather_sizes size;
+} work;
+
+/* Item i is row i of dst: index i % (number of indices) of outer row i / (number of indices). */
+static mst_status copy_rows(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_array *params = &w->args->src[0], *indices = &w->args->src[1];
+    const int64_t row = w->size.inner * (int64_t)mst_dtype_size(params->dtype);
+    char *dst = (char *)w->args->dst[0].data + begin * row;
+    (void)thread;
+    while (begin < end) {
+        const int64_t outer = begin / indices->count, first = begin % indices->count;
+        const int64_t rest = indices->count - first, n = rest < end - begin ? rest : end - begin;
+        const char *src = (const char *)params->data + outer * w->size.size * row;
+        MST_TRY(mst_gather_check(w->args, indices, w->size.size, first, first + n));
+        for (int64_t i = first; i < first + n && row > 0; i++, dst += row)
             memcpy(dst, src + mst_gather_index(indices, i) * row, (size_t)row);
+        begin += n;
+    }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    work w = {.args = a, .size = mst_gather_loops(a, &a->src[0])};
+    if (a->dst[0].count == 0) return mst_gather_check(a, &a->src[1], w.size.size, 0, a->src[1].count);
+    const int64_t row = w.size.inner * (int64_t)mst_dtype_size(a->src[0].dtype);
+    const int64_t rows = w.size.outer * a->src[1].count;
+    return mst_parallel(a, rows, mst_grain_bytes(rows, row < 16 ? 16 : row), copy_rows, &w);
 }
 
 static const mst_example examples[] = {

@@ -14,6 +14,7 @@ MST_API mst_value mst_gather_grad(mst_value gradient, mst_value indices, mst_val
 
 #include "op/gather.h"
 #include "op/op.h"
+#include "op/share.h"
 
 static mst_status infer(mst_infer *c) {
     mst_shape part;
@@ -34,13 +35,18 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_gather(c->ddst[0], c->src[1], ((const mst_gather_options *)c->options)->axis);
 }
 
-#define SCATTER(name, T)                                                                          \
-    static void name(const mst_gather_sizes *s, const mst_array *indices, const T *src, T *dst) { \
-        for (int64_t o = 0; o < s->outer; o++, dst += s->size * s->inner)                         \
-            for (int64_t i = 0; i < indices->count; i++, src += s->inner) {                       \
-                T *row = dst + mst_gather_index(indices, i) * s->inner;                           \
-                for (int64_t j = 0; j < s->inner; j++) row[j] = (T)(row[j] + src[j]);             \
-            }                                                                                     \
+/* Rows FIRST to LAST - 1 of one outer row of dst: DST is its row 0, SRC the row of its first index. A thread looks at
+ * all indices and takes those of its rows, so that values of one place are added in the order of the indices. */
+#define SCATTER(name, T)                                                                                      \
+    static void name(const mst_gather_sizes *s, const mst_array *indices, const void *src_row, void *dst_row, \
+                     int64_t first, int64_t last) {                                                           \
+        const T *src = src_row;                                                                               \
+        for (int64_t i = 0; i < indices->count; i++, src += s->inner) {                                       \
+            const int64_t index = mst_gather_index(indices, i);                                               \
+            if (index < first || index >= last) continue;                                                     \
+            T *row = (T *)dst_row + index * s->inner;                                                         \
+            for (int64_t j = 0; j < s->inner; j++) row[j] = (T)(row[j] + src[j]);                             \
+        }                                                                                                     \
     }
 SCATTER(scatter_f32, float)
 SCATTER(scatter_f64, double)
@@ -48,19 +54,53 @@ SCATTER(scatter_32, uint32_t)
 SCATTER(scatter_64, uint64_t)
 SCATTER(scatter_8, uint8_t)
 
-static mst_status reference(const mst_kernel_args *a) {
-    const mst_array *src = &a->src[0], *indices = &a->src[1], *dst = &a->dst[0];
-    mst_gather_sizes s;
-    MST_TRY(mst_gather_loops(a, dst, indices, &s));
-    if (dst->count) memset(dst->data, 0, (size_t)dst->count * mst_dtype_size(dst->dtype));
-    switch (dst->dtype) {
-        case MST_F32: scatter_f32(&s, indices, src->data, dst->data); break;
-        case MST_F64: scatter_f64(&s, indices, src->data, dst->data); break;
-        case MST_I32: scatter_32(&s, indices, src->data, dst->data); break;
-        case MST_I64: scatter_64(&s, indices, src->data, dst->data); break;
-        default: scatter_8(&s, indices, src->data, dst->data); break;
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_gather_sizes size;
+} work;
+
+static mst_status check(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    (void)thread;
+    return mst_gather_check(w->args, &w->args->src[1], w->size.size, begin, end);
+}
+
+/* Item i is row i of dst: row i % size of outer row i / size. */
+static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_gather_sizes *s = &w->size;
+    const mst_array *indices = &w->args->src[1], *dst = &w->args->dst[0];
+    const int64_t row = s->inner * (int64_t)mst_dtype_size(dst->dtype);
+    (void)thread;
+    memset((char *)dst->data + begin * row, 0, (size_t)((end - begin) * row));
+    while (begin < end) {
+        const int64_t outer = begin / s->size, first = begin % s->size;
+        const int64_t rest = s->size - first, last = first + (rest < end - begin ? rest : end - begin);
+        const char *from = (const char *)w->args->src[0].data + outer * indices->count * row;
+        char *to = (char *)dst->data + outer * s->size * row;
+        switch (dst->dtype) {
+            case MST_F32: scatter_f32(s, indices, from, to, first, last); break;
+            case MST_F64: scatter_f64(s, indices, from, to, first, last); break;
+            case MST_I32: scatter_32(s, indices, from, to, first, last); break;
+            case MST_I64: scatter_64(s, indices, from, to, first, last); break;
+            default: scatter_8(s, indices, from, to, first, last); break;
+        }
+        begin += last - first;
     }
     return MST_OK;
+}
+
+/* Each run looks at all indices of its outer rows: there are few more runs than threads, where not each has rows of its
+ * own. */
+static mst_status reference(const mst_kernel_args *a) {
+    enum { RUNS_PER_THREAD = 2 };
+    const mst_array *dst = &a->dst[0];
+    work w = {.args = a, .size = mst_gather_loops(a, dst)};
+    MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check, &w));
+    if (dst->count == 0) return MST_OK;
+    const int64_t rows = w.size.outer * w.size.size, moved = (a->src[0].count + dst->count) / rows;
+    const int64_t least = mst_grain(rows, moved), even = rows / (RUNS_PER_THREAD * a->num_threads) + 1;
+    return mst_parallel(a, rows, even > least ? even : least, scatter_rows, &w);
 }
 
 static const mst_example examples[] = {

@@ -9,10 +9,9 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_gather_last(mst_value src, mst_value indices);
 #endif
-#include <string.h>
-
 #include "op/last.h"
 #include "op/op.h"
+#include "op/share.h"
 
 mst_status mst_last_infer(mst_infer *c, int rows, int indices) {
     const mst_shape *wide = &c->src[rows].shape, *narrow = &c->src[indices].shape;
@@ -27,11 +26,14 @@ mst_status mst_last_infer(mst_infer *c, int rows, int indices) {
     return MST_OK;
 }
 
-mst_status mst_last_index(const mst_kernel_args *a, const mst_array *indices, int64_t i, int64_t n, int64_t *index) {
-    *index = indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
-    if (*index >= 0 && *index < n) return MST_OK;
-    return mst_kernel_fail(a, MST_INVALID, "index %lld at %lld is out of range, 0 to %lld", (long long)*index,
-                           (long long)i, (long long)n - 1);
+mst_status mst_last_check(const mst_kernel_args *a, const mst_array *indices, int64_t n, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t index = mst_last_at(indices, i);
+        if (index < 0 || index >= n)
+            return mst_kernel_fail(a, MST_INVALID, "index %lld at %lld is out of range, 0 to %lld", (long long)index,
+                                   (long long)i, (long long)n - 1);
+    }
+    return MST_OK;
 }
 
 static mst_status infer(mst_infer *c) {
@@ -44,17 +46,34 @@ static mst_value grad(mst_grad *c, int i) {
     return i == 0 ? mst_scatter_last(c->ddst[0], c->src[1], c->src[0]) : MST_NONE;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+/* Elements BEGIN to END - 1 of dst, row by row; E is of the size of an element. */
+#define GATHER(name, E)                                                                                         \
+    static void name(const mst_array *indices, const void *src, void *dst, int64_t n, int64_t k, int64_t begin, \
+                     int64_t end) {                                                                             \
+        const E *row = (const E *)src + begin / k * n;                                                          \
+        for (int64_t i = begin, j = begin % k; i < end; j = 0, row += n)                                        \
+            for (; j < k && i < end; i++, j++) ((E *)dst)[i] = row[mst_last_at(indices, i)];                    \
+    }
+GATHER(gather_8, uint8_t)
+GATHER(gather_32, uint32_t)
+GATHER(gather_64, uint64_t)
+
+static mst_status gather(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const mst_array *src = &a->src[0], *indices = &a->src[1];
     const int64_t n = src->shape.dim[src->shape.ndim - 1], k = indices->shape.dim[indices->shape.ndim - 1];
-    const size_t size = mst_dtype_size(src->dtype);
-    for (int64_t i = 0; i < indices->count; i++) {
-        int64_t index;
-        MST_TRY(mst_last_index(a, indices, i, n, &index));
-        memcpy((char *)a->dst[0].data + (size_t)i * size, (const char *)src->data + (size_t)(i / k * n + index) * size,
-               size);
+    (void)thread;
+    MST_TRY(mst_last_check(a, indices, n, begin, end));
+    switch (mst_dtype_size(src->dtype)) {
+        case 1: gather_8(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        case 4: gather_32(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        default: gather_64(indices, src->data, a->dst[0].data, n, k, begin, end); break;
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 2), gather, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -27,8 +27,8 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    double sum = 0;
-    for (int i = 0; i < a->num_src; i++) sum += mst_sum_squares(&a->src[i]);
+    double sum;
+    MST_TRY(mst_sum_squares(a, &sum));
     if (a->dst[0].dtype == MST_F32)
         *(float *)a->dst[0].data = (float)sqrt(sum);
     else
@@ -67,6 +67,7 @@ const mst_op mst_op_global_norm = {
     .flags = MST_OP_INFALLIBLE,
     .infer = infer,
     .grad = grad,
+    .workspace = mst_sum_squares_workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

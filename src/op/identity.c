@@ -6,9 +6,8 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_identity(mst_value src);
 #endif
-#include <string.h>
-
 #include "op/op.h"
+#include "op/strided.h"
 
 static mst_status infer(mst_infer *c) {
     c->dst[0] = c->src[0];
@@ -18,12 +17,6 @@ static mst_status infer(mst_infer *c) {
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return c->ddst[0];
-}
-
-static mst_status reference(const mst_kernel_args *a) {
-    size_t bytes = (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype);
-    if (bytes && a->dst[0].data != a->src[0].data) memcpy(a->dst[0].data, a->src[0].data, bytes);
-    return MST_OK;
 }
 
 static const mst_example examples[] = {
@@ -40,7 +33,7 @@ const mst_op mst_op_identity = {
     .flags = MST_OP_VIEW,
     .infer = infer,
     .grad = grad,
-    .reference = reference,
+    .reference = mst_view_copy,
     MST_EXAMPLES(examples),
 };
 

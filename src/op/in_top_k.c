@@ -14,6 +14,7 @@ MST_API mst_value mst_in_top_k(mst_value predictions, mst_value targets, int k);
 #include <math.h>
 
 #include "op/op.h"
+#include "op/share.h"
 
 typedef struct in_top_k_options {
     int zero_;
@@ -49,11 +50,14 @@ static mst_status infer(mst_infer *c) {
 HIT(hit_f32, float)
 HIT(hit_f64, double)
 
-static mst_status reference(const mst_kernel_args *a) {
+/* Rows BEGIN to END - 1. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const int k = ((const in_top_k_options *)a->options)->k;
     const int64_t n = a->src[0].shape.dim[1];
     bool *dst = a->dst[0].data;
-    for (int64_t i = 0; i < a->dst[0].count; i++) {
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
         const int64_t target =
             a->src[1].dtype == MST_I32 ? ((const int32_t *)a->src[1].data)[i] : ((const int64_t *)a->src[1].data)[i];
         if (a->src[0].dtype == MST_F32)
@@ -62,6 +66,11 @@ static mst_status reference(const mst_kernel_args *a) {
             dst[i] = hit_f64((const double *)a->src[0].data + i * n, n, target, k);
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 4 * a->src[0].shape.dim[1]), run,
+                        mst_context_of(a));
 }
 
 #define SCORES                             \

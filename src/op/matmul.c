@@ -23,6 +23,7 @@ MST_API mst_value mst_matmul_with(mst_matmul_options options);
 
 #include "base/simd.h"
 #include "op/op.h"
+#include "op/share.h"
 
 static const mst_field fields[] = {
     MST_FIELD_BOOL(mst_matmul_options, transpose_a, "a's last two dimensions are swapped"),
@@ -79,8 +80,9 @@ static mst_value grad(mst_grad *c, int i) {
     return has_batch ? mst_unbroadcast(product, c->src[i]) : product;
 }
 
-/* One product of matrices; element (i, k) of a is a[i * a_row + k * a_column], and of b likewise. */
+/* Products of matrices; element (i, k) of a is a[i * a_row + k * a_column], and of b likewise. */
 typedef struct product {
+    const mst_kernel_args *args;
     int64_t m, n, k;
     int64_t a_row, a_column, b_row, b_column;
 } product;
@@ -90,8 +92,8 @@ typedef struct product {
     MST_SIMD static void name##_axpy(T factor, const T *restrict b, T *restrict dst, int64_t n) {                    \
         for (int64_t j = 0; j < n; j++) dst[j] += factor * b[j];                                                     \
     }                                                                                                                \
-    static void name(const product *p, const T *a, const T *b, T *dst) {                                             \
-        for (int64_t i = 0; i < p->m; i++, a += p->a_row, dst += p->n) {                                             \
+    static void name(const product *p, const T *a, const T *b, T *dst, int64_t rows) {                               \
+        for (int64_t i = 0; i < rows; i++, a += p->a_row, dst += p->n) {                                             \
             for (int64_t j = 0; j < p->n; j++) dst[j] = 0;                                                           \
             if (p->b_column == 1) {                                                                                  \
                 for (int64_t k = 0; k < p->k; k++) name##_axpy(a[k * p->a_column], b + k * p->b_row, dst, p->n);     \
@@ -118,30 +120,43 @@ static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t bat
     return at;
 }
 
-static mst_status reference(const mst_kernel_args *args) {
-    const mst_matmul_options *o = args->options;
-    const mst_array *a = &args->src[0], *b = &args->src[1], *dst = &args->dst[0];
-    const int64_t columns_a = a->shape.dim[a->shape.ndim - 1], columns_b = b->shape.dim[b->shape.ndim - 1];
-    const product p = {.m = dst->shape.dim[dst->shape.ndim - 2],
-                       .n = dst->shape.dim[dst->shape.ndim - 1],
-                       .k = a->shape.dim[a->shape.ndim - (o->transpose_a ? 2 : 1)],
-                       .a_row = o->transpose_a ? 1 : columns_a,
-                       .a_column = o->transpose_a ? columns_a : 1,
-                       .b_row = o->transpose_b ? 1 : columns_b,
-                       .b_column = o->transpose_b ? columns_b : 1};
-    const int64_t size = p.m * p.n, num = size ? dst->count / size : 0;
-    for (int64_t i = 0; i < num; i++) {
-        const int64_t at_a = matrix_at(&a->shape, &dst->shape, i), at_b = matrix_at(&b->shape, &dst->shape, i);
+/* Rows BEGIN to END - 1 of dst, of all products. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const product *p = context;
+    const mst_array *a = &p->args->src[0], *b = &p->args->src[1], *dst = &p->args->dst[0];
+    (void)thread;
+    while (begin < end) {
+        const int64_t batch = begin / p->m, first = begin % p->m;
+        const int64_t rows = p->m - first < end - begin ? p->m - first : end - begin;
+        const int64_t at_a = matrix_at(&a->shape, &dst->shape, batch) + first * p->a_row;
+        const int64_t at_b = matrix_at(&b->shape, &dst->shape, batch);
         switch (dst->dtype) {
-#define PRODUCT(name, T) name(&p, (const T *)a->data + at_a, (const T *)b->data + at_b, (T *)dst->data + i * size)
+#define PRODUCT(name, T) \
+    name(p, (const T *)a->data + at_a, (const T *)b->data + at_b, (T *)dst->data + begin * p->n, rows)
             case MST_F32: PRODUCT(multiply_f32, float); break;
             case MST_F64: PRODUCT(multiply_f64, double); break;
             case MST_I32: PRODUCT(multiply_32, uint32_t); break;
             default: PRODUCT(multiply_64, uint64_t); break;
 #undef PRODUCT
         }
+        begin += rows;
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *args) {
+    const mst_matmul_options *o = args->options;
+    const mst_array *a = &args->src[0], *b = &args->src[1], *dst = &args->dst[0];
+    const int64_t columns_a = a->shape.dim[a->shape.ndim - 1], columns_b = b->shape.dim[b->shape.ndim - 1];
+    product p = {.args = args,
+                 .m = dst->shape.dim[dst->shape.ndim - 2],
+                 .n = dst->shape.dim[dst->shape.ndim - 1],
+                 .k = a->shape.dim[a->shape.ndim - (o->transpose_a ? 2 : 1)],
+                 .a_row = o->transpose_a ? 1 : columns_a,
+                 .a_column = o->transpose_a ? columns_a : 1,
+                 .b_row = o->transpose_b ? 1 : columns_b,
+                 .b_column = o->transpose_b ? columns_b : 1};
+    return dst->count ? mst_parallel(args, dst->count / p.n, mst_grain(dst->count / p.n, p.n * p.k), run, &p) : MST_OK;
 }
 
 #define TWO_BY_THREE                                          \

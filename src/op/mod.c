@@ -8,6 +8,7 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_mod(mst_value a, mst_value b);
 #endif
+#include "op/elements.h"
 #include "op/elementwise.h"
 
 /* but for the jumps, floor(a / b) is constant */
@@ -39,7 +40,7 @@ static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
         [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
     if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
-    return kernel[a->src[0].dtype](a);
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -124,7 +125,6 @@ const mst_op mst_op_mod = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
-    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = grad,

@@ -21,6 +21,7 @@ MST_API mst_value mst_one_hot_with(mst_one_hot_options options);
 #include <string.h>
 
 #include "op/op.h"
+#include "op/share.h"
 #include "op/strided.h"
 
 static const mst_field fields[] = {
@@ -51,19 +52,47 @@ static int64_t index_at(const mst_array *indices, int64_t i) {
     }
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    const mst_one_hot_options *o = a->options;
-    const size_t element = mst_dtype_size(o->dtype);
-    uint64_t bits; /* room for one element of any dtype */
-    mst_array on = {.data = &bits, .count = 1, .dtype = o->dtype};
-    mst_array_fill(&on, o->on_value);
-    mst_array_fill(&a->dst[0], o->off_value);
-    for (int64_t i = 0; i < a->src[0].count; i++) {
-        int64_t index = index_at(&a->src[0], i);
-        if (index < 0 || index >= o->depth) continue;
-        memcpy((char *)a->dst[0].data + (i * o->depth + index) * (int64_t)element, &bits, element);
+typedef struct work {
+    const mst_kernel_args *args;
+    uint64_t on, off; /* one element of any dtype each */
+} work;
+
+/* Rows BEGIN to END - 1; E is of the size of an element. */
+#define ROWS(name, E)                                                            \
+    static void name(const work *w, int64_t depth, int64_t begin, int64_t end) { \
+        E on, off, *row = (E *)w->args->dst[0].data + begin * depth;             \
+        memcpy(&on, &w->on, sizeof on);                                          \
+        memcpy(&off, &w->off, sizeof off);                                       \
+        for (int64_t i = begin; i < end; i++, row += depth) {                    \
+            const int64_t index = index_at(&w->args->src[0], i);                 \
+            for (int64_t j = 0; j < depth; j++) row[j] = off;                    \
+            if (index >= 0 && index < depth) row[index] = on;                    \
+        }                                                                        \
+    }
+ROWS(rows_8, uint8_t)
+ROWS(rows_32, uint32_t)
+ROWS(rows_64, uint64_t)
+
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const int64_t depth = ((const mst_one_hot_options *)w->args->options)->depth;
+    (void)thread;
+    switch (mst_dtype_size(w->args->dst[0].dtype)) {
+        case 1: rows_8(w, depth, begin, end); break;
+        case 4: rows_32(w, depth, begin, end); break;
+        default: rows_64(w, depth, begin, end); break;
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const mst_one_hot_options *o = a->options;
+    work w = {.args = a};
+    const mst_array on = {.data = &w.on, .count = 1, .dtype = o->dtype};
+    const mst_array off = {.data = &w.off, .count = 1, .dtype = o->dtype};
+    MST_TRY(mst_array_fill(a, &on, o->on_value));
+    MST_TRY(mst_array_fill(a, &off, o->off_value));
+    return mst_parallel(a, a->src[0].count, mst_grain(a->src[0].count, o->depth), run, &w);
 }
 
 static const mst_example examples[] = {

@@ -9,21 +9,11 @@
 MST_API mst_value mst_ones_like(mst_value src);
 #endif
 #include "op/elementwise.h"
+#include "op/strided.h"
 
-#define LOOP(name, D)                                   \
-    static mst_status name(const mst_kernel_args *a) {  \
-        D *dst = a->dst[0].data;                        \
-        const int64_t count = a->dst[0].count;          \
-        for (int64_t i = 0; i < count; i++) dst[i] = 1; \
-        return MST_OK;                                  \
-    }
-
-LOOP(f32, float)
-LOOP(f64, double)
-LOOP(i32, int32_t)
-LOOP(i64, int64_t)
-LOOP(u8, uint8_t)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8)
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_array_fill(a, &a->dst[0], 1);
+}
 
 static const mst_example examples[] = {
     {.num_src = 1, .src = {{.ndim = 2, .dim = {2, 2}}}, .expect = {(const double[]){1, 1, 1, 1}}},

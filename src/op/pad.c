@@ -16,8 +16,6 @@ typedef struct mst_pad_options {
 MST_API mst_value mst_pad_with(mst_pad_options options);
 #define mst_pad(...) mst_pad_with((mst_pad_options){.zero_ = 0, __VA_ARGS__})
 #endif
-#include <string.h>
-
 #include "op/op.h"
 #include "op/strided.h"
 
@@ -69,29 +67,11 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_slice_like(c->ddst[0], c->src[0], place(c->options, mst_value_spec(c->src[0]).shape.ndim));
 }
 
-#define FILL(T, to)                                              \
-    do {                                                         \
-        T *data = dst->data;                                     \
-        for (int64_t i = 0; i < dst->count; i++) data[i] = (to); \
-    } while (0)
-
-void mst_array_fill(const mst_array *dst, double value) {
-    switch (dst->dtype) {
-        case MST_F32: FILL(float, (float)value); break;
-        case MST_F64: FILL(double, value); break;
-        case MST_I32: FILL(int32_t, (int32_t)value); break;
-        case MST_I64: FILL(int64_t, (int64_t)value); break;
-        case MST_U8: FILL(uint8_t, (uint8_t)value); break;
-        default: FILL(uint8_t, value != 0); break;
-    }
-}
-
 static mst_status reference(const mst_kernel_args *a) {
     const mst_pad_options *o = a->options;
     const mst_shape begin = place(o, a->src[0].shape.ndim);
-    mst_array_fill(&a->dst[0], o->value);
-    mst_slice_copy(&a->dst[0], &begin, &a->src[0], false);
-    return MST_OK;
+    MST_TRY(mst_array_fill(a, &a->dst[0], o->value));
+    return mst_slice_copy(a, &a->dst[0], &begin, &a->src[0], false);
 }
 
 static const mst_example examples[] = {

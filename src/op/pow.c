@@ -9,7 +9,9 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_pow(mst_value base, mst_value exponent);
 #endif
+#include "op/elements.h"
 #include "op/elementwise.h"
+#include "op/share.h"
 
 /* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first is 0 where x = y = 0, not 0 * Inf; the second is 0 where x <= 0,
  * and the inner select keeps the NaN of such a logarithm out of its own gradient too. */
@@ -33,10 +35,12 @@ static inline uint64_t power(uint64_t x, int64_t y) {
     return product;
 }
 
-static mst_status check_exponent(const mst_kernel_args *a) {
+/* Elements BEGIN to END - 1 of the exponent. */
+static mst_status check_exponent(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const mst_array *b = &a->src[1];
-    if (b->dtype == MST_U8 || a->dst[0].count == 0) return MST_OK;
-    for (int64_t i = 0; i < b->count; i++) {
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
         int64_t exponent = b->dtype == MST_I32 ? ((const int32_t *)b->data)[i] : ((const int64_t *)b->data)[i];
         if (exponent < 0)
             return mst_kernel_fail(a, MST_INVALID, "integer to a negative power: element %lld of the exponent is %lld",
@@ -54,8 +58,9 @@ MST_BINARY(u8, uint8_t, int64_t, uint8_t, power((uint64_t)x, y))
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
         [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
-    if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(check_exponent(a));
-    return kernel[a->src[0].dtype](a);
+    if ((MST_DTYPE_BIT(a->src[0].dtype) & MST_INDICES) && a->dst[0].count)
+        MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check_exponent, mst_context_of(a)));
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -129,7 +134,6 @@ const mst_op mst_op_pow = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
-    .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = grad,

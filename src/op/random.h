@@ -8,9 +8,15 @@
 
 #include "base/rng.h"
 #include "muster/op.h"
+#include "op/share.h"
 
 static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t seed) {
     return mst_rng_make(a->step->seed, seed ? seed : mst_rng_hash_name(a->name), (uint64_t)a->step->number);
+}
+
+/** The grain of mst_parallel over N elements: a multiple of 64, so that no vector of numbers is cut. */
+static inline int64_t mst_random_grain(int64_t n) {
+    return mst_grain_aligned(mst_grain(n, 8), 64);
 }
 
 /** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. Defined in random_uniform.c. */

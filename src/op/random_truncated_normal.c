@@ -28,6 +28,7 @@ MST_API mst_value mst_random_truncated_normal_with(mst_random_truncated_normal_o
 
 #include "op/op.h"
 #include "op/random.h"
+#include "op/share.h"
 
 static const mst_field fields[] = {
     MST_FIELD_SHAPE(mst_random_truncated_normal_options, shape, "of the output"),
@@ -43,19 +44,26 @@ static mst_status infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+/* Elements BEGIN to END - 1. */
+static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const mst_random_truncated_normal_options *o = a->options;
     const mst_rng rng = mst_random_sequence(a, o->seed);
+    (void)thread;
     if (a->dst[0].dtype == MST_F32) {
-        float *dst = a->dst[0].data;
-        mst_rng_fill_truncated_f32(&rng, a->dst[0].count, dst);
-        mst_random_spread_f32(o->mean, o->stddev, a->dst[0].count, dst);
+        float *dst = (float *)a->dst[0].data + begin;
+        mst_rng_fill_truncated_f32(&rng, (uint64_t)begin, end - begin, dst);
+        mst_random_spread_f32(o->mean, o->stddev, end - begin, dst);
     } else {
-        double *dst = a->dst[0].data;
-        mst_rng_fill_truncated_f64(&rng, a->dst[0].count, dst);
-        for (int64_t i = 0; i < a->dst[0].count; i++) dst[i] = o->mean + o->stddev * dst[i];
+        double *dst = (double *)a->dst[0].data + begin;
+        mst_rng_fill_truncated_f64(&rng, (uint64_t)begin, end - begin, dst);
+        for (int64_t i = 0; i < end - begin; i++) dst[i] = o->mean + o->stddev * dst[i];
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), draw, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -25,6 +25,7 @@ MST_API mst_value mst_random_uniform_with(mst_random_uniform_options options);
 #include "base/simd.h"
 #include "op/op.h"
 #include "op/random.h"
+#include "op/share.h"
 
 static const mst_field fields[] = {
     MST_FIELD_SHAPE(mst_random_uniform_options, shape, "of the output"),
@@ -69,24 +70,32 @@ MST_SIMD static void spread_f32(double low, double range, int64_t count, float *
     }
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+/* Elements BEGIN to END - 1. */
+static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const mst_random_uniform_options *o = a->options;
     const mst_rng rng = mst_random_sequence(a, o->seed);
     const double low = o->low, range = high_of(o) - low;
+    const int64_t count = end - begin;
+    (void)thread;
     if (a->dst[0].dtype == MST_F32) {
-        float *dst = a->dst[0].data;
-        mst_rng_fill_uniform_f32(&rng, a->dst[0].count, dst);
-        spread_f32(low, range, a->dst[0].count, dst);
+        float *dst = (float *)a->dst[0].data + begin;
+        mst_rng_fill_uniform_f32(&rng, (uint64_t)begin, count, dst);
+        spread_f32(low, range, count, dst);
     } else {
-        double *dst = a->dst[0].data;
+        double *dst = (double *)a->dst[0].data + begin;
         const double bound = low + range, last = nextafter(bound, low);
-        mst_rng_fill_uniform_f64(&rng, a->dst[0].count, dst);
-        for (int64_t i = 0; i < a->dst[0].count; i++) {
+        mst_rng_fill_uniform_f64(&rng, (uint64_t)begin, count, dst);
+        for (int64_t i = 0; i < count; i++) {
             const double x = low + range * dst[i];
             dst[i] = x < bound ? x : last;
         }
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), draw, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -23,6 +23,7 @@ MST_API mst_value mst_random_uniform_int_with(mst_random_uniform_int_options opt
 #endif
 #include "op/op.h"
 #include "op/random.h"
+#include "op/share.h"
 
 static const mst_field fields[] = {
     MST_FIELD_SHAPE(mst_random_uniform_int_options, shape, "of the output"),
@@ -42,11 +43,14 @@ static mst_status infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+/* Elements BEGIN to END - 1. */
+static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const mst_random_uniform_int_options *o = a->options;
     const mst_rng rng = mst_random_sequence(a, o->seed);
     const uint64_t low = (uint64_t)o->low, range = (uint64_t)o->high - low;
-    for (int64_t i = 0; i < a->dst[0].count; i++) {
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
         const int64_t x = (int64_t)(low + mst_rng_integer(&rng, (uint64_t)i, range));
         if (a->dst[0].dtype == MST_I32)
             ((int32_t *)a->dst[0].data)[i] = (int32_t)x;
@@ -54,6 +58,10 @@ static mst_status reference(const mst_kernel_args *a) {
             ((int64_t *)a->dst[0].data)[i] = x;
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), draw, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

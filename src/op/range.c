@@ -10,6 +10,7 @@ MST_API mst_value mst_range(mst_graph *graph, mst_dtype dtype, double start, dou
 #include <math.h>
 
 #include "op/op.h"
+#include "op/share.h"
 #include "op/strided.h"
 
 typedef struct range_options {
@@ -41,14 +42,17 @@ static mst_status infer(mst_infer *c) {
     return mst_infer_storable(c, o->start + (count - 1) * o->delta, o->dtype, "the last element");
 }
 
-#define COUNT_UP(T)                                                                                   \
-    do {                                                                                              \
-        T *data = a->dst[0].data;                                                                     \
-        for (int64_t i = 0; i < a->dst[0].count; i++) data[i] = (T)(o->start + (double)i * o->delta); \
+#define COUNT_UP(T)                                                                           \
+    do {                                                                                      \
+        T *data = a->dst[0].data;                                                             \
+        for (int64_t i = begin; i < end; i++) data[i] = (T)(o->start + (double)i * o->delta); \
     } while (0)
 
-static mst_status reference(const mst_kernel_args *a) {
+/* Elements BEGIN to END - 1. */
+static mst_status count_up(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const range_options *o = a->options;
+    (void)thread;
     switch (a->dst[0].dtype) {
         case MST_F32: COUNT_UP(float); break;
         case MST_F64: COUNT_UP(double); break;
@@ -57,6 +61,10 @@ static mst_status reference(const mst_kernel_args *a) {
         default: COUNT_UP(uint8_t); break;
     }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 1), count_up, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -31,16 +31,24 @@ static mst_status infer(mst_infer *c) {
     return mst_reduce_infer(c, &o->axes, o->keep_dims);
 }
 
-static inline uint8_t join(uint8_t a, uint8_t x) {
-    return a | x;
+#define T uint8_t
+#define A T
+#define START 0
+#define STEP(a, x) ((A)((a) | (x)))
+#define COMBINE STEP
+#define FINISH(a, n) (a)
+#define MST_NAME(name) name
+#include "op/reduce_loops.h"
+
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_any_options *)c->options)->axes);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
 }
-#define JOINED(a, n) ((void)(n), (a))
-MST_REDUCE_LOOPS(join_all, uint8_t, uint8_t, 0, join, join, JOINED)
 
 static mst_status reference(const mst_kernel_args *a) {
-    mst_reduction r = mst_reduction_over(&a->src[0], &((const mst_reduce_any_options *)a->options)->axes);
-    join_all(&r, a->src[0].data, a->dst[0].data);
-    return MST_OK;
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_any_options *)a->options)->axes);
+    return mst_reduce(a, &r, &reducer);
 }
 
 static const mst_example examples[] = {
@@ -81,6 +89,7 @@ const mst_op mst_op_reduce_any = {
     .fields = fields,
     .options_size = sizeof(mst_reduce_any_options),
     .infer = infer,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -55,31 +55,33 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_broadcast_like(mst_reduce_restore(c, share, &o->axes, o->keep_dims), c->src[0]);
 }
 
-static inline int64_t quotient(uint64_t sum, int64_t n) {
+static inline double mean_of_double(double sum, int64_t n) {
+    return sum / (double)n;
+}
+
+static inline int64_t mean_of_uint64_t(uint64_t sum, int64_t n) {
     return n ? (int64_t)sum / n : 0;
 }
 
-#define MEAN_F32(a, n) ((float)((a) / (double)(n)))
-#define MEAN_F64(a, n) ((a) / (double)(n))
-#define MEAN_I32(a, n) ((int32_t)quotient(a, n))
-#define MEAN_U8(a, n) ((uint8_t)quotient(a, n))
+#define A WIDE
+#define START 0
+#define STEP(a, x) ((a) + (A)(x))
+#define COMBINE(a, b) ((a) + (b))
+#define MEAN(a, n) _Generic((a), double : mean_of_double, uint64_t : mean_of_uint64_t)(a, n)
+#define FINISH(a, n) ((T)MEAN(a, n))
+#define MST_TEMPLATE "op/reduce_loops.h"
+#include "op/numbers.h"
 
-MST_REDUCE_LOOPS(means_f32, float, double, 0, mst_add_f32, mst_join, MEAN_F32)
-MST_REDUCE_LOOPS(means_f64, double, double, 0, mst_join, mst_join, MEAN_F64)
-MST_REDUCE_LOOPS(means_i32, int32_t, uint64_t, 0, mst_add_i32, mst_join_bits, MEAN_I32)
-MST_REDUCE_LOOPS(means_i64, int64_t, uint64_t, 0, mst_add_i64, mst_join_bits, quotient)
-MST_REDUCE_LOOPS(means_u8, uint8_t, uint64_t, 0, mst_add_u8, mst_join_bits, MEAN_U8)
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_mean_options *)c->options)->axes);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
+}
 
 static mst_status reference(const mst_kernel_args *a) {
-    mst_reduction r = mst_reduction_over(&a->src[0], &((const mst_reduce_mean_options *)a->options)->axes);
-    switch (a->src[0].dtype) {
-        case MST_F32: means_f32(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_F64: means_f64(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_I32: means_i32(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_I64: means_i64(&r, a->src[0].data, a->dst[0].data); break;
-        default: means_u8(&r, a->src[0].data, a->dst[0].data); break;
-    }
-    return MST_OK;
+    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_mean_options *)a->options)->axes);
+    return mst_reduce(a, &r, reducer[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -141,6 +143,7 @@ const mst_op mst_op_reduce_mean = {
     .options_size = sizeof(mst_reduce_mean_options),
     .infer = infer,
     .grad = grad,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

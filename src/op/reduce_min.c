@@ -41,33 +41,24 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* an accumulator that is NaN stays it, as nothing is < NaN */
-#define BETTER(name, T)                       \
-    static inline T name(T best, T x) {       \
-        return x < best || x != x ? x : best; \
-    }
-BETTER(better_f32, float)
-BETTER(better_f64, double)
-BETTER(better_i32, int32_t)
-BETTER(better_i64, int64_t)
-BETTER(better_u8, uint8_t)
-#define BEST(best, n) ((void)(n), (best))
+#define A T
+#define START HIGHEST
+#define STEP(best, x) ((x) < (best) || IS_NAN(x) ? (x) : (best))
+#define COMBINE STEP
+#define FINISH(best, n) (best)
+#define MST_TEMPLATE "op/reduce_loops.h"
+#include "op/numbers.h"
 
-MST_REDUCE_LOOPS(best_f32, float, float, INFINITY, better_f32, better_f32, BEST)
-MST_REDUCE_LOOPS(best_f64, double, double, INFINITY, better_f64, better_f64, BEST)
-MST_REDUCE_LOOPS(best_i32, int32_t, int32_t, INT32_MAX, better_i32, better_i32, BEST)
-MST_REDUCE_LOOPS(best_i64, int64_t, int64_t, INT64_MAX, better_i64, better_i64, BEST)
-MST_REDUCE_LOOPS(best_u8, uint8_t, uint8_t, UINT8_MAX, better_u8, better_u8, BEST)
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_min_options *)c->options)->axes);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
+}
 
 static mst_status reference(const mst_kernel_args *a) {
-    mst_reduction r = mst_reduction_over(&a->src[0], &((const mst_reduce_min_options *)a->options)->axes);
-    switch (a->src[0].dtype) {
-        case MST_F32: best_f32(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_F64: best_f64(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_I32: best_i32(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_I64: best_i64(&r, a->src[0].data, a->dst[0].data); break;
-        default: best_u8(&r, a->src[0].data, a->dst[0].data); break;
-    }
-    return MST_OK;
+    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_min_options *)a->options)->axes);
+    return mst_reduce(a, &r, reducer[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -130,6 +121,7 @@ const mst_op mst_op_reduce_min = {
     .options_size = sizeof(mst_reduce_min_options),
     .infer = infer,
     .grad = grad,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -40,47 +40,24 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(others, mst_reduce_restore(c, c->ddst[0], &o->axes, o->keep_dims));
 }
 
-static inline double times(double a, double b) {
-    return a * b;
-}
-static inline uint64_t times_bits(uint64_t a, uint64_t b) {
-    return a * b;
-}
-static inline double times_f32(double a, float x) {
-    return a * (double)x;
-}
-static inline uint64_t times_i32(uint64_t a, int32_t x) {
-    return a * (uint64_t)(int64_t)x;
-}
-static inline uint64_t times_i64(uint64_t a, int64_t x) {
-    return a * (uint64_t)x;
-}
-static inline uint64_t times_u8(uint64_t a, uint8_t x) {
-    return a * x;
-}
+#define A WIDE
+#define START 1
+#define STEP(a, x) ((a) * (A)(x))
+#define COMBINE(a, b) ((a) * (b))
+#define FINISH(a, n) ((T)(a))
+#define MST_TEMPLATE "op/reduce_loops.h"
+#include "op/numbers.h"
 
-#define CAST_F32(a, n) ((void)(n), (float)(a))
-#define CAST_F64(a, n) ((void)(n), (a))
-#define CAST_I32(a, n) ((void)(n), (int32_t)(a))
-#define CAST_I64(a, n) ((void)(n), (int64_t)(a))
-#define CAST_U8(a, n) ((void)(n), (uint8_t)(a))
-
-MST_REDUCE_LOOPS(products_f32, float, double, 1, times_f32, times, CAST_F32)
-MST_REDUCE_LOOPS(products_f64, double, double, 1, times, times, CAST_F64)
-MST_REDUCE_LOOPS(products_i32, int32_t, uint64_t, 1, times_i32, times_bits, CAST_I32)
-MST_REDUCE_LOOPS(products_i64, int64_t, uint64_t, 1, times_i64, times_bits, CAST_I64)
-MST_REDUCE_LOOPS(products_u8, uint8_t, uint64_t, 1, times_u8, times_bits, CAST_U8)
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_prod_options *)c->options)->axes);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
+}
 
 static mst_status reference(const mst_kernel_args *a) {
-    mst_reduction r = mst_reduction_over(&a->src[0], &((const mst_reduce_prod_options *)a->options)->axes);
-    switch (a->src[0].dtype) {
-        case MST_F32: products_f32(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_F64: products_f64(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_I32: products_i32(&r, a->src[0].data, a->dst[0].data); break;
-        case MST_I64: products_i64(&r, a->src[0].data, a->dst[0].data); break;
-        default: products_u8(&r, a->src[0].data, a->dst[0].data); break;
-    }
-    return MST_OK;
+    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_prod_options *)a->options)->axes);
+    return mst_reduce(a, &r, reducer[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -133,6 +110,7 @@ const mst_op mst_op_reduce_prod = {
     .options_size = sizeof(mst_reduce_prod_options),
     .infer = infer,
     .grad = grad,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

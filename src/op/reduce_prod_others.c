@@ -12,6 +12,7 @@ MST_API mst_value mst_reduce_prod_others(mst_value src, mst_axes axes);
 #endif
 #include "op/op.h"
 #include "op/reduce.h"
+#include "op/share.h"
 
 typedef struct others_options {
     int zero_;
@@ -34,20 +35,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const others_options *)c->options)->axes);
 }
 
-void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *reduced) {
-    *kept = r->kept;
-    *reduced = r->reduced;
-    mst_loops *inner = r->inner_reduced ? reduced : kept;
-    inner->dim[inner->num] = r->inner;
-    inner->stride[inner->num++] = 1;
-}
-
-/* the elements of one output, and the products of the others */
+/* for each thread the elements of one output, and the products of the others */
 static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    const mst_array src = {.shape = c->src[0].shape};
-    mst_reduction r = mst_reduction_over(&src, &((const others_options *)c->options)->axes);
-    return 2 * (size_t)r.count * sizeof(double);
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_options *)c->options)->axes);
+    return 2 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
 /* product before i, then times the product after i */
@@ -63,17 +54,24 @@ static void multiply(const double *value, int64_t n, double *others) {
     }
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    const bool is_f32 = a->src[0].dtype == MST_F32;
-    const void *src = a->src[0].data;
-    void *dst = a->dst[0].data;
-    mst_reduction r = mst_reduction_over(&a->src[0], &((const others_options *)a->options)->axes);
-    if (a->src[0].count == 0) return MST_OK;
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_reduction reduction;
+} work;
+
+/* Outputs BEGIN to END - 1 of the reduction. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const bool is_f32 = w->args->src[0].dtype == MST_F32;
+    const void *src = w->args->src[0].data;
+    void *dst = w->args->dst[0].data;
     mst_loops kept, reduced;
-    mst_reduction_groups(&r, &kept, &reduced);
-    double *value = a->workspace, *others = value + r.count;
-    int64_t kept_index[MST_MAX_REDUCED] = {0}, base = 0;
-    do {
+    mst_reduction_groups(&w->reduction, &kept, &reduced);
+    double *value = (double *)w->args->workspace + 2 * w->reduction.count * thread;
+    double *others = value + w->reduction.count;
+    int64_t kept_index[MST_MAX_REDUCED], base;
+    mst_loops_seek(&kept, begin, kept_index, &base);
+    for (int64_t i = begin; i < end; i++, mst_loops_next(&kept, kept_index, &base)) {
         int64_t index[MST_MAX_REDUCED] = {0}, offset = base, n = 0;
         do {
             value[n++] = is_f32 ? (double)((const float *)src)[offset] : ((const double *)src)[offset];
@@ -86,8 +84,14 @@ static mst_status reference(const mst_kernel_args *a) {
             else
                 ((double *)dst)[offset] = others[n++];
         } while (mst_loops_next(&reduced, index, &offset));
-    } while (mst_loops_next(&kept, kept_index, &base));
+    }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, &((const others_options *)a->options)->axes)};
+    if (a->src[0].count == 0) return MST_OK;
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), run, &w);
 }
 
 static const mst_example examples[] = {

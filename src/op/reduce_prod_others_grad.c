@@ -13,6 +13,7 @@ MST_API mst_value mst_reduce_prod_others_grad(mst_value gradient, mst_value src,
 #endif
 #include "op/op.h"
 #include "op/reduce.h"
+#include "op/share.h"
 
 typedef struct others_grad_options {
     int zero_;
@@ -40,11 +41,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_value_fail(c->graph, MST_UNIMPLEMENTED, "reduce_prod: there is no third derivative");
 }
 
+/* for each thread g, x, p and q of one output */
 static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    const mst_array src = {.shape = c->src[0].shape};
-    mst_reduction r = mst_reduction_over(&src, &((const others_grad_options *)c->options)->axes);
-    return 4 * (size_t)r.count * sizeof(double);
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_grad_options *)c->options)->axes);
+    return 4 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
 /* With p_j the product of x before j, and q_j the sum over i < j of g_i and the product of x before j without x_i:
@@ -71,14 +71,22 @@ static double get(const mst_array *array, int64_t i) {
     return array->dtype == MST_F32 ? (double)((const float *)array->data)[i] : ((const double *)array->data)[i];
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    mst_reduction r = mst_reduction_over(&a->src[0], &((const others_grad_options *)a->options)->axes);
-    if (a->src[0].count == 0) return MST_OK;
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_reduction reduction;
+} work;
+
+/* Outputs BEGIN to END - 1 of the reduction. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_kernel_args *a = w->args;
+    const int64_t count = w->reduction.count;
     mst_loops kept, reduced;
-    mst_reduction_groups(&r, &kept, &reduced);
-    double *g = a->workspace, *x = g + r.count, *p = x + r.count, *q = p + r.count;
-    int64_t kept_index[MST_MAX_REDUCED] = {0}, base = 0;
-    do {
+    mst_reduction_groups(&w->reduction, &kept, &reduced);
+    double *g = (double *)a->workspace + 4 * count * thread, *x = g + count, *p = x + count, *q = p + count;
+    int64_t kept_index[MST_MAX_REDUCED], base;
+    mst_loops_seek(&kept, begin, kept_index, &base);
+    for (int64_t i = begin; i < end; i++, mst_loops_next(&kept, kept_index, &base)) {
         int64_t index[MST_MAX_REDUCED] = {0}, offset = base, n = 0;
         do {
             g[n] = get(&a->src[0], offset);
@@ -92,8 +100,15 @@ static mst_status reference(const mst_kernel_args *a) {
             else
                 ((double *)a->dst[0].data)[offset] = q[n++];
         } while (mst_loops_next(&reduced, index, &offset));
-    } while (mst_loops_next(&kept, kept_index, &base));
+    }
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const mst_axes *axes = &((const others_grad_options *)a->options)->axes;
+    work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, axes)};
+    if (a->src[0].count == 0) return MST_OK;
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), run, &w);
 }
 
 static const mst_example examples[] = {

@@ -38,13 +38,6 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_broadcast_like(mst_reduce_restore(c, c->ddst[0], &o->axes, o->keep_dims), c->src[0]);
 }
 
-/* ---- what all reductions share ---------------------------------------------------------------------- */
-
-void mst_reduce_mask(const mst_axes *axes, int ndim, bool *reduced) {
-    for (int k = 0; k < ndim; k++) reduced[k] = axes->count == 0;
-    for (int k = 0; k < axes->count; k++) reduced[axes->axis[k] < 0 ? axes->axis[k] + ndim : axes->axis[k]] = true;
-}
-
 mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims) {
     MST_TRY(mst_infer_want_listed(c, 0));
     const mst_shape *src = &c->src[0].shape;
@@ -80,71 +73,28 @@ mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes 
     return value;
 }
 
-mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduced) {
-    mst_reduction r = {.inner = 1, .inner_reduced = true, .count = 1, .outputs = 1};
-    int num = 0;
-    int64_t group[MST_MAX_REDUCED], stride[MST_MAX_REDUCED];
-    bool goes[MST_MAX_REDUCED];
-    for (int k = 0; k < ndim; k++) {
-        *(reduced[k] ? &r.count : &r.outputs) *= dim[k];
-        if (dim[k] == 1) continue;
-        if (num && goes[num - 1] == reduced[k]) {
-            group[num - 1] *= dim[k];
-            continue;
-        }
-        group[num] = dim[k];
-        goes[num++] = reduced[k];
-    }
-    if (!num) return r;
-    int64_t step = 1;
-    for (int k = num - 1; k >= 0; k--) {
-        stride[k] = step;
-        step *= group[k];
-    }
-    r.inner = group[num - 1];
-    r.inner_reduced = goes[num - 1];
-    for (int k = 0; k < num - 1; k++) {
-        mst_loops *loops = goes[k] ? &r.reduced : &r.kept;
-        loops->dim[loops->num] = group[k];
-        loops->stride[loops->num++] = stride[k];
-    }
-    return r;
+#define A WIDE
+#define START 0
+#define STEP(a, x) ((a) + (A)(x))
+#define COMBINE(a, b) ((a) + (b))
+#define FINISH(a, n) ((T)(a))
+#define MST_TEMPLATE "op/reduce_loops.h"
+#include "op/numbers.h"
+
+mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r) {
+    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
+    return mst_reduce(a, r, reducer[a->src[0].dtype]);
 }
 
-mst_reduction mst_reduction_over(const mst_array *src, const mst_axes *axes) {
-    bool reduced[MST_MAX_NDIM];
-    mst_reduce_mask(axes, src->shape.ndim, reduced);
-    return mst_reduction_make(src->shape.ndim, src->shape.dim, reduced);
-}
-
-/* ---- sums ------------------------------------------------------------------------------------------- */
-
-#define CAST_F32(a, n) ((void)(n), (float)(a))
-#define CAST_F64(a, n) ((void)(n), (a))
-#define CAST_I32(a, n) ((void)(n), (int32_t)(a))
-#define CAST_I64(a, n) ((void)(n), (int64_t)(a))
-#define CAST_U8(a, n) ((void)(n), (uint8_t)(a))
-
-MST_REDUCE_LOOPS(sums_f32, float, double, 0, mst_add_f32, mst_join, CAST_F32)
-MST_REDUCE_LOOPS(sums_f64, double, double, 0, mst_join, mst_join, CAST_F64)
-MST_REDUCE_LOOPS(sums_i32, int32_t, uint64_t, 0, mst_add_i32, mst_join_bits, CAST_I32)
-MST_REDUCE_LOOPS(sums_i64, int64_t, uint64_t, 0, mst_add_i64, mst_join_bits, CAST_I64)
-MST_REDUCE_LOOPS(sums_u8, uint8_t, uint64_t, 0, mst_add_u8, mst_join_bits, CAST_U8)
-
-void mst_reduce_sums(const mst_reduction *r, mst_dtype dtype, const void *src, void *dst) {
-    switch (dtype) {
-        case MST_F32: sums_f32(r, src, dst); break;
-        case MST_F64: sums_f64(r, src, dst); break;
-        case MST_I32: sums_i32(r, src, dst); break;
-        case MST_I64: sums_i64(r, src, dst); break;
-        default: sums_u8(r, src, dst); break;
-    }
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_sum_options *)c->options)->axes);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    mst_reduction r = mst_reduction_over(&a->src[0], &((const mst_reduce_sum_options *)a->options)->axes);
-    mst_reduce_sums(&r, a->src[0].dtype, a->src[0].data, a->dst[0].data);
-    return MST_OK;
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_sum_options *)a->options)->axes);
+    return mst_reduce_sums(a, &r);
 }
 
 static const mst_example examples[] = {
@@ -226,6 +176,7 @@ const mst_op mst_op_reduce_sum = {
     .options_size = sizeof(mst_reduce_sum_options),
     .infer = infer,
     .grad = grad,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -7,8 +7,6 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reshape(mst_value src, mst_shape shape);
 #endif
-#include <string.h>
-
 #include "op/op.h"
 #include "op/strided.h"
 
@@ -49,12 +47,6 @@ static mst_status infer(mst_infer *c) {
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_reshape_like(c->ddst[0], c->src[0]);
-}
-
-mst_status mst_view_copy(const mst_kernel_args *a) {
-    size_t bytes = (size_t)a->src[0].count * mst_dtype_size(a->src[0].dtype);
-    if (bytes && a->dst[0].data != a->src[0].data) memcpy(a->dst[0].data, a->src[0].data, bytes);
-    return MST_OK;
 }
 
 static const mst_example examples[] = {

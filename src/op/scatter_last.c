@@ -15,6 +15,7 @@ MST_API mst_value mst_scatter_last(mst_value src, mst_value indices, mst_value l
 
 #include "op/last.h"
 #include "op/op.h"
+#include "op/share.h"
 
 static mst_status infer(mst_infer *c) {
     mst_shape shape;
@@ -28,26 +29,49 @@ static mst_value grad(mst_grad *c, int i) {
     return i == 0 ? mst_gather_last(c->ddst[0], c->src[1]) : MST_NONE;
 }
 
-static void add(mst_dtype dtype, const void *src, int64_t from, void *dst, int64_t to) {
-    switch (dtype) {
-        case MST_F32: ((float *)dst)[to] += ((const float *)src)[from]; break;
-        case MST_F64: ((double *)dst)[to] += ((const double *)src)[from]; break;
-        case MST_I32: ((uint32_t *)dst)[to] += ((const uint32_t *)src)[from]; break;
-        case MST_I64: ((uint64_t *)dst)[to] += ((const uint64_t *)src)[from]; break;
-        default: ((uint8_t *)dst)[to] = (uint8_t)(((uint8_t *)dst)[to] + ((const uint8_t *)src)[from]); break;
+/* Row by row; integers as unsigned ones, which wrap around. */
+#define SCATTER(name, T)                                                                                        \
+    static void name(const mst_array *indices, const void *src, void *dst, int64_t n, int64_t k, int64_t begin, \
+                     int64_t end) {                                                                             \
+        const T *from = (const T *)src + begin * k;                                                             \
+        T *to = (T *)dst + begin * n;                                                                           \
+        for (int64_t i = begin; i < end; i++, from += k, to += n)                                               \
+            for (int64_t j = 0; j < k; j++) {                                                                   \
+                T *at = &to[mst_last_at(indices, i * k + j)];                                                   \
+                *at = (T)(*at + from[j]);                                                                       \
+            }                                                                                                   \
     }
+SCATTER(scatter_f32, float)
+SCATTER(scatter_f64, double)
+SCATTER(scatter_32, uint32_t)
+SCATTER(scatter_64, uint64_t)
+SCATTER(scatter_8, uint8_t)
+
+/* Rows BEGIN to END - 1. */
+static mst_status scatter(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_array *src = &a->src[0], *indices = &a->src[1], *dst = &a->dst[0];
+    const int64_t n = dst->shape.dim[dst->shape.ndim - 1], k = src->shape.dim[src->shape.ndim - 1];
+    const size_t row = (size_t)n * mst_dtype_size(dst->dtype);
+    (void)thread;
+    MST_TRY(mst_last_check(a, indices, n, begin * k, end * k));
+    if (row) memset((char *)dst->data + (size_t)begin * row, 0, (size_t)(end - begin) * row);
+    switch (src->dtype) {
+        case MST_F32: scatter_f32(indices, src->data, dst->data, n, k, begin, end); break;
+        case MST_F64: scatter_f64(indices, src->data, dst->data, n, k, begin, end); break;
+        case MST_I32: scatter_32(indices, src->data, dst->data, n, k, begin, end); break;
+        case MST_I64: scatter_64(indices, src->data, dst->data, n, k, begin, end); break;
+        default: scatter_8(indices, src->data, dst->data, n, k, begin, end); break;
+    }
+    return MST_OK;
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    const mst_array *src = &a->src[0], *dst = &a->dst[0];
-    const int64_t n = dst->shape.dim[dst->shape.ndim - 1], k = src->shape.dim[src->shape.ndim - 1];
-    if (dst->count) memset(dst->data, 0, (size_t)dst->count * mst_dtype_size(dst->dtype));
-    for (int64_t i = 0; i < src->count; i++) {
-        int64_t index;
-        MST_TRY(mst_last_index(a, &a->src[1], i, n, &index));
-        add(src->dtype, src->data, i, dst->data, i / k * n + index);
-    }
-    return MST_OK;
+    const mst_shape *shape = &a->dst[0].shape;
+    const int64_t n = shape->dim[shape->ndim - 1], k = a->src[0].shape.dim[shape->ndim - 1];
+    int64_t rows = 1;
+    for (int i = 0; i < shape->ndim - 1; i++) rows *= shape->dim[i];
+    return mst_parallel(a, rows, mst_grain(rows, n + 4 * k), scatter, mst_context_of(a));
 }
 
 static const mst_example examples[] = {

@@ -45,23 +45,8 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_slice_grad(c->ddst[0], c->src[0], ((const slice_options *)c->options)->begin);
 }
 
-void mst_slice_copy(const mst_array *whole, const mst_shape *begin, const mst_array *part, bool to_part) {
-    int64_t whole_stride[MST_MAX_NDIM], part_stride[MST_MAX_NDIM], offset = 0;
-    if (part->count == 0) return;
-    mst_strides(&whole->shape, whole_stride);
-    mst_strides(&part->shape, part_stride);
-    for (int k = 0; k < begin->ndim; k++) offset += begin->dim[k] * whole_stride[k];
-    const size_t element = mst_dtype_size(whole->dtype);
-    char *at = (char *)whole->data + offset * (int64_t)element;
-    if (to_part)
-        mst_strided_copy(element, part->shape.ndim, part->shape.dim, part->data, part_stride, at, whole_stride);
-    else
-        mst_strided_copy(element, part->shape.ndim, part->shape.dim, at, whole_stride, part->data, part_stride);
-}
-
 static mst_status reference(const mst_kernel_args *a) {
-    mst_slice_copy(&a->src[0], &((const slice_options *)a->options)->begin, &a->dst[0], true);
-    return MST_OK;
+    return mst_slice_copy(a, &a->src[0], &((const slice_options *)a->options)->begin, &a->dst[0], true);
 }
 
 static const mst_example examples[] = {

@@ -8,8 +8,6 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_slice_grad(mst_value gradient, mst_value like, mst_shape begin);
 #endif
-#include <string.h>
-
 #include "op/op.h"
 #include "op/strided.h"
 
@@ -36,9 +34,8 @@ static mst_value grad(mst_grad *c, int i) {
 
 static mst_status reference(const mst_kernel_args *a) {
     const mst_array *dst = &a->dst[0];
-    if (dst->count) memset(dst->data, 0, (size_t)dst->count * mst_dtype_size(dst->dtype));
-    mst_slice_copy(dst, &((const slice_grad_options *)a->options)->begin, &a->src[0], false);
-    return MST_OK;
+    MST_TRY(mst_zero(a, dst->data, (size_t)dst->count * mst_dtype_size(dst->dtype)));
+    return mst_slice_copy(a, dst, &((const slice_grad_options *)a->options)->begin, &a->src[0], false);
 }
 
 static const mst_example examples[] = {

@@ -47,8 +47,7 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    mst_slice_copy(&a->src[0], &((const slice_like_options *)a->options)->begin, &a->dst[0], true);
-    return MST_OK;
+    return mst_slice_copy(a, &a->src[0], &((const slice_like_options *)a->options)->begin, &a->dst[0], true);
 }
 
 static const mst_example examples[] = {

@@ -12,6 +12,7 @@ MST_API mst_value mst_softmax(mst_value src);
 #include "op/softmax.h"
 
 #include "op/op.h"
+#include "op/share.h"
 
 mst_status mst_softmax_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
@@ -44,13 +45,21 @@ static void rows_f64(const double *src, double *dst, int64_t rows, int64_t n) {
     }
 }
 
+/* Rows BEGIN to END - 1. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes;
+    (void)thread;
+    if (a->src[0].dtype == MST_F32)
+        rows_f32((const float *)a->src[0].data + at, (float *)a->dst[0].data + at, end - begin, classes);
+    else
+        rows_f64((const double *)a->src[0].data + at, (double *)a->dst[0].data + at, end - begin, classes);
+    return MST_OK;
+}
+
 static mst_status reference(const mst_kernel_args *a) {
     const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
-    if (a->src[0].dtype == MST_F32)
-        rows_f32(a->src[0].data, a->dst[0].data, rows, classes);
-    else
-        rows_f64(a->src[0].data, a->dst[0].data, rows, classes);
-    return MST_OK;
+    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), run, mst_context_of(a));
 }
 
 /* log 1 to log 4, so that the rows are 1, 2, 3, 4 over their sums */

@@ -12,6 +12,7 @@
 
 #include "base/simd.h"
 #include "muster/op.h"
+#include "op/share.h"
 
 enum { MST_SOFTMAX_LANES = 32 };
 
@@ -79,6 +80,11 @@ static inline int64_t mst_num_classes(const mst_array *array) {
 
 static inline int64_t mst_num_rows(const mst_array *array) {
     return array->count ? array->count / mst_num_classes(array) : 0;
+}
+
+/** The grain of mst_parallel over ROWS rows. */
+static inline int64_t mst_softmax_grain(int64_t rows, int64_t classes) {
+    return mst_grain(rows, 4 * classes);
 }
 
 #endif

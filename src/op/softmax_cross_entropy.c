@@ -11,6 +11,7 @@
 MST_API mst_value mst_softmax_cross_entropy(mst_value logits, mst_value labels);
 #endif
 #include "op/op.h"
+#include "op/share.h"
 #include "op/softmax.h"
 
 static mst_status infer(mst_infer *c) {
@@ -47,33 +48,44 @@ static mst_value grad(mst_grad *c, int i) {
 
 /* With m the maximum of a row and s the sum of exp(x - m): loss = S log s - sum(labels (x - m)), over the labels that
  * are not 0, so that a logit of -Inf may have the label 0. */
-#define ROWS(name, T, MAX, EXP, LOG)                                                            \
-    static void name(const T *x, const T *labels, T *loss, T *slope, int64_t rows, int64_t n) { \
-        for (int64_t row = 0; row < rows; row++, x += n, labels += n, slope += n) {             \
-            loss[row] = 0;                                                                      \
-            if (n == 0) continue;                                                               \
-            const T most = MAX(x, n), sum = EXP(x, most, n, slope);                             \
-            T total = 0, inner = 0;                                                             \
-            for (int64_t j = 0; j < n; j++) {                                                   \
-                total += labels[j];                                                             \
-                if (labels[j] != 0) inner += labels[j] * (x[j] - most);                         \
-            }                                                                                   \
-            const T scale = total / sum;                                                        \
-            for (int64_t j = 0; j < n; j++) slope[j] = slope[j] * scale - labels[j];            \
-            loss[row] = total * LOG(sum) - inner;                                               \
-        }                                                                                       \
+#define ROWS(SIMD, name, T, MAX, EXP, LOG)                                                           \
+    SIMD static void name(const T *x, const T *labels, T *loss, T *slope, int64_t rows, int64_t n) { \
+        for (int64_t row = 0; row < rows; row++, x += n, labels += n, slope += n) {                  \
+            loss[row] = 0;                                                                           \
+            if (n == 0) continue;                                                                    \
+            const T most = MAX(x, n), sum = EXP(x, most, n, slope);                                  \
+            T total = 0, inner = 0;                                                                  \
+            for (int64_t j = 0; j < n; j++) {                                                        \
+                total += labels[j];                                                                  \
+                if (labels[j] != 0) inner += labels[j] * (x[j] - most);                              \
+            }                                                                                        \
+            const T scale = total / sum;                                                             \
+            for (int64_t j = 0; j < n; j++) slope[j] = slope[j] * scale - labels[j];                 \
+            loss[row] = total * LOG(sum) - inner;                                                    \
+        }                                                                                            \
     }
 
-MST_SIMD ROWS(rows_f32, float, mst_softmax_max_f32, mst_softmax_exp_f32, logf)
-    ROWS(rows_f64, double, mst_softmax_max_f64, mst_softmax_exp_f64, log)
+ROWS(MST_SIMD, rows_f32, float, mst_softmax_max_f32, mst_softmax_exp_f32, logf)
+ROWS(, rows_f64, double, mst_softmax_max_f64, mst_softmax_exp_f64, log)
 
-        static mst_status reference(const mst_kernel_args *a) {
-    const int64_t rows = a->dst[0].count, classes = mst_num_classes(&a->src[0]);
+/* Rows BEGIN to END - 1. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes, rows = end - begin;
+    void *loss = a->dst[0].data, *slope = a->dst[1].data;
+    (void)thread;
     if (a->src[0].dtype == MST_F32)
-        rows_f32(a->src[0].data, a->src[1].data, a->dst[0].data, a->dst[1].data, rows, classes);
+        rows_f32((const float *)a->src[0].data + at, (const float *)a->src[1].data + at, (float *)loss + begin,
+                 (float *)slope + at, rows, classes);
     else
-        rows_f64(a->src[0].data, a->src[1].data, a->dst[0].data, a->dst[1].data, rows, classes);
+        rows_f64((const double *)a->src[0].data + at, (const double *)a->src[1].data + at, (double *)loss + begin,
+                 (double *)slope + at, rows, classes);
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])), run,
+                        mst_context_of(a));
 }
 
 #define LOG_2 0.69314718055994530942

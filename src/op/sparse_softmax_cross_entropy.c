@@ -12,6 +12,7 @@
 MST_API mst_value mst_sparse_softmax_cross_entropy(mst_value logits, mst_value labels);
 #endif
 #include "op/op.h"
+#include "op/share.h"
 #include "op/softmax.h"
 
 static mst_status infer(mst_infer *c) {
@@ -51,8 +52,9 @@ static int64_t label_at(const mst_array *labels, int64_t row) {
     }
 }
 
-static mst_status check_labels(const mst_kernel_args *a, int64_t classes) {
-    for (int64_t row = 0; row < a->src[1].count; row++) {
+/* Rows BEGIN to END - 1. */
+static mst_status check_labels(const mst_kernel_args *a, int64_t classes, int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; row++) {
         const int64_t label = label_at(&a->src[1], row);
         if (label < 0 || label >= classes)
             return mst_kernel_fail(a, MST_INVALID, "label %lld of row %lld is not one of the %lld classes, 0 to %lld",
@@ -62,28 +64,38 @@ static mst_status check_labels(const mst_kernel_args *a, int64_t classes) {
 }
 
 /* With m the maximum of a row and s the sum of exp(x - m): loss = log s - (x[label] - m). */
-#define ROWS(name, T, MAX, EXP, LOG)                                                      \
-    static void name(const T *x, const mst_array *labels, T *loss, T *slope, int64_t n) { \
-        for (int64_t row = 0; row < labels->count; row++, x += n, slope += n) {           \
-            const int64_t label = label_at(labels, row);                                  \
-            const T most = MAX(x, n), sum = EXP(x, most, n, slope), scale = 1 / sum;      \
-            for (int64_t j = 0; j < n; j++) slope[j] *= scale;                            \
-            slope[label] -= 1;                                                            \
-            loss[row] = LOG(sum) - (x[label] - most);                                     \
-        }                                                                                 \
+#define ROWS(SIMD, name, T, MAX, EXP, LOG)                                                                  \
+    SIMD static void name(const T *x, const mst_array *labels, T *loss, T *slope, int64_t n, int64_t begin, \
+                          int64_t end) {                                                                    \
+        x += begin * n;                                                                                     \
+        slope += begin * n;                                                                                 \
+        for (int64_t row = begin; row < end; row++, x += n, slope += n) {                                   \
+            const int64_t label = label_at(labels, row);                                                    \
+            const T most = MAX(x, n), sum = EXP(x, most, n, slope), scale = 1 / sum;                        \
+            for (int64_t j = 0; j < n; j++) slope[j] *= scale;                                              \
+            slope[label] -= 1;                                                                              \
+            loss[row] = LOG(sum) - (x[label] - most);                                                       \
+        }                                                                                                   \
     }
 
-MST_SIMD ROWS(rows_f32, float, mst_softmax_max_f32, mst_softmax_exp_f32, logf)
-    ROWS(rows_f64, double, mst_softmax_max_f64, mst_softmax_exp_f64, log)
+ROWS(MST_SIMD, rows_f32, float, mst_softmax_max_f32, mst_softmax_exp_f32, logf)
+ROWS(, rows_f64, double, mst_softmax_max_f64, mst_softmax_exp_f64, log)
 
-        static mst_status reference(const mst_kernel_args *a) {
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
     const int64_t classes = mst_num_classes(&a->src[0]);
-    MST_TRY(check_labels(a, classes));
+    (void)thread;
+    MST_TRY(check_labels(a, classes, begin, end));
     if (a->src[0].dtype == MST_F32)
-        rows_f32(a->src[0].data, &a->src[1], a->dst[0].data, a->dst[1].data, classes);
+        rows_f32(a->src[0].data, &a->src[1], a->dst[0].data, a->dst[1].data, classes, begin, end);
     else
-        rows_f64(a->src[0].data, &a->src[1], a->dst[0].data, a->dst[1].data, classes);
+        rows_f64(a->src[0].data, &a->src[1], a->dst[0].data, a->dst[1].data, classes, begin, end);
     return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])), run,
+                        mst_context_of(a));
 }
 
 #define LOG_2 0.69314718055994530942

@@ -9,7 +9,6 @@
 MST_API mst_value mst_split(mst_value src, int n, int axis);
 #endif
 #include <stdlib.h>
-#include <string.h>
 
 #include "op/op.h"
 #include "op/strided.h"
@@ -68,16 +67,9 @@ static mst_status reference(const mst_kernel_args *a) {
     const mst_shape *shape = &a->src[0].shape;
     int axis = ((const split_options *)a->options)->axis;
     if (axis < 0) axis += shape->ndim;
-    int64_t outer = 1, row = (int64_t)mst_dtype_size(a->src[0].dtype);
-    for (int k = 0; k < axis; k++) outer *= shape->dim[k];
-    for (int k = axis; k < shape->ndim; k++) row *= shape->dim[k];
-    const int64_t part = row / a->num_dst;
-    for (int i = 0; i < a->num_dst; i++) {
-        const char *src = (const char *)a->src[0].data + i * part;
-        char *dst = a->dst[i].data;
-        for (int64_t o = 0; o < outer && part > 0; o++) memcpy(dst + o * part, src + o * row, (size_t)part);
-    }
-    return MST_OK;
+    int64_t rows = 1;
+    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
+    return mst_parts_copy(a, &a->src[0], a->dst, a->num_dst, rows, false);
 }
 
 static const mst_example examples[] = {

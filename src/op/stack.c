@@ -7,8 +7,6 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_stack(const mst_value *values, int n, int axis);
 #endif
-#include <string.h>
-
 #include "op/op.h"
 #include "op/strided.h"
 
@@ -50,16 +48,9 @@ static mst_status reference(const mst_kernel_args *a) {
     const mst_shape *shape = &a->dst[0].shape;
     int axis = ((const stack_options *)a->options)->axis;
     if (axis < 0) axis += shape->ndim;
-    int64_t outer = 1, part = (int64_t)mst_dtype_size(a->dst[0].dtype);
-    for (int k = 0; k < axis; k++) outer *= shape->dim[k];
-    for (int k = axis + 1; k < shape->ndim; k++) part *= shape->dim[k];
-    for (int i = 0; i < a->num_src; i++) {
-        const char *src = a->src[i].data;
-        char *dst = (char *)a->dst[0].data + i * part;
-        for (int64_t o = 0; o < outer && part > 0; o++)
-            memcpy(dst + o * part * a->num_src, src + o * part, (size_t)part);
-    }
-    return MST_OK;
+    int64_t rows = 1;
+    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
+    return mst_parts_copy(a, &a->dst[0], a->src, a->num_src, rows, true);
 }
 
 static const mst_example examples[] = {

@@ -6,18 +6,11 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_stop_gradient(mst_value src);
 #endif
-#include <string.h>
-
 #include "op/op.h"
+#include "op/strided.h"
 
 static mst_status infer(mst_infer *c) {
     c->dst[0] = c->src[0];
-    return MST_OK;
-}
-
-static mst_status reference(const mst_kernel_args *a) {
-    size_t bytes = (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype);
-    if (bytes && a->dst[0].data != a->src[0].data) memcpy(a->dst[0].data, a->src[0].data, bytes);
     return MST_OK;
 }
 
@@ -34,7 +27,7 @@ const mst_op mst_op_stop_gradient = {
     .dtypes = MST_STORED_DTYPES,
     .flags = MST_OP_VIEW,
     .infer = infer,
-    .reference = reference,
+    .reference = mst_view_copy,
     MST_EXAMPLES(examples),
 };
 

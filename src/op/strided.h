@@ -1,8 +1,11 @@
-/** Moving elements between row-major arrays and parts of them, and the inference that ops which do so share. */
+/** Moving elements between row-major arrays and parts of them, on the threads of the device, and the inference that ops
+ *  which do so share. What is moved to must not overlap what is moved from. */
 #ifndef MUSTER_OP_STRIDED_H
 #define MUSTER_OP_STRIDED_H
 
 #include "muster/op.h"
+
+/* ---- src/kernel/strided.c ---- */
 
 /** Most dimensions of a strided copy: tile gives each dimension of an array two. */
 enum { MST_MAX_STRIDED = 2 * MST_MAX_NDIM };
@@ -10,19 +13,34 @@ enum { MST_MAX_STRIDED = 2 * MST_MAX_NDIM };
 /** Row-major strides of SHAPE, in elements. */
 void mst_strides(const mst_shape *shape, int64_t *stride);
 
-/** dst[sum i_k * dst_stride[k]] = src[sum i_k * src_stride[k]] for all 0 <= i_k < dim[k]; strides in elements, of any
- *  sign, 0 in src to repeat. ELEMENT is the size of one in bytes. The two must not overlap. Defined in transpose.c. */
-void mst_strided_copy(size_t element, int ndim, const int64_t *dim, void *dst, const int64_t *dst_stride,
-                      const void *src, const int64_t *src_stride);
+/** memcpy, where DST is not SRC. */
+MST_CHECKED mst_status mst_copy(const mst_kernel_args *a, void *dst, const void *src, size_t bytes);
+/** All BYTES of DST = 0. */
+MST_CHECKED mst_status mst_zero(const mst_kernel_args *a, void *dst, size_t bytes);
+/** All elements of DST = VALUE, converted to its dtype (bool: VALUE != 0). */
+MST_CHECKED mst_status mst_array_fill(const mst_kernel_args *a, const mst_array *dst, double value);
 
-/** Copies source 0 to output 0, where they are not the same memory: the kernel of views. Defined in reshape.c. */
+/** dst[sum i_k * dst_stride[k]] = src[sum i_k * src_stride[k]] for all 0 <= i_k < dim[k]; strides in elements, of any
+ *  sign, 0 in src to repeat. ELEMENT is the size of one in bytes. */
+MST_CHECKED mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, const int64_t *dim,
+                                        void *dst, const int64_t *dst_stride, const void *src,
+                                        const int64_t *src_stride);
+/** Copies between PART and the elements from BEGIN on of WHOLE, to PART or from it. */
+MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
+                                      const mst_array *part, bool to_part);
+/** Copies between WHOLE and NUM parts, of which it holds the elements side by side in each of its ROWS rows:
+ *
+ *      whole  |part 0, row 0|part 1, row 0|part 0, row 1|part 1, row 1|...
+ *
+ *  to WHOLE or from it. */
+MST_CHECKED mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part, int num,
+                                      int64_t rows, bool to_whole);
+
+/** Copies source 0 to output 0, where they are not the same memory: the kernel of views. */
 mst_status mst_view_copy(const mst_kernel_args *a);
 
-/** All elements of DST = VALUE, converted to its dtype (bool: VALUE != 0). Defined in pad.c. */
-void mst_array_fill(const mst_array *dst, double value);
+/* ---- inference and gradients ---- */
 
-/** Copies between PART and the elements from BEGIN on of WHOLE, to PART or from it. Defined in slice.c. */
-void mst_slice_copy(const mst_array *whole, const mst_shape *begin, const mst_array *part, bool to_part);
 /** Error unless source PART fits into source WHOLE at BEGIN. Defined in slice_like.c. */
 MST_CHECKED mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part);
 

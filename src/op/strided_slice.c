@@ -90,11 +90,12 @@ mst_status mst_strided_slice_infer(mst_infer *c, const mst_shape *whole, mst_sha
     return MST_OK;
 }
 
-void mst_strided_slice_copy(const mst_strided_slice_options *o, const mst_array *whole, const mst_array *part,
-                            bool to_part) {
+mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part,
+                                  bool to_part) {
+    const mst_strided_slice_options *o = a->options;
     const int ndim = whole->shape.ndim;
     int64_t whole_stride[MST_MAX_NDIM], part_stride[MST_MAX_NDIM], offset = 0;
-    if (part->count == 0) return;
+    if (part->count == 0) return MST_OK;
     mst_shape full = {.ndim = ndim}; /* the part's shape with the dimensions that went, as 1 */
     mst_strides(&whole->shape, whole_stride);
     for (int k = 0; k < ndim; k++) {
@@ -106,10 +107,8 @@ void mst_strided_slice_copy(const mst_strided_slice_options *o, const mst_array 
     mst_strides(&full, part_stride);
     const size_t element = mst_dtype_size(whole->dtype);
     char *at = (char *)whole->data + offset * (int64_t)element;
-    if (to_part)
-        mst_strided_copy(element, ndim, full.dim, part->data, part_stride, at, whole_stride);
-    else
-        mst_strided_copy(element, ndim, full.dim, at, whole_stride, part->data, part_stride);
+    return to_part ? mst_strided_copy(a, element, ndim, full.dim, part->data, part_stride, at, whole_stride)
+                   : mst_strided_copy(a, element, ndim, full.dim, at, whole_stride, part->data, part_stride);
 }
 
 static mst_status infer(mst_infer *c) {
@@ -123,8 +122,7 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    mst_strided_slice_copy(a->options, &a->src[0], &a->dst[0], true);
-    return MST_OK;
+    return mst_strided_slice_copy(a, &a->src[0], &a->dst[0], true);
 }
 
 static const mst_example examples[] = {

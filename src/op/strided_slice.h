@@ -8,8 +8,8 @@ extern const mst_field mst_strided_slice_fields[];
 
 /** The shape of what the node's options take of WHOLE. */
 MST_CHECKED mst_status mst_strided_slice_infer(mst_infer *c, const mst_shape *whole, mst_shape *part);
-/** Copies between the elements that O takes of WHOLE and PART. */
-void mst_strided_slice_copy(const mst_strided_slice_options *o, const mst_array *whole, const mst_array *part,
-                            bool to_part);
+/** Copies between the elements that the node's options take of WHOLE and PART. */
+MST_CHECKED mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part,
+                                              bool to_part);
 
 #endif

@@ -8,9 +8,8 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_strided_slice_grad(mst_value gradient, mst_value like, const mst_strided_slice_options *slice);
 #endif
-#include <string.h>
-
 #include "op/op.h"
+#include "op/strided.h"
 #include "op/strided_slice.h"
 
 static mst_status infer(mst_infer *c) {
@@ -35,9 +34,8 @@ static mst_value grad(mst_grad *c, int i) {
 
 static mst_status reference(const mst_kernel_args *a) {
     const mst_array *dst = &a->dst[0];
-    if (dst->count) memset(dst->data, 0, (size_t)dst->count * mst_dtype_size(dst->dtype));
-    mst_strided_slice_copy(a->options, dst, &a->src[0], false);
-    return MST_OK;
+    MST_TRY(mst_zero(a, dst->data, (size_t)dst->count * mst_dtype_size(dst->dtype)));
+    return mst_strided_slice_copy(a, dst, &a->src[0], false);
 }
 
 static const mst_example examples[] = {

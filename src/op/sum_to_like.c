@@ -10,10 +10,9 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_sum_to_like(mst_value src, mst_value like);
 #endif
-#include <string.h>
-
 #include "op/op.h"
 #include "op/reduce.h"
+#include "op/strided.h"
 
 static mst_status infer(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -41,20 +40,26 @@ mst_value mst_unbroadcast(mst_value gradient, mst_value like) {
     return done ? gradient : mst_sum_to_like(gradient, like);
 }
 
+/* The reduction of SRC to LIKE. */
+static mst_reduction reduction_to(mst_shape src, mst_shape like) {
+    const int lead = src.ndim - like.ndim;
+    bool reduced[MST_MAX_NDIM];
+    for (int k = 0; k < src.ndim; k++) reduced[k] = k < lead || (like.dim[k - lead] == 1 && src.dim[k] != 1);
+    return mst_reduction_make(src.ndim, src.dim, reduced);
+}
+
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = reduction_to(c->src[0].shape, c->dst[0].shape);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
+}
+
 static mst_status reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
-    if (src->count == dst->count) { /* nothing to sum; dst may be src */
-        if (dst->data != src->data && src->count)
-            memcpy(dst->data, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
-        return MST_OK;
-    }
-    const int lead = src->shape.ndim - dst->shape.ndim;
-    bool reduced[MST_MAX_NDIM];
-    for (int k = 0; k < src->shape.ndim; k++)
-        reduced[k] = k < lead || (dst->shape.dim[k - lead] == 1 && src->shape.dim[k] != 1);
-    mst_reduction r = mst_reduction_make(src->shape.ndim, src->shape.dim, reduced);
-    mst_reduce_sums(&r, src->dtype, src->data, dst->data);
-    return MST_OK;
+    if (src->count == dst->count) /* nothing to sum; dst may be src */
+        return mst_copy(a, dst->data, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
+    const mst_reduction r = reduction_to(src->shape, dst->shape);
+    return mst_reduce_sums(a, &r);
 }
 
 static const mst_example examples[] = {
@@ -109,6 +114,7 @@ const mst_op mst_op_sum_to_like = {
     .infer = infer,
     .grad = grad,
     .is_identity = is_identity,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

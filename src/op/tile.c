@@ -56,9 +56,8 @@ static mst_status reference(const mst_kernel_args *a) {
         src_stride[2 * k + 1] = src_step[k];
         dst_stride[2 * k + 1] = dst_step[k];
     }
-    mst_strided_copy(mst_dtype_size(src->dtype), 2 * src->shape.ndim, dim, dst->data, dst_stride, src->data,
-                     src_stride);
-    return MST_OK;
+    return mst_strided_copy(a, mst_dtype_size(src->dtype), 2 * src->shape.ndim, dim, dst->data, dst_stride, src->data,
+                            src_stride);
 }
 
 static const mst_example examples[] = {

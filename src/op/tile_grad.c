@@ -42,9 +42,8 @@ static mst_value grad(mst_grad *c, int i) {
     return i == 0 ? mst_tile(c->ddst[0], ((const tile_grad_options *)c->options)->multiples) : MST_NONE;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    const mst_shape *multiples = &((const tile_grad_options *)a->options)->multiples;
-    const mst_shape *part = &a->dst[0].shape;
+/* Over the tiles of an array of shape PART: each dimension is two, the tiles, which go, and the elements of one. */
+static mst_reduction reduction_of(const mst_shape *multiples, const mst_shape *part) {
     int64_t dim[MST_MAX_REDUCED];
     bool reduced[MST_MAX_REDUCED];
     for (int k = 0; k < part->ndim; k++) {
@@ -53,9 +52,18 @@ static mst_status reference(const mst_kernel_args *a) {
         dim[2 * k + 1] = part->dim[k];
         reduced[2 * k + 1] = false;
     }
-    mst_reduction r = mst_reduction_make(2 * part->ndim, dim, reduced);
-    mst_reduce_sums(&r, a->src[0].dtype, a->src[0].data, a->dst[0].data);
-    return MST_OK;
+    return mst_reduction_make(2 * part->ndim, dim, reduced);
+}
+
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = reduction_of(&((const tile_grad_options *)c->options)->multiples, &c->dst[0].shape);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const mst_reduction r = reduction_of(&((const tile_grad_options *)a->options)->multiples, &a->dst[0].shape);
+    return mst_reduce_sums(a, &r);
 }
 
 static const mst_example examples[] = {
@@ -92,6 +100,7 @@ const mst_op mst_op_tile_grad = {
     .options_size = sizeof(tile_grad_options),
     .infer = infer,
     .grad = grad,
+    .workspace = workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -13,8 +13,6 @@ typedef struct mst_transpose_options {
 MST_API mst_value mst_transpose_with(mst_transpose_options options);
 #define mst_transpose(...) mst_transpose_with((mst_transpose_options){.zero_ = 0, __VA_ARGS__})
 #endif
-#include <string.h>
-
 #include "op/op.h"
 #include "op/strided.h"
 
@@ -59,98 +57,6 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_transpose(.src = c->ddst[0], .perm = inverse);
 }
 
-void mst_strides(const mst_shape *shape, int64_t *stride) {
-    int64_t step = 1;
-    for (int k = shape->ndim - 1; k >= 0; k--) {
-        stride[k] = step;
-        step *= shape->dim[k];
-    }
-}
-
-typedef struct loop {
-    int64_t dim, dst, src; /* strides in elements */
-} loop;
-
-/* Leaves out dimensions of one element and makes one of two that are contiguous in both arrays. */
-static int merge_loops(int ndim, const int64_t *dim, const int64_t *dst_stride, const int64_t *src_stride, loop *out) {
-    int n = 0;
-    for (int k = 0; k < ndim; k++) {
-        if (dim[k] == 1) continue;
-        loop this = {dim[k], dst_stride[k], src_stride[k]};
-        if (n && out[n - 1].dst == this.dim * this.dst && out[n - 1].src == this.dim * this.src) {
-            this.dim *= out[n - 1].dim;
-            n--;
-        }
-        out[n++] = this;
-    }
-    return n;
-}
-
-/* Elements of the two inner loops, in square tiles so that both arrays stay in cache when they run across each other.
- */
-#define COPY_TILES(name, T)                                                              \
-    static void name(const loop *outer, const loop *inner, void *dst, const void *src) { \
-        enum { TILE = 32 };                                                              \
-        for (int64_t i0 = 0; i0 < outer->dim; i0 += TILE)                                \
-            for (int64_t j0 = 0; j0 < inner->dim; j0 += TILE) {                          \
-                const int64_t i1 = i0 + TILE < outer->dim ? i0 + TILE : outer->dim;      \
-                const int64_t j1 = j0 + TILE < inner->dim ? j0 + TILE : inner->dim;      \
-                for (int64_t i = i0; i < i1; i++)                                        \
-                    for (int64_t j = j0; j < j1; j++)                                    \
-                        ((T *)dst)[i * outer->dst + j * inner->dst] =                    \
-                            ((const T *)src)[i * outer->src + j * inner->src];           \
-            }                                                                            \
-    }
-COPY_TILES(copy_tiles_1, uint8_t)
-COPY_TILES(copy_tiles_4, uint32_t)
-COPY_TILES(copy_tiles_8, uint64_t)
-
-static void copy_inner(size_t element, const loop *outer, const loop *inner, char *dst, const char *src) {
-    const int64_t size = (int64_t)element;
-    if (inner->dst == 1 && inner->src == 1)
-        for (int64_t i = 0; i < outer->dim; i++)
-            memcpy(dst + i * outer->dst * size, src + i * outer->src * size, (size_t)inner->dim * element);
-    else if (element == 1)
-        copy_tiles_1(outer, inner, dst, src);
-    else if (element == 4)
-        copy_tiles_4(outer, inner, dst, src);
-    else
-        copy_tiles_8(outer, inner, dst, src);
-}
-
-void mst_strided_copy(size_t element, int ndim, const int64_t *dim, void *dst, const int64_t *dst_stride,
-                      const void *src, const int64_t *src_stride) {
-    loop list[MST_MAX_STRIDED + 2] = {{1, 1, 1}, {1, 1, 1}};
-    for (int k = 0; k < ndim; k++)
-        if (dim[k] == 0) return;
-    /* two loops of one element in front, so that there always is an inner pair */
-    int n = merge_loops(ndim, dim, dst_stride, src_stride, list + 2) + 2;
-    /* the last but one becomes the loop that is contiguous in src, where the last is not */
-    for (int k = 0; k < n - 2 && list[n - 1].src != 1; k++)
-        if (list[k].src == 1 && list[k].dim > 1) {
-            loop contiguous = list[k];
-            list[k] = list[n - 2];
-            list[n - 2] = contiguous;
-        }
-    int64_t index[MST_MAX_STRIDED + 2] = {0};
-    const int64_t size = (int64_t)element;
-    char *to = dst;
-    const char *from = src;
-    for (;;) {
-        copy_inner(element, &list[n - 2], &list[n - 1], to, from);
-        int k = n - 3;
-        for (; k >= 0; k--) {
-            to += list[k].dst * size;
-            from += list[k].src * size;
-            if (++index[k] < list[k].dim) break;
-            to -= list[k].dst * size * list[k].dim;
-            from -= list[k].src * size * list[k].dim;
-            index[k] = 0;
-        }
-        if (k < 0) return;
-    }
-}
-
 static mst_status reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
     int ndim = src->shape.ndim, axis[MST_MAX_NDIM];
@@ -159,8 +65,8 @@ static mst_status reference(const mst_kernel_args *a) {
     mst_strides(&src->shape, src_stride);
     mst_strides(&dst->shape, dst_stride);
     for (int k = 0; k < ndim; k++) permuted[k] = src_stride[axis[k]];
-    mst_strided_copy(mst_dtype_size(src->dtype), ndim, dst->shape.dim, dst->data, dst_stride, src->data, permuted);
-    return MST_OK;
+    return mst_strided_copy(a, mst_dtype_size(src->dtype), ndim, dst->shape.dim, dst->data, dst_stride, src->data,
+                            permuted);
 }
 
 static const mst_example examples[] = {

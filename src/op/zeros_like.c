@@ -8,14 +8,11 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_zeros_like(mst_value src);
 #endif
-#include <string.h>
-
 #include "op/elementwise.h"
+#include "op/strided.h"
 
 static mst_status reference(const mst_kernel_args *a) {
-    const size_t bytes = (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype);
-    if (bytes) memset(a->dst[0].data, 0, bytes); /* all bits 0 is a zero of every dtype */
-    return MST_OK;
+    return mst_zero(a, a->dst[0].data, (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype));
 }
 
 static const mst_example examples[] = {

@@ -308,6 +308,11 @@ for strategy in one towers mirrored; do
             [ "$(sha_of --strategy $strategy --devices $devices)" = "$reference" ]
     done
 done
+wide="--hidden-units 500 --shards 1 --dropout 0.3 --optimizer adam --devices"
+reference_of_wide=$(sha_of $wide cpu:1/1)
+for threads in 2 3; do
+    check "${threads}_threads_give_the_weights_of_one" [ "$(sha_of $wide cpu:1/$threads)" = "$reference_of_wide" ]
+done
 check another_seed_gives_other_weights [ "$(sha_of --seed 4)" != "$reference" ]
 
 # ---- predictions -------------------------------------------------------------------------------------
@@ -325,6 +330,7 @@ fails predictions_to_a_folder_are_refused 1 "data" train $small --predict data
 # ---- benchmarks --------------------------------------------------------------------------------------
 
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json
+works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matmul --seconds 0.2
 fails bench_of_an_unknown_op_names_the_nearest 2 "no op 'matmull'.*'matmul'" bench ops --op matmull
 run bench ops --op variable --seconds 0.1 --json

@@ -6,8 +6,12 @@
 
 #include <cmocka.h>
 
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/team.h"
+#include "data/dataset.h"
+#include "muster/op.h"
 #include "support/expect.h"
 #include "support/pipeline.h"
 
@@ -223,6 +227,71 @@ static void copying_all_components_maps_each_row_once(void **state) {
     mst_dataset_release(all);
 }
 
+/* ---- several threads ---- */
+
+typedef struct shared_copy {
+    const mst_batch *batch;
+    double *dst;
+    atomic_int runs;
+} shared_copy;
+
+static mst_status copy_rows(void *context, int64_t begin, int64_t end, int thread) {
+    shared_copy *c = context;
+    (void)thread;
+    atomic_fetch_add(&c->runs, 1);
+    return mst_batch_copy(c->batch, 0, begin, end - begin, c->dst + begin * WIDTH);
+}
+
+/* Rows that threads of a team copy are those that one thread copies, and so is the error. */
+static void threads_share_the_rows_of_a_batch(void **state) {
+    (void)state;
+    enum { THREADS = 3 };
+    mst_team *team;
+    EXPECT_OK(mst_team_create(THREADS, false, NULL, NULL, &team));
+    const mst_kernel_args args = {.team = team, .num_threads = THREADS};
+    for (int64_t liked = 0; liked < 2; liked++) { /* context of the map: 0 fails on row 8 */
+        static double one[ROWS * WIDTH], many[ROWS * WIDTH];
+        int64_t context = liked ? 100 : 0;
+        mst_dataset *dataset = mapped(&context), *batches;
+        mst_iterator *it;
+        shared_copy copy = {.dst = many};
+        EXPECT_OK(mst_dataset_batch(dataset, ROWS, false, &batches));
+        EXPECT_OK(mst_iterator_create(batches, 0, &it));
+        EXPECT_OK(mst_iterator_reserve(it, THREADS));
+        EXPECT_OK(mst_iterator_next(it, &copy.batch));
+        assert_int_equal(mst_batch_grain(copy.batch, 0), 1);
+        for (int k = 0; k < 50 && liked; k++) {
+            memset(many, 0, sizeof many);
+            EXPECT_OK(mst_batch_copy(copy.batch, 0, 0, ROWS, one));
+            EXPECT_OK(mst_parallel(&args, ROWS, mst_batch_grain(copy.batch, 0), copy_rows, &copy));
+            assert_memory_equal(one, many, sizeof one);
+        }
+        if (!liked)
+            EXPECT_ERROR(mst_parallel(&args, ROWS, 1, copy_rows, &copy), MST_CORRUPT, "map of row 8: label 8 is not");
+        assert_true(copy.runs > 1);
+        mst_iterator_destroy(it);
+        mst_dataset_release(batches);
+        mst_dataset_release(dataset);
+    }
+    mst_team_destroy(team);
+}
+
+/* Rows without a map are worth a run where they are many bytes together. */
+static void few_bytes_are_copied_by_one_thread(void **state) {
+    (void)state;
+    mst_dataset *all = values(MST_F32), *batches;
+    mst_iterator *it;
+    const mst_batch *batch;
+    EXPECT_OK(mst_dataset_batch(all, ROWS, false, &batches));
+    EXPECT_OK(mst_iterator_create(batches, 0, &it));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    assert_in_range(mst_batch_grain(batch, 0), 1, ROWS - 1);
+    assert_true(mst_batch_grain(batch, 1) > ROWS);
+    mst_iterator_destroy(it);
+    mst_dataset_release(batches);
+    mst_dataset_release(all);
+}
+
 static void wrong_maps_are_named(void **state) {
     (void)state;
     mst_dataset *all = values(MST_U8), *out;
@@ -243,6 +312,8 @@ int main(void) {
         cmocka_unit_test(map_changes_components_row_by_row_between_scales),
         cmocka_unit_test(failing_map_names_the_row),
         cmocka_unit_test(copying_all_components_maps_each_row_once),
+        cmocka_unit_test(threads_share_the_rows_of_a_batch),
+        cmocka_unit_test(few_bytes_are_copied_by_one_thread),
         cmocka_unit_test(wrong_maps_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

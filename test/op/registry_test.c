@@ -182,7 +182,7 @@ static mst_value weighted_sum(op_case *c, const mst_value *value, const mst_shap
         const mst_rng rng = mst_rng_make((uint64_t)k, (uint64_t)elements, 0);
         double *weight = calloc((size_t)elements + 1, sizeof *weight);
         assert_non_null(weight);
-        mst_rng_fill_uniform_f64(&rng, elements, weight);
+        mst_rng_fill_uniform_f64(&rng, 0, elements, weight);
         for (int64_t e = 0; e < elements; e++) weight[e] = 2 * weight[e] - 1;
         mst_value weighted = mst_mul(value[k], mst_values(c->graph, MST_F64, shape[k], weight));
         free(weight);

@@ -1,8 +1,7 @@
 /* matmul and fused_matmul by oneDNN.
  *
- * On several threads a product is cut along its longer side, or its batches. The gradient of a weight (a transposed) is
- * cut into runs of rows that fit in a cache on any number of threads: an update that follows its gradient run by run
- * (kernel/cpu/update.c) then makes the same calls, and gets the same bits.
+ * A product is cut along its longer side, or its batches, in the same way on any number of threads, so that they give
+ * the same bits. The gradient of a weight (a transposed) is cut into runs of rows that fit in a cache.
  *
  * The bias is part of the primitive. The activation is not: those of oneDNN make 0 of NaN, so that a step that has gone
  * wrong looks right. It is a pass over the product while that is in cache. */
@@ -43,28 +42,37 @@ static mst_product_shape describe(const mst_infer *c, bool *transpose_a, int *ac
     return p;
 }
 
-/* Waking other threads costs more than a small product. */
-static bool worth_threads(const mst_infer *c, const mst_product_shape *p) {
-    static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
-    const double flops = 2 * (double)mst_shape_count(c->dst[0].shape);
-    return flops * (double)p->dim[MST_PRODUCT_A][p->ndim - 1] >= LEAST_FLOPS;
+static int64_t least_of(int64_t a, int64_t b) {
+    return a < b ? a : b;
 }
 
-/* Along which axis of the product it is cut, and into runs of how many indices. */
-static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool transpose_a, int num_threads,
-                            int *axis) {
-    enum { GROUP = 16 }; /* rows or columns that the loops of oneDNN take at once */
+/* Along which axis of the product it is cut, and into runs of how many indices: a function of the shape alone, on one
+ * thread too, as the order in which oneDNN sums depends on the size of a part. Parts of these sizes cost one thread 0
+ * to 2 % of its time. */
+static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool transpose_a, int *axis) {
+    enum { MOST_PARTS = 16, BATCHES = 8 };
+    enum { COLUMNS = 112, ROWS = 224 };    /* the least of a part: with few rows the other factor is packed too often */
+    enum { GROUP = 16 };                   /* rows or columns that the loops of oneDNN take at once */
+    static const double LEAST_FLOPS = 4e6; /* tens of microseconds on one core */
     const int64_t *dim = c->dst[0].shape.dim;
-    const int ndim = p->ndim;
-    *axis = ndim - 2;
-    if (ndim == 2 && transpose_a) return mst_gradient_rows(dim[0], dim[1]);
-    if (num_threads == 1 || !worth_threads(c, p)) return dim[*axis];
-    if (ndim > 2 && dim[0] >= num_threads)
+    const int last = p->ndim - 1;
+    *axis = last - 1;
+    if (p->ndim == 2 && transpose_a) return mst_gradient_rows(dim[0], dim[1]);
+    const double flops = 2 * (double)mst_shape_count(c->dst[0].shape) * (double)p->dim[MST_PRODUCT_A][last];
+    int64_t most = flops < MOST_PARTS * LEAST_FLOPS ? (int64_t)(flops / LEAST_FLOPS) : MOST_PARTS;
+    if (p->ndim > 2 && dim[0] >= BATCHES) {
         *axis = 0;
-    else if (dim[ndim - 1] > dim[ndim - 2])
-        *axis = ndim - 1;
-    const int64_t even = (dim[*axis] + num_threads - 1) / num_threads;
-    return *axis >= ndim - 2 ? (even + GROUP - 1) / GROUP * GROUP : even;
+        most = least_of(most, dim[0]);
+    } else if (dim[last] >= dim[last - 1]) {
+        *axis = last;
+        most = least_of(most, dim[last] / COLUMNS);
+    } else {
+        most = least_of(most, dim[last - 1] / ROWS);
+    }
+    int64_t parts = 1; /* a power of two, as numbers of threads often are */
+    while (2 * parts <= most) parts *= 2;
+    const int64_t even = (dim[*axis] + parts - 1) / parts;
+    return parts == 1 || *axis == 0 ? even : (even + GROUP - 1) / GROUP * GROUP;
 }
 
 static void release(void *context) {
@@ -79,7 +87,7 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     bool transpose_a;
     int axis;
     const mst_product_shape shape = describe(c, &transpose_a, &s->activation);
-    const int64_t chunk = choose_chunk(c, &shape, transpose_a, num_threads, &axis);
+    const int64_t chunk = choose_chunk(c, &shape, transpose_a, &axis);
     mst_status status = mst_product_create(&shape, axis, chunk, num_threads, c->name, &s->product);
     if (status) {
         release(s);

@@ -1,0 +1,117 @@
+/* argmax and argmin on the threads of a device. A place does not depend on how the search is cut: the first of the best
+ * of segments, taken in their order, is the first of all. */
+#include "op/arg.h"
+
+#include "op/share.h"
+
+enum {
+    SEGMENT = 16384, /* elements searched at a time */
+    COLUMNS = 16     /* outputs side by side that are worth a thread */
+};
+
+mst_arg_sizes mst_arg_sizes_of(const mst_shape *shape, int axis) {
+    if (axis < 0) axis += shape->ndim;
+    mst_arg_sizes s = {.outer = 1, .size = shape->dim[axis], .inner = 1};
+    for (int k = 0; k < axis; k++) s.outer *= shape->dim[k];
+    for (int k = axis + 1; k < shape->ndim; k++) s.inner *= shape->dim[k];
+    return s;
+}
+
+/* Rows of one segment. */
+static int64_t segment_length(const mst_arg_sizes *s) {
+    const int64_t width = s->inner < MST_ARG_WIDTH ? s->inner : MST_ARG_WIDTH, length = SEGMENT / (width ? width : 1);
+    return s->size > 2 * length ? length : s->size;
+}
+
+static int64_t count_segments(const mst_arg_sizes *s) {
+    const int64_t length = segment_length(s);
+    return (s->size + length - 1) / length;
+}
+
+size_t mst_arg_workspace(const mst_infer *c, int axis) {
+    const mst_arg_sizes s = mst_arg_sizes_of(&c->src[0].shape, axis);
+    const int64_t segments = count_segments(&s);
+    return segments > 1 ? (size_t)(segments * s.outer * s.inner) * sizeof(int64_t) : 0;
+}
+
+typedef struct work {
+    const mst_kernel_args *args;
+    const mst_searcher *searcher;
+    mst_arg_sizes size;
+    int64_t segments, length, blocks; /* blocks of COLUMNS outputs side by side */
+    size_t element;                   /* bytes */
+} work;
+
+static void store(const mst_array *dst, int64_t first, int64_t n, const int64_t *at) {
+    if (dst->dtype == MST_I32)
+        for (int64_t i = 0; i < n; i++) ((int32_t *)dst->data)[first + i] = (int32_t)at[i];
+    else
+        for (int64_t i = 0; i < n; i++) ((int64_t *)dst->data)[first + i] = at[i];
+}
+
+static const char *column_at(const work *w, int64_t outer, int64_t column) {
+    const int64_t at = outer * w->size.size * w->size.inner + column;
+    return (const char *)w->args->src[0].data + (size_t)at * w->element;
+}
+
+/* Places found in segments are in the workspace, [segments, outputs]. */
+static int64_t *place_at(const work *w, int64_t segment, int64_t output) {
+    return (int64_t *)w->args->workspace + segment * w->args->dst[0].count + output;
+}
+
+/* Rows BEGIN to END - 1. */
+static mst_status search_rows(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    (void)thread;
+    for (int64_t i = begin; i < end; i += MST_ARG_WIDTH) {
+        int64_t at[MST_ARG_WIDTH];
+        const int64_t n = end - i < MST_ARG_WIDTH ? end - i : MST_ARG_WIDTH;
+        w->searcher->in_rows(w->args->src[0].data, w->size.size, i, i + n, at);
+        store(&w->args->dst[0], i, n, at);
+    }
+    return MST_OK;
+}
+
+/* Item i is a block of columns: number i % blocks of segment i / blocks % segments of an outer index. */
+static mst_status search_blocks(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_arg_sizes *s = &w->size;
+    (void)thread;
+    for (int64_t i = begin; i < end;) {
+        int64_t at[MST_ARG_WIDTH];
+        const int64_t block = i % w->blocks, segment = i / w->blocks % w->segments, outer = i / w->blocks / w->segments;
+        const int64_t column = block * COLUMNS, rest = s->inner - column, most = (end - i) * COLUMNS;
+        const int64_t wide = rest < most ? rest : most, n = wide < MST_ARG_WIDTH ? wide : MST_ARG_WIDTH;
+        const int64_t from = segment * w->length, to = s->size - from < w->length ? s->size : from + w->length;
+        const int64_t output = outer * s->inner + column;
+        w->searcher->in_columns(column_at(w, outer, column), s->inner, n, from, to,
+                                w->segments > 1 ? place_at(w, segment, output) : at);
+        if (w->segments == 1) store(&w->args->dst[0], output, n, at);
+        i += (n + COLUMNS - 1) / COLUMNS;
+    }
+    return MST_OK;
+}
+
+mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_searcher *searcher) {
+    work w = {.args = a,
+              .searcher = searcher,
+              .size = mst_arg_sizes_of(&a->src[0].shape, axis),
+              .element = mst_dtype_size(a->src[0].dtype)};
+    const mst_arg_sizes *s = &w.size;
+    if (a->dst[0].count == 0) return MST_OK;
+    w.segments = count_segments(s);
+    w.length = segment_length(s);
+    if (s->inner == 1 && w.segments == 1)
+        return mst_parallel(a, s->outer, mst_grain(s->outer, 4 * s->size), search_rows, &w);
+    w.blocks = (s->inner + COLUMNS - 1) / COLUMNS;
+    const int64_t width = s->inner < COLUMNS ? s->inner : COLUMNS;
+    const int64_t items = s->outer * w.segments * w.blocks;
+    MST_TRY(mst_parallel(a, items, mst_grain(items, 4 * w.length * width), search_blocks, &w));
+    for (int64_t outer = 0; outer < s->outer && w.segments > 1; outer++) {
+        int64_t *at = place_at(&w, 0, outer * s->inner);
+        for (int64_t k = 1; k < w.segments; k++)
+            searcher->join(column_at(&w, outer, 0), s->inner, s->inner, place_at(&w, k, outer * s->inner), at);
+        store(&a->dst[0], outer * s->inner, s->inner, at);
+    }
+    return MST_OK;
+}

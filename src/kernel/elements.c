@@ -1,0 +1,97 @@
+/* Element by element kernels on parts of their arrays.
+ *
+ * Leading dimensions along which the same sources run are one, the rows that are shared out: of arrays of one shape all
+ * dimensions, so that a row is one element; of x[n, h, w, c] + bias[c] the first three. A source that runs along the
+ * rows is cut like the output, another is given whole. So a part is the same op on smaller arrays. */
+#include "op/elements.h"
+
+#include "op/share.h"
+
+enum { ALIGN = 64 /* elements that the loops of a kernel may take at once: parts begin where such a group does */ };
+
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_kernel_function kernel;
+    int lead;      /* dimensions of the output that make the rows */
+    int64_t rows;  /* of the output */
+    int64_t align; /* rows at a time */
+} work;
+
+/* Whether an array of this shape has more than one element along dimension AXIS of the output. */
+static bool runs_along(const mst_shape *shape, const mst_shape *dst, int axis) {
+    const int own = axis - (dst->ndim - shape->ndim);
+    return own >= 0 && shape->dim[own] != 1;
+}
+
+/* Whether the same sources run along dimensions K and L of the output. */
+static bool alike(const mst_kernel_args *a, int k, int l) {
+    const mst_shape *dst = &a->dst[0].shape;
+    for (int i = 0; i < a->num_src; i++)
+        if (runs_along(&a->src[i].shape, dst, k) != runs_along(&a->src[i].shape, dst, l)) return false;
+    return true;
+}
+
+/* Dimensions of 1 go with any others. */
+static void find_rows(work *w) {
+    const mst_shape *dst = &w->args->dst[0].shape;
+    int first = -1; /* dimension of more than one element */
+    w->rows = 1;
+    for (; w->lead < dst->ndim; w->lead++) {
+        if (dst->dim[w->lead] == 1) continue;
+        if (first < 0) first = w->lead;
+        if (!alike(w->args, first, w->lead)) break;
+        w->rows *= dst->dim[w->lead];
+    }
+    w->align = w->lead == dst->ndim ? ALIGN : 1;
+}
+
+/* Rows BEGIN to END - 1 of an array, or all of one that does not run along them. */
+static mst_array part_of(const work *w, const mst_array *whole, int64_t begin, int64_t end) {
+    const mst_shape *dst = &w->args->dst[0].shape;
+    const int inner = dst->ndim - w->lead, own = whole->shape.ndim < inner ? whole->shape.ndim : inner;
+    mst_array part = *whole;
+    bool runs = false;
+    for (int axis = 0; axis < w->lead; axis++) runs |= runs_along(&whole->shape, dst, axis);
+    part.shape = (mst_shape){.ndim = own};
+    for (int k = 0; k < own; k++) part.shape.dim[k] = whole->shape.dim[whole->shape.ndim - own + k];
+    if (!runs) return part;
+    const int64_t unit = whole->count / w->rows; /* elements of a row */
+    part.shape.ndim = own + 1;
+    part.shape.dim[0] = end - begin;
+    for (int k = 0; k < own; k++) part.shape.dim[k + 1] = whole->shape.dim[whole->shape.ndim - own + k];
+    part.count = (end - begin) * unit;
+    part.data = (char *)whole->data + (size_t)(begin * unit) * mst_dtype_size(whole->dtype);
+    return part;
+}
+
+/* Groups BEGIN to END - 1 of rows. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    mst_array src[MST_ELEMENTS_SRC];
+    (void)thread;
+    begin *= w->align;
+    end = end * w->align < w->rows ? end * w->align : w->rows;
+    const mst_array dst = part_of(w, &w->args->dst[0], begin, end);
+    for (int k = 0; k < w->args->num_src; k++) src[k] = part_of(w, &w->args->src[k], begin, end);
+    mst_kernel_args args = *w->args;
+    args.src = src;
+    args.dst = &dst;
+    args.team = NULL;
+    args.num_threads = 1;
+    return w->kernel(&args);
+}
+
+mst_status mst_share_elements(const mst_kernel_args *a, mst_kernel_function kernel) {
+    const int64_t count = a->dst[0].count;
+    work w = {.args = a, .kernel = kernel};
+    int64_t bytes = (int64_t)mst_dtype_size(a->dst[0].dtype); /* of the largest elements */
+    for (int i = 0; i < a->num_src; i++) {
+        const int64_t size = (int64_t)mst_dtype_size(a->src[i].dtype);
+        if (size > bytes) bytes = size;
+    }
+    if (!a->team || a->num_src > MST_ELEMENTS_SRC || count * bytes <= MST_SHARED_ELEMENTS * MST_ELEMENT_BYTES)
+        return kernel(a);
+    find_rows(&w);
+    const int64_t groups = (w.rows + w.align - 1) / w.align;
+    return mst_parallel(a, groups, mst_grain_bytes(groups, count / w.rows * w.align * bytes), run, &w);
+}

@@ -1,0 +1,198 @@
+/* Reductions on the threads of a device. */
+#include "op/reduce.h"
+
+#include "op/share.h"
+
+enum {
+    SEGMENT = 8192, /* elements of one output, or of a few outputs side by side, folded at a time; of bytes, */
+    BYTES = 8,      /* so many times as many */
+    ROWS = 1024,    /* but no fewer of each of several outputs */
+    COLUMNS = 64,   /* outputs side by side that are worth a thread */
+    WIDTH = 1024    /* of which so many are accumulated at a time */
+};
+
+/* ---- shapes ---- */
+
+void mst_reduce_mask(const mst_axes *axes, int ndim, bool *reduced) {
+    for (int k = 0; k < ndim; k++) reduced[k] = axes->count == 0;
+    for (int k = 0; k < axes->count; k++) reduced[axes->axis[k] < 0 ? axes->axis[k] + ndim : axes->axis[k]] = true;
+}
+
+mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduced) {
+    mst_reduction r = {.inner = 1, .inner_reduced = true, .count = 1, .outputs = 1};
+    int num = 0;
+    int64_t group[MST_MAX_REDUCED], stride[MST_MAX_REDUCED];
+    bool goes[MST_MAX_REDUCED];
+    for (int k = 0; k < ndim; k++) {
+        *(reduced[k] ? &r.count : &r.outputs) *= dim[k];
+        if (dim[k] == 1) continue;
+        if (num && goes[num - 1] == reduced[k]) {
+            group[num - 1] *= dim[k];
+            continue;
+        }
+        group[num] = dim[k];
+        goes[num++] = reduced[k];
+    }
+    if (!num) return r;
+    int64_t step = 1;
+    for (int k = num - 1; k >= 0; k--) {
+        stride[k] = step;
+        step *= group[k];
+    }
+    r.inner = group[num - 1];
+    r.inner_reduced = goes[num - 1];
+    for (int k = 0; k < num - 1; k++) {
+        mst_loops *loops = goes[k] ? &r.reduced : &r.kept;
+        loops->dim[loops->num] = group[k];
+        loops->stride[loops->num++] = stride[k];
+    }
+    return r;
+}
+
+mst_reduction mst_reduction_over(mst_shape shape, const mst_axes *axes) {
+    bool reduced[MST_MAX_NDIM];
+    mst_reduce_mask(axes, shape.ndim, reduced);
+    return mst_reduction_make(shape.ndim, shape.dim, reduced);
+}
+
+void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *reduced) {
+    *kept = r->kept;
+    *reduced = r->reduced;
+    mst_loops *inner = r->inner_reduced ? reduced : kept;
+    inner->dim[inner->num] = r->inner;
+    inner->stride[inner->num++] = 1;
+}
+
+/* ---- segments ---- */
+
+/* How many segments, of equal length but for the last, the elements of one output are cut into: by the shape alone. */
+static int64_t count_segments(const mst_reduction *r, size_t element, int64_t *length) {
+    const int64_t segment = element == 1 ? BYTES * SEGMENT : SEGMENT;
+    int64_t most = r->inner_reduced ? segment : segment / r->inner;
+    if (most < ROWS) most = ROWS;
+    const int64_t segments = (r->count + most - 1) / most;
+    *length = segments > 1 ? (r->count + segments - 1) / segments : r->count;
+    return segments > 1 ? (r->count + *length - 1) / *length : 1;
+}
+
+size_t mst_reduce_workspace(const mst_reduction *r, mst_dtype dtype) {
+    int64_t length;
+    if (r->count == 0 || r->outputs == 0) return 0;
+    const int64_t segments = count_segments(r, mst_dtype_size(dtype), &length);
+    return segments > 1 ? (size_t)segments * (size_t)r->outputs * MST_MOST_ACCUMULATOR : 0;
+}
+
+/* ---- the work ---- */
+
+typedef struct work {
+    const mst_kernel_args *args;
+    const mst_reduction *reduction;
+    const mst_reducer *reducer;
+    size_t element;           /* bytes */
+    int64_t segments, length; /* of one output, and elements of each */
+    int64_t blocks;           /* of COLUMNS outputs side by side */
+} work;
+
+/* Accumulators are in the workspace, [segments, outputs]. */
+static char *accumulator_at(const work *w, int64_t segment, int64_t output) {
+    const int64_t at = segment * w->reduction->outputs + output;
+    return (char *)w->args->workspace + (size_t)at * w->reducer->accumulator;
+}
+
+static const char *source_at(const work *w, int64_t offset) {
+    return (const char *)w->args->src[0].data + (size_t)offset * w->element;
+}
+
+static char *output_at(const work *w, int64_t output) {
+    return (char *)w->args->dst[0].data + (size_t)output * w->element;
+}
+
+/* Outputs BEGIN to END - 1, rows of the source. */
+static mst_status run_rows(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    (void)thread;
+    w->reducer->to_values(w->reduction, w->args->src[0].data, begin, end, w->args->dst[0].data);
+    return MST_OK;
+}
+
+/* Item i is segment i % segments of output i / segments. */
+static mst_status run_segments(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_reduction *r = w->reduction;
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t output = i / w->segments, segment = i % w->segments;
+        const int64_t from = segment * w->length, rest = r->count - from;
+        int64_t index[MST_MAX_REDUCED], offset;
+        mst_loops_seek(&r->kept, output, index, &offset);
+        w->reducer->to_accumulator(r, source_at(w, offset), from, from + (rest < w->length ? rest : w->length),
+                                   accumulator_at(w, segment, output));
+    }
+    return MST_OK;
+}
+
+/* Outputs COLUMN to COLUMN + N - 1 of the kept index KEPT, whose elements begin at OFFSET, of one segment. */
+static void run_columns(const work *w, int64_t kept, int64_t offset, int64_t segment, int64_t column, int64_t n) {
+    _Alignas(64) char accumulator[WIDTH * MST_MOST_ACCUMULATOR];
+    const mst_reduction *r = w->reduction;
+    const int64_t from = segment * w->length, rest = r->count - from, to = from + (rest < w->length ? rest : w->length);
+    for (int64_t j = column; j < column + n; j += WIDTH) {
+        const int64_t now = column + n - j < WIDTH ? column + n - j : WIDTH, output = kept * r->inner + j;
+        void *at = w->segments > 1 ? (void *)accumulator_at(w, segment, output) : accumulator;
+        w->reducer->to_accumulators(r, source_at(w, offset + j), from, to, now, at);
+        if (w->segments == 1) w->reducer->finish(r, at, 1, 0, now, output_at(w, output));
+    }
+}
+
+/* Item i is a block of columns: number i % blocks of segment i / blocks % segments of the kept index. */
+static mst_status run_blocks(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_reduction *r = w->reduction;
+    int64_t block = begin % w->blocks, row = begin / w->blocks, segment = row % w->segments, kept = row / w->segments;
+    int64_t index[MST_MAX_REDUCED], offset;
+    (void)thread;
+    mst_loops_seek(&r->kept, kept, index, &offset);
+    while (begin < end) {
+        const int64_t left = w->blocks - block, now = left < end - begin ? left : end - begin;
+        const int64_t column = block * COLUMNS, rest = r->inner - column, n = now * COLUMNS;
+        run_columns(w, kept, offset, segment, column, rest < n ? rest : n);
+        begin += now;
+        block = 0;
+        if (++segment < w->segments) continue;
+        segment = 0;
+        kept++;
+        mst_loops_next(&r->kept, index, &offset);
+    }
+    return MST_OK;
+}
+
+/* The accumulators of all segments to outputs BEGIN to END - 1. */
+static mst_status finish(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    (void)thread;
+    w->reducer->finish(w->reduction, accumulator_at(w, 0, begin), w->segments, w->reduction->outputs, end - begin,
+                       output_at(w, begin));
+    return MST_OK;
+}
+
+mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const mst_reducer *reducer) {
+    work w = {.args = a, .reduction = r, .reducer = reducer, .element = mst_dtype_size(a->src[0].dtype)};
+    if (r->count == 0 || r->outputs == 0) { /* of nothing, or nothing */
+        if (r->outputs) reducer->finish(r, NULL, 0, 0, r->outputs, a->dst[0].data);
+        return MST_OK;
+    }
+    w.segments = count_segments(r, w.element, &w.length);
+    if (r->inner_reduced && w.segments == 1)
+        return mst_parallel(a, r->outputs, mst_grain(r->outputs, r->count), run_rows, &w);
+    if (r->inner_reduced) {
+        const int64_t items = r->outputs * w.segments;
+        MST_TRY(mst_parallel(a, items, mst_grain(items, w.length), run_segments, &w));
+    } else {
+        w.blocks = (r->inner + COLUMNS - 1) / COLUMNS;
+        const int64_t width = r->inner < COLUMNS ? r->inner : COLUMNS, rows = r->outputs / r->inner * w.segments;
+        int64_t grain = mst_grain(rows * w.blocks, w.length * width);
+        if (rows >= 2 * a->num_threads) grain = mst_grain_aligned(grain, w.blocks); /* whole rows: in order */
+        MST_TRY(mst_parallel(a, rows * w.blocks, grain, run_blocks, &w));
+    }
+    return w.segments > 1 ? mst_parallel(a, r->outputs, mst_grain(r->outputs, w.segments), finish, &w) : MST_OK;
+}

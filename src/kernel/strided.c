@@ -1,0 +1,288 @@
+/* Moving elements on the threads of a device. */
+#include "op/strided.h"
+
+#include <string.h>
+
+#include "op/share.h"
+
+/* ---- runs of bytes ---- */
+
+typedef struct memory {
+    char *dst;
+    const char *src;
+} memory;
+
+static mst_status copy_run(void *context, int64_t begin, int64_t end, int thread) {
+    const memory *m = context;
+    (void)thread;
+    memcpy(m->dst + begin, m->src + begin, (size_t)(end - begin));
+    return MST_OK;
+}
+
+static mst_status zero_run(void *context, int64_t begin, int64_t end, int thread) {
+    const memory *m = context;
+    (void)thread;
+    memset(m->dst + begin, 0, (size_t)(end - begin)); /* all bits 0 is a zero of every dtype */
+    return MST_OK;
+}
+
+mst_status mst_copy(const mst_kernel_args *a, void *dst, const void *src, size_t bytes) {
+    memory m = {.dst = dst, .src = src};
+    return dst == src ? MST_OK : mst_parallel(a, (int64_t)bytes, mst_grain_bytes((int64_t)bytes, 1), copy_run, &m);
+}
+
+mst_status mst_zero(const mst_kernel_args *a, void *dst, size_t bytes) {
+    memory m = {.dst = dst};
+    return mst_parallel(a, (int64_t)bytes, mst_grain_bytes((int64_t)bytes, 1), zero_run, &m);
+}
+
+mst_status mst_view_copy(const mst_kernel_args *a) {
+    return mst_copy(a, a->dst[0].data, a->src[0].data, (size_t)a->src[0].count * mst_dtype_size(a->src[0].dtype));
+}
+
+/* ---- fill ---- */
+
+typedef struct fill {
+    const mst_array *dst;
+    double value;
+} fill;
+
+#define FILL(T, to)                                         \
+    do {                                                    \
+        T *data = f->dst->data;                             \
+        for (int64_t i = begin; i < end; i++) data[i] = to; \
+    } while (0)
+
+static mst_status fill_run(void *context, int64_t begin, int64_t end, int thread) {
+    const fill *f = context;
+    const double value = f->value;
+    (void)thread;
+    switch (f->dst->dtype) {
+        case MST_F32: FILL(float, (float)value); break;
+        case MST_F64: FILL(double, value); break;
+        case MST_I32: FILL(int32_t, (int32_t)value); break;
+        case MST_I64: FILL(int64_t, (int64_t)value); break;
+        case MST_U8: FILL(uint8_t, (uint8_t)value); break;
+        default: FILL(uint8_t, value != 0); break;
+    }
+    return MST_OK;
+}
+
+mst_status mst_array_fill(const mst_kernel_args *a, const mst_array *dst, double value) {
+    fill f = {.dst = dst, .value = value};
+    return mst_parallel(a, dst->count, mst_grain_bytes(dst->count, (int64_t)mst_dtype_size(dst->dtype)), fill_run, &f);
+}
+
+/* ---- strided copies ---- */
+
+void mst_strides(const mst_shape *shape, int64_t *stride) {
+    int64_t step = 1;
+    for (int k = shape->ndim - 1; k >= 0; k--) {
+        stride[k] = step;
+        step *= shape->dim[k];
+    }
+}
+
+enum { MOST_LOOPS = MST_MAX_STRIDED + 2, TILE = 32 };
+
+typedef struct loop {
+    int64_t dim, dst, src; /* strides in elements */
+} loop;
+
+/* Nested loops, the last innermost. */
+typedef struct nest {
+    size_t element; /* bytes */
+    int num, cut;   /* loops, and the one that is shared out */
+    loop loop[MOST_LOOPS];
+    char *dst;
+    const char *src;
+} nest;
+
+/* Leaves out dimensions of one element and makes one of two that are contiguous in both arrays. */
+static int merge_loops(int ndim, const int64_t *dim, const int64_t *dst_stride, const int64_t *src_stride, loop *out) {
+    int n = 0;
+    for (int k = 0; k < ndim; k++) {
+        if (dim[k] == 1) continue;
+        loop this = {dim[k], dst_stride[k], src_stride[k]};
+        if (n && out[n - 1].dst == this.dim * this.dst && out[n - 1].src == this.dim * this.src) {
+            this.dim *= out[n - 1].dim;
+            n--;
+        }
+        out[n++] = this;
+    }
+    return n;
+}
+
+/* N elements, STEP and PACE apart. */
+#define COPY_ROW(name, T)                                                                  \
+    static inline void name(T *dst, int64_t step, const T *src, int64_t pace, int64_t n) { \
+        for (; n >= 4; n -= 4, dst += 4 * step, src += 4 * pace) {                         \
+            dst[0] = src[0];                                                               \
+            dst[step] = src[pace];                                                         \
+            dst[2 * step] = src[2 * pace];                                                 \
+            dst[3 * step] = src[3 * pace];                                                 \
+        }                                                                                  \
+        for (; n > 0; n--, dst += step, src += pace) *dst = *src;                          \
+    }
+COPY_ROW(copy_row_1, uint8_t)
+COPY_ROW(copy_row_4, uint32_t)
+COPY_ROW(copy_row_8, uint64_t)
+
+/* Elements of the two inner loops, in square tiles so that both arrays stay in cache when they run across each other.
+ */
+#define COPY_TILES(name, T, copy_row)                                                                             \
+    static void name(loop outer, loop inner, T *dst, const T *src) {                                              \
+        for (int64_t i0 = 0; i0 < outer.dim; i0 += TILE)                                                          \
+            for (int64_t j = 0; j < inner.dim; j += TILE) {                                                       \
+                const int64_t i1 = i0 + TILE < outer.dim ? i0 + TILE : outer.dim;                                 \
+                const int64_t n = j + TILE < inner.dim ? TILE : inner.dim - j;                                    \
+                for (int64_t i = i0; i < i1; i++)                                                                 \
+                    copy_row(dst + i * outer.dst + j * inner.dst, inner.dst, src + i * outer.src + j * inner.src, \
+                             inner.src, n);                                                                       \
+            }                                                                                                     \
+    }
+COPY_TILES(copy_tiles_1, uint8_t, copy_row_1)
+COPY_TILES(copy_tiles_4, uint32_t, copy_row_4)
+COPY_TILES(copy_tiles_8, uint64_t, copy_row_8)
+
+static void copy_inner(size_t element, loop outer, loop inner, void *dst, const void *src) {
+    const int64_t size = (int64_t)element;
+    if (inner.dst == 1 && inner.src == 1)
+        for (int64_t i = 0; i < outer.dim; i++)
+            memcpy((char *)dst + i * outer.dst * size, (const char *)src + i * outer.src * size,
+                   (size_t)inner.dim * element);
+    else if (element == 1)
+        copy_tiles_1(outer, inner, dst, src);
+    else if (element == 4)
+        copy_tiles_4(outer, inner, dst, src);
+    else
+        copy_tiles_8(outer, inner, dst, src);
+}
+
+static void copy_nest(const nest *t) {
+    int64_t index[MOST_LOOPS] = {0};
+    const int64_t size = (int64_t)t->element;
+    char *to = t->dst;
+    const char *from = t->src;
+    for (;;) {
+        copy_inner(t->element, t->loop[t->num - 2], t->loop[t->num - 1], to, from);
+        int k = t->num - 3;
+        for (; k >= 0; k--) {
+            to += t->loop[k].dst * size;
+            from += t->loop[k].src * size;
+            if (++index[k] < t->loop[k].dim) break;
+            to -= t->loop[k].dst * size * t->loop[k].dim;
+            from -= t->loop[k].src * size * t->loop[k].dim;
+            index[k] = 0;
+        }
+        if (k < 0) return;
+    }
+}
+
+/* Indices BEGIN to END - 1 of the loop that is cut. */
+static mst_status copy_part(void *context, int64_t begin, int64_t end, int thread) {
+    nest part = *(const nest *)context;
+    loop *cut = &part.loop[part.cut];
+    (void)thread;
+    part.dst += begin * cut->dst * (int64_t)part.element;
+    part.src += begin * cut->src * (int64_t)part.element;
+    cut->dim = end - begin;
+    copy_nest(&part);
+    return MST_OK;
+}
+
+/* The outermost loop of enough indices, or the longest; with runs that begin where tiles do. */
+static int64_t choose_cut(nest *t) {
+    int64_t elements = 1;
+    for (int k = 0; k < t->num; k++) {
+        elements *= t->loop[k].dim;
+        const int64_t longest = t->loop[t->cut].dim;
+        if (longest < 2 * TILE && t->loop[k].dim > longest) t->cut = k;
+    }
+    const int64_t dim = t->loop[t->cut].dim, grain = mst_grain_bytes(dim, elements / dim * (int64_t)t->element);
+    return t->cut < t->num - 2 ? grain : mst_grain_aligned(grain, TILE);
+}
+
+mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, const int64_t *dim, void *dst,
+                            const int64_t *dst_stride, const void *src, const int64_t *src_stride) {
+    nest t = {.element = element, .loop = {{1, 1, 1}, {1, 1, 1}}, .dst = dst, .src = src};
+    for (int k = 0; k < ndim; k++)
+        if (dim[k] == 0) return MST_OK;
+    /* two loops of one element in front, so that there always is an inner pair */
+    t.num = merge_loops(ndim, dim, dst_stride, src_stride, t.loop + 2) + 2;
+    /* the last but one becomes the loop that is contiguous in src, where the last is not */
+    for (int k = 0; k < t.num - 2 && t.loop[t.num - 1].src != 1; k++)
+        if (t.loop[k].src == 1 && t.loop[k].dim > 1) {
+            loop contiguous = t.loop[k];
+            t.loop[k] = t.loop[t.num - 2];
+            t.loop[t.num - 2] = contiguous;
+        }
+    const int64_t grain = choose_cut(&t);
+    return mst_parallel(a, t.loop[t.cut].dim, grain, copy_part, &t);
+}
+
+mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
+                          const mst_array *part, bool to_part) {
+    int64_t whole_stride[MST_MAX_NDIM], part_stride[MST_MAX_NDIM], offset = 0;
+    if (part->count == 0) return MST_OK;
+    mst_strides(&whole->shape, whole_stride);
+    mst_strides(&part->shape, part_stride);
+    for (int k = 0; k < begin->ndim; k++) offset += begin->dim[k] * whole_stride[k];
+    const size_t element = mst_dtype_size(whole->dtype);
+    const mst_shape *shape = &part->shape;
+    char *at = (char *)whole->data + offset * (int64_t)element;
+    return to_part ? mst_strided_copy(a, element, shape->ndim, shape->dim, part->data, part_stride, at, whole_stride)
+                   : mst_strided_copy(a, element, shape->ndim, shape->dim, at, whole_stride, part->data, part_stride);
+}
+
+/* ---- parts side by side ---- */
+
+typedef struct parts {
+    const mst_array *whole, *part;
+    int num;
+    bool to_whole;
+    int64_t rows, row_bytes; /* of the whole */
+} parts;
+
+/* Bytes FROM to TO - 1 of rows FIRST to LAST - 1 of the whole. */
+static void copy_box(const parts *p, int64_t first, int64_t last, int64_t from, int64_t to) {
+    const int64_t element = (int64_t)mst_dtype_size(p->whole->dtype);
+    int64_t at = 0; /* of the part in a row */
+    for (int i = 0; i < p->num && at < to; i++) {
+        const int64_t bytes = p->part[i].count / p->rows * element;
+        const int64_t begin = from > at ? from : at, end = to < at + bytes ? to : at + bytes;
+        char *of_part = (char *)p->part[i].data + begin - at, *of_whole = (char *)p->whole->data + begin;
+        for (int64_t row = first; row < last && begin < end; row++) {
+            char *one = of_part + row * bytes, *other = of_whole + row * p->row_bytes;
+            memcpy(p->to_whole ? other : one, p->to_whole ? one : other, (size_t)(end - begin));
+        }
+        at += bytes;
+    }
+}
+
+/* Bytes BEGIN to END - 1 of the whole: the rest of a row, whole rows, the beginning of a row. */
+static mst_status copy_bytes(void *context, int64_t begin, int64_t end, int thread) {
+    const parts *p = context;
+    const int64_t first = begin / p->row_bytes, last = end / p->row_bytes, to = end - last * p->row_bytes;
+    const int64_t from = begin - first * p->row_bytes;
+    (void)thread;
+    if (first == last) {
+        copy_box(p, first, first + 1, from, to);
+        return MST_OK;
+    }
+    if (from) copy_box(p, first, first + 1, from, p->row_bytes);
+    if (first + (from > 0) < last) copy_box(p, first + (from > 0), last, 0, p->row_bytes);
+    if (to) copy_box(p, last, last + 1, 0, to);
+    return MST_OK;
+}
+
+mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part, int num,
+                          int64_t rows, bool to_whole) {
+    parts p = {.whole = whole, .part = part, .num = num, .to_whole = to_whole, .rows = rows};
+    const int64_t bytes = whole->count * (int64_t)mst_dtype_size(whole->dtype);
+    if (bytes == 0) return MST_OK;
+    p.row_bytes = bytes / rows;
+    int64_t grain = mst_grain_bytes(bytes, 1);
+    if (p.row_bytes <= 2 * grain) grain = mst_grain_aligned(grain, p.row_bytes); /* whole rows, where they are short */
+    return mst_parallel(a, bytes, grain, copy_bytes, &p);
+}

@@ -1,0 +1,39 @@
+/** How much work a kernel gives to a thread at a time, for mst_parallel. Work is counted in simple elements, of one
+ * read and a few operations, of which a core does some thousands in a microsecond. */
+#ifndef MUSTER_OP_SHARE_H
+#define MUSTER_OP_SHARE_H
+
+#include "muster/op.h"
+
+enum {
+    MST_SHARED_ELEMENTS = 8192, /**< the least work that is worth sharing: to hand it out takes half a microsecond */
+    MST_GRAIN_ELEMENTS = 512,   /**< of a grain: small, so that all threads get about the same */
+    MST_ELEMENT_BYTES = sizeof(float), /**< that are moved in the time of one element */
+};
+
+/** The grain of mst_parallel over N items, each of which takes as long as ELEMENTS simple elements; all N where
+ *  there is too little to share. */
+static inline int64_t mst_grain(int64_t n, int64_t elements) {
+    if (elements < 1) elements = 1;
+    if (n <= MST_SHARED_ELEMENTS / elements) return n > 0 ? n : 1;
+    return elements < MST_GRAIN_ELEMENTS ? MST_GRAIN_ELEMENTS / elements : 1;
+}
+
+/** The same where each item moves BYTES. */
+static inline int64_t mst_grain_bytes(int64_t n, int64_t bytes) {
+    if (bytes >= MST_ELEMENT_BYTES) return mst_grain(n, bytes / MST_ELEMENT_BYTES);
+    const int64_t items = MST_ELEMENT_BYTES / (bytes > 0 ? bytes : 1); /* in the time of one element */
+    return mst_grain((n + items - 1) / items, 1) * items;
+}
+
+/** GRAIN rounded up to a multiple of ALIGN. */
+static inline int64_t mst_grain_aligned(int64_t grain, int64_t align) {
+    return (grain + align - 1) / align * align;
+}
+
+/** A kernel's arguments as the context of a body that only reads them. */
+static inline void *mst_context_of(const mst_kernel_args *a) {
+    return (void *)(uintptr_t)a;
+}
+
+#endif
