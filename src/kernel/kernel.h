@@ -16,6 +16,9 @@ typedef struct mst_kernel {
     mst_kernel_function (*select)(const mst_infer *c, int num_threads);
     /** Makes what the function finds in args->state, and the bytes of workspace it needs. May be NULL. */
     mst_status (*prepare)(const mst_infer *c, int num_threads, void **state, size_t *workspace);
+    /** A constant source in the layout that the kernel reads fastest. *PACKED: a tensor of u8 for the caller, which
+     * STATE reads from now on in place of source SRC; NULL where the source stays as it is. May be NULL. */
+    mst_status (*pack)(void *state, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace);
     void (*release)(void *state);
 } mst_kernel;
 

@@ -19,6 +19,7 @@ static bool can_fold(const mst_plan *plan, const mst_plan_node *node) {
     if (node->dead || node->writer || node->num_control || node->num_src > MAX_SRC || node->num_dst == 0) return false;
     for (int i = 0; i < node->num_src; i++)
         if (!plan->value[node->src[i]].constant && !mst_plan_shape_only(node, i)) return false;
+    if (node->op->flags & MST_OP_CONSTANT) return true; /* there is a tensor of it */
     int64_t bytes = 0;
     for (int i = 0; i < node->num_dst; i++) {
         mst_spec spec = plan->value[node->dst + i].spec;

@@ -18,7 +18,7 @@
 typedef struct state {
     mst_product *product;
     int activation;
-    int64_t activation_chunk; /* elements */
+    int num_threads;
 } state;
 
 static mst_product_shape describe(const mst_infer *c, bool *transpose_a, int *activation) {
@@ -88,6 +88,7 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     int axis;
     const mst_product_shape shape = describe(c, &transpose_a, &s->activation);
     const int64_t chunk = choose_chunk(c, &shape, transpose_a, &axis);
+    s->num_threads = num_threads;
     mst_status status = mst_product_create(&shape, axis, chunk, num_threads, c->name, &s->product);
     if (status) {
         release(s);
@@ -95,6 +96,17 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     }
     *workspace = (size_t)num_threads * mst_product_workspace(s->product);
     *out = s;
+    return MST_OK;
+}
+
+/* The right factor, where it is large enough that rearranging it in each step costs something. */
+static mst_status pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace) {
+    enum { SMALL = 64 << 10 };
+    state *s = context;
+    *packed = NULL;
+    if (src != 1 || mst_tensor_shape(constant).ndim != 2 || mst_tensor_bytes(constant) < SMALL) return MST_OK;
+    MST_TRY(mst_product_pack(&s->product, mst_tensor_data(constant), packed));
+    *workspace = (size_t)s->num_threads * mst_product_workspace(s->product);
     return MST_OK;
 }
 
@@ -150,5 +162,6 @@ const mst_kernel mst_kernel_onednn_matmul = {
     .ops = (const char *const[]){"matmul", "fused_matmul", NULL},
     .select = choose,
     .prepare = prepare,
+    .pack = pack,
     .release = release,
 };

@@ -52,10 +52,25 @@ static mst_const_description as_given(const mst_description *d) {
     return *d;
 }
 
+static dnnl_status_t describe_any(mst_description *out, int ndim, const dnnl_dim_t *dim) {
+    return dnnl_memory_desc_create_with_tag(out, ndim, dim, dnnl_f32, dnnl_format_tag_any);
+}
+
+static dnnl_status_t copy(mst_description *to, mst_const_description from) {
+    return dnnl_memory_desc_clone(to, from);
+}
+
+static dnnl_status_t create_reorder(dnnl_primitive_desc_t *out, const mst_description *from, mst_const_description to) {
+    return dnnl_reorder_primitive_desc_create(out, *from, engine, to, engine, NULL);
+}
+
 #else
 
 static dnnl_status_t describe(mst_description *out, int ndim, const dnnl_dim_t *dim, const dnnl_dim_t *stride) {
-    return dnnl_memory_desc_init_by_strides(out, ndim, dim, dnnl_f32, stride);
+    dnnl_dims_t dims, strides; /* of DNNL_MAX_NDIMS, which may be more than a tensor's */
+    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
+    memcpy(strides, stride, (size_t)ndim * sizeof *stride);
+    return dnnl_memory_desc_init_by_strides(out, ndim, dims, dnnl_f32, strides);
 }
 
 static void forget(mst_description *d) {
@@ -71,6 +86,21 @@ static dnnl_status_t create_descriptor(dnnl_primitive_desc_t *out, mst_descripti
 
 static mst_const_description as_given(const mst_description *d) {
     return d;
+}
+
+static dnnl_status_t describe_any(mst_description *out, int ndim, const dnnl_dim_t *dim) {
+    dnnl_dims_t dims;
+    memcpy(dims, dim, (size_t)ndim * sizeof *dim);
+    return dnnl_memory_desc_init_by_tag(out, ndim, dims, dnnl_f32, dnnl_format_tag_any);
+}
+
+static dnnl_status_t copy(mst_description *to, mst_const_description from) {
+    *to = *from;
+    return dnnl_success;
+}
+
+static dnnl_status_t create_reorder(dnnl_primitive_desc_t *out, const mst_description *from, mst_const_description to) {
+    return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine, NULL);
 }
 
 #endif
@@ -90,9 +120,15 @@ static dnnl_status_t make(mst_primitive *p) {
     dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
     if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
     for (int i = 0; i < MST_PRODUCT_OPERANDS && !status; i++)
-        if (i != BIAS || shape->has_bias)
+        if (i == B && shape->packed)
+            status = describe_any(&p->description[i], shape->ndim, shape->dim[i]);
+        else if (i != BIAS || shape->has_bias)
             status = describe(&p->description[i], shape->ndim, shape->dim[i], shape->stride[i]);
     if (!status) status = create_descriptor(&p->descriptor, p->description, shape->has_bias, attributes);
+    if (!status && shape->packed) {
+        forget(&p->description[B]);
+        status = copy(&p->description[B], dnnl_primitive_desc_query_md(p->descriptor, dnnl_query_weights_md, 0));
+    }
     if (!status) status = dnnl_primitive_create(&p->primitive, p->descriptor);
     if (attributes) dnnl_primitive_attr_destroy(attributes);
     return status;
@@ -122,15 +158,16 @@ static void normalize(const mst_product_shape *shape, mst_product_shape *out) {
     memset(out, 0, sizeof *out);
     out->ndim = shape->ndim;
     out->has_bias = shape->has_bias;
+    out->packed = shape->packed;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++)
         for (int k = 0; k < shape->ndim && (i != BIAS || shape->has_bias); k++) {
             out->dim[i][k] = shape->dim[i][k];
-            out->stride[i][k] = shape->stride[i][k];
+            if (i != B || !shape->packed) out->stride[i][k] = shape->stride[i][k];
         }
 }
 
 static mst_primitive **bucket_of(const mst_product_shape *shape) {
-    uint64_t h = (uint64_t)shape->has_bias;
+    uint64_t h = (uint64_t)shape->has_bias << 1 | (uint64_t)shape->packed;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++)
         for (int k = 0; k < shape->ndim; k++)
             h = (h ^ (uint64_t)shape->dim[i][k] ^ (uint64_t)shape->stride[i][k] << 32) * 0x9e3779b97f4a7c15u;
@@ -182,4 +219,46 @@ mst_const_description mst_primitive_description(const mst_primitive *primitive, 
 
 size_t mst_primitive_scratchpad(const mst_primitive *primitive) {
     return dnnl_memory_desc_get_size(mst_primitive_description(primitive, MST_PRODUCT_OPERANDS));
+}
+
+/* ---- B in the layout that oneDNN chooses ---- */
+
+bool mst_primitive_reads_packed(const mst_primitive *primitive) {
+    const char *name = NULL;
+    return dnnl_primitive_desc_query(primitive->descriptor, dnnl_query_impl_info_str, 0, (void *)&name) ==
+               dnnl_success &&
+           name && strncmp(name, "brg:", 4) == 0;
+}
+
+/* May use the threads of OpenMP: for plans, not for steps. */
+static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,
+                             const float *b, void *packed) {
+    dnnl_stream_t stream = NULL;
+    dnnl_memory_t memory[2] = {NULL, NULL};
+    dnnl_status_t status = dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
+    if (!status) status = dnnl_memory_create(&memory[0], as_given(from), engine, (void *)(uintptr_t)b);
+    if (!status) status = dnnl_memory_create(&memory[1], to, engine, packed);
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, memory[0]}, {DNNL_ARG_TO, memory[1]}};
+    if (!status) status = dnnl_primitive_execute(primitive, stream, 2, args);
+    if (!status) status = dnnl_stream_wait(stream);
+    for (int i = 0; i < 2; i++)
+        if (memory[i]) dnnl_memory_destroy(memory[i]);
+    if (stream) dnnl_stream_destroy(stream);
+    return status;
+}
+
+dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
+                                 void *packed) {
+    const mst_const_description to = as_given(&primitive->description[B]);
+    mst_description from = {0};
+    dnnl_primitive_desc_t descriptor = NULL;
+    dnnl_primitive_t made = NULL;
+    dnnl_status_t status = describe(&from, shape->ndim, shape->dim[B], shape->stride[B]);
+    if (!status) status = create_reorder(&descriptor, &from, to);
+    if (!status) status = dnnl_primitive_create(&made, descriptor);
+    if (!status) status = reorder(made, &from, to, b, packed);
+    if (made) dnnl_primitive_destroy(made);
+    if (descriptor) dnnl_primitive_desc_destroy(descriptor);
+    forget(&from);
+    return status;
 }

@@ -27,6 +27,12 @@ void mst_primitive_release(mst_primitive *primitive);
 dnnl_primitive_t mst_primitive_handle(const mst_primitive *primitive);
 /** Description of operand WHICH, or of the scratchpad for MST_PRODUCT_OPERANDS. */
 mst_const_description mst_primitive_description(const mst_primitive *primitive, int which);
+/** True where oneDNN's inner loop reads B in the layout that the primitive has for it, and would rearrange any other.
+ */
+bool mst_primitive_reads_packed(const mst_primitive *primitive);
+/** Rearranges B from the strides of SHAPE to the layout that PRIMITIVE has for it. */
+dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
+                                 void *packed);
 /** Bytes of scratchpad that each call needs. */
 size_t mst_primitive_scratchpad(const mst_primitive *primitive);
 

@@ -1,6 +1,7 @@
 #include "kernel/onednn/base/product.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernel/onednn/base/primitive.h"
 #include "tensor/buffer.h"
@@ -24,8 +25,11 @@ struct mst_product {
     size_t scratchpad;
     int num_threads;
     int64_t parts, chunk;
-    int64_t
-        step[MST_PRODUCT_OPERANDS]; /* elements from one index of the axis to the next; 0 where it has not this axis */
+    /* elements from one index of the axis to the next; 0 where it has not this axis */
+    int64_t step[MST_PRODUCT_OPERANDS];
+    mst_product_shape shape;
+    int axis;
+    int64_t packed_step; /* bytes from one part of a packed B to the next */
 };
 
 void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool transposed) {
@@ -63,22 +67,32 @@ static dnnl_status_t make_calls(mst_product *p, int size, bool has_bias) {
 }
 
 /* Parts of COUNT indices of the axis. */
-static dnnl_status_t make_size(mst_product *p, int size, const mst_product_shape *shape, int axis, int64_t count) {
-    mst_product_shape part = *shape;
+static mst_product_shape part_of(const mst_product *p, int64_t count) {
+    mst_product_shape part = p->shape;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++)
-        if (p->step[i]) part.dim[i][axis] = count;
+        if (p->step[i]) part.dim[i][p->axis] = count;
+    return part;
+}
+
+static dnnl_status_t make_size(mst_product *p, int size, int64_t count) {
+    const mst_product_shape part = part_of(p, count);
     dnnl_status_t status = mst_primitive_get(&part, &p->primitive[size]);
     if (status) return status;
     const size_t scratchpad = mst_primitive_scratchpad(p->primitive[size]);
     if (scratchpad > p->scratchpad) p->scratchpad = scratchpad;
-    return make_calls(p, size, shape->has_bias);
+    return make_calls(p, size, p->shape.has_bias);
 }
 
-static dnnl_status_t make(mst_product *p, const mst_product_shape *shape, int axis) {
-    const int64_t rest = shape->dim[C][axis] - (p->parts - 1) * p->chunk;
+/* Indices of the last part. */
+static int64_t rest_of(const mst_product *p) {
+    return p->shape.dim[C][p->axis] - (p->parts - 1) * p->chunk;
+}
+
+static dnnl_status_t make(mst_product *p) {
+    const int64_t rest = rest_of(p);
     dnnl_status_t status = dnnl_success;
-    if (p->parts > 1) status = make_size(p, WHOLE, shape, axis, p->chunk);
-    if (!status && (p->parts == 1 || rest != p->chunk)) status = make_size(p, REST, shape, axis, rest);
+    if (p->parts > 1) status = make_size(p, WHOLE, p->chunk);
+    if (!status && (p->parts == 1 || rest != p->chunk)) status = make_size(p, REST, rest);
     return status;
 }
 
@@ -94,6 +108,8 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
     }
     p->num_threads = num_threads;
+    p->shape = *shape;
+    p->axis = axis;
     p->chunk = chunk;
     p->parts = (shape->dim[C][axis] + chunk - 1) / chunk;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++) {
@@ -102,7 +118,7 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
                                                    : axis != shape->ndim - (i == A ? 1 : 2) && shape->dim[i][axis] > 1);
         p->step[i] = has_axis ? shape->stride[i][axis] : 0;
     }
-    const dnnl_status_t status = make(p, shape, axis);
+    const dnnl_status_t status = make(p);
     if (status) {
         mst_product_destroy(p);
         return MST_FAIL(status == dnnl_out_of_memory ? MST_OUT_OF_MEMORY : MST_INTERNAL,
@@ -122,6 +138,73 @@ void mst_product_destroy(mst_product *p) {
     for (int i = 0; i < NUM_SIZES; i++) mst_primitive_release(p->primitive[i]);
     free(p->calls);
     free(p);
+}
+
+/* ---- B in the layout that oneDNN chooses ---- */
+
+static int64_t bytes_of_b(const mst_product *p, int size) {
+    return (int64_t)dnnl_memory_desc_get_size(mst_primitive_description(p->primitive[size], B));
+}
+
+/* All parts read packed blocks, which are not much larger than the matrix, and where they share B they want the same.
+ */
+static bool is_worth_packing(const mst_product *p) {
+    int64_t bytes = 0;
+    for (int i = 0; i < NUM_SIZES; i++) {
+        if (!p->primitive[i]) continue;
+        if (!mst_primitive_reads_packed(p->primitive[i])) return false;
+        bytes += bytes_of_b(p, i) * (i == WHOLE && p->step[B] ? p->parts - (p->primitive[REST] ? 1 : 0) : 1);
+    }
+    const bool both = p->primitive[WHOLE] && p->primitive[REST];
+    if (both && !p->step[B]) {
+        if (!dnnl_memory_desc_equal(mst_primitive_description(p->primitive[WHOLE], B),
+                                    mst_primitive_description(p->primitive[REST], B)))
+            return false;
+        bytes /= 2;
+    }
+    const int last = p->shape.ndim - 1;
+    const int64_t plain = p->shape.dim[B][last] * p->shape.dim[B][last - 1] * (int64_t)sizeof(float);
+    return bytes * 4 <= plain * 5;
+}
+
+/* The parts of a packed B lie side by side. */
+static mst_status pack(mst_product *p, const float *b, mst_tensor **packed) {
+    enum { LINE = 64 };
+    const int64_t parts = p->step[B] ? p->parts : 1;
+    const int first = p->primitive[WHOLE] ? WHOLE : REST;
+    p->packed_step = p->step[B] ? (bytes_of_b(p, first) + LINE - 1) / LINE * LINE : 0;
+    const int last = p->primitive[REST] ? REST : WHOLE;
+    const int64_t bytes = (parts - 1) * p->packed_step + bytes_of_b(p, last);
+    MST_TRY(mst_tensor_create(MST_U8, mst_shape_make(1, &bytes), packed));
+    memset(mst_tensor_data(*packed), 0, (size_t)bytes);
+    dnnl_status_t status = dnnl_success;
+    for (int64_t i = 0; i < parts && !status; i++) {
+        const bool is_last = i == parts - 1;
+        const mst_product_shape part = part_of(p, is_last ? rest_of(p) : p->chunk);
+        status = mst_primitive_pack(p->primitive[is_last ? last : WHOLE], &part, b + i * p->chunk * p->step[B],
+                                    (char *)mst_tensor_data(*packed) + i * p->packed_step);
+    }
+    if (!status) return MST_OK;
+    mst_tensor_release(*packed);
+    *packed = NULL;
+    return MST_FAIL(MST_INTERNAL, "oneDNN packed no matrix, status %d", (int)status);
+}
+
+mst_status mst_product_pack(mst_product **product, const float *b, mst_tensor **packed) {
+    const mst_product *plain = *product;
+    mst_product_shape shape = plain->shape;
+    mst_product *p;
+    *packed = NULL;
+    shape.packed = true;
+    MST_TRY(mst_product_create(&shape, plain->axis, plain->chunk, plain->num_threads, "packed product", &p));
+    mst_status status = is_worth_packing(p) ? pack(p, b, packed) : MST_OK;
+    if (!*packed) {
+        mst_product_destroy(p);
+        return status;
+    }
+    mst_product_destroy(*product);
+    *product = p;
+    return MST_OK;
 }
 
 int64_t mst_product_parts(const mst_product *product) {
@@ -148,7 +231,9 @@ mst_status mst_product_run(mst_product *p, int64_t part, int thread, void *works
     const int64_t index = part * p->chunk;
     call *k = &p->calls[thread * NUM_SIZES + size];
     dnnl_status_t status = set_data(k, A, a + index * p->step[A]);
-    if (!status) status = set_data(k, B, b + index * p->step[B]);
+    if (!status)
+        status = set_data(
+            k, B, p->shape.packed ? (const char *)b + part * p->packed_step : (const char *)(b + index * p->step[B]));
     if (!status && bias) status = set_data(k, BIAS, bias + index * p->step[BIAS]);
     if (!status) status = set_data(k, C, c_part);
     if (!status) status = set_data(k, SCRATCHPAD, workspace);

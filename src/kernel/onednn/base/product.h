@@ -16,6 +16,7 @@ typedef struct mst_product_shape {
     int ndim;
     int64_t dim[MST_PRODUCT_OPERANDS][MST_MAX_NDIM], stride[MST_PRODUCT_OPERANDS][MST_MAX_NDIM]; /* in elements */
     bool has_bias;
+    bool packed; /* B is in the layout that oneDNN chooses, see mst_product_pack */
 } mst_product_shape;
 
 typedef struct mst_product mst_product;
@@ -28,6 +29,9 @@ void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool 
 MST_CHECKED mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                                           const char *name, mst_product **out);
 void mst_product_destroy(mst_product *product);
+/** Rearranges B into the layout that oneDNN reads fastest, each part's on its own. *PACKED: u8, for the caller, and
+ *  *PRODUCT is from now on one that takes it as B; NULL where oneDNN reads B as it is, or wants it much larger. */
+MST_CHECKED mst_status mst_product_pack(mst_product **product, const float *b, mst_tensor **packed);
 int64_t mst_product_parts(const mst_product *product);
 /** Bytes of workspace for each thread. */
 size_t mst_product_workspace(const mst_product *product);
