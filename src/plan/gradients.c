@@ -33,8 +33,17 @@ static bool is_among(const mst_update_set *s, int32_t device) {
     return s->device[0] == device;
 }
 
+/* Gradients of a variable that a device has at one time: sums of its shards that wait for others in the tree, one of
+ * each level, and the one that is being made. */
+static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s) {
+    const int64_t shards = (l->options->num_shards + s->num_devices - 1) / s->num_devices;
+    int64_t levels = 0;
+    while ((int64_t)1 << levels < shards) levels++;
+    return levels + 1;
+}
+
 /* Worth it where the factors of all shards, which must be kept until the update, are no larger than the gradients that
- * need not be: one on each device. */
+ * need not be. */
 static bool are_products(const mst_lowering *l, const mst_updated *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
@@ -46,7 +55,8 @@ static bool are_products(const mst_lowering *l, const mst_updated *v) {
         if (!is_product(l, gradient, &node) || !is_among(s, node->device)) return false;
         for (int k = 0; k < 2; k++) factors += mst_plan_bytes(&l->plan->value[node->src[k]]);
     }
-    return factors <= s->num_devices * mst_plan_bytes(&l->plan->value[v->gradient[0]]);
+    const int64_t gradients = s->num_devices * gradients_at_once(l, s);
+    return factors <= gradients * mst_plan_bytes(&l->plan->value[v->gradient[0]]);
 }
 
 /* ---- the gradient of gather: rows and indices ---- */

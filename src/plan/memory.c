@@ -1,9 +1,8 @@
 /* memory: where each value lives.
  *
  * A device walks its program in order, so the life of a value is an interval: from the node that makes it to the last
- * that uses it, or to the end of the step where another device sees it. Walking the program, a new value takes the
- * smallest free hole that fits, and a dead one gives its hole back. An op that allows it writes into a source that dies
- * there:
+ * that uses it, or to the end of the step where another device sees it. Values whose lives meet lie apart (blocks.c).
+ * An op that allows it writes into a source that dies there:
  *
  *     program of a device      arena      0        64       128
  *       h = relu(scale)                   [ h  ]                     in the place of scale
@@ -16,67 +15,19 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "plan/blocks.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "tensor/buffer.h"
 
-typedef struct hole {
-    int64_t offset, size;
-} hole;
-
 typedef struct layout {
     mst_plan *plan;
     int device;
-    int32_t *last; /* by root value: place in the program of its last use; INT32_MAX: end of the step */
-    hole *holes;   /* by offset */
-    int64_t num_holes, hole_capacity;
-    int64_t end; /* of the arena so far */
+    int32_t *last;  /* by root value: place in the program of its last use; INT32_MAX: end of the step */
+    int32_t *block; /* by root value: its memory, of its device's blocks */
+    mst_plan_block *blocks;
+    int64_t num_blocks, block_capacity;
 } layout;
-
-static mst_status give_back(layout *l, int64_t offset, int64_t size) {
-    if (size == 0) return MST_OK;
-    MST_TRY(mst_grow(&l->holes, sizeof *l->holes, l->num_holes + 1, &l->hole_capacity));
-    int64_t low = 0, high = l->num_holes;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (l->holes[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool joins_left = low > 0 && l->holes[low - 1].offset + l->holes[low - 1].size == offset;
-    bool joins_right = low < l->num_holes && offset + size == l->holes[low].offset;
-    if (joins_left && joins_right) {
-        l->holes[low - 1].size += size + l->holes[low].size;
-        memmove(&l->holes[low], &l->holes[low + 1], (size_t)(--l->num_holes - low) * sizeof *l->holes);
-    } else if (joins_left) {
-        l->holes[low - 1].size += size;
-    } else if (joins_right) {
-        l->holes[low].offset = offset;
-        l->holes[low].size += size;
-    } else {
-        memmove(&l->holes[low + 1], &l->holes[low], (size_t)(l->num_holes++ - low) * sizeof *l->holes);
-        l->holes[low] = (hole){offset, size};
-    }
-    return MST_OK;
-}
-
-static int64_t take(layout *l, int64_t size) {
-    int64_t best = -1;
-    for (int64_t i = 0; i < l->num_holes; i++)
-        if (l->holes[i].size >= size && (best < 0 || l->holes[i].size < l->holes[best].size)) best = i;
-    if (best < 0) {
-        int64_t offset = l->end;
-        l->end += size;
-        return offset;
-    }
-    int64_t offset = l->holes[best].offset;
-    l->holes[best].offset += size;
-    l->holes[best].size -= size;
-    if (l->holes[best].size == 0)
-        memmove(&l->holes[best], &l->holes[best + 1], (size_t)(--l->num_holes - best) * sizeof *l->holes);
-    return offset;
-}
 
 /* ---- roots ---- */
 
@@ -151,32 +102,29 @@ static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t 
     return -1;
 }
 
-static void place_node(layout *l, int32_t k, const mst_plan_node *node) {
-    mst_plan *plan = l->plan;
+static mst_status add_block(layout *l, int32_t value, int32_t begin, int32_t end) {
+    MST_TRY(mst_grow(&l->blocks, sizeof *l->blocks, l->num_blocks + 1, &l->block_capacity));
+    l->block[value] = (int32_t)l->num_blocks;
+    l->blocks[l->num_blocks++] =
+        (mst_plan_block){.bytes = mst_plan_bytes(&l->plan->value[value]), .begin = begin, .end = end};
+    return MST_OK;
+}
+
+static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
+    /* The others begin when they are ready: then this device may be at a node before, whose memory it needs. */
+    const bool shared = is_shared(l->plan, node);
     for (int i = 0; i < node->num_dst; i++) {
         const int32_t value = node->dst + i;
         if (!is_own_arena(l, value)) continue;
-        const int32_t source = i == 0 && !is_shared(plan, node) ? dying_source(l, node, k) : -1;
-        if (is_shared(plan, node)) {
-            /* The others begin when they are ready: then this device may be at a node before, whose memory it needs. */
-            plan->value[value].offset = l->end;
-            l->end += mst_plan_bytes(&plan->value[value]);
-        } else if (source >= 0) {
-            plan->value[value].offset = plan->value[source].offset;
-            l->last[source] = -1; /* its memory goes on as the output's */
+        const int32_t source = i == 0 && !shared ? dying_source(l, node, k) : -1;
+        const int32_t end = l->last[value] > k ? l->last[value] : k;
+        if (source >= 0) { /* its memory goes on as the output's */
+            l->last[source] = -1;
+            l->block[value] = l->block[source];
+            l->blocks[l->block[value]].end = end;
         } else {
-            plan->value[value].offset = take(l, mst_plan_bytes(&plan->value[value]));
+            MST_TRY(add_block(l, value, shared ? 0 : k, shared ? INT32_MAX : end));
         }
-    }
-}
-
-static mst_status free_dead(layout *l, int32_t k, const mst_plan_node *node) {
-    for (int i = 0; i < node->num_src + node->num_dst; i++) {
-        const int32_t value = i < node->num_src ? node->src[i] : node->dst + i - node->num_src;
-        const int32_t root = l->plan->value[value].root;
-        if (!is_own_arena(l, root) || l->last[root] != k) continue;
-        l->last[root] = -1; /* once */
-        MST_TRY(give_back(l, l->plan->value[root].offset, mst_plan_bytes(&l->plan->value[root])));
     }
     return MST_OK;
 }
@@ -196,28 +144,39 @@ static void place_constants(mst_plan *plan) {
     }
 }
 
+static void set_offsets(const layout *l, const mst_program *program) {
+    for (int64_t k = 0; k < program->num_instances; k++) {
+        const mst_plan_instance *instance = &l->plan->instance[program->instance[k]];
+        const mst_plan_node *node = &l->plan->node[instance->node];
+        for (int i = 0; i < node->num_dst && instance->part == 0; i++)
+            if (is_own_arena(l, node->dst + i))
+                l->plan->value[node->dst + i].offset = l->blocks[l->block[node->dst + i]].offset;
+    }
+}
+
 static mst_status place_device(layout *l, mst_program *program) {
     const mst_plan *plan = l->plan;
     const bool host = mst_plan_domain(plan, l->device)->type->host;
-    l->num_holes = l->end = 0;
+    l->num_blocks = 0;
     for (int64_t k = 0; k < program->num_instances; k++) {
         const mst_plan_instance *instance = &plan->instance[program->instance[k]];
         const mst_plan_node *node = &plan->node[instance->node];
         if ((int64_t)node->workspace > program->workspace_bytes) program->workspace_bytes = (int64_t)node->workspace;
-        if (instance->part == 0) place_node(l, (int32_t)k, node);
-        if (!is_shared(plan, node)) MST_TRY(free_dead(l, (int32_t)k, node));
+        if (instance->part == 0) MST_TRY(place_node(l, (int32_t)k, node));
         if (node->op == &mst_op_feed && !host && mst_plan_bytes(&plan->value[node->dst]) > program->staging_bytes)
             program->staging_bytes = mst_plan_bytes(&plan->value[node->dst]);
     }
     program->workspace_bytes = (int64_t)mst_align((size_t)program->workspace_bytes);
-    program->arena_bytes = l->end;
+    MST_TRY(mst_plan_place_blocks(l->blocks, l->num_blocks, &program->arena_bytes));
+    set_offsets(l, program);
     return MST_OK;
 }
 
 mst_status mst_plan_memory(mst_plan *plan) {
     layout l = {.plan = plan};
     l.last = malloc(((size_t)plan->num_values + 1) * sizeof *l.last);
-    mst_status status = l.last ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    l.block = malloc(((size_t)plan->num_values + 1) * sizeof *l.block);
+    mst_status status = l.last && l.block ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
     if (!status) {
         find_roots(plan);
         find_lives(&l);
@@ -226,7 +185,8 @@ mst_status mst_plan_memory(mst_plan *plan) {
     for (l.device = 0; l.device < plan->host->devices->count && !status; l.device++)
         status = place_device(&l, &plan->program[l.device]);
     free(l.last);
-    free(l.holes);
+    free(l.block);
+    free(l.blocks);
     return status;
 }
 

@@ -121,9 +121,11 @@ static bool takes_memory(const mst_plan *plan, int32_t value) {
     return v->space == MST_IN_ARENA && !v->constant && !(plan->node[v->node].op->flags & MST_OP_NO_VALUE);
 }
 
-/* What the node takes is no more than what its sources give back with it. */
+/* What the node takes is no more than what its sources give back with it. Where nothing runs and nothing is taken, as
+ * for constants, nobody should wait for it. */
 static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     const mst_plan *plan = s->plan;
+    if (node->num_src == 0 && mst_plan_is_silent(plan, node)) return true;
     int64_t bytes = 0;
     bool any = false;
     for (int i = 0; i < node->num_dst; i++)

@@ -164,6 +164,51 @@ static void random_graphs_give_each_value_alone_what_they_give_together(void **s
     }
 }
 
+/* ---- shards ---- */
+
+enum { SHARD_ROWS = 2000, SHARD_FEATURES = 64, SHARD_LAYERS = 6 };
+
+/* Activations, of which there are many for each weight. */
+static void build_deep_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
+    (void)context;
+    (void)shard;
+    mst_value x = mst_random_uniform(graph, MST_SHAPE(SHARD_ROWS, SHARD_FEATURES));
+    for (int i = 0; i < SHARD_LAYERS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "w%d", i);
+        mst_value w = mst_get_variable(graph, name, MST_SHAPE(SHARD_FEATURES, SHARD_FEATURES), MST_F32,
+                                       mst_random_uniform_initializer(.low = -1, .high = 1));
+        x = mst_tanh(mst_matmul(x, w));
+    }
+    out->loss = mst_reduce_mean(mst_square(x), .axes = MST_AXES(1));
+}
+
+/* Memory of a step of so many shards on one device. */
+static int64_t bytes_of_shards(int shards) {
+    mst_graph *g = engine_graph();
+    const mst_optimizer adam = mst_adam(.learning_rate = 1e-3);
+    mst_step_values values;
+    mst_session *session = engine_session(g, "cpu:1/1");
+    mst_strategy_build(g, &(mst_strategy){.num_shards = shards}, &adam, build_deep_replica, NULL, &values);
+    EXPECT_OK(mst_graph_check(g));
+    EXPECT_OK(mst_session_init_variables(session));
+    EXPECT_OK(mst_session_run(session, NULL, 0, &values.train, 1, NULL));
+    const int64_t bytes = mst_session_plan_info(session).arena_bytes;
+    engine_end(g, session);
+    return bytes;
+}
+
+/* One shard after the other: the memory of a step is that of one shard, and of the sums that wait. */
+static void shards_of_a_device_share_its_memory(void **state) {
+    (void)state;
+    const int64_t one = bytes_of_shards(1);
+    assert_true(one > (int64_t)SHARD_ROWS * SHARD_FEATURES * SHARD_LAYERS * 4);
+    for (int shards = 2; shards <= 32; shards *= 2) {
+        const int64_t bytes = bytes_of_shards(shards);
+        if (bytes * 10 > one * 13) fail_msg("%d shards: %d bytes, one: %d", shards, (int)bytes, (int)one);
+    }
+}
+
 /* ---- what several devices write together ---- */
 
 /* No other value of the device has memory in common with value V. */
@@ -211,6 +256,7 @@ static void value_that_several_devices_write_shares_no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shards_of_a_device_share_its_memory),
         cmocka_unit_test(long_chain_that_works_in_place_needs_one_buffer),
         cmocka_unit_test(long_chain_of_new_values_needs_two_buffers),
         cmocka_unit_test(views_take_no_memory),
