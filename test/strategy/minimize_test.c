@@ -113,6 +113,59 @@ static void an_infinite_global_norm_makes_all_weights_nan(void **state) {
     engine_end(g, session);
 }
 
+/* Gradients that are variables of the same update, or views of such: what they were before it counts. */
+static void gradients_that_the_update_changes_are_taken_before(void **state) {
+    (void)state;
+    static const char *const devices[] = {"cpu:1/1", "cpu:1/2", "cpu:2/1"};
+    enum { COUNT = 40000 };
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
+        for (int view = 0; view < 2; view++) {
+            mst_graph *g = engine_graph();
+            mst_value v[2] = {mst_variable(g, "a", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 1)),
+                              mst_variable(g, "b", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 2))};
+            mst_value gradients[2] = {v[1], v[0]};
+            for (int i = 0; i < 2 && view; i++)
+                gradients[i] = mst_reshape(mst_reshape(gradients[i], MST_SHAPE(2, -1)), MST_SHAPE(COUNT));
+            mst_optimizer sgd = mst_sgd(.learning_rate = 0.5);
+            mst_value train = mst_apply_gradients(&sgd, gradients, v, 2, MST_NONE);
+            mst_session *session = engine_session(g, devices[d]);
+            engine_run(session, train);
+            assert_true(engine_number(session, mst_reduce_max(mst_abs(v[0]))) == 0);
+            assert_true(engine_number(session, mst_reduce_max(v[1])) == 1.5);
+            assert_true(engine_number(session, mst_reduce_min(v[1])) == 1.5);
+            engine_end(g, session);
+        }
+}
+
+/* d/dw sum(v w) = v^T 1: a product that the update makes itself, of a variable that it changes. */
+static void factors_of_gradients_that_the_update_changes_are_taken_before(void **state) {
+    (void)state;
+    enum { ROWS = 400, INNER = 300 };
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(ROWS, INNER), 1)),
+              w = mst_variable(g, "w", mst_fill(g, MST_F32, MST_SHAPE(INNER, ROWS), 2));
+    mst_optimizer sgd = mst_sgd(.learning_rate = 0x1p-10);
+    mst_value train = mst_minimize(&sgd, mst_reduce_sum(mst_matmul(v, w)), NULL, 0, MST_NONE);
+    mst_session *session = engine_session(g, "cpu:1/2");
+    engine_run(session, train);
+    const double new_v = 1 - 0x1p-10 * 2 * ROWS, new_w = 2 - 0x1p-10 * ROWS;
+    assert_true(engine_number(session, mst_reduce_max(v)) == new_v);
+    assert_true(engine_number(session, mst_reduce_min(v)) == new_v);
+    assert_true(engine_number(session, mst_reduce_max(w)) == new_w);
+    assert_true(engine_number(session, mst_reduce_min(w)) == new_w);
+    engine_end(g, session);
+}
+
+static void variable_that_is_listed_twice_is_refused(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value a = mst_variable(g, "a", mst_scalar(g, MST_F32, 3)), twice[2] = {a, a}, gradients[2] = {a, a};
+    mst_optimizer sgd = mst_sgd(.learning_rate = 1);
+    assert_true(mst_value_is_none(mst_apply_gradients(&sgd, gradients, twice, 2, MST_NONE)));
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "'a' is listed twice");
+    mst_graph_destroy(g);
+}
+
 static void moving_average_follows_the_variable(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.5, .ema_decay = 0.75), 0, 0);
@@ -312,6 +365,9 @@ int main(void) {
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(global_norm_scales_all_gradients_together),
         cmocka_unit_test(an_infinite_global_norm_makes_all_weights_nan),
+        cmocka_unit_test(gradients_that_the_update_changes_are_taken_before),
+        cmocka_unit_test(factors_of_gradients_that_the_update_changes_are_taken_before),
+        cmocka_unit_test(variable_that_is_listed_twice_is_refused),
         cmocka_unit_test(moving_average_follows_the_variable),
         cmocka_unit_test(moving_average_with_num_updates_begins_fast),
         cmocka_unit_test(moving_average_takes_its_decay_in_f32),
