@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failure.h"
 #include "data/dataset.h"
 #include "train/trainer.h"
 
@@ -30,18 +31,8 @@ typedef struct fit {
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
-static mst_status call(fit *f, size_t offset) {
-    for (int i = 0; i < f->num_callbacks; i++) {
-        hook function;
-        memcpy(&function, (const char *)&f->callbacks[i] + offset, sizeof function);
-        if (function) MST_TRY(function(f->callbacks[i].context, &f->state));
-    }
-    return MST_OK;
-}
-#define CALL(f, name) call((f), offsetof(mst_callback, name))
-
-static mst_status set_learning_rate(fit *f, double before) {
-    if (f->state.learning_rate == before) return MST_OK;
+/* A callback's new learning rate. */
+static mst_status set_learning_rate(const fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
         return MST_FAIL(MST_INVALID, "fit: a callback sets the learning rate, but the optimizer has a schedule");
@@ -52,6 +43,17 @@ static mst_status set_learning_rate(fit *f, double before) {
     mst_tensor_release(value);
     return status;
 }
+
+static mst_status call(fit *f, size_t offset) {
+    const double learning_rate = f->state.learning_rate;
+    for (int i = 0; i < f->num_callbacks; i++) {
+        hook function;
+        memcpy(&function, (const char *)&f->callbacks[i] + offset, sizeof function);
+        if (function) MST_TRY(function(f->callbacks[i].context, &f->state));
+    }
+    return f->state.learning_rate == learning_rate ? MST_OK : set_learning_rate(f);
+}
+#define CALL(f, name) call((f), offsetof(mst_callback, name))
 
 static mst_status bad_loss(const fit *f, double loss) {
     if (isnan(loss)) loss = NAN; /* without a sign */
@@ -107,9 +109,7 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     f->any_step = true;
     update_state(f, now);
     f->last_step_end = now;
-    double learning_rate = f->state.learning_rate;
-    MST_TRY(CALL(f, step_end));
-    return set_learning_rate(f, learning_rate);
+    return CALL(f, step_end);
 }
 
 /* Its own (0), or that of training where there are so many rows. */
@@ -164,16 +164,13 @@ static mst_status run_epoch(fit *f) {
     read_sums(&f->state, sum);
     f->state.step_in_epoch = f->position.batch;
     f->state.has_validation = false;
-    double learning_rate = f->state.learning_rate;
     MST_TRY(CALL(f, epoch_begin));
-    MST_TRY(set_learning_rate(f, learning_rate));
     MST_TRY(train_epoch(f));
     double paused = mst_clock();
     MST_TRY(validate(f));
-    learning_rate = f->state.learning_rate;
     MST_TRY(CALL(f, epoch_end));
     f->first_step_end += mst_clock() - paused; /* not training time */
-    return set_learning_rate(f, learning_rate);
+    return MST_OK;
 }
 
 static bool is_done(const fit *f) {
@@ -194,36 +191,16 @@ static mst_status run_training(fit *f) {
     return run_epochs(f);
 }
 
-/* The error of this thread, while callbacks may make others. */
-typedef struct failure {
-    mst_status status;
-    char message[1024], node[256], device[256];
-    const char *file;
-    int line;
-} failure;
-
-static void keep_failure(failure *kept, mst_status status) {
-    const mst_error_info *error = mst_error();
-    kept->status = status;
-    snprintf(kept->message, sizeof kept->message, "%s", error->message);
-    snprintf(kept->node, sizeof kept->node, "%s", error->node);
-    snprintf(kept->device, sizeof kept->device, "%s", error->device);
-    kept->file = error->file;
-    kept->line = error->line;
-}
-
 /* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
 static mst_status end_training(fit *f, mst_status status) {
-    failure first;
-    keep_failure(&first, status);
+    mst_failure first;
+    mst_failure_keep(&first, status);
     for (int i = 0; i < f->num_callbacks; i++) {
         const mst_callback *callback = &f->callbacks[i];
         mst_status ended = callback->train_end ? callback->train_end(callback->context, &f->state) : MST_OK;
-        if (ended && !first.status) keep_failure(&first, ended);
+        if (ended && !first.code) mst_failure_keep(&first, ended);
     }
-    if (!first.status) return MST_OK;
-    mst_error_set(first.status, first.file, first.line, "%s", first.message);
-    return mst_error_at(first.node, first.device);
+    return mst_failure_restore(&first);
 }
 
 static mst_status prepare_data(fit *f) {
@@ -351,9 +328,12 @@ static mst_status prepare(fit *f, mst_model *model) {
 
 mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result) {
     fit f = {.options = options, .began = mst_clock()};
+    if (model->in_fit) return MST_FAIL(MST_INVALID, "fit: the model is in a fit already, whose callback calls it");
+    model->in_fit = true;
     mst_status status = prepare_callbacks(&f);
     if (!status) status = prepare(&f, model);
     if (!status) status = run_training(&f);
+    model->in_fit = false;
     status = end_training(&f, status);
     if (!status && result) fill_result(&f, result);
     mst_dataset_release(f.batches);

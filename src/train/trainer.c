@@ -74,6 +74,8 @@ static mst_status take_store(mst_model *model, mst_trainer *trainer) {
 mst_status mst_compile_with(mst_model *model, const mst_compile_options *options) {
     if (model->error) return MST_FAIL(model->error, "%s", model->error_message);
     if (model->num_layers == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
+    if (model->in_fit)
+        return MST_FAIL(MST_INVALID, "compile: the model is in a fit: end it first, by stop where a callback decides");
     mst_trainer *trainer = calloc(1, sizeof *trainer);
     if (!trainer) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a trainer");
     trainer->model = model;

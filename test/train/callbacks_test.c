@@ -208,6 +208,60 @@ static void learning_rate_callback_is_refused_where_there_is_a_schedule(void **s
     end(&f);
 }
 
+static mst_status set_rate(void *context, mst_train_state *state) {
+    state->learning_rate = *(double *)context;
+    return MST_OK;
+}
+
+static void rate_that_is_set_before_the_first_step_counts(void **state) {
+    (void)state;
+    char wanted[65], got[65];
+    fixture f = begin(mst_sgd(.learning_rate = 0.25));
+    EXPECT_OK(fit(&f, 1, (mst_callback){.context = NULL}, NULL));
+    EXPECT_OK(mst_model_sha256(f.model, wanted));
+    end(&f);
+    f = begin(mst_sgd(.learning_rate = 0.5));
+    double rate = 0.25;
+    EXPECT_OK(fit(&f, 1, (mst_callback){.context = &rate, .train_begin = set_rate}, NULL));
+    EXPECT_OK(mst_model_sha256(f.model, got));
+    assert_string_equal(got, wanted);
+    end(&f);
+}
+
+static mst_status compile_again(void *context, mst_train_state *state) {
+    (void)context;
+    return mst_compile(state->model, .optimizer = mst_adam());
+}
+
+static mst_status fit_again(void *context, mst_train_state *state) {
+    return mst_fit(state->model, .data = context);
+}
+
+static void callbacks_cannot_compile_or_fit_the_model_that_is_in_a_fit(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.25));
+    EXPECT_ERROR(fit(&f, 1, (mst_callback){.step_end = compile_again}, NULL), MST_INVALID,
+                 "compile: the model is in a fit");
+    EXPECT_ERROR(fit(&f, 1, (mst_callback){.context = f.data, .epoch_end = fit_again}, NULL), MST_INVALID,
+                 "fit: the model is in a fit already");
+    EXPECT_OK(mst_compile(f.model, .optimizer = mst_adam())); /* afterwards it can */
+    EXPECT_OK(fit(&f, 1, (mst_callback){.context = NULL}, NULL));
+    end(&f);
+}
+
+static mst_status fail_without_a_word(void *context, mst_train_state *state) {
+    (void)context;
+    (void)state;
+    return MST_IO;
+}
+
+static void callback_that_fails_without_an_error_still_gives_a_message(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.25));
+    EXPECT_ERROR(fit(&f, 1, (mst_callback){.step_end = fail_without_a_word}, NULL), MST_IO, "without a message");
+    end(&f);
+}
+
 static void rate_zero_changes_nothing(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.schedule = mst_piecewise_constant(.num_pieces = 1, .value = {0})));
@@ -445,6 +499,9 @@ int main(void) {
         cmocka_unit_test(all_callbacks_see_the_end_where_one_fails_there),
         cmocka_unit_test(learning_rate_callback_sets_the_rate_of_each_epoch),
         cmocka_unit_test(learning_rate_callback_is_refused_where_there_is_a_schedule),
+        cmocka_unit_test(rate_that_is_set_before_the_first_step_counts),
+        cmocka_unit_test(callbacks_cannot_compile_or_fit_the_model_that_is_in_a_fit),
+        cmocka_unit_test(callback_that_fails_without_an_error_still_gives_a_message),
         cmocka_unit_test(rate_zero_changes_nothing),
         cmocka_unit_test(early_stopping_ends_when_the_loss_does_not_improve),
         cmocka_unit_test(early_stopping_goes_on_while_the_loss_improves),
