@@ -49,7 +49,10 @@ typedef struct mst_session_options {
     bool pin_threads;          /**< binds each device's thread to its cores */
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
-    double timeout; /**< seconds that a run may take before that is an error; default 600 */
+    /** Seconds that a run may take before that is an error; default 600. Where it is given, the call returns in time
+     * also where a kernel of the first device does not: that device then has a thread of its own, which costs each call
+     * some microseconds. */
+    double timeout;
     /** Where the variables are; default: a store of the session's own. Retained. */
     mst_store *store;
     /** Runs that may be under way at once, each with memory of its own; default 1, others wait. */

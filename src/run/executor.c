@@ -26,11 +26,11 @@ typedef struct worker {
 
 struct mst_executor {
     const mst_devices *devices;
-    bool pin, spin;
+    bool pin, spin, runs_all; /* has a thread for device 0 too */
     int num_frames;
     atomic_bool quit;
     mst_line *lines;  /* by device */
-    worker *workers;  /* one a device; that of device 0 has no thread */
+    worker *workers;  /* one a device; that of device 0 has no thread, its callers run it */
     pthread_t caller; /* who made it, */
     void *binding;    /* and what that was bound to before */
 };
@@ -96,11 +96,11 @@ static mst_status make_worker(mst_executor *e, int i) {
     if (!w->queue || !w->given_up) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an executor");
     const int threads = e->devices->device[i].num_threads;
     if (threads > 1) MST_TRY(mst_team_create(threads, e->spin, begin_member, w, &w->team));
-    return i == 0 ? MST_OK : start(w);
+    return i == 0 && !e->runs_all ? MST_OK : start(w);
 }
 
 mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options, int num_frames,
-                               mst_executor **out) {
+                               bool runs_all, mst_executor **out) {
     *out = NULL;
     const size_t count = (size_t)devices->count;
     mst_executor *e = calloc(1, sizeof *e);
@@ -117,9 +117,10 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
     e->pin = options->pin_threads;
     e->spin = mst_executor_spins(devices);
     e->num_frames = num_frames;
+    e->runs_all = runs_all;
     mst_status status = MST_OK;
     for (int i = 0; i < devices->count && !status; i++) status = make_worker(e, i);
-    if (!status && e->pin) {
+    if (!status && e->pin && !runs_all) {
         e->caller = pthread_self();
         e->binding = mst_save_binding();
         status = mst_bind_thread(devices->device[0].first_core, devices->device[0].num_threads);
@@ -136,9 +137,9 @@ bool mst_executor_destroy(mst_executor *e, double seconds) {
     atomic_store(&e->quit, true);
     const int64_t deadline = mst_clock_after(seconds);
     bool all = true;
-    for (int i = 1; i < e->devices->count; i++)
+    for (int i = 0; i < e->devices->count; i++)
         if (e->workers[i].started) mst_line_add(&e->workers[i].submitted, 1);
-    for (int i = 1; i < e->devices->count; i++) {
+    for (int i = 0; i < e->devices->count; i++) {
         worker *w = &e->workers[i];
         if (!w->started) continue;
         /* idle threads end at once, whatever the deadline */
@@ -202,6 +203,7 @@ static void finish_own(worker *w, uint64_t number) {
 
 void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
     worker *w = &e->workers[0];
+    if (e->runs_all) return;
     if (mst_line_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
         const int before = omp_get_max_threads();
         if (before != 1) omp_set_num_threads(1);

@@ -62,6 +62,7 @@ static void init_lock(mst_session *session) {
 
 static mst_status create(mst_session *session) {
     mst_session_options *o = &session->options;
+    const bool runs_all = o->timeout > 0; /* the caller must come back, whatever device 0 does */
     MST_TRY(check_options(session));
     MST_TRY(mst_devices_create(o->devices, o->visible_devices, o->memory_limit, &session->devices));
     o->devices = o->visible_devices = NULL; /* the strings are the caller's */
@@ -76,7 +77,7 @@ static mst_status create(mst_session *session) {
     MST_TRY(make_slots(session));
     session->host = (mst_plan_host){.devices = &session->devices, .options = o};
     /* one more than steps: a job may be on the queues too */
-    return mst_executor_create(&session->devices, o, session->num_slots + 1, &session->executor);
+    return mst_executor_create(&session->devices, o, session->num_slots + 1, runs_all, &session->executor);
 }
 
 mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {

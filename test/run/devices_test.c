@@ -1,5 +1,7 @@
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "support/test.h"
 
@@ -285,6 +287,47 @@ static void device_that_waits_too_long_is_an_error_that_names_the_value(void **s
     engine_end(g, session);
 }
 
+static atomic_bool is_open;
+
+static mst_status wait_until_open(const mst_kernel_args *a) {
+    while (!atomic_load(&is_open)) usleep(1000);
+    memcpy(a->dst[0].data, a->src[0].data, sizeof(float));
+    return MST_OK;
+}
+
+/* On any device: the call returns at the deadline, further calls say what is stuck, and the session can be destroyed.
+ */
+static void kernel_that_never_returns_does_not_keep_the_caller(void **state) {
+    (void)state;
+    static const char *const where[] = {"/cpu:0", "/cpu:1"};
+    static const mst_op op = {.name = "gate",
+                              .num_src = 1,
+                              .num_dst = 1,
+                              .dtypes = MST_FLOATS,
+                              .flags = MST_OP_STATEFUL,
+                              .infer = like_source,
+                              .reference = wait_until_open};
+    for (int destroyed = 0; destroyed < 2; destroyed++)
+        for (int d = 0; d < 2; d++) {
+            mst_graph *g = engine_graph();
+            mst_value x = mst_scalar(g, MST_F32, 1), y = MST_NONE;
+            mst_with_device (g, where[d]) y = mst_call_named(g, &op, "closed", 1, &x, NULL);
+            mst_session *session;
+            atomic_store(&is_open, false);
+            EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1", .timeout = 0.1}, &session));
+            EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_DEADLINE, "'closed' (gate)");
+            EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_DEADLINE, "has not come back");
+            if (destroyed) mst_session_destroy(session); /* its memory stays with the thread that is stuck */
+            atomic_store(&is_open, true);
+            usleep(20000);
+            if (!destroyed) { /* it has come back */
+                EXPECT_OK(mst_session_run(session, NULL, 0, &y, 1, NULL));
+                mst_session_destroy(session);
+            }
+            mst_graph_destroy(g);
+        }
+}
+
 /* 1e-20 * 1e-20 is a denormal number in f32: each device gives 0, and the caller's own arithmetic stays as it was. */
 static void denormal_numbers_are_0_on_each_device_and_not_for_the_caller(void **state) {
     (void)state;
@@ -376,6 +419,7 @@ int main(void) {
         cmocka_unit_test(check_numerics_names_the_first_node_that_made_a_nan),
         cmocka_unit_test(check_numerics_sees_what_is_written_to_variables),
         cmocka_unit_test(device_that_waits_too_long_is_an_error_that_names_the_value),
+        cmocka_unit_test(kernel_that_never_returns_does_not_keep_the_caller),
         cmocka_unit_test(denormal_numbers_are_0_on_each_device_and_not_for_the_caller),
         cmocka_unit_test(threads_that_share_a_step_flush_denormal_numbers_in_it_and_only_there),
         cmocka_unit_test(check_numerics_names_a_node_of_constants),
