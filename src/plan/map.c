@@ -21,9 +21,10 @@ static mst_status grow(mst_map *map) {
 }
 
 int32_t *mst_map_at(mst_map *map, int32_t a, int32_t b, int32_t initial) {
+    if (!map->capacity && grow(map)) return NULL;
     const uint64_t key = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) + 1;
-    struct mst_map_slot *slot = map->capacity ? find(map, key) : NULL;
-    if (slot && slot->key) return &slot->value;
+    struct mst_map_slot *slot = find(map, key);
+    if (slot->key) return &slot->value;
     if (2 * map->count >= map->capacity) {
         if (grow(map)) return NULL;
         slot = find(map, key);

@@ -16,8 +16,9 @@ static char *modules;
 
 static int begin(void **state) {
     (void)state;
-    modules = strdup(getenv("MUSTER_MODULE_PATH") ? getenv("MUSTER_MODULE_PATH") : "");
-    return *modules ? 0 : -1;
+    const char *path = getenv("MUSTER_MODULE_PATH");
+    modules = path ? strdup(path) : NULL;
+    return modules ? 0 : -1;
 }
 
 static int end(void **state) {
