@@ -62,6 +62,8 @@ typedef struct mst_session_options {
 /** GRAPH must outlive the session; OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
+/** Waits for its devices as long as the timeout says. A device that is stuck in an op keeps what it works with, which
+ *  is freed when the op returns: GRAPH must stay until then. */
 MST_API void mst_session_destroy(mst_session *session);
 
 /** The store of its variables; the session's reference. */

@@ -84,7 +84,7 @@ static mst_status parse(const char *spec, int64_t memory_limit, mst_devices *out
 
 /* Keeps the devices at the places that VISIBLE names, in its order. */
 static mst_status keep_visible(mst_devices *devices, const char *visible, bool *taken) {
-    mst_device *kept = calloc((size_t)devices->count, sizeof *kept);
+    mst_device *kept = calloc((size_t)devices->count + 1, sizeof *kept);
     if (!kept) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
     int count = 0;
     const char *text = visible;
@@ -99,15 +99,15 @@ static mst_status keep_visible(mst_devices *devices, const char *visible, bool *
         taken[place] = true;
         kept[count++] = devices->device[place];
     }
-    free(devices->device);
-    devices->device = kept;
+    memcpy(devices->device, kept, (size_t)count * sizeof *kept);
+    free(kept);
     devices->count = count;
     return MST_OK;
 }
 
 static mst_status select_visible(mst_devices *devices, const char *visible) {
     if (!visible || !*visible) return MST_OK;
-    bool *taken = calloc((size_t)devices->count, sizeof *taken);
+    bool *taken = calloc((size_t)devices->count + 1, sizeof *taken);
     if (!taken) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
     mst_status status = keep_visible(devices, visible, taken);
     free(taken);

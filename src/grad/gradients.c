@@ -87,7 +87,7 @@ static mst_status find_steps(walk *w, mst_value target) {
         const mst_node *node = w->steps[i].node;
         for (int k = 0; k < node->num_src && node->op->grad; k++) MST_TRY(meet(w, node->src[k].node));
     }
-    qsort(w->steps, (size_t)w->num_steps, sizeof *w->steps, by_id);
+    if (w->num_steps) qsort(w->steps, (size_t)w->num_steps, sizeof *w->steps, by_id);
     for (int64_t i = 0; i < w->num_steps; i++) w->steps[i].node->place = i;
     return MST_OK;
 }

@@ -223,7 +223,7 @@ mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, 
 
 mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
                           const mst_array *part, bool to_part) {
-    int64_t whole_stride[MST_MAX_NDIM], part_stride[MST_MAX_NDIM], offset = 0;
+    int64_t whole_stride[MST_MAX_NDIM] = {0}, part_stride[MST_MAX_NDIM] = {0}, offset = 0;
     if (part->count == 0) return MST_OK;
     mst_strides(&whole->shape, whole_stride);
     mst_strides(&part->shape, part_stride);

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,30 +31,58 @@ static const mst_registrar registrar = {.size = sizeof(mst_registrar),
 
 /* ---- finding ---- */
 
-static bool is_file(const char *folder, size_t length, const char *name, char *path, size_t size) {
-    const int used = snprintf(path, size, "%.*s/libmuster-%s.so", (int)length, folder, name);
-    return length > 0 && used > 0 && (size_t)used < size && access(path, R_OK) == 0;
+/* Where a module is, or which of the folders could not be looked into. */
+typedef struct search {
+    char path[4096];
+    int error; /* errno of the first folder that could not be read */
+    char unreadable[4096];
+} search;
+
+static bool is_in(search *s, const char *folder, size_t length, const char *name) {
+    const int used = snprintf(s->path, sizeof s->path, "%.*s/libmuster-%s.so", (int)length, folder, name);
+    if (length == 0 || used <= 0 || (size_t)used >= sizeof s->path) return false;
+    if (access(s->path, R_OK) == 0) return true;
+    if (errno != ENOENT && errno != ENOTDIR && !s->error) {
+        s->error = errno;
+        memcpy(s->unreadable, s->path, sizeof s->unreadable);
+    }
+    return false;
 }
 
-/* The folder "muster" beside the library, or beside the program that has it in it. */
-static bool find_beside(const char *name, char *path, size_t size) {
+/* The path of the library, or of the program that has it in it, whose name alone would not say where it is. */
+static bool find_self(char *path, size_t size) {
     Dl_info info;
-    char folder[4096];
-    if (!dladdr((const void *)&registrar, &info) || !info.dli_fname) return false;
-    const char *slash = strrchr(info.dli_fname, '/');
-    const int length = slash ? (int)(slash - info.dli_fname) : 1;
-    snprintf(folder, sizeof folder, "%.*s/muster", length, slash ? info.dli_fname : ".");
-    return is_file(folder, strlen(folder), name, path, size);
+    struct link_map *map;
+    if (!dladdr1((const void *)&registrar, &info, (void **)&map, RTLD_DL_LINKMAP)) return false;
+    if (map->l_name[0]) return (size_t)snprintf(path, size, "%s", map->l_name) < size;
+    const ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length > 0) path[length] = '\0';
+    return length > 0;
 }
 
-static mst_status find(const char *name, char *path, size_t size) {
+static bool find_beside(search *s, const char *name) {
+    char self[2048], folder[4096];
+    if (!find_self(self, sizeof self)) return false;
+    const char *slash = strrchr(self, '/');
+    const int length = slash ? (int)(slash - self) : 1;
+    snprintf(folder, sizeof folder, "%.*s/muster", length, slash ? self : ".");
+    return is_in(s, folder, strlen(folder), name);
+}
+
+static mst_status find(const char *name, search *s) {
     const char *folders = getenv("MUSTER_MODULE_PATH");
+    *s = (search){.error = 0};
     for (const char *at = folders; at && *at;) {
         const size_t length = strcspn(at, ":");
-        if (is_file(at, length, name, path, size)) return MST_OK;
+        if (is_in(s, at, length, name)) return MST_OK;
         at += length + (at[length] == ':');
     }
-    if (find_beside(name, path, size)) return MST_OK;
+    if (find_beside(s, name)) return MST_OK;
+    if (s->error)
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "cannot look for module '%s': '%s': %s: make its folder readable, or take it out of "
+                        "MUSTER_MODULE_PATH",
+                        name, s->unreadable, strerror(s->error));
     return MST_FAIL(MST_NOT_FOUND,
                     "there is no module '%s': libmuster-%s.so is neither in MUSTER_MODULE_PATH nor in the folder "
                     "'muster' beside the library",
@@ -79,17 +109,12 @@ static mst_status open_module(const char *path) {
     return status;
 }
 
-static mst_status load(const char *name) {
-    char path[4096];
-    MST_TRY(find(name, path, sizeof path));
-    return open_module(path);
-}
-
 static mst_status need(const char *name) {
     for (int64_t i = 0; i < num_modules; i++)
         if (strcmp(modules[i].name, name) == 0) return mst_failure_restore(&modules[i].failure);
-    mst_status status = load(name);
-    if (status == MST_NOT_FOUND) return status; /* it may be there next time */
+    search where;
+    MST_TRY(find(name, &where)); /* it may be there next time */
+    mst_status status = open_module(where.path);
     mst_failure failure;
     mst_failure_keep(&failure, status);
     MST_TRY(mst_grow(&modules, sizeof *modules, num_modules + 1, &capacity));

@@ -349,7 +349,7 @@ mst_status mst_plan_commit(mst_plan *plan) {
     c.variable_of = malloc(values * sizeof *c.variable_of);
     c.accesses = malloc(values * sizeof *c.accesses);
     c.after_write = calloc((size_t)plan->num_nodes + 1, sizeof *c.after_write);
-    int32_t *order = malloc(((size_t)plan->num_order + 1) * sizeof *order);
+    int32_t *order = calloc((size_t)plan->num_order + 1, sizeof *order);
     mst_status status = c.variable_of && c.accesses && c.after_write && order ? MST_OK : no_memory();
     if (!status) {
         memset(c.variable_of, -1, values * sizeof *c.variable_of);

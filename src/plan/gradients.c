@@ -98,7 +98,7 @@ static mst_status collect_rows(mst_lowering *l, int32_t value, rows *out) {
     return MST_OK;
 }
 
-static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows *sources, int32_t device,
+static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows *sources, int32_t gradient,
                                mst_gradient_part *out) {
     const mst_shape shape = *mst_lowering_shape(l, v);
     int64_t indices = 0;
@@ -107,11 +107,11 @@ static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows
         indices += mst_shape_count(l->plan->value[sources->value[i]].spec.shape);
     const mst_sum_rows_options options = {.num_rows = shape.dim[0]};
     const int64_t bound = indices < shape.dim[0] ? indices : shape.dim[0];
-    mst_spec dst[2] = {{.dtype = l->plan->value[sources->value[0]].spec.dtype, .shape = shape}, {.dtype = MST_I64}};
+    mst_spec dst[2] = {{.dtype = l->plan->value[gradient].spec.dtype, .shape = shape}, {.dtype = MST_I64}};
     dst[0].shape.dim[0] = bound;
     dst[1].shape = mst_shape_make(1, (const int64_t[]){1 + bound});
     MST_TRY(mst_lowering_node(l, &mst_op_sum_rows, "rows", &options, sizeof options, (int)sources->count,
-                              sources->value, 2, dst, device, &added));
+                              sources->value, 2, dst, mst_lowering_device(l, gradient), &added));
     out->value = l->plan->node[added].dst;
     out->second = out->value + 1;
     return MST_OK;
@@ -126,7 +126,7 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
         p->leaf = (mst_leaf){i, 1};
         sources.count = 0;
         status = collect_rows(l, v->gradient[i], &sources);
-        if (!status) status = add_sum_rows(l, v, &sources, mst_lowering_device(l, v->gradient[i]), p);
+        if (!status) status = add_sum_rows(l, v, &sources, v->gradient[i], p);
     }
     free(sources.value);
     return status;

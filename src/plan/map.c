@@ -21,13 +21,16 @@ static mst_status grow(mst_map *map) {
 }
 
 int32_t *mst_map_at(mst_map *map, int32_t a, int32_t b, int32_t initial) {
-    if (2 * map->count >= map->capacity && grow(map)) return NULL;
+    if (!map->capacity && grow(map)) return NULL;
     const uint64_t key = ((uint64_t)(uint32_t)a << 32 | (uint32_t)b) + 1;
     struct mst_map_slot *slot = find(map, key);
-    if (!slot->key) {
-        *slot = (struct mst_map_slot){key, initial};
-        map->count++;
+    if (slot->key) return &slot->value;
+    if (2 * map->count >= map->capacity) {
+        if (grow(map)) return NULL;
+        slot = find(map, key);
     }
+    *slot = (struct mst_map_slot){key, initial};
+    map->count++;
     return &slot->value;
 }
 

@@ -38,7 +38,7 @@ static mst_status make_instances(mst_plan *plan) {
         plan->instance_of[plan->order[k]] = (int32_t)count;
         count += parts_of(plan, &plan->node[plan->order[k]]);
     }
-    plan->instance = malloc(((size_t)count + 1) * sizeof *plan->instance);
+    plan->instance = calloc((size_t)count + 1, sizeof *plan->instance);
     if (!plan->instance) return no_memory();
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];

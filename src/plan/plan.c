@@ -17,15 +17,16 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
                         int32_t *out) {
     if (plan->num_nodes >= INT32_MAX / 2 || plan->num_values >= INT32_MAX / 2 - node->num_dst)
         return MST_FAIL(MST_INVALID, "plan: more than %d nodes", INT32_MAX / 2);
+    /* copied before the arrays grow: a source may be a field of a node, which then moves */
+    mst_plan_node added = *node;
+    added.src = mst_arena_copy(&plan->memory, src, (size_t)node->num_src * sizeof *src);
+    added.control = mst_arena_copy(&plan->memory, node->control, (size_t)node->num_control * sizeof *src);
+    if (!added.src || !added.control) return no_memory();
     MST_TRY(mst_grow(&plan->node, sizeof *plan->node, plan->num_nodes + 1, &plan->node_capacity));
-    MST_TRY(mst_grow(&plan->value, sizeof *plan->value, plan->num_values + node->num_dst, &plan->value_capacity));
-    mst_plan_node *added = &plan->node[plan->num_nodes];
-    *added = *node;
-    added->src = mst_arena_copy(&plan->memory, src, (size_t)node->num_src * sizeof *src);
-    added->control = mst_arena_copy(&plan->memory, node->control, (size_t)node->num_control * sizeof *src);
-    if (!added->src || !added->control) return no_memory();
-    added->dst = (int32_t)plan->num_values;
-    for (int i = 0; i < node->num_dst; i++) {
+    MST_TRY(mst_grow(&plan->value, sizeof *plan->value, plan->num_values + added.num_dst, &plan->value_capacity));
+    added.dst = (int32_t)plan->num_values;
+    plan->node[plan->num_nodes] = added;
+    for (int i = 0; i < added.num_dst; i++) {
         int32_t value = (int32_t)plan->num_values++;
         plan->value[value] =
             (mst_plan_value){.spec = dst[i], .node = (int32_t)plan->num_nodes, .root = value, .index = -1};

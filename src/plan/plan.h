@@ -209,7 +209,8 @@ mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed)
 
 /* ---- what passes share ---- */
 
-/** Appends a node with NUM_DST values after it; sources and control sources are copied. */
+/** Appends a node with NUM_DST values after it; sources and control sources are copied. NODE and SRC may be
+ *  parts of the plan, DST may not. */
 MST_CHECKED mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t *src, const mst_spec *dst,
                                     int32_t *out);
 /** Appends a variable node for a copy of VARIABLE on DEVICE (OF_DOMAIN: in its domain); *OUT is its value. */

@@ -321,14 +321,14 @@ static mst_status add_local(mst_lowering *l, int32_t set, int32_t domain, local 
 static mst_status lower_sets(mst_lowering *l) {
     int32_t num_locals = 0, count = 0;
     for (int32_t i = 0; i < l->num_sets; i++) num_locals += l->sets[i].num_domains;
-    local *locals = calloc((size_t)num_locals, sizeof *locals);
+    local *locals = calloc((size_t)num_locals + 1, sizeof *locals);
     if (!locals) return no_memory();
     mst_status status = MST_OK;
     for (int32_t i = 0; i < l->num_sets && !status; i++) {
         if (l->sets[i].num_domains > 1) status = mst_lowering_scatter(l, i);
         for (int32_t d = 0; d < l->sets[i].num_domains && !status; d++) status = add_local(l, i, d, &locals[count++]);
     }
-    if (!status && mst_lowering_clips(l)) status = add_clipping(l, locals, count);
+    if (!status && count && mst_lowering_clips(l)) status = add_clipping(l, locals, count);
     for (int32_t i = 0; i < count && !status; i++) status = add_step(l, &locals[i]);
     for (int32_t i = 0; i < count; i++) free(locals[i].src.value);
     free(locals);

@@ -14,9 +14,9 @@ typedef struct worker {
     mst_line done;      /* frames that the device has left */
     mst_executor *executor;
     int device;
-    uint64_t points; /* what its line is when all frames on the queue are done */
-    mst_frame **queue;
-    bool *given_up; /* by place: the caller of device 0 left before its turn */
+    uint64_t points;   /* what its line is when all frames on the queue are done */
+    mst_frame **queue; /* NULL: nothing more to come */
+    bool *given_up;    /* by place: the caller of device 0 left before its turn */
     pthread_mutex_t lock;
     pthread_t thread;
     bool started;
@@ -28,7 +28,9 @@ struct mst_executor {
     const mst_devices *devices;
     bool pin, spin, runs_all; /* has a thread for device 0 too */
     int num_frames;
-    atomic_bool quit;
+    _Atomic int users; /* the owner and the threads; the last to leave frees all */
+    void (*ended)(void *owner);
+    void *owner;
     mst_line *lines;  /* by device */
     worker *workers;  /* one a device; that of device 0 has no thread, its callers run it */
     pthread_t caller; /* who made it, */
@@ -48,6 +50,27 @@ static void pin(const worker *w) {
     }
 }
 
+static void free_executor(mst_executor *e) {
+    for (int i = 0; i < e->devices->count; i++) {
+        mst_team_destroy(e->workers[i].team);
+        free(e->workers[i].queue);
+        free(e->workers[i].given_up);
+        pthread_mutex_destroy(&e->workers[i].lock);
+    }
+    free(e->lines);
+    free(e->workers);
+    free(e);
+}
+
+/* Of the owner, and of each thread at its end. */
+static void leave(mst_executor *e) {
+    if (atomic_fetch_sub(&e->users, 1) > 1) return;
+    void (*ended)(void *) = e->ended;
+    void *owner = e->owner;
+    free_executor(e);
+    if (ended) ended(owner);
+}
+
 /* oneDNN does what it does on the calling thread: work is shared out by mst_parallel. */
 static void *work(void *context) {
     worker *w = context;
@@ -57,13 +80,14 @@ static void *work(void *context) {
     pin(w);
     for (uint64_t number = 1;; number++) {
         mst_line_wait(&w->submitted, number, MST_NEVER, e->spin);
-        if (atomic_load(&e->quit)) break;
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
+        if (!frame) break;
         mst_frame_run(frame, w->device, e->lines);
         mst_line_advance(&w->done, number);
         mst_frame_leave(frame);
     }
     mst_line_advance(&w->ended, 1);
+    leave(e);
     return NULL;
 }
 
@@ -78,9 +102,11 @@ static mst_status start(worker *w) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    atomic_fetch_add(&w->executor->users, 1);
     w->started = pthread_create(&w->thread, NULL, work, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (w->started) return MST_OK;
+    atomic_fetch_sub(&w->executor->users, 1);
     return MST_FAIL(MST_OUT_OF_MEMORY,
                     "cannot start a thread for %s: allow more threads (ulimit -u) or use fewer devices",
                     w->executor->devices->device[w->device].text);
@@ -118,6 +144,7 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
     e->spin = mst_executor_spins(devices);
     e->num_frames = num_frames;
     e->runs_all = runs_all;
+    atomic_store(&e->users, 1);
     mst_status status = MST_OK;
     for (int i = 0; i < devices->count && !status; i++) status = make_worker(e, i);
     if (!status && e->pin && !runs_all) {
@@ -126,42 +153,35 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
         status = mst_bind_thread(devices->device[0].first_core, devices->device[0].num_threads);
     }
     if (status)
-        mst_executor_destroy(e, 0);
+        mst_executor_destroy(e, 0, NULL, NULL);
     else
         *out = e;
     return status;
 }
 
-bool mst_executor_destroy(mst_executor *e, double seconds) {
-    if (!e) return true;
-    atomic_store(&e->quit, true);
+void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *owner), void *owner) {
+    e->ended = ended;
+    e->owner = owner;
     const int64_t deadline = mst_clock_after(seconds);
-    bool all = true;
-    for (int i = 0; i < e->devices->count; i++)
-        if (e->workers[i].started) mst_line_add(&e->workers[i].submitted, 1);
+    if (e->binding) mst_restore_binding(e->binding, pthread_equal(pthread_self(), e->caller) != 0);
+    for (int i = 0; i < e->devices->count; i++) {
+        worker *w = &e->workers[i];
+        if (!w->started) continue;
+        const uint64_t number = mst_line_value(&w->submitted) + 1;
+        w->queue[number % (uint64_t)e->num_frames] = NULL;
+        mst_line_advance(&w->submitted, number);
+    }
     for (int i = 0; i < e->devices->count; i++) {
         worker *w = &e->workers[i];
         if (!w->started) continue;
         /* idle threads end at once, whatever the deadline */
         const bool idle = mst_line_value(&w->done) + 1 == mst_line_value(&w->submitted);
-        if (!mst_line_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true)) {
+        if (mst_line_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true))
+            pthread_join(w->thread, NULL);
+        else
             pthread_detach(w->thread);
-            all = false;
-            continue;
-        }
-        pthread_join(w->thread, NULL);
     }
-    if (!all) return false;
-    if (e->binding) mst_restore_binding(e->binding, pthread_equal(pthread_self(), e->caller) != 0);
-    for (int i = 0; i < e->devices->count; i++) {
-        mst_team_destroy(e->workers[i].team);
-        free(e->workers[i].queue);
-        free(e->workers[i].given_up);
-    }
-    free(e->lines);
-    free(e->workers);
-    free(e);
-    return true;
+    leave(e);
 }
 
 mst_team *mst_executor_team(const mst_executor *e, int device) {

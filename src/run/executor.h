@@ -15,9 +15,10 @@ typedef struct mst_executor mst_executor;
  *  callers need not stay with it; else they run it themselves, which is some microseconds quicker. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,
                                            int num_frames, bool runs_all, mst_executor **out);
-/** Ends the threads. False where one did not leave its frame within SECONDS: then it is left alone, with what it works
- *  on, and so must be whatever that is. */
-bool mst_executor_destroy(mst_executor *executor, double seconds);
+/** Ends the threads and calls ENDED (may be NULL) with OWNER, whose memory the devices use. Where a device does not
+ * leave its frame within SECONDS, the call returns all the same, and the last device to come back frees the executor
+ * and calls ENDED on its own thread. */
+void mst_executor_destroy(mst_executor *executor, double seconds, void (*ended)(void *owner), void *owner);
 /** Puts FRAME, whose plan or job is set, on the queues of DEVICES; called by one thread at a time. */
 void mst_executor_submit(mst_executor *executor, mst_frame *frame, const int32_t *devices, int32_t num_devices);
 /** Runs device 0's part of FRAME, which has one, on the calling thread, in its turn. */

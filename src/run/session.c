@@ -27,8 +27,27 @@ static mst_status check_options(mst_session *session) {
     return MST_OK;
 }
 
+static mst_status make_frame(mst_session *session, mst_frame *frame) {
+    const size_t devices = (size_t)session->devices.count;
+    frame->base = calloc(devices, sizeof *frame->base);
+    frame->at = calloc(devices, sizeof *frame->at);
+    if (!frame->base || !frame->at) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    frame->devices = &session->devices;
+    frame->copied = &session->copied;
+    frame->check_numerics = session->options.check_numerics;
+    frame->spin = mst_executor_spins(&session->devices);
+    pthread_mutex_init(&frame->lock, NULL);
+    return MST_OK;
+}
+
+static void free_frame(mst_frame *frame) {
+    free(frame->base);
+    free(frame->at);
+    pthread_mutex_destroy(&frame->lock);
+}
+
 static mst_status make_slots(mst_session *session) {
-    const size_t devices = (size_t)session->devices.count, slots = (size_t)session->options.num_frames;
+    const size_t slots = (size_t)session->options.num_frames;
     session->slots = aligned_alloc(_Alignof(mst_slot), slots * sizeof *session->slots);
     if (!session->slots) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
     memset(session->slots, 0, slots * sizeof *session->slots);
@@ -37,16 +56,9 @@ static mst_status make_slots(mst_session *session) {
         mst_slot *slot = &session->slots[i];
         slot->session = session;
         slot->generation = 1;
-        slot->arena = calloc(devices, sizeof *slot->arena);
-        slot->frame.base = calloc(devices, sizeof *slot->frame.base);
-        slot->frame.at = calloc(devices, sizeof *slot->frame.at);
-        if (!slot->arena || !slot->frame.base || !slot->frame.at)
-            return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
-        slot->frame.devices = &session->devices;
-        slot->frame.copied = &session->copied;
-        slot->frame.check_numerics = session->options.check_numerics;
-        slot->frame.spin = mst_executor_spins(&session->devices);
-        pthread_mutex_init(&slot->frame.lock, NULL);
+        slot->arena = calloc((size_t)session->devices.count, sizeof *slot->arena);
+        if (!slot->arena) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+        MST_TRY(make_frame(session, &slot->frame));
     }
     return MST_OK;
 }
@@ -75,6 +87,7 @@ static mst_status create(mst_session *session) {
     else
         MST_TRY(mst_store_create(&session->store));
     MST_TRY(make_slots(session));
+    MST_TRY(make_frame(session, &session->job));
     session->host = (mst_plan_host){.devices = &session->devices, .options = o};
     /* one more than steps: a job may be on the queues too */
     return mst_executor_create(&session->devices, o, session->num_slots + 1, runs_all, &session->executor);
@@ -82,8 +95,9 @@ static mst_status create(mst_session *session) {
 
 mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     *out = NULL;
-    mst_session *session = calloc(1, sizeof *session);
+    mst_session *session = aligned_alloc(_Alignof(mst_session), sizeof *session);
     if (!session) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    memset(session, 0, sizeof *session);
     if (options) session->options = *options;
     session->graph = graph;
     init_lock(session);
@@ -102,21 +116,18 @@ static void free_slot(mst_session *session, mst_slot *slot) {
         mst_pages_free(slot->arena[d].staging, (size_t)slot->arena[d].staging_bytes);
     }
     free(slot->arena);
-    free(slot->frame.base);
-    free(slot->frame.at);
+    free_frame(&slot->frame);
     free(slot->feeds);
     free(slot->outputs);
-    pthread_mutex_destroy(&slot->frame.lock);
 }
 
-void mst_session_destroy(mst_session *session) {
-    if (!session) return;
-    /* a device that does not come back from a kernel keeps all that it works with */
-    if (!mst_executor_destroy(session->executor, session->options.timeout)) return;
+static void free_session(void *owner) {
+    mst_session *session = owner;
     while (session->num_plans) mst_session_forget_plan(session, session->plans[0]);
     for (int64_t i = 0; i < session->num_used; i++)
         mst_copy_release(session->store, session->used[i].state, session->used[i].copy);
     for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);
+    free_frame(&session->job);
     mst_devices_free(&session->devices);
     mst_store_release(session->store);
     mst_map_free(&session->copies);
@@ -128,6 +139,13 @@ void mst_session_destroy(mst_session *session) {
     free(session->state_bytes);
     free(session->constant_bytes);
     free(session);
+}
+
+void mst_session_destroy(mst_session *session) {
+    if (session && session->executor)
+        mst_executor_destroy(session->executor, session->options.timeout, free_session, session);
+    else if (session)
+        free_session(session);
 }
 
 mst_store *mst_session_store(const mst_session *session) {
@@ -405,30 +423,18 @@ static void job_left(mst_frame *frame) {
 mst_status mst_session_job(mst_session *session, mst_status (*function)(void *context, int device), void *context) {
     const int32_t count = session->devices.count;
     int32_t *devices = malloc((size_t)count * sizeof *devices);
-    mst_frame *frame = aligned_alloc(_Alignof(mst_frame), sizeof *frame);
-    if (frame) memset(frame, 0, sizeof *frame);
-    if (frame) frame->base = calloc((size_t)count, sizeof *frame->base);
-    if (!devices || !frame || !frame->base) {
-        if (frame) free(frame->base);
-        free(frame);
-        free(devices);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
-    }
+    if (!devices) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
     for (int32_t i = 0; i < count; i++) devices[i] = i;
-    frame->devices = &session->devices;
+    mst_frame *frame = &session->job;
     frame->job = function;
     frame->job_context = context;
     frame->deadline = MST_NEVER;
-    frame->number = 1;
+    frame->number++;
     frame->release = job_left;
-    pthread_mutex_init(&frame->lock, NULL);
-    mst_line_advance(&frame->ready, 1);
+    mst_line_advance(&frame->ready, frame->number);
     mst_executor_submit(session->executor, frame, devices, count);
     mst_executor_run_own(session->executor, frame);
     mst_line_wait(&frame->left, frame->number, MST_NEVER, true);
-    pthread_mutex_destroy(&frame->lock);
-    free(frame->base);
-    free(frame);
     free(devices);
     return MST_OK;
 }

@@ -90,6 +90,8 @@ struct mst_session {
     pthread_cond_t slot_is_free;
     mst_slot *slots;
     int num_slots;
+    mst_frame job; /**< of mst_session_job. Lives as long as the session: the last device to leave still reads the
+                        line on which the caller has just seen that all have left */
     mst_cached_plan **plans; /**< the last used first */
     int64_t num_plans, plan_capacity, plans_made;
     mst_map copies; /**< (number of the entry, device or, for a domain's copy, -1 - its first device) -> used */

@@ -148,13 +148,13 @@ static mst_status place_all(mst_session *session, mst_cached_plan *cached, const
         const mst_variable_options *o = options_of(state);
         const int64_t index = state - plan->state;
         int32_t *used;
-        bool found = false;
         MST_TRY(mst_store_declare(session->store, o->container, state->variable->name, (mst_state_kind)o->kind,
                                   &state->variable->dst[0], &cached->state[index]));
         if (b->count && !are_together(session, b->plan_state[0], state)) MST_TRY(place_batch(session, cached, b));
         MST_TRY(find_used(session, state, cached->state[index], &used));
-        if (*used < 0) MST_TRY(find_elsewhere(session, state, cached->state[index], &found));
-        if (*used >= 0 || found) continue;
+        bool found = *used >= 0; /* read now: noting a copy moves the places */
+        if (!found) MST_TRY(find_elsewhere(session, state, cached->state[index], &found));
+        if (found) continue;
         b->plan_state[b->count] = state;
         b->state[b->count++] = cached->state[index];
         b->bytes += (int64_t)mst_align(cached->state[index]->bytes);

@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,7 +192,7 @@ mst_state *mst_store_find(mst_store *store, const char *container, const char *n
     if (!container) container = "";
     const size_t size = strlen(container) + strlen(name) + sizeof SEPARATOR;
     if (size > sizeof few && !(key = malloc(size))) return NULL;
-    strcpy(stpcpy(stpcpy(key, container), SEPARATOR), name);
+    snprintf(key, size, "%s" SEPARATOR "%s", container, name);
     pthread_mutex_lock(&store->lock);
     mst_state *state = find(store, key);
     pthread_mutex_unlock(&store->lock);

@@ -317,7 +317,7 @@ static void kernel_that_never_returns_does_not_keep_the_caller(void **state) {
             EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:2/1", .timeout = 0.1}, &session));
             EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_DEADLINE, "'closed' (gate)");
             EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_DEADLINE, "has not come back");
-            if (destroyed) mst_session_destroy(session); /* its memory stays with the thread that is stuck */
+            if (destroyed) mst_session_destroy(session); /* its memory goes when the kernel has come back */
             atomic_store(&is_open, true);
             usleep(20000);
             if (!destroyed) { /* it has come back */

@@ -329,7 +329,7 @@ static void mistakes_are_kept_on_the_graph(void **state) {
 static void clip_on(const char *first, const char *second, mst_tensor *out[2]) {
     mst_graph *g = engine_graph();
     const char *device[] = {first, second};
-    mst_value w[2], loss[2];
+    mst_value w[2] = {MST_NONE, MST_NONE}, loss[2] = {MST_NONE, MST_NONE};
     for (int i = 0; i < 2; i++)
         mst_with_device (g, engine_here(device[i])) {
             w[i] = mst_variable(g, i ? "b" : "a", mst_random_uniform(g, MST_SHAPE(300, 200), .low = -1, .high = 1));

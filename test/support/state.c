@@ -20,7 +20,7 @@ static bool next(const mst_snapshot *snapshot, bool versions, int64_t *i, mst_st
 
 void state_expect_same(const char *what, const mst_snapshot *got, const mst_snapshot *wanted, bool versions) {
     for (int64_t i = 0, k = 0;; i++, k++) {
-        mst_state_info a, b;
+        mst_state_info a = {0}, b = {0};
         const bool more = next(got, versions, &i, &a), more_wanted = next(wanted, versions, &k, &b);
         if (!more && !more_wanted) return;
         if (more != more_wanted || strcmp(a.container, b.container) != 0 || strcmp(a.name, b.name) != 0)

@@ -263,7 +263,7 @@ static void MST_NAME(tiles)(const update *u, int32_t k, int64_t at, int64_t coun
         const int64_t size = end - at < TILE ? end - at : TILE;
         int32_t leaf = 0;
         const T *sum = gradient;
-        if (gradient)
+        if (v->kind != MST_GRADIENT_DENSE)
             gradient += size;
         else
             sum = MST_NAME(sum_tile)(u, v, piece, 0, o->num_shards, &leaf, at, size, buffer);

@@ -153,7 +153,7 @@ static dnnl_status_t create(const mst_product_shape *shape, mst_primitive **out)
 
 /* ---- the table ---- */
 
-/* SHAPE without what is behind its dimensions: equal shapes have equal bytes. */
+/* SHAPE with zeros behind its dimensions: the arrays of equal shapes have equal bytes. */
 static void normalize(const mst_product_shape *shape, mst_product_shape *out) {
     memset(out, 0, sizeof *out);
     out->ndim = shape->ndim;
@@ -174,6 +174,11 @@ static mst_primitive **bucket_of(const mst_product_shape *shape) {
     return &table[h >> 32 & (BUCKETS - 1)];
 }
 
+static bool are_equal(const mst_product_shape *a, const mst_product_shape *b) {
+    return a->ndim == b->ndim && a->has_bias == b->has_bias && memcmp(a->dim, b->dim, sizeof a->dim) == 0 &&
+           memcmp(a->stride, b->stride, sizeof a->stride) == 0;
+}
+
 dnnl_status_t mst_primitive_get(const mst_product_shape *shape, mst_primitive **out) {
     mst_product_shape key;
     dnnl_status_t status = dnnl_success;
@@ -181,7 +186,7 @@ dnnl_status_t mst_primitive_get(const mst_product_shape *shape, mst_primitive **
     mst_primitive **bucket = bucket_of(&key);
     pthread_mutex_lock(&lock);
     mst_primitive *p = *bucket;
-    while (p && memcmp(&p->shape, &key, sizeof key) != 0) p = p->next;
+    while (p && !are_equal(&p->shape, &key)) p = p->next;
     if (p) {
         p->references++;
     } else {
