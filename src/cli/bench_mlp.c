@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,6 +249,39 @@ static bool train(const char *devices, const char *strategy, int batch, int64_t 
     return start_training(&c, devices, strategy, batch, steps) && finish_training(&c, out);
 }
 
+/* ---- beside others ---- */
+
+static int machine_cores(void) {
+    mst_machine machine;
+    mst_machine_read(&machine);
+    return machine.num_cores;
+}
+
+static pid_t start_busy(void) {
+    const pid_t pid = fork();
+    volatile unsigned turns = 0;
+    while (pid == 0) turns++;
+    return pid;
+}
+
+/* One device of all cores against one of one thread, while every other core is busy with something else. */
+static double beside_busy(int64_t steps) {
+    enum { MOST_BUSY = 255 };
+    pid_t busy[MOST_BUSY];
+    const int cores = machine_cores();
+    int num_busy = 0;
+    while (num_busy < cores - 1 && num_busy < MOST_BUSY && (busy[num_busy] = start_busy()) > 0) num_busy++;
+    char all[32];
+    snprintf(all, sizeof all, "cpu:1/%d", cores);
+    measured many = {0}, one = {0};
+    const bool good = train(all, "one", BATCH, steps, &many) && train("cpu:1/1", "one", BATCH, steps, &one);
+    for (int i = 0; i < num_busy; i++) {
+        kill(busy[i], SIGKILL);
+        waitpid(busy[i], NULL, 0);
+    }
+    return good && one.examples_per_sec > 0 ? many.examples_per_sec / one.examples_per_sec : 0;
+}
+
 /* The sums of the rates of two processes that run at the same time. */
 static bool train_pair(int64_t steps, rate *out) {
     child first, second;
@@ -314,6 +348,7 @@ enum {
     MIRRORED_TO_PAIR,
     MIRRORED_TO_PAIR_BEST,
     MIRRORED_TO_PRODUCTS,
+    BESIDE_BUSY,
     FIRST_STEP,
     PEAK,
     PLAN,
@@ -351,6 +386,7 @@ static bench_row rows[NUM_ROWS] = {
         BENCH_AT_LEAST("mirrored_to_pair_best", "  the same, best tenth of windows of 50 steps", "x", 1),
     [MIRRORED_TO_PRODUCTS] =
         BENCH_AT_LEAST("mirrored_to_products", "mirrored / bare sgemm calls and nothing else", "x", 0),
+    [BESIDE_BUSY] = BENCH_AT_LEAST("beside_busy", "one device of all cores / one thread, other cores busy", "x", 0.9),
     [FIRST_STEP] = BENCH_AT_MOST("first_step", "process start to end, one step, data read from gzip", "s", 0.3),
     [PEAK] = BENCH_AT_MOST("peak", "peak memory beyond the data as stored", "MB", 60),
     [PLAN] = BENCH_AT_MOST("plan", "plan of a graph of 100,000 nodes, and its first run", "s", 2),
@@ -393,6 +429,8 @@ static bool measure_round(double seconds, int64_t steps) {
     mirrored.examples_per_sec = (mirrored.examples_per_sec + again.examples_per_sec) / 2;
     mirrored.best = (mirrored.best + again.best) / 2;
     if (!train("cpu:1/1", "one", BATCH, 1, &first)) return false;
+    const double beside = beside_busy(steps / 4);
+    if (beside > 0) bench_add(&rows[BESIDE_BUSY], beside);
     const double data_mb = 60000.0 * (28 * 28 + 1) / 1e6;
     bench_add(&rows[BARE], limit.mean);
     bench_add(&rows[PRODUCTS], products);

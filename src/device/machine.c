@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "device/quota.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t topology;
 static hwloc_cpuset_t allowed; /* what this process is bound to (taskset), at most all */
+static double quota;           /* cores' worth of time, of a container; 0: no limit */
 
 static void load(void) {
+    quota = mst_cpu_quota("/sys/fs/cgroup", "/proc/self/cgroup");
     if (hwloc_topology_init(&topology)) return;
     /* only what is used: devices on buses take most of the time of a full discovery */
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -40,6 +43,7 @@ int mst_num_cores(void) {
     int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, allowed, HWLOC_OBJ_CORE);
     /* a container may allow single hardware threads and no whole core */
     if (cores < 1) cores = hwloc_bitmap_weight(allowed);
+    if (quota > 0 && cores > (int)(quota + 0.5)) cores = (int)(quota + 0.5);
     return cores > 0 ? cores : 1;
 }
 

@@ -1,0 +1,99 @@
+/* The share of the processor that a container has, from files as the kernel shows them. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+#include "device/quota.h"
+
+typedef struct machine {
+    char folder[64], groups[128], membership[128];
+} machine;
+
+static void write_file(const machine *m, const char *name, const char *text) {
+    char path[512], command[600];
+    snprintf(path, sizeof path, "%s/%s", m->folder, name);
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s')\"", path);
+    assert_int_equal(system(command), 0);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static machine begin(const char *membership) {
+    machine m = {"/tmp/muster-quota-XXXXXX", "", ""};
+    assert_non_null(mkdtemp(m.folder));
+    snprintf(m.groups, sizeof m.groups, "%s/groups", m.folder);
+    snprintf(m.membership, sizeof m.membership, "%s/membership", m.folder);
+    write_file(&m, "membership", membership);
+    return m;
+}
+
+static double end(const machine *m) {
+    char command[128];
+    const double quota = mst_cpu_quota(m->groups, m->membership);
+    snprintf(command, sizeof command, "rm -r '%s'", m->folder);
+    assert_int_equal(system(command), 0);
+    return quota;
+}
+
+static void without_limits_there_is_none(void **state) {
+    (void)state;
+    machine m = begin("0::/user.slice/session\n");
+    assert_true(end(&m) == 0);
+    m = begin("0::/user.slice/session\n");
+    write_file(&m, "groups/user.slice/session/cpu.max", "max 100000\n");
+    assert_true(end(&m) == 0);
+    m = begin("");
+    unlink(m.membership);
+    assert_true(end(&m) == 0);
+}
+
+static void limit_of_the_group_or_of_one_around_it_counts(void **state) {
+    (void)state;
+    machine m = begin("0::/kubepods/pod\n");
+    write_file(&m, "groups/kubepods/pod/cpu.max", "50000 100000\n");
+    assert_true(end(&m) == 0.5);
+    m = begin("0::/kubepods/pod\n");
+    write_file(&m, "groups/kubepods/cpu.max", "150000 100000\n");
+    write_file(&m, "groups/kubepods/pod/cpu.max", "400000 100000\n");
+    assert_true(end(&m) == 1.5);
+    /* as a container sees it that has a tree of its own */
+    m = begin("0::/\n");
+    write_file(&m, "groups/cpu.max", "300000 100000\n");
+    assert_true(end(&m) == 3);
+    m = begin("0::/../../elsewhere\n");
+    write_file(&m, "groups/cpu.max", "200000 100000\n");
+    assert_true(end(&m) == 2);
+}
+
+static void limits_of_version_1_count(void **state) {
+    (void)state;
+    machine m = begin("11:memory:/docker/1\n4:cpu,cpuacct:/docker/1\n0::/\n");
+    write_file(&m, "groups/cpu/docker/1/cpu.cfs_quota_us", "25000\n");
+    write_file(&m, "groups/cpu/docker/1/cpu.cfs_period_us", "100000\n");
+    assert_true(end(&m) == 0.25);
+    m = begin("4:cpuacct,cpu:/docker/1\n");
+    write_file(&m, "groups/cpu/docker/1/cpu.cfs_quota_us", "-1\n");
+    write_file(&m, "groups/cpu/docker/1/cpu.cfs_period_us", "100000\n");
+    assert_true(end(&m) == 0);
+}
+
+static void lines_of_no_form_count_for_nothing(void **state) {
+    (void)state;
+    machine m = begin("nothing\n::\n0:\n4:cpu\n");
+    write_file(&m, "groups/cpu.max", "many 5\n");
+    assert_true(end(&m) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_limits_there_is_none),
+        cmocka_unit_test(limit_of_the_group_or_of_one_around_it_counts),
+        cmocka_unit_test(limits_of_version_1_count),
+        cmocka_unit_test(lines_of_no_form_count_for_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
