@@ -28,10 +28,25 @@ typedef struct block {
     void *context;
 } block;
 
+/* Whether the others help or hinder: a core that is busy with another program keeps a member, and with it a run that
+ * all wait for. Over some milliseconds of jobs, the time that they took is compared with what the caller would have
+ * needed alone, as its own runs show; where that is less, it works alone for a while, the longer the more often that
+ * happens. */
+typedef struct judgement {
+    int64_t spent; /* nanoseconds of jobs since the last judgement */
+    double alone;  /* that the caller would have needed for them */
+    int64_t pause; /* nanoseconds for which it works alone after the next judgement against the others */
+    int64_t until; /* when it asks them again */
+} judgement;
+
+static const double WORTH = 1.05; /* the clock and the others' runs are not that exact */
+enum { JUDGED_AFTER = 4 * 1000 * 1000, LEAST_PAUSE = 16 * 1000 * 1000, MOST_PAUSE = 256 * 1000 * 1000 };
+
 struct mst_team {
     mst_line begun;                    /* number of jobs given out */
     mst_line done;                     /* number of runs done, of all jobs */
     _Alignas(64) uint64_t runs_before; /* of all jobs before this one */
+    judgement judgement;
     atomic_bool failed;
     pthread_mutex_t lock; /* of what follows */
     int64_t failed_run;
@@ -66,7 +81,8 @@ static bool take(block *b, uint32_t job, uint32_t *run) {
     return true;
 }
 
-static void share(mst_team *team, uint32_t job, int number) {
+/* The runs that it did. */
+static uint64_t share(mst_team *team, uint32_t job, int number) {
     uint64_t done = 0;
     uint32_t run;
     for (int i = 0; i < team->size; i++) {
@@ -79,6 +95,7 @@ static void share(mst_team *team, uint32_t job, int number) {
         }
     }
     if (done) mst_line_add(&team->done, done);
+    return done;
 }
 
 static void *work(void *context) {
@@ -121,6 +138,7 @@ mst_status mst_team_create(int size, bool spin, void (*begun)(void *context, int
     pthread_mutex_init(&team->lock, NULL);
     team->size = size;
     team->spin = spin;
+    team->judgement.pause = LEAST_PAUSE;
     team->begin = begun;
     team->begin_context = context;
     team->members = members;
@@ -152,12 +170,8 @@ int mst_team_size(const mst_team *team) {
     return team ? team->size : 1;
 }
 
-mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body body, void *context) {
-    if (n <= 0) return MST_OK;
-    if (!team || team->size == 1 || n <= grain) return body(context, 0, n, 0);
-    while ((n + grain - 1) / grain > UINT32_MAX / 2) grain *= 2;
-    const uint64_t runs = (uint64_t)((n + grain - 1) / grain), size = (uint64_t)team->size;
-    const uint64_t job = mst_line_value(&team->begun) + 1;
+static void give_out(mst_team *team, int64_t n, int64_t grain, uint64_t runs, mst_team_body body, void *context) {
+    const uint64_t size = (uint64_t)team->size, job = mst_line_value(&team->begun) + 1;
     atomic_store_explicit(&team->failed, false, memory_order_relaxed);
     for (uint64_t i = 0; i < size; i++) {
         block *b = &team->blocks[i];
@@ -170,8 +184,42 @@ mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body 
         atomic_store_explicit(&b->ticket, job << 32 | b->count, memory_order_release);
     }
     mst_line_advance(&team->begun, job);
-    share(team, (uint32_t)job, 0);
+}
+
+static mst_status run_alone(int64_t n, int64_t grain, mst_team_body body, void *context) {
+    for (int64_t begin = 0; begin < n; begin += grain)
+        MST_TRY(body(context, begin, n - begin < grain ? n : begin + grain, 0));
+    return MST_OK;
+}
+
+/* A job of RUNS took from BEGUN to NOW, of which the caller worked until WORKED and did OWN runs. */
+static void judge(judgement *j, int64_t begun, int64_t worked, int64_t now, uint64_t runs, uint64_t own) {
+    j->spent += now - begun;
+    j->alone += (double)(worked - begun) * (double)runs / (double)(own ? own : 1);
+    if (j->spent < JUDGED_AFTER) return;
+    if ((double)j->spent > WORTH * j->alone) {
+        j->until = now + j->pause;
+        j->pause = j->pause < MOST_PAUSE ? 2 * j->pause : MOST_PAUSE;
+    } else {
+        j->pause = LEAST_PAUSE;
+    }
+    j->spent = 0;
+    j->alone = 0;
+}
+
+mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body body, void *context) {
+    if (n <= 0) return MST_OK;
+    if (!team || team->size == 1 || n <= grain) return body(context, 0, n, 0);
+    const int64_t begun = mst_clock_now();
+    if (begun < team->judgement.until) return run_alone(n, grain, body, context);
+    while ((n + grain - 1) / grain > UINT32_MAX / 2) grain *= 2;
+    const uint64_t runs = (uint64_t)((n + grain - 1) / grain);
+    give_out(team, n, grain, runs, body, context);
+    const uint64_t own = share(team, (uint32_t)mst_line_value(&team->begun), 0);
+    const int64_t worked = mst_clock_now();
     team->runs_before += runs;
+    const bool at_once = mst_line_value(&team->done) >= team->runs_before;
     mst_line_wait(&team->done, team->runs_before, MST_NEVER, team->spin);
+    judge(&team->judgement, begun, worked, at_once ? worked : mst_clock_now(), runs, own);
     return atomic_load(&team->failed) ? mst_failure_restore(&team->failure) : MST_OK;
 }

@@ -1,5 +1,6 @@
 /** Teams: threads that share the work of one. The caller is a member; the others wait between calls, awake for some
- *  microseconds and then asleep. They treat denormal numbers as 0 (base/denormal.h), as a step does.
+ *  microseconds and then asleep. Where they are so late, on a busy machine, that the caller alone is quicker, it works
+ *  alone for a while. They treat denormal numbers as 0 (base/denormal.h), as a step does.
  */
 #ifndef MUSTER_BASE_TEAM_H
 #define MUSTER_BASE_TEAM_H

@@ -235,6 +235,49 @@ static void members_take_denormal_numbers_as_zero(void **state) {
     mst_team_destroy(team);
 }
 
+/* ---- members that hinder ---- */
+
+enum { HINDERED_RUNS = 8 };
+
+typedef struct hindered {
+    bool hinders;          /* a run of another member takes long, as on a core that another program has */
+    atomic_int by_members; /* runs of others than the caller */
+} hindered;
+
+static mst_status spin_for(void *context, int64_t begin, int64_t end, int member) {
+    hindered *h = context;
+    (void)begin;
+    (void)end;
+    const int64_t until = mst_clock_now() + (member && h->hinders ? 3000000 : 50000);
+    while (mst_clock_now() < until) {
+    }
+    if (member) atomic_fetch_add(&h->by_members, 1);
+    return MST_OK;
+}
+
+/* Runs that others than the caller did in SECONDS of jobs. */
+static int help_of_members(mst_team *team, hindered *h, double seconds) {
+    atomic_store(&h->by_members, 0);
+    for (const int64_t end = mst_clock_after(seconds); mst_clock_now() < end;)
+        EXPECT_OK(mst_team_run(team, HINDERED_RUNS, 1, spin_for, h));
+    return atomic_load(&h->by_members);
+}
+
+static void members_that_hinder_are_left_out_for_a_while(void **state) {
+    (void)state;
+    mst_team *team = make_team(2, true, NULL, NULL);
+    hindered h = {.hinders = true};
+    help_of_members(team, &h, 0.5);
+    /* asked for some milliseconds in each quarter of a second */
+    assert_in_range(help_of_members(team, &h, 1), 0, 60);
+    h.hinders = false;
+    int helped = 0;
+    for (const int64_t end = mst_clock_after(LONG); helped < 200 && mst_clock_now() < end;)
+        helped = help_of_members(team, &h, 0.1);
+    assert_true(helped >= 200);
+    mst_team_destroy(team);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_is_done_once),
@@ -244,6 +287,7 @@ int main(void) {
         cmocka_unit_test(a_late_member_is_not_waited_for_and_helps_when_it_comes),
         cmocka_unit_test(the_error_is_that_of_the_first_run_that_fails),
         cmocka_unit_test(where_all_runs_fail_the_first_is_named),
+        cmocka_unit_test(members_that_hinder_are_left_out_for_a_while),
         cmocka_unit_test(members_take_denormal_numbers_as_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
