@@ -251,6 +251,13 @@ static void slots_have_names_and_initial_values(void **state) {
     }
 }
 
+static void address_of_what_a_macro_makes_can_be_taken(void **state) {
+    (void)state;
+    const mst_optimizer *sgd = &mst_sgd(.learning_rate = 0.25), *adam = &mst_adam();
+    assert_true(sgd->learning_rate == 0.25 && strcmp(sgd->rule, "sgd") == 0);
+    assert_true(adam->beta_2 == 0.999 && strcmp(adam->rule, "adam") == 0);
+}
+
 static void defaults_are_those_of_keras(void **state) {
     (void)state;
     assert_true(mst_sgd().learning_rate == 0.01);
@@ -314,6 +321,7 @@ int main(void) {
         cmocka_unit_test(each_rule_follows_its_formula_in_f32),
         cmocka_unit_test(tiles_do_not_show_in_the_bits),
         cmocka_unit_test(slots_have_names_and_initial_values),
+        cmocka_unit_test(address_of_what_a_macro_makes_can_be_taken),
         cmocka_unit_test(defaults_are_those_of_keras),
         cmocka_unit_test(every_optimizer_is_listed_and_passes_its_check),
         cmocka_unit_test(mistakes_are_named),
