@@ -35,7 +35,7 @@ typedef struct mst_schedule {
     double decay_rate;                     /**< exponential, inverse time */
     int64_t decay_steps;                   /**< all but piecewise */
     bool staircase;                        /**< exponential, inverse time */
-    double end;                            /**< polynomial: default 0.0001; for none, which 0 does not say, 1e-30 */
+    double end;                            /**< polynomial: default 0.0001; MST_ZERO for 0 */
     double power;                          /**< polynomial: default 1 */
     bool cycle;                            /**< polynomial */
     double alpha;                          /**< cosine: fraction of rate that stays, default 0 */

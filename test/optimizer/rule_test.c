@@ -271,6 +271,19 @@ static void defaults_are_those_of_keras(void **state) {
     assert_true(mst_adam(.beta_2 = 0.99).beta_2 == 0.99);
 }
 
+static void zero_that_is_given_is_no_default(void **state) {
+    (void)state;
+    mst_optimizer ftrl = mst_ftrl(.learning_rate_power = MST_ZERO, .initial_accumulator = MST_ZERO);
+    assert_true(ftrl.learning_rate_power == 0 && ftrl.initial_accumulator == 0);
+    assert_true(mst_adamw(.weight_decay = MST_ZERO).weight_decay == 0);
+    assert_true(mst_adam(.beta_1 = MST_ZERO).beta_1 == 0);
+    ftrl = mst_optimizer_named("ftrl", ftrl); /* also where defaults are filled in again */
+    assert_true(ftrl.learning_rate_power == 0);
+    EXPECT_OK(mst_optimizer_check(&ftrl));
+    const mst_schedule line = mst_polynomial_decay(.rate = 1, .decay_steps = 4, .end = MST_ZERO);
+    assert_true(mst_schedule_at(&line, 4) == 0);
+}
+
 static void every_optimizer_is_listed_and_passes_its_check(void **state) {
     (void)state;
     int count = 0;
@@ -323,6 +336,7 @@ int main(void) {
         cmocka_unit_test(slots_have_names_and_initial_values),
         cmocka_unit_test(address_of_what_a_macro_makes_can_be_taken),
         cmocka_unit_test(defaults_are_those_of_keras),
+        cmocka_unit_test(zero_that_is_given_is_no_default),
         cmocka_unit_test(every_optimizer_is_listed_and_passes_its_check),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_schedule_without_rate_starts_at_the_learning_rate),
