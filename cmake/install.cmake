@@ -1,8 +1,9 @@
 # `make install`: the library, its headers, the command, and what lets others find them (pkg-config, find_package).
 include(CMakePackageConfigHelpers)
 
-install(TARGETS muster EXPORT muster_targets
+install(TARGETS muster muster_archive EXPORT muster_targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/muster DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${GENERATED}/muster/ops.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
@@ -26,6 +27,8 @@ else()
   set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
+list(TRANSFORM STATIC_LIBRARIES PREPEND -l OUTPUT_VARIABLE pc_private)
+list(JOIN pc_private " " pc_private)
 configure_file(cmake/muster.pc.in ${PROJECT_BINARY_DIR}/muster.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/muster.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

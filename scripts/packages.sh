@@ -94,7 +94,8 @@ configure_release() {
     # What a configuration that failed left behind would be believed.
     rm -f build/release/CMakeCache.txt
     mkdir -p build/release
-    cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release > build/release/configure.log 2>&1 || {
+    # shellcheck disable=SC2086
+    cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release ${MUSTER_CMAKE_FLAGS:-} > build/release/configure.log 2>&1 || {
         cat build/release/configure.log >&2
         fail "cmake could not configure the build: the lines above say why"
     }

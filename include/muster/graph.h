@@ -28,7 +28,11 @@ typedef struct mst_value {
     int32_t index;
 } mst_value;
 
+#ifdef __cplusplus
+#define MST_NONE (mst_value{})
+#else
 #define MST_NONE ((mst_value){0})
+#endif
 
 /** What is known of a value before running: dtype, and shape with -1 for dimensions not known yet. */
 typedef struct mst_spec {
@@ -118,7 +122,12 @@ typedef enum mst_reuse { MST_REUSE_INHERIT = 0, MST_REUSE_TRUE, MST_REUSE_AUTO }
 MST_API int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse);
 MST_API int mst_variable_scope_pop(mst_graph *graph);
 
-#define MST_SCOPE_BLOCK_(push, pop) for (int mst_scope_ = (push); mst_scope_; (void)(pop), mst_scope_ = 0)
+/* The counter gives each block a variable of another name, so that blocks in blocks hide none. */
+#define MST_SCOPE_BLOCK_(push, pop) MST_SCOPE_BLOCK_NAMED_(MST_SCOPE_NAME_(__COUNTER__), push, pop)
+#define MST_SCOPE_BLOCK_NAMED_(name, push, pop) MST_SCOPE_LOOP_(name, push, pop)
+#define MST_SCOPE_LOOP_(name, push, pop) for (int name = (push); name; (void)(pop), name = 0)
+#define MST_SCOPE_NAME_(number) MST_SCOPE_PASTE_(mst_scope_, number)
+#define MST_SCOPE_PASTE_(a, b) a##b
 #define mst_with_name(g, name) MST_SCOPE_BLOCK_(mst_name_scope_push((g), (name)), mst_name_scope_pop(g))
 #define mst_with_device(g, device) MST_SCOPE_BLOCK_(mst_device_push((g), (device)), mst_device_pop(g))
 #define mst_with_control(g, value) MST_SCOPE_BLOCK_(mst_control_push((g), (value)), mst_control_pop(g))

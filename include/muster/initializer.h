@@ -50,7 +50,7 @@ typedef struct mst_initializer {
     mst_tensor *tensor;            /**< tensor: retained by the graph that uses it */
 } mst_initializer;
 
-#define MST_INITIALIZER_(name, ...) ((mst_initializer){.kind = MST_INITIALIZER_##name, .zero_ = 0, __VA_ARGS__})
+#define MST_INITIALIZER_(name, ...) MST_NAMED_WITH(mst_initializer, kind, MST_INITIALIZER_##name, __VA_ARGS__)
 #define mst_glorot_uniform_initializer(...) MST_INITIALIZER_(GLOROT_UNIFORM, __VA_ARGS__)
 #define mst_glorot_normal_initializer(...) MST_INITIALIZER_(GLOROT_NORMAL, __VA_ARGS__)
 #define mst_he_uniform_initializer(...) MST_INITIALIZER_(HE_UNIFORM, __VA_ARGS__)

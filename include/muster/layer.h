@@ -23,7 +23,8 @@ typedef struct mst_get_variable_options {
 } mst_get_variable_options;
 /** A new variable, or with reuse the one of this name that is there (its shape and dtype must be those given). */
 MST_API mst_value mst_get_variable_with(mst_get_variable_options options);
-#define mst_get_variable(...) mst_get_variable_with((mst_get_variable_options){.zero_ = 0, __VA_ARGS__})
+#define mst_get_variable(...) \
+    mst_get_variable_with(MST_NAMED_3(mst_get_variable_options, graph, name, shape, __VA_ARGS__))
 
 typedef enum mst_activation {
     MST_LINEAR = 0,
@@ -48,8 +49,8 @@ typedef struct mst_layer_dense_options {
     int zero_;
     mst_value src; /**< [n, ...], flattened to [n, features] */
     int64_t units;
-    const char *name; /**< variable scope, default "dense" */
     mst_activation activation;
+    const char *name; /**< variable scope, default "dense" */
     bool no_bias;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
     mst_initializer bias_initializer;   /**< default zeros (also in place of glorot_uniform) */
@@ -57,7 +58,7 @@ typedef struct mst_layer_dense_options {
 } mst_layer_dense_options;
 /** activation(src kernel + bias), with variables "kernel" [features, units] and "bias" [units]. */
 MST_API mst_value mst_layer_dense_with(mst_layer_dense_options options);
-#define mst_layer_dense(...) mst_layer_dense_with((mst_layer_dense_options){.zero_ = 0, __VA_ARGS__})
+#define mst_layer_dense(...) mst_layer_dense_with(MST_NAMED_2(mst_layer_dense_options, src, units, __VA_ARGS__))
 
 #ifdef __cplusplus
 }

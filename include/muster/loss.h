@@ -54,10 +54,10 @@ typedef struct mst_regularizer {
     bool half;
 } mst_regularizer;
 /** As in Keras: l2 * sum w^2. */
-#define mst_keras_regularizer(...) ((mst_regularizer){.zero_ = 0, __VA_ARGS__})
+#define mst_keras_regularizer(...) MST_NAMED(mst_regularizer, __VA_ARGS__)
 /** As in tf.contrib.layers. */
-#define mst_l1_regularizer(scale) ((mst_regularizer){.l1 = (scale), .half = true})
-#define mst_l2_regularizer(scale) ((mst_regularizer){.l2 = (scale), .half = true})
+#define mst_l1_regularizer(scale) MST_NAMED(mst_regularizer, .l1 = (scale), .half = true)
+#define mst_l2_regularizer(scale) MST_NAMED(mst_regularizer, .l2 = (scale), .half = true)
 
 /** MST_INVALID where a factor is negative or not finite. */
 MST_API MST_CHECKED mst_status mst_regularizer_check(const mst_regularizer *regularizer);

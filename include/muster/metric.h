@@ -38,7 +38,7 @@ typedef struct mst_metric_options {
 /** The metric of one batch: sum and count. Of several equal predictions the first is the argmax. Mistakes are kept on
  *  the graph. */
 MST_API mst_metric_values mst_metric_batch_with(mst_metric_options options);
-#define mst_metric_batch(...) mst_metric_batch_with((mst_metric_options){.zero_ = 0, __VA_ARGS__})
+#define mst_metric_batch(...) mst_metric_batch_with(MST_NAMED(mst_metric_options, __VA_ARGS__))
 /** The mean of any value: sum and number of its elements; of losses, for example. */
 MST_API mst_metric_values mst_metric_mean(mst_value src);
 

@@ -25,14 +25,14 @@ typedef struct mst_dense_options {
     int zero_;
     mst_model *model;
     int64_t units;
-    const char *name; /**< default dense, dense_1, ... */
     mst_activation activation;
+    const char *name; /**< default dense, dense_1, ... */
     bool no_bias;
     mst_initializer kernel_initializer, bias_initializer;
     float l1, l2;
 } mst_dense_options;
 MST_API void mst_dense_with(mst_dense_options options);
-#define mst_dense(...) mst_dense_with((mst_dense_options){.zero_ = 0, __VA_ARGS__})
+#define mst_dense(...) mst_dense_with(MST_NAMED_2(mst_dense_options, model, units, __VA_ARGS__))
 /** [n, ...] to [n, product]; [n] to [n, 1], as in Keras. */
 MST_API void mst_flatten(mst_model *model);
 /** Dropout with RATE in [0, 1) while training. */

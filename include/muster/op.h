@@ -81,11 +81,29 @@ typedef struct mst_field {
 
 /** A list of axes or of small integers; MST_AXES(0, -1). count 0 is the op's default (mostly: all axes). */
 typedef struct mst_axes {
+    /* Without this `.axes = 1` would be a list of one axis, 0. With it compilers complain. */
+#ifdef __cplusplus
+    mst_axes() = default;
+    mst_axes(int use_MST_AXES) = delete;
+#else
+    __extension__ int use_MST_AXES[0]; /* takes no room and no value */
+#endif
     int32_t count;
     int32_t axis[MST_MAX_NDIM];
 } mst_axes;
 MST_API mst_axes mst_axes_make(int count, const int *axis);
+#ifdef __cplusplus
+extern "C++" {
+template <class... T>
+inline mst_axes mst_axes_of_(T... axis) {
+    const int list[] = {static_cast<int>(axis)...};
+    return mst_axes_make(static_cast<int>(sizeof...(axis)), list);
+}
+}
+#define MST_AXES(...) mst_axes_of_(__VA_ARGS__)
+#else
 #define MST_AXES(...) mst_axes_make((int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)), (const int[]){__VA_ARGS__})
+#endif
 
 /* ---- inference ------------------------------------------------------------------------------------ */
 

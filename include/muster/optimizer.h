@@ -1,7 +1,7 @@
 /** Optimizers, by the formulas of TensorFlow and Keras.
  *
  *  An mst_optimizer is a plain value: make one with mst_sgd(.learning_rate = 0.1, .momentum = 0.9) and hand it
- *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer. The formulas stand at the top of
+ *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0. The formulas stand at the top of
  *  each file of src/optimizer/rule/.
  */
 #ifndef MUSTER_OPTIMIZER_H
@@ -45,16 +45,18 @@ typedef struct mst_optimizer {
     bool ema_num_updates;    /**< the decay is min(ema_decay, (1 + step) / (10 + step)) */
 } mst_optimizer;
 
-#define mst_sgd(...) mst_optimizer_named("sgd", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
-#define mst_adagrad(...) mst_optimizer_named("adagrad", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
-#define mst_rmsprop(...) mst_optimizer_named("rmsprop", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
-#define mst_adam(...) mst_optimizer_named("adam", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
-#define mst_adamw(...) mst_optimizer_named("adamw", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
-#define mst_nadam(...) mst_optimizer_named("nadam", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
-#define mst_ftrl(...) mst_optimizer_named("ftrl", (mst_optimizer){.zero_ = 0, __VA_ARGS__})
+#define mst_sgd(...) (*mst_optimizer_fill("sgd", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#define mst_adagrad(...) (*mst_optimizer_fill("adagrad", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#define mst_rmsprop(...) (*mst_optimizer_fill("rmsprop", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#define mst_adamw(...) (*mst_optimizer_fill("adamw", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#define mst_nadam(...) (*mst_optimizer_fill("nadam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#define mst_ftrl(...) (*mst_optimizer_fill("ftrl", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 
 /** OPTIMIZER with its rule set to NAME and every member that is 0 set to that rule's default. */
 MST_API mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimizer);
+/** The same in place; returns OPTIMIZER. So `&mst_sgd(.learning_rate = 0.1)` is a pointer to what the macro made. */
+MST_API mst_optimizer *mst_optimizer_fill(const char *name, mst_optimizer *optimizer);
 /** MST_INVALID, naming the member, where a hyperparameter is out of range or the rule is not known (naming the
  *  nearest one). */
 MST_API MST_CHECKED mst_status mst_optimizer_check(const mst_optimizer *optimizer);

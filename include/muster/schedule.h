@@ -35,7 +35,7 @@ typedef struct mst_schedule {
     double decay_rate;                     /**< exponential, inverse time */
     int64_t decay_steps;                   /**< all but piecewise */
     bool staircase;                        /**< exponential, inverse time */
-    double end;                            /**< polynomial: default 0.0001; for none, which 0 does not say, 1e-30 */
+    double end;                            /**< polynomial: default 0.0001; MST_ZERO for 0 */
     double power;                          /**< polynomial: default 1 */
     bool cycle;                            /**< polynomial */
     double alpha;                          /**< cosine: fraction of rate that stays, default 0 */
@@ -48,11 +48,11 @@ typedef struct mst_schedule {
     double warmup_from;
 } mst_schedule;
 
-#define mst_exponential_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_EXPONENTIAL, .zero_ = 0, __VA_ARGS__})
-#define mst_piecewise_constant(...) ((mst_schedule){.kind = MST_SCHEDULE_PIECEWISE, .zero_ = 0, __VA_ARGS__})
-#define mst_polynomial_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_POLYNOMIAL, .zero_ = 0, __VA_ARGS__})
-#define mst_inverse_time_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_INVERSE_TIME, .zero_ = 0, __VA_ARGS__})
-#define mst_cosine_decay(...) ((mst_schedule){.kind = MST_SCHEDULE_COSINE, .zero_ = 0, __VA_ARGS__})
+#define mst_exponential_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_EXPONENTIAL, __VA_ARGS__)
+#define mst_piecewise_constant(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_PIECEWISE, __VA_ARGS__)
+#define mst_polynomial_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_POLYNOMIAL, __VA_ARGS__)
+#define mst_inverse_time_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_INVERSE_TIME, __VA_ARGS__)
+#define mst_cosine_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_COSINE, __VA_ARGS__)
 
 /** True where the schedule decides the learning rate: it has a kind or a warm-up. */
 MST_API bool mst_schedule_is_set(const mst_schedule *schedule);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "muster/named.h"
 #include "muster/status.h"
 
 #ifdef __cplusplus
@@ -43,8 +44,19 @@ typedef struct mst_shape {
 
 MST_API mst_shape mst_shape_make(int ndim, const int64_t *dim);
 /** MST_SHAPE(100, 784) */
+#ifdef __cplusplus
+extern "C++" {
+template <class... T>
+inline mst_shape mst_shape_of_(T... dim) {
+    const int64_t list[] = {static_cast<int64_t>(dim)...};
+    return mst_shape_make(static_cast<int>(sizeof...(dim)), list);
+}
+}
+#define MST_SHAPE(...) mst_shape_of_(__VA_ARGS__)
+#else
 #define MST_SHAPE(...) \
     mst_shape_make((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__})
+#endif
 #define MST_SCALAR mst_shape_make(0, NULL)
 
 /** Product of the dimensions: 1 for a scalar, -1 where one is not known. */

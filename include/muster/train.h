@@ -29,7 +29,7 @@ typedef struct mst_compile_options {
 /** To be called before fit, evaluate and predict. Called again it keeps the weights, and begins anew with the optimizer
  * and the data, as Keras does; on other devices or under another strategy too. */
 MST_API MST_CHECKED mst_status mst_compile_with(mst_model *model, const mst_compile_options *options);
-#define mst_compile(model, ...) mst_compile_with((model), &(mst_compile_options){.zero_ = 0, __VA_ARGS__})
+#define mst_compile(model, ...) mst_compile_with((model), &MST_NAMED(mst_compile_options, __VA_ARGS__))
 
 /** Where training is; callbacks see it. */
 typedef struct mst_train_state {
@@ -130,7 +130,7 @@ typedef struct mst_result {
 /** Trains; RESULT may be NULL. A loss that is NaN or Inf ends it with MST_NUMERICS, naming the step and the last good
  *  loss. */
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
-#define mst_fit(model, ...) mst_fit_with((model), &(mst_fit_options){.zero_ = 0, __VA_ARGS__}, NULL)
+#define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
 
 /** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may
  *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller. */

@@ -35,9 +35,15 @@ int command_fail(int status, const char *format, ...) {
 int command_fail_library(int status, const char *option) {
     const mst_error_info *error = mst_error();
     const char *device = *error->device && !strstr(error->message, error->device) ? error->device : "";
+    if (error->code == MST_OUT_OF_MEMORY) status = EXIT_FAILED;
     const char *node = *error->node && !strstr(error->message, error->node) ? error->node : "";
     return command_fail(status, "%s%s%s%s%s%s%s%s", option ? "--" : "", option ? option : "", option ? ": " : "",
                         error->message, *node ? "; at node " : "", node, *device ? "; on device " : "", device);
+}
+
+int command_fail_usage(const char *command) {
+    const int status = mst_error()->code == MST_OUT_OF_MEMORY ? EXIT_FAILED : EXIT_USAGE;
+    return command_fail(status, "%s: %s", command, mst_error()->message);
 }
 
 int command_unknown(const char *what, const char *word, const char *const *names, const char *hint) {

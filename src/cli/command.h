@@ -5,7 +5,7 @@
 #include "cli/options.h"
 
 /** Exit status of a command. */
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 /* and the number of the signal */ };
 
 typedef struct command_call {
     const option_list *list; /**< with what was given */
@@ -36,6 +36,8 @@ const command *command_find(const char *name);
 int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** The same from the library's last error, which OPTION (may be NULL: none) led to. */
 int command_fail_library(int status, const char *option);
+/** The same where what COMMAND was given led to the error: EXIT_USAGE, but EXIT_FAILED where memory ran out. */
+int command_fail_usage(const char *command);
 /** EXIT_USAGE, naming the nearest of NAMES where WORD looks like a slip: "unknown WHAT 'WORD'". HINT says what to do
  *  where nothing is near. */
 int command_unknown(const char *what, const char *word, const char *const *names, const char *hint);

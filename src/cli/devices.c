@@ -1,14 +1,13 @@
 /** muster devices: what this machine has, and how a specification splits it. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "muster/device.h"
 #include "muster/version.h"
-
-enum { MOST_DEVICES = 256 };
 
 typedef struct devices_options {
     const char *devices, *visible_devices;
@@ -17,8 +16,7 @@ typedef struct devices_options {
 
 static const option options[] = {
     {"devices", OPTION_TEXT, offsetof(devices_options, devices), "SPEC",
-     .help = "the devices that this would make, such as cpu:2 or cpu:2/4 (default: one for each physical core, as "
-             "training has them)"},
+     .help = "the devices that this would make, such as cpu:2 or cpu:2/4 (default: one for each physical core)"},
     {"visible-devices", OPTION_TEXT, offsetof(devices_options, visible_devices), "N,N,...",
      .help = "places in that list that are used, numbered anew from 0, as training has them"},
     {"json", OPTION_FLAG, offsetof(devices_options, json), .help = "as one line of JSON"},
@@ -86,22 +84,30 @@ static mst_status print_json(const mst_machine *machine, const mst_device_info *
     return json_write(event);
 }
 
-static int run(const command_call *call) {
-    const devices_options *o = call->options;
+static int show(const devices_options *o, const char *spec, mst_device_info *device, int most) {
     mst_machine machine;
-    mst_device_info device[MOST_DEVICES];
-    char every_core[32];
     int count;
-    snprintf(every_core, sizeof every_core, "cpu:%d", mst_num_cores());
-    if (mst_devices_describe(o->devices ? o->devices : every_core, o->visible_devices, device, MOST_DEVICES, &count))
-        return command_fail(EXIT_USAGE, "devices: %s", mst_error()->message);
-    if (count > MOST_DEVICES) count = MOST_DEVICES;
+    if (mst_devices_describe(spec, o->visible_devices, device, most, &count)) return command_fail_usage("devices");
     mst_machine_read(&machine);
     if (!o->json)
         print_table(&machine, device, count);
     else if (print_json(&machine, device, count))
         return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
+}
+
+static int run(const command_call *call) {
+    const devices_options *o = call->options;
+    char every_core[32];
+    int most;
+    snprintf(every_core, sizeof every_core, "cpu:%d", mst_num_cores());
+    const char *spec = o->devices ? o->devices : every_core;
+    if (mst_devices_describe(spec, o->visible_devices, NULL, 0, &most)) return command_fail_usage("devices");
+    mst_device_info *device = calloc((size_t)most + 1, sizeof *device);
+    if (!device) return command_fail(EXIT_FAILED, "cannot get memory for %d devices", most);
+    int status = show(o, spec, device, most);
+    free(device);
+    return status;
 }
 
 const command command_devices = {

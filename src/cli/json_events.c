@@ -13,6 +13,23 @@ json_t *json_number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *json_text(const char *text) {
+    static const char replacement[] = "\xEF\xBF\xBD";
+    json_t *string = json_string(text);
+    char *copy = string ? NULL : malloc(strlen(text) * (sizeof replacement - 1) + 1), *end = copy;
+    if (!copy) return string;
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x80)
+            *end++ = *c;
+        else
+            end = stpcpy(end, replacement);
+    }
+    *end = '\0';
+    string = json_string(copy);
+    free(copy);
+    return string;
+}
+
 void json_add(json_t **object, const char *prefix, const char *name, json_t *member) {
     char key[128];
     snprintf(key, sizeof key, "%s%s", prefix, name);

@@ -8,6 +8,8 @@
 
 /** A JSON number, or null where VALUE is NaN or infinite, which JSON does not have. */
 json_t *json_number(double value);
+/** TEXT as a string; where it is not UTF-8, as names of files may be, each byte that is not ASCII as U+FFFD. */
+json_t *json_text(const char *text);
 /** Adds MEMBER, which is taken, to OBJECT under "PREFIXNAME". A failure (either NULL too) comes out of json_write. */
 void json_add(json_t **object, const char *prefix, const char *name, json_t *member);
 /** A new event of this name. */

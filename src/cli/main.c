@@ -21,7 +21,7 @@ static int run_with(const command *command, char *const *arguments, option_list 
     if (!call.options) return command_fail(EXIT_FAILED, "cannot get memory for the options of %s", command->name);
     int status;
     if (options_parse(list, arguments, call.options, positional, command->max_positional, &call.num_positional))
-        status = command_fail(EXIT_USAGE, "%s: %s", command->name, mst_error()->message);
+        status = command_fail_usage(command->name);
     else
         status = command->run(&call);
     free(call.options);
@@ -59,9 +59,7 @@ static int dispatch(char **arguments) {
 }
 
 int main(int argc, char **argv) {
-    /* a reader that went away is a failed write, told as such, and so is a file over the limit of its size */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write, told as such */
     int status = argc > 0 ? dispatch(argv + 1) : EXIT_USAGE;
     errno = 0;
     bool failed = fflush(stdout) != 0 || ferror(stdout);

@@ -34,7 +34,6 @@ static bool type_of(const mst_field *field, option_type *type, const char **meta
     }
 }
 
-/* Zero is the default of a field, so where the default is another number, 0 cannot be asked for. */
 static void add_field(option_list *list, const option_section *section, const mst_field *field) {
     option_entry *entry = &list->entry[list->count];
     const char *name = option_of_field(section, field);
@@ -47,7 +46,8 @@ static void add_field(option_list *list, const option_section *section, const ms
     option->offset = section->offset + field->offset;
     option->low = field->low;
     option->high = field->high;
-    option->above_low = field->initial != 0 && field->low == 0;
+    option->of_field = true;
+    option->above_low = field->initial != 0 && field->low == 0 && option->type != OPTION_NUMBER;
     option->help = field->help;
     option->choices = field->names;
     if (field->names) {
@@ -154,7 +154,7 @@ static mst_status parse_number(const option *o, const char *text, const char *wh
     double value = strtod(text, &end);
     bool right = end != text && !*end && isfinite(value);
     if (!right || !in_range(o, value)) return number_fail(o, whole, "a number", right ? value : NAN);
-    *out = value;
+    *out = value == 0 && o->of_field ? MST_ZERO : value;
     return MST_OK;
 }
 

@@ -1,6 +1,7 @@
 /** muster train: trains a built-in model on a data spec, under a strategy. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -9,33 +10,17 @@
 #include "cli/predict.h"
 #include "cli/train_events.h"
 #include "cli/train_options.h"
-#include "muster/device.h"
+#include "cli/training.h"
 
-enum { BATCH_PER_REPLICA = 100, EVALUATION_BATCH = 1000, MOST_DEVICES = 256, SPEC_SIZE = 4096 };
-
-/* One run of the command. The functions below return an exit status, and have printed what was wrong. */
-typedef struct training {
-    const train_options *o;
-    const option_list *list;
-    char data[SPEC_SIZE], devices[SPEC_SIZE];
-    mst_device_info device[MOST_DEVICES];
-    int num_devices;
-    mst_strategy strategy;
-    mst_optimizer optimizer;
-    int64_t batch_size;
-    mst_dataset *train, *validation, *test;
-    mst_model *model;
-    train_events events;
-    mst_result result, test_result;
-    mst_tensor *confusion;
-    char sha256[65];
-} training;
+enum { EVALUATION_BATCH = 1000 };
 
 /* ---- options ---- */
 
 static int check_options(const training *t) {
     static const char *const pairs[][2] = {
         {"epochs", "steps"}, {"batch-size", "batch-per-replica"}, {"data", "data-dir"}};
+    if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
+        return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (option_given(t->list, pairs[i][0]) && option_given(t->list, pairs[i][1]))
             return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
@@ -43,27 +28,9 @@ static int check_options(const training *t) {
     return EXIT_DONE;
 }
 
-static int choose_devices(training *t) {
-    const train_options *o = t->o;
-    if (o->devices)
-        snprintf(t->devices, sizeof t->devices, "%s", o->devices);
-    else if (o->strategy == MST_STRATEGY_ONE)
-        snprintf(t->devices, sizeof t->devices, "cpu");
-    else
-        snprintf(t->devices, sizeof t->devices, "cpu:%d", mst_num_cores());
-    if (mst_devices_describe(t->devices, o->visible_devices, t->device, MOST_DEVICES, &t->num_devices))
-        return command_fail(EXIT_USAGE, "train: %s", mst_error()->message);
-    t->strategy = (mst_strategy){.kind = (mst_strategy_kind)o->strategy, .num_shards = o->shards};
-    t->strategy.num_devices = o->strategy == MST_STRATEGY_ONE ? 1 : t->num_devices;
-    if (mst_strategy_resolve(&t->strategy)) return command_fail_library(EXIT_USAGE, "shards");
-    int64_t each = o->batch_per_replica ? o->batch_per_replica : BATCH_PER_REPLICA;
-    t->batch_size = o->batch_size ? o->batch_size : each * t->strategy.num_shards;
-    return EXIT_DONE;
-}
-
 static const int64_t MOST_STEPS = 1000000000000000; /* as of --steps and of schedules */
 
-static int64_t total_steps(const training *t) {
+int64_t train_total_steps(const training *t) {
     if (t->o->steps) return t->o->steps;
     int64_t steps, rows = mst_dataset_num_rows(t->train);
     if (rows < 0) return -1;
@@ -122,19 +89,16 @@ static int split_validation(training *t) {
 
 static int open_data(training *t) {
     const train_options *o = t->o;
-    snprintf(t->data, sizeof t->data, "%s%s", o->data_dir ? "idx:" : "", o->data_dir ? o->data_dir : o->data);
+    const char *where = o->data_dir ? o->data_dir : o->data;
+    t->data = malloc(strlen(where) + sizeof "idx:");
+    if (!t->data) return command_fail(EXIT_FAILED, "cannot get memory for the name of the data");
+    sprintf(t->data, "%s%s", o->data_dir ? "idx:" : "", where);
     int status = open_part(t, "train", &t->train);
     if (!status && (o->evaluate || o->confusion || o->predict)) status = open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
     if (!status) status = split_validation(t);
     if (status) return status;
-    int64_t rows = mst_dataset_num_rows(t->train);
-    if (t->batch_size > rows)
-        return command_fail(EXIT_FAILED,
-                            "a batch of %" PRId64 " is larger than the data: '%s' has %" PRId64
-                            " rows to train on: use --batch-size %" PRId64 " or less",
-                            t->batch_size, t->data, rows, rows);
-    if (total_steps(t) > MOST_STEPS)
+    if (train_total_steps(t) > MOST_STEPS)
         return command_fail(EXIT_USAGE, "train: --epochs %" PRId64 ": more than 10^15 steps in all: give fewer",
                             o->epochs);
     return EXIT_DONE;
@@ -158,7 +122,7 @@ static void add_layers(mst_model *model, const train_options *o) {
 
 static int make_model(training *t) {
     const train_options *o = t->o;
-    if (train_optimizer(o, t->list, total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
+    if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
     if (mst_model_create(&t->model)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->l1 > 0 || o->dropout > 0)
         add_layers(t->model, o);
@@ -180,32 +144,17 @@ static int make_model(training *t) {
 
 /* ---- the run ---- */
 
-static mst_status write_start(const training *t) {
-    static const char *const names[] = {"", "one", "towers", "mirrored"};
-    json_t *devices = json_array();
-    for (int i = 0; i < t->strategy.num_devices; i++) json_array_append_new(devices, json_string(t->device[i].name));
-    json_t *event = json_event("start");
-    json_add(&event, "", "model", json_string("mlp"));
-    json_add(&event, "", "data", json_string(t->data));
-    json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
-    json_add(&event, "", "strategy", json_string(names[t->strategy.kind]));
-    json_add(&event, "", "devices", devices);
-    json_add(&event, "", "shards", json_integer(t->strategy.num_shards));
-    json_add(&event, "", "batch_size", json_integer(t->batch_size));
-    json_add(&event, "", "steps", json_integer(total_steps(t)));
-    json_add(&event, "", "optimizer", json_string(t->optimizer.rule));
-    json_add(&event, "", "learning_rate", json_number(t->optimizer.learning_rate));
-    json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
-    json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
-    return json_write(event);
+static mst_status train_begin(void *context, mst_train_state *state) {
+    (void)state;
+    return train_show_start(context);
 }
 
 static mst_status fit(training *t) {
     const train_options *o = t->o;
-    mst_callback callbacks[2];
-    int count = 0;
+    mst_callback callbacks[3] = {{.context = t, .train_begin = train_begin}};
+    int count = 1;
     if (!o->json && o->progress != MST_PROGRESS_NONE) {
-        MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[0]));
+        MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[count]));
         count++;
     }
     callbacks[count++] = train_events_callback(&t->events);
@@ -219,6 +168,25 @@ static mst_status fit(training *t) {
                                            .callbacks = callbacks,
                                            .num_callbacks = count},
                         &t->result);
+}
+
+/* The weights become their moving averages. */
+static mst_status take_averages(training *t) {
+    mst_graph *graph = mst_model_graph(t->model);
+    mst_session *session = mst_model_session(t->model);
+    const int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
+    mst_value *variable = calloc((size_t)count + 1, sizeof *variable);
+    if (!variable) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for the moving averages");
+    mst_status status = MST_OK;
+    mst_collection(graph, MST_TRAINABLE, NULL, variable, count);
+    for (int i = 0; i < count && !status; i++) {
+        mst_tensor *average = NULL;
+        status = mst_session_get_variable(session, mst_moving_average(variable[i]), &average);
+        if (!status) status = mst_session_set_variable(session, variable[i], average);
+        mst_tensor_release(average);
+    }
+    free(variable);
+    return status;
 }
 
 /* What was asked for after training, unless that was interrupted. */
@@ -246,6 +214,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
     json_add(&event, "", "interrupted", json_boolean(result->stopped));
+    if (t->o->optimizer.ema_decay > 0) json_add(&event, "", "weights", json_string(t->o->use_ema ? "ema" : "last"));
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
 }
@@ -258,14 +227,17 @@ static void print_summary(const training *t) {
     printf("done: step %" PRId64 ", loss = %.4f", result->step, result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
+    if (t->o->optimizer.ema_decay > 0)
+        printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
+                                              : "those of the last step; --use-ema takes the moving averages");
     if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion);
     if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
     printf("weights sha256: %s\n", t->sha256);
 }
 
 static mst_status train(training *t) {
-    if (t->o->json) MST_TRY(write_start(t));
     MST_TRY(fit(t));
+    if (t->o->use_ema) MST_TRY(take_averages(t));
     MST_TRY(use_test_part(t));
     MST_TRY(mst_model_sha256(t->model, t->sha256));
     if (t->o->json) return write_done(t);
@@ -275,12 +247,13 @@ static mst_status train(training *t) {
 
 static int run_training(training *t) {
     int status = check_options(t);
-    if (!status) status = choose_devices(t);
+    if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t);
     if (!status) status = make_model(t);
     if (status) return status;
     train_catch_signals();
-    return train(t) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
+    return t->result.stopped && train_signal() ? EXIT_SIGNAL + train_signal() : EXIT_DONE;
 }
 
 static int run(const command_call *call) {
@@ -293,6 +266,9 @@ static int run(const command_call *call) {
     mst_dataset_release(t.test);
     mst_dataset_release(t.validation);
     mst_dataset_release(t.train);
+    free(t.device);
+    free(t.devices);
+    free(t.data);
     return status;
 }
 
@@ -305,7 +281,7 @@ const command command_train = {
         "by "
         "--no-name or --name=false.\n"
         "Ctrl-C ends training after the step, with the summary; a second one ends at once.\n"
-        "Exit status: 0 done, 1 failed, 2 the command line is wrong.\n \n"
+        "Exit status: 0 done, 1 failed, 2 the command line is wrong, 130 ended by Ctrl-C, 143 by SIGTERM.\n \n"
         "muster train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json",
     .sections = train_sections,
     .options_size = sizeof(train_options),

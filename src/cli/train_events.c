@@ -9,11 +9,15 @@
 static volatile sig_atomic_t interrupted;
 
 static void interrupt(int number) {
-    (void)number;
-    interrupted = 1;
+    interrupted = number;
+}
+
+int train_signal(void) {
+    return interrupted;
 }
 
 void train_catch_signals(void) {
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write */
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = interrupt;

@@ -40,12 +40,16 @@ static const option training_options[] = {
     {"steps", OPTION_INTEGER, AT(steps), "N", NULL, 1, 1e15, .help = "number of updates, in place of epochs",
      .alias = "train-steps"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", NULL, 1, 1e15,
-     .help = "examples of a step, over all replicas (default 100 a replica)"},
+     .help = "examples of a step, over all replicas (default 200)"},
     {"batch-per-replica", OPTION_INTEGER, AT(batch_per_replica), "N", NULL, 1, 1e12,
      .help = "the same, for each replica; there are as many replicas as shards"},
     {"seed", OPTION_UNSIGNED, AT(seed), "N", "0", .help = "of initial values, order and dropout"},
     {"evaluate", OPTION_FLAG, AT(evaluate), .help = "loss and accuracy on the test part, at the end"},
     {"confusion", OPTION_FLAG, AT(confusion), .help = "the same, with the confusion matrix"},
+    {"use-ema", OPTION_FLAG, AT(use_ema),
+     .help =
+         "after training the weights become the moving averages that --ema keeps: for --evaluate, --predict and the "
+         "hash of the weights"},
     {"predict", OPTION_FILE, AT(predict), "FILE",
      .help = "writes the class probabilities of the test part to FILE, f32 [n, classes] in NumPy's .npy"},
     {0}};
@@ -57,13 +61,14 @@ static const option strategy_options[] = {
          "a copy. auto: mirrored, or one where there is one device"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC",
      .help =
-         "cpu:2 is the CPU as two devices, cpu:2/4 with 4 threads each, cpu all cores as one (default: one device for "
-         "each physical core; with --strategy one: cpu)"},
+         "cpu:2 is the CPU as two devices, cpu:2/4 with 4 threads each, cpu all cores as one (default: as many devices "
+         "of one core as there are cores and as divide the shards; with --strategy one: cpu)"},
     {"visible-devices", OPTION_TEXT, AT(visible_devices), "N,N,...",
      .help = "places in the list of devices that are used, numbered anew from 0, such as 1,0 (default: all)"},
     {"shards", OPTION_INT, AT(shards), "N", NULL, 1, 2048,
      .help = "replicas that a batch is cut into, a multiple of the devices: the same seed, batch size and shards give "
-             "the same weights on any number of devices (default: the number of devices)"},
+             "the same weights on any number of devices (default 4, or the number of devices where that does not "
+             "divide 4)"},
     {"pin", OPTION_FLAG, AT(pin), .help = "binds each device's threads to its cores"},
     {"memory-limit", OPTION_BYTES, AT(memory_limit), "SIZE",
      .help = "of each device, such as 512MB, checked before the first step"},
@@ -166,9 +171,6 @@ mst_status train_optimizer(const train_options *o, const option_list *list, int6
         int64_t left = total_steps - schedule->warmup_steps;
         schedule->decay_steps = left > 0 ? left : 1;
     }
-    const bool no_decay = option_given(list, "weight-decay") && out->weight_decay == 0;
     *out = mst_optimizer_named(o->optimizer_name ? o->optimizer_name : "adam", *out);
-    if (no_decay && out->weight_decay != 0)
-        return MST_FAIL(MST_INVALID, "--weight-decay 0: %s without weight decay is --optimizer adam", out->rule);
     return mst_optimizer_check(out);
 }

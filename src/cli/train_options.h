@@ -25,7 +25,7 @@ typedef struct train_options {
     int schedule;            /**< mst_schedule_kind */
     integer_list boundaries;
     number_list values;
-    bool evaluate, confusion;
+    bool evaluate, confusion, use_ema;
     const char *predict;
     int progress; /**< mst_progress */
     int64_t log_every;

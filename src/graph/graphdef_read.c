@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "graph/field.h"
 #include "graph/graph.h"
 #include "graph/graphdef.h"
 #include "graph/type_name.h"
@@ -366,6 +367,7 @@ static mst_status read_options(reader *r, const item *it, mst_option_memory *mem
         const mst_field *field = find_field(it->op, key);
         if (field && field->type != MST_FIELD_TYPE_VALUE) {
             MST_TRY(read_option(r, it, field, value, memory, (char *)options + field->offset));
+            if (mst_field_given(field, (char *)options + field->offset)) return wrong_in(it);
         } else if (strcmp(key, "N") == 0 && it->op->num_src == MST_VARIADIC) {
             MST_TRY(want(it, key, value, MUSTER__ATTR_VALUE__VALUE_I));
             if (value->i != num_sources(it))

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "graph/field.h"
 #include "graph/graph.h"
 
 static double number(const mst_field *field, const void *at) {
@@ -26,6 +27,13 @@ static void set_number(const mst_field *field, void *at, double value) {
         case MST_FIELD_TYPE_F64: *(double *)at = value; break;
         default: break;
     }
+}
+
+mst_status mst_field_given(const mst_field *field, void *at) {
+    if (field->initial == 0 || number(field, at) != 0) return MST_OK;
+    if (field->type == MST_FIELD_TYPE_F32 || field->type == MST_FIELD_TYPE_F64)
+        return set_number(field, at, MST_ZERO), MST_OK;
+    return MST_FAIL(MST_INVALID, "%s is 0, must be another number (%s)", field->name, field->help);
 }
 
 static mst_status own(mst_graph *graph, const mst_field *field, void *at) {
@@ -67,10 +75,10 @@ mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *n
     for (const mst_field *field = op->fields; field && field->name; field++) {
         void *at = (char *)options + field->offset;
         double value = number(field, at);
-        if (value == 0 && field->initial != 0) set_number(field, at, value = field->initial);
+        if (!mst_number_given(value) && field->initial != 0) set_number(field, at, value = field->initial);
         if ((field->low != 0 || field->high != 0) && !(value >= field->low && value <= field->high))
             return MST_FAIL(MST_INVALID, "%s '%s': %s is %g, must be between %g and %g (%s)", op->name, node,
-                            field->name, value, field->low, field->high, field->help);
+                            field->name, value + 0.0, field->low, field->high, field->help); /* -0 as 0 */
         const char *wrong = flaw(field, at);
         if (wrong) return MST_FAIL(MST_INVALID, "%s '%s': %s (%s) %s", op->name, node, field->name, field->help, wrong);
         MST_TRY(own(graph, field, at));

@@ -18,6 +18,7 @@
 
 #include "base/nearest.h"
 #include "base/number.h"
+#include "graph/field.h"
 #include "graph/graph.h"
 #include "tensor/spec.h"
 
@@ -446,7 +447,9 @@ static mst_status take_option(reader *r, void *options, bool *given) {
         bool *twice = &given[field - r->fields];
         if (*twice) return wrong(r, begin, "%s is given twice", name);
         *twice = true;
-        return take_field(r, field, (char *)options + field->offset);
+        MST_TRY(take_field(r, field, (char *)options + field->offset));
+        if (mst_field_given(field, (char *)options + field->offset)) return wrong(r, begin, "%s", mst_error()->message);
+        return MST_OK;
     }
     return unknown(r, begin, name);
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "graph/field.h"
 #include "muster/ops.h"
 
 /* standard deviation of a normal distribution with deviation 1 that is cut off beyond 2 */
@@ -64,7 +65,7 @@ static mst_initializer resolve(mst_initializer r, mst_shape shape) {
         double fan_in, fan_out;
         mst_shape_fans(shape, &fan_in, &fan_out);
         double fan = r.fan == MST_FAN_IN ? fan_in : r.fan == MST_FAN_OUT ? fan_out : (fan_in + fan_out) / 2;
-        double variance = (r.scale == 0 ? 1 : r.scale) / fmax(1, fan);
+        double variance = (mst_number_given(r.scale) ? r.scale : 1) / fmax(1, fan);
         r.mean = 0;
         r.stddev = sqrt(variance);
         r.high = sqrt(3 * variance);
@@ -74,8 +75,8 @@ static mst_initializer resolve(mst_initializer r, mst_shape shape) {
                                                             : MST_INITIALIZER_TRUNCATED_NORMAL;
         if (r.kind == MST_INITIALIZER_TRUNCATED_NORMAL) r.stddev /= truncated_deviation;
     }
-    if (r.stddev == 0) r.stddev = 0.05;
-    if (r.low == 0 && r.high == 0) {
+    if (!mst_number_given(r.stddev)) r.stddev = 0.05;
+    if (!mst_number_given(r.low) && !mst_number_given(r.high)) {
         r.low = -0.05;
         r.high = 0.05;
     }

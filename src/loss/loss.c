@@ -62,7 +62,7 @@ static bool agree(mst_shape a, mst_shape b, int ndim) {
 }
 
 static mst_value mean_of_example(mst_value losses) {
-    mst_axes axes = {0};
+    mst_axes axes = {.count = 0};
     for (int i = 1; i < mst_value_spec(losses).shape.ndim; i++) axes.axis[axes.count++] = i;
     return axes.count ? mst_reduce_mean(.src = losses, .axes = axes) : losses;
 }

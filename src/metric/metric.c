@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "graph/field.h"
 
 static const mst_metric_form *const forms[MST_NUM_METRICS] = {
     [MST_METRIC_ACCURACY] = &mst_metric_form_accuracy,
@@ -108,7 +109,7 @@ mst_metric_values mst_metric_batch_with(mst_metric_options o) {
     mst_value failed = check(&o, &ok);
     if (!ok) return (mst_metric_values){failed, failed};
     if (o.k == 0) o.k = 5;
-    if (o.threshold == 0) o.threshold = 0.5;
+    if (!mst_number_given(o.threshold)) o.threshold = 0.5;
     return mst_metric_mean(forms[o.metric]->value(&o));
 }
 

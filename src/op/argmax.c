@@ -16,7 +16,7 @@ typedef struct mst_argmax_options {
     mst_dtype dtype; /**< of the result, default i64 */
 } mst_argmax_options;
 MST_API mst_value mst_argmax_with(mst_argmax_options options);
-#define mst_argmax(...) mst_argmax_with((mst_argmax_options){.zero_ = 0, __VA_ARGS__})
+#define mst_argmax(...) mst_argmax_with(MST_NAMED_1(mst_argmax_options, src, __VA_ARGS__))
 #endif
 #include <math.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@ typedef struct mst_argmin_options {
     mst_dtype dtype; /**< of the result, default i64 */
 } mst_argmin_options;
 MST_API mst_value mst_argmin_with(mst_argmin_options options);
-#define mst_argmin(...) mst_argmin_with((mst_argmin_options){.zero_ = 0, __VA_ARGS__})
+#define mst_argmin(...) mst_argmin_with(MST_NAMED_1(mst_argmin_options, src, __VA_ARGS__))
 #endif
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,8 @@ typedef struct mst_confusion_matrix_options {
     int64_t num_classes;
 } mst_confusion_matrix_options;
 MST_API mst_value mst_confusion_matrix_with(mst_confusion_matrix_options options);
-#define mst_confusion_matrix(...) mst_confusion_matrix_with((mst_confusion_matrix_options){.zero_ = 0, __VA_ARGS__})
+#define mst_confusion_matrix(...) \
+    mst_confusion_matrix_with(MST_NAMED_2(mst_confusion_matrix_options, labels, predictions, __VA_ARGS__))
 #endif
 #include <string.h>
 

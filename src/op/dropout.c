@@ -18,7 +18,7 @@ typedef struct mst_dropout_options {
 } mst_dropout_options;
 /** Output 0. */
 MST_API mst_value mst_dropout_with(mst_dropout_options options);
-#define mst_dropout(...) mst_dropout_with((mst_dropout_options){.zero_ = 0, __VA_ARGS__})
+#define mst_dropout(...) mst_dropout_with(MST_NAMED_1(mst_dropout_options, src, __VA_ARGS__))
 #endif
 #include "base/simd.h"
 #include "op/op.h"

@@ -13,7 +13,7 @@ typedef struct mst_elu_options {
     float alpha; /**< -alpha is the limit at -Inf */
 } mst_elu_options;
 MST_API mst_value mst_elu_with(mst_elu_options options);
-#define mst_elu(...) mst_elu_with((mst_elu_options){.zero_ = 0, __VA_ARGS__})
+#define mst_elu(...) mst_elu_with(MST_NAMED_1(mst_elu_options, src, __VA_ARGS__))
 #endif
 #include "op/elementwise.h"
 

@@ -12,7 +12,7 @@ typedef struct mst_gelu_options {
     bool approximate; /**< by tanh in place of erf */
 } mst_gelu_options;
 MST_API mst_value mst_gelu_with(mst_gelu_options options);
-#define mst_gelu(...) mst_gelu_with((mst_gelu_options){.zero_ = 0, __VA_ARGS__})
+#define mst_gelu(...) mst_gelu_with(MST_NAMED_1(mst_gelu_options, src, __VA_ARGS__))
 #endif
 #include "op/elementwise.h"
 

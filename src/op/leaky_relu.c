@@ -11,7 +11,7 @@ typedef struct mst_leaky_relu_options {
     float slope; /**< gain where src <= 0 */
 } mst_leaky_relu_options;
 MST_API mst_value mst_leaky_relu_with(mst_leaky_relu_options options);
-#define mst_leaky_relu(...) mst_leaky_relu_with((mst_leaky_relu_options){.zero_ = 0, __VA_ARGS__})
+#define mst_leaky_relu(...) mst_leaky_relu_with(MST_NAMED_1(mst_leaky_relu_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 

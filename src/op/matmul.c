@@ -17,7 +17,7 @@ typedef struct mst_matmul_options {
     bool transpose_b;
 } mst_matmul_options;
 MST_API mst_value mst_matmul_with(mst_matmul_options options);
-#define mst_matmul(...) mst_matmul_with((mst_matmul_options){.zero_ = 0, __VA_ARGS__})
+#define mst_matmul(...) mst_matmul_with(MST_NAMED_2(mst_matmul_options, a, b, __VA_ARGS__))
 #endif
 #include <string.h>
 

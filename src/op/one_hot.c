@@ -16,7 +16,7 @@ typedef struct mst_one_hot_options {
     mst_dtype dtype; /**< of the result, default f32 */
 } mst_one_hot_options;
 MST_API mst_value mst_one_hot_with(mst_one_hot_options options);
-#define mst_one_hot(...) mst_one_hot_with((mst_one_hot_options){.zero_ = 0, __VA_ARGS__})
+#define mst_one_hot(...) mst_one_hot_with(MST_NAMED_1(mst_one_hot_options, indices, __VA_ARGS__))
 #endif
 #include <string.h>
 

@@ -14,7 +14,7 @@ typedef struct mst_pad_options {
     double value;
 } mst_pad_options;
 MST_API mst_value mst_pad_with(mst_pad_options options);
-#define mst_pad(...) mst_pad_with((mst_pad_options){.zero_ = 0, __VA_ARGS__})
+#define mst_pad(...) mst_pad_with(MST_NAMED_1(mst_pad_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/strided.h"

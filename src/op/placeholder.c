@@ -15,7 +15,8 @@ typedef struct mst_placeholder_options {
     const char *name;
 } mst_placeholder_options;
 MST_API mst_value mst_placeholder_with(mst_placeholder_options options);
-#define mst_placeholder(...) mst_placeholder_with((mst_placeholder_options){.zero_ = 0, __VA_ARGS__})
+#define mst_placeholder(...) \
+    mst_placeholder_with(MST_NAMED_3(mst_placeholder_options, graph, dtype, shape, __VA_ARGS__))
 #endif
 #include "op/op.h"
 

@@ -20,7 +20,7 @@ typedef struct mst_random_normal_options {
     uint64_t seed;   /**< 0: made from the node's name */
 } mst_random_normal_options;
 MST_API mst_value mst_random_normal_with(mst_random_normal_options options);
-#define mst_random_normal(...) mst_random_normal_with((mst_random_normal_options){.zero_ = 0, __VA_ARGS__})
+#define mst_random_normal(...) mst_random_normal_with(MST_NAMED_2(mst_random_normal_options, graph, shape, __VA_ARGS__))
 #endif
 #include <float.h>
 

@@ -18,7 +18,8 @@ typedef struct mst_random_uniform_options {
     uint64_t seed;    /**< 0: made from the node's name */
 } mst_random_uniform_options;
 MST_API mst_value mst_random_uniform_with(mst_random_uniform_options options);
-#define mst_random_uniform(...) mst_random_uniform_with((mst_random_uniform_options){.zero_ = 0, __VA_ARGS__})
+#define mst_random_uniform(...) \
+    mst_random_uniform_with(MST_NAMED_2(mst_random_uniform_options, graph, shape, __VA_ARGS__))
 #endif
 #include <math.h>
 

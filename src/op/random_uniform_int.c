@@ -19,7 +19,7 @@ typedef struct mst_random_uniform_int_options {
 } mst_random_uniform_int_options;
 MST_API mst_value mst_random_uniform_int_with(mst_random_uniform_int_options options);
 #define mst_random_uniform_int(...) \
-    mst_random_uniform_int_with((mst_random_uniform_int_options){.zero_ = 0, __VA_ARGS__})
+    mst_random_uniform_int_with(MST_NAMED_2(mst_random_uniform_int_options, graph, shape, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/random.h"

@@ -15,7 +15,7 @@ typedef struct mst_reduce_all_options {
     bool keep_dims; /**< the axes stay, as dimensions of 1 */
 } mst_reduce_all_options;
 MST_API mst_value mst_reduce_all_with(mst_reduce_all_options options);
-#define mst_reduce_all(...) mst_reduce_all_with((mst_reduce_all_options){.zero_ = 0, __VA_ARGS__})
+#define mst_reduce_all(...) mst_reduce_all_with(MST_NAMED_1(mst_reduce_all_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/reduce.h"

@@ -16,7 +16,7 @@ typedef struct mst_reduce_max_options {
     bool keep_dims; /**< the axes stay, as dimensions of 1 */
 } mst_reduce_max_options;
 MST_API mst_value mst_reduce_max_with(mst_reduce_max_options options);
-#define mst_reduce_max(...) mst_reduce_max_with((mst_reduce_max_options){.zero_ = 0, __VA_ARGS__})
+#define mst_reduce_max(...) mst_reduce_max_with(MST_NAMED_1(mst_reduce_max_options, src, __VA_ARGS__))
 #endif
 #include <math.h>
 

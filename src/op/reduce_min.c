@@ -16,7 +16,7 @@ typedef struct mst_reduce_min_options {
     bool keep_dims; /**< the axes stay, as dimensions of 1 */
 } mst_reduce_min_options;
 MST_API mst_value mst_reduce_min_with(mst_reduce_min_options options);
-#define mst_reduce_min(...) mst_reduce_min_with((mst_reduce_min_options){.zero_ = 0, __VA_ARGS__})
+#define mst_reduce_min(...) mst_reduce_min_with(MST_NAMED_1(mst_reduce_min_options, src, __VA_ARGS__))
 #endif
 #include <math.h>
 

@@ -16,7 +16,7 @@ typedef struct mst_reduce_prod_options {
     bool keep_dims; /**< the axes stay, as dimensions of 1 */
 } mst_reduce_prod_options;
 MST_API mst_value mst_reduce_prod_with(mst_reduce_prod_options options);
-#define mst_reduce_prod(...) mst_reduce_prod_with((mst_reduce_prod_options){.zero_ = 0, __VA_ARGS__})
+#define mst_reduce_prod(...) mst_reduce_prod_with(MST_NAMED_1(mst_reduce_prod_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/reduce.h"

@@ -12,7 +12,7 @@ typedef struct mst_squeeze_options {
     mst_axes axes; /**< none: all of size 1 */
 } mst_squeeze_options;
 MST_API mst_value mst_squeeze_with(mst_squeeze_options options);
-#define mst_squeeze(...) mst_squeeze_with((mst_squeeze_options){.zero_ = 0, __VA_ARGS__})
+#define mst_squeeze(...) mst_squeeze_with(MST_NAMED_1(mst_squeeze_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/strided.h"

@@ -23,7 +23,7 @@ typedef struct mst_strided_slice_options {
     int shrink_mask;
 } mst_strided_slice_options;
 MST_API mst_value mst_strided_slice_with(mst_strided_slice_options options);
-#define mst_strided_slice(...) mst_strided_slice_with((mst_strided_slice_options){.zero_ = 0, __VA_ARGS__})
+#define mst_strided_slice(...) mst_strided_slice_with(MST_NAMED_1(mst_strided_slice_options, src, __VA_ARGS__))
 #endif
 #include "op/strided_slice.h"
 #include "op/op.h"
@@ -129,35 +129,43 @@ static const mst_example examples[] = {
     {.name = "every other",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {5}, .value = (const double[]){1, 2, 3, 4, 5}}},
-     .options = &(const mst_strided_slice_options){.begin = {1, {1}}, .end = {1, {5}}, .strides = {1, {2}}},
+     .options = &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {1}},
+                                                   .end = {.count = 1, .axis = {5}},
+                                                   .strides = {.count = 1, .axis = {2}}},
      .expect = {(const double[]){2, 4}}},
     {.name = "backwards",
      .num_src = 1,
      .src = {{.dtype = MST_I32, .ndim = 1, .dim = {5}, .value = (const double[]){1, 2, 3, 4, 5}}},
-     .options =
-         &(const mst_strided_slice_options){.begin = {1, {-2}}, .end = {1, {0}}, .strides = {1, {-2}}, .end_mask = 1},
+     .options = &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {-2}},
+                                                   .end = {.count = 1, .axis = {0}},
+                                                   .strides = {.count = 1, .axis = {-2}},
+                                                   .end_mask = 1},
      .expect = {(const double[]){4, 2}}},
     {.name = "reversed",
      .num_src = 1,
      .src = {{.dtype = MST_U8, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
-     .options = &(const mst_strided_slice_options){.strides = {2, {-1, -1}}},
+     .options = &(const mst_strided_slice_options){.strides = {.count = 2, .axis = {-1, -1}}},
      .expect = {(const double[]){4, 3, 2, 1}}},
     {.name = "shrink, rest whole",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
-     .options = &(const mst_strided_slice_options){.begin = {1, {-1}}, .end = {1, {0}}, .shrink_mask = 1},
+     .options =
+         &(const mst_strided_slice_options){
+             .begin = {.count = 1, .axis = {-1}}, .end = {.count = 1, .axis = {0}}, .shrink_mask = 1},
      .expect = {(const double[]){4, 5, 6}}},
     {.name = "cut off at the ends",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
-     .options = &(const mst_strided_slice_options){.begin = {1, {-9}}, .end = {1, {9}}},
+     .options =
+         &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {-9}}, .end = {.count = 1, .axis = {9}}},
      .expect = {(const double[]){1, 2, 3}}},
     {.name = "all dtypes",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {4, 3, 5}}},
-     .options =
-         &(const mst_strided_slice_options){
-             .begin = {3, {0, 1, -1}}, .end = {3, {4, 0, 0}}, .strides = {3, {3, 1, -2}}, .shrink_mask = 2}},
+     .options = &(const mst_strided_slice_options){.begin = {.count = 3, .axis = {0, 1, -1}},
+                                                   .end = {.count = 3, .axis = {4, 0, 0}},
+                                                   .strides = {.count = 3, .axis = {3, 1, -2}},
+                                                   .shrink_mask = 2}},
     {.name = "scalar",
      .num_src = 1,
      .src = {{.ndim = 0, .value = (const double[]){1}}},
@@ -165,21 +173,25 @@ static const mst_example examples[] = {
     {.name = "nothing",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}}},
-     .options = &(const mst_strided_slice_options){.begin = {1, {2}}, .end = {1, {1}}}},
+     .options =
+         &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {2}}, .end = {.count = 1, .axis = {1}}}},
     {.name = "stride 0",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}}},
-     .options = &(const mst_strided_slice_options){.strides = {1, {0}}},
+     .options = &(const mst_strided_slice_options){.strides = {.count = 1, .axis = {0}}},
      .fails = MST_INVALID},
     {.name = "no such element",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}}},
-     .options = &(const mst_strided_slice_options){.begin = {1, {3}}, .end = {1, {4}}, .shrink_mask = 1},
+     .options =
+         &(const mst_strided_slice_options){
+             .begin = {.count = 1, .axis = {3}}, .end = {.count = 1, .axis = {4}}, .shrink_mask = 1},
      .fails = MST_INVALID},
     {.name = "too many numbers",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}}},
-     .options = &(const mst_strided_slice_options){.begin = {2, {0, 0}}, .end = {2, {1, 1}}},
+     .options =
+         &(const mst_strided_slice_options){.begin = {.count = 2, .axis = {0, 0}}, .end = {.count = 2, .axis = {1, 1}}},
      .fails = MST_INVALID},
 };
 

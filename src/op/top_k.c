@@ -15,7 +15,7 @@ typedef struct mst_top_k_options {
 } mst_top_k_options;
 /** Output 0, the values; the indices are mst_value_output(value, 1). */
 MST_API mst_value mst_top_k_with(mst_top_k_options options);
-#define mst_top_k(...) mst_top_k_with((mst_top_k_options){.zero_ = 0, __VA_ARGS__})
+#define mst_top_k(...) mst_top_k_with(MST_NAMED_1(mst_top_k_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/share.h"

@@ -11,7 +11,7 @@ typedef struct mst_transpose_options {
     mst_axes perm; /**< axis of src that each axis of dst is; none: reversed */
 } mst_transpose_options;
 MST_API mst_value mst_transpose_with(mst_transpose_options options);
-#define mst_transpose(...) mst_transpose_with((mst_transpose_options){.zero_ = 0, __VA_ARGS__})
+#define mst_transpose(...) mst_transpose_with(MST_NAMED_1(mst_transpose_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/strided.h"

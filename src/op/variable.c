@@ -31,7 +31,7 @@ typedef struct mst_variable_options {
 /** How the values that the replicas of a step give a variable become one: see mst_replica. */
 typedef enum mst_join_kind { MST_JOIN_DEFAULT = 0, MST_JOIN_MEAN, MST_JOIN_SUM, MST_JOIN_FIRST } mst_join_kind;
 MST_API mst_value mst_variable_with(mst_variable_options options);
-#define mst_variable(...) mst_variable_with((mst_variable_options){.zero_ = 0, __VA_ARGS__})
+#define mst_variable(...) mst_variable_with(MST_NAMED_3(mst_variable_options, graph, name, initial, __VA_ARGS__))
 /** True where VALUE is the output of a variable. */
 MST_API bool mst_is_variable(mst_value value);
 /** Penalty factors of a variable, 0 where it has none. */

@@ -52,13 +52,17 @@ const char *mst_optimizer_name(int i) {
     return NULL;
 }
 
-mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimizer) {
+mst_optimizer *mst_optimizer_fill(const char *name, mst_optimizer *optimizer) {
     const mst_rule *rule = mst_rule_find(name);
-    optimizer.rule = rule ? rule->name : name;
-    if (rule) rule->defaults(&optimizer);
-    if (mst_schedule_is_set(&optimizer.schedule) && optimizer.schedule.rate == 0)
-        optimizer.schedule.rate = optimizer.learning_rate;
+    optimizer->rule = rule ? rule->name : name;
+    if (rule) rule->defaults(optimizer);
+    if (mst_schedule_is_set(&optimizer->schedule) && optimizer->schedule.rate == 0)
+        optimizer->schedule.rate = optimizer->learning_rate;
     return optimizer;
+}
+
+mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimizer) {
+    return *mst_optimizer_fill(name, &optimizer);
 }
 
 static mst_status unknown_rule(const char *name) {

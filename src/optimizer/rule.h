@@ -7,6 +7,7 @@
 #ifndef MUSTER_OPTIMIZER_RULE_H
 #define MUSTER_OPTIMIZER_RULE_H
 
+#include "graph/field.h"
 #include "muster/optimizer.h"
 
 #define MST_RULE_SLOTS 3

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "graph/field.h"
 #include "graph/graph.h"
 
 const char *const mst_schedule_names[] = {"none",         "exponential", "piecewise", "polynomial",
@@ -46,7 +47,7 @@ static mst_schedule with_defaults(const mst_schedule *schedule) {
     mst_schedule s = *schedule;
     for (const mst_field *field = mst_schedule_fields; field->name; field++) {
         double *at = (double *)(void *)((char *)&s + field->offset);
-        if (field->type == MST_FIELD_TYPE_F64 && *at == 0) *at = field->initial;
+        if (field->type == MST_FIELD_TYPE_F64 && !mst_number_given(*at)) *at = field->initial;
     }
     return s;
 }

@@ -181,7 +181,6 @@ fails option_of_another_optimizer_is_refused 2 "'adam' has no momentum; these ha
 fails option_of_another_schedule_is_refused 2 "'cosine' has no decay_rate; these have: exponential, inverse_time" \
     train $small --schedule cosine --decay-rate 0.9
 fails option_of_no_schedule_is_refused 2 "'none' has no staircase" train $small --optimizer sgd --staircase
-fails adamw_without_decay_is_adam 2 "is --optimizer adam" train $small --optimizer adamw --weight-decay 0
 fails piecewise_schedule_needs_its_values 2 "--boundaries" train $small --schedule piecewise
 
 # ---- data that is wrong ------------------------------------------------------------------------------
@@ -294,6 +293,30 @@ run train $small --steps 1 --json --log-device-placement --dump-plan
 check json_is_pure_with_placement_and_plan json_lines out
 check placement_is_logged grep -q '(MatMul\|matmul.*device:CPU:0' err
 
+run train $small --steps 3 --json --optimizer ftrl
+default_power=$(value weights_sha256)
+run train $small --steps 3 --json --optimizer ftrl --learning-rate-power 0
+check zero_that_is_given_is_not_taken_for_the_default [ $status -eq 0 -a "$(value weights_sha256)" != "$default_power" ]
+run train $small --steps 3 --json --optimizer adamw --weight-decay 0 --learning-rate 0.001
+without_decay=$(value weights_sha256)
+run train $small --steps 3 --json --optimizer adam --learning-rate 0.001
+check adamw_without_decay_is_adam [ "$(value weights_sha256)" = "$without_decay" ]
+
+# ---- moving averages ---------------------------------------------------------------------------------
+
+fails averages_that_are_not_kept_cannot_be_used 2 "give both" train $small --use-ema
+run train $small --steps 5 --evaluate --predict last.npy --ema 0.9 --json
+last=$(value weights_sha256) last_loss=$(value test_loss)
+check weights_of_the_last_step_are_said_to_be_used grep -q '"weights":"last"' out
+run train $small --steps 5 --evaluate --predict averages.npy --ema 0.9 --use-ema --json
+check weights_of_the_averages_are_said_to_be_used grep -q '"weights":"ema"' out
+check evaluation_takes_the_averages [ "$(value test_loss)" != "$last_loss" ]
+check saved_weights_are_the_averages [ "$(value weights_sha256)" != "$last" ]
+check predictions_take_the_averages sh -c '! cmp -s last.npy averages.npy'
+run train $small --steps 5 --json
+check averages_that_are_only_kept_change_no_weight [ "$(value weights_sha256)" = "$last" ]
+works text_says_which_weights_were_used "^weights: the moving averages" train $small --steps 5 --ema 0.9 --use-ema
+
 # ---- one answer --------------------------------------------------------------------------------------
 
 sha_of() {
@@ -313,6 +336,20 @@ reference_of_wide=$(sha_of $wide cpu:1/1)
 for threads in 2 3; do
     check "${threads}_threads_give_the_weights_of_one" [ "$(sha_of $wide cpu:1/$threads)" = "$reference_of_wide" ]
 done
+run train --data idx:data --steps 4 --seed 3 --json
+reference_of_defaults=$(value weights_sha256)
+for cores in 0 0-1; do
+    taskset -c $cores true 2> /dev/null || continue
+    taskset -c $cores "$muster" train --data idx:data --steps 4 --seed 3 --json > out 2> err
+    check defaults_give_the_same_weights_on_cores_$cores [ "$(value weights_sha256)" = "$reference_of_defaults" ]
+done
+check the_default_batch_is_200_in_4_shards grep -q '"shards":4,"batch_size":200' out
+taskset -c 0 "$muster" train --data idx:data --steps 1 > out 2> err
+check first_line_says_what_runs grep -q '^mlp 64-500-10 (37,510 parameters) on idx:data (430 examples), .*batch 200 in 4 shards, adam' out
+if taskset -c 0,1 true 2> /dev/null; then
+    taskset -c 0,1 "$muster" train --data idx:data --steps 1 --shards 1 > out 2> err
+    check options_that_use_idle_cores_are_told grep -q '^1 of 2 cores stay idle: --shards 2 --batch-size 400 uses them' out
+fi
 check another_seed_gives_other_weights [ "$(sha_of --seed 4)" != "$reference" ]
 
 # ---- predictions -------------------------------------------------------------------------------------
@@ -340,14 +377,15 @@ check bench_lists_an_op_once test "$(grep -c '"op":"softmax"' out)" = 1
 
 # ---- interruption ------------------------------------------------------------------------------------
 
-for signal in INT TERM; do
+for signal in INT:130 TERM:143; do
+    wanted=${signal#*:} signal=${signal%:*}
     "$muster" train $small --epochs 100000000 --progress none --evaluate > out 2> err &
     process=$!
     sleep 1
     kill -$signal $process
     wait $process
     status=$?
-    check "sig${signal}_ends_training_with_status_0" [ $status -eq 0 ]
+    check "sig${signal}_ends_training_with_status_$wanted" [ $status -eq "$wanted" ]
     check "sig${signal}_is_told_with_the_step" grep -q '^interrupted after step [0-9]' out
     check "sig${signal}_still_prints_the_summary" grep -q '^weights sha256: [0-9a-f]\{64\}' out
 done

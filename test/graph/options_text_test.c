@@ -201,6 +201,18 @@ static void calls_by_text_make_the_same_nodes(void **state) {
     engine_end(g, session);
 }
 
+static void zero_in_a_text_is_no_default(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value index = mst_scalar(g, MST_I32, 1);
+    mst_value hot = mst_call_text(g, "one_hot", NULL, 1, &index, "depth=3, on_value=0, off_value=5");
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *got = engine_fetch(session, NULL, 0, hot);
+    assert_true(mst_tensor_get(got, 0) == 5 && mst_tensor_get(got, 1) == 0);
+    mst_tensor_release(got);
+    engine_end(g, session);
+}
+
 static void mistakes_of_calls_by_text_stick_to_the_graph(void **state) {
     (void)state;
     static const char *const rows[][3] = {
@@ -208,6 +220,8 @@ static void mistakes_of_calls_by_text_stick_to_the_graph(void **state) {
         {"nothing_like_it", "", "there is no op 'nothing_like_it': mst_register_op"},
         {"reduce_sum", "axis=[0]", "reduce_sum: there is no option 'axis': is 'axes' meant?"},
         {"leaky_relu", "slope=2", "leaky_relu 'n': slope is 2, must be between 1e-06 and 1"},
+        {"leaky_relu", "slope=0", "leaky_relu 'n': slope is 0, must be between 1e-06 and 1"},
+        {"top_k", "k=0", "k is 0, must be another number"},
         {"relu", "slope=2", "relu: there is no option 'slope', nor any other"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -229,6 +243,7 @@ int main(void) {
         cmocka_unit_test(text_that_is_longer_than_its_room_is_cut_and_measured),
         cmocka_unit_test(values_of_all_bits_read_back),
         cmocka_unit_test(calls_by_text_make_the_same_nodes),
+        cmocka_unit_test(zero_in_a_text_is_no_default),
         cmocka_unit_test(mistakes_of_calls_by_text_stick_to_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

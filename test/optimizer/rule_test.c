@@ -251,6 +251,13 @@ static void slots_have_names_and_initial_values(void **state) {
     }
 }
 
+static void address_of_what_a_macro_makes_can_be_taken(void **state) {
+    (void)state;
+    const mst_optimizer *sgd = &mst_sgd(.learning_rate = 0.25), *adam = &mst_adam();
+    assert_true(sgd->learning_rate == 0.25 && strcmp(sgd->rule, "sgd") == 0);
+    assert_true(adam->beta_2 == 0.999 && strcmp(adam->rule, "adam") == 0);
+}
+
 static void defaults_are_those_of_keras(void **state) {
     (void)state;
     assert_true(mst_sgd().learning_rate == 0.01);
@@ -262,6 +269,19 @@ static void defaults_are_those_of_keras(void **state) {
     assert_true(mst_nadam().learning_rate == 0.001);
     assert_true(mst_ftrl().learning_rate_power == -0.5 && mst_ftrl().initial_accumulator == 0.1);
     assert_true(mst_adam(.beta_2 = 0.99).beta_2 == 0.99);
+}
+
+static void zero_that_is_given_is_no_default(void **state) {
+    (void)state;
+    mst_optimizer ftrl = mst_ftrl(.learning_rate_power = MST_ZERO, .initial_accumulator = MST_ZERO);
+    assert_true(ftrl.learning_rate_power == 0 && ftrl.initial_accumulator == 0);
+    assert_true(mst_adamw(.weight_decay = MST_ZERO).weight_decay == 0);
+    assert_true(mst_adam(.beta_1 = MST_ZERO).beta_1 == 0);
+    ftrl = mst_optimizer_named("ftrl", ftrl); /* also where defaults are filled in again */
+    assert_true(ftrl.learning_rate_power == 0);
+    EXPECT_OK(mst_optimizer_check(&ftrl));
+    const mst_schedule line = mst_polynomial_decay(.rate = 1, .decay_steps = 4, .end = MST_ZERO);
+    assert_true(mst_schedule_at(&line, 4) == 0);
 }
 
 static void every_optimizer_is_listed_and_passes_its_check(void **state) {
@@ -314,7 +334,9 @@ int main(void) {
         cmocka_unit_test(each_rule_follows_its_formula_in_f32),
         cmocka_unit_test(tiles_do_not_show_in_the_bits),
         cmocka_unit_test(slots_have_names_and_initial_values),
+        cmocka_unit_test(address_of_what_a_macro_makes_can_be_taken),
         cmocka_unit_test(defaults_are_those_of_keras),
+        cmocka_unit_test(zero_that_is_given_is_no_default),
         cmocka_unit_test(every_optimizer_is_listed_and_passes_its_check),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_schedule_without_rate_starts_at_the_learning_rate),

@@ -21,9 +21,9 @@ static double slot_initial(const mst_optimizer *o, int slot) {
 }
 
 static void defaults(mst_optimizer *o) {
-    if (o->learning_rate == 0) o->learning_rate = 0.001;
-    if (o->epsilon == 0) o->epsilon = 1e-7;
-    if (o->initial_accumulator == 0) o->initial_accumulator = 0.1;
+    if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
+    if (!mst_number_given(o->epsilon)) o->epsilon = 1e-7;
+    if (!mst_number_given(o->initial_accumulator)) o->initial_accumulator = 0.1;
 }
 
 static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {

@@ -12,7 +12,7 @@ static int num_slots(const mst_optimizer *o) {
 
 static void defaults(mst_optimizer *o) {
     mst_rule_adam.defaults(o);
-    if (o->weight_decay == 0) o->weight_decay = 0.004;
+    if (!mst_number_given(o->weight_decay)) o->weight_decay = 0.004;
 }
 
 static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {

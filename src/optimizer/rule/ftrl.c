@@ -24,9 +24,9 @@ static double slot_initial(const mst_optimizer *o, int slot) {
 }
 
 static void defaults(mst_optimizer *o) {
-    if (o->learning_rate == 0) o->learning_rate = 0.001;
-    if (o->initial_accumulator == 0) o->initial_accumulator = 0.1;
-    if (o->learning_rate_power == 0) o->learning_rate_power = -0.5;
+    if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
+    if (!mst_number_given(o->initial_accumulator)) o->initial_accumulator = 0.1;
+    if (!mst_number_given(o->learning_rate_power)) o->learning_rate_power = -0.5;
 }
 
 static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {

@@ -20,10 +20,10 @@ static int num_slots(const mst_optimizer *o) {
 }
 
 static void defaults(mst_optimizer *o) {
-    if (o->learning_rate == 0) o->learning_rate = 0.001;
-    if (o->beta_1 == 0) o->beta_1 = 0.9;
-    if (o->beta_2 == 0) o->beta_2 = 0.999;
-    if (o->epsilon == 0) o->epsilon = 1e-7;
+    if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
+    if (!mst_number_given(o->beta_1)) o->beta_1 = 0.9;
+    if (!mst_number_given(o->beta_2)) o->beta_2 = 0.999;
+    if (!mst_number_given(o->epsilon)) o->epsilon = 1e-7;
 }
 
 static double next_state(const mst_optimizer *o, int64_t t, double state) {

@@ -18,9 +18,9 @@ static int num_slots(const mst_optimizer *o) {
 }
 
 static void defaults(mst_optimizer *o) {
-    if (o->learning_rate == 0) o->learning_rate = 0.001;
-    if (o->rho == 0) o->rho = 0.9;
-    if (o->epsilon == 0) o->epsilon = 1e-7;
+    if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
+    if (!mst_number_given(o->rho)) o->rho = 0.9;
+    if (!mst_number_given(o->epsilon)) o->epsilon = 1e-7;
 }
 
 static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {

@@ -14,7 +14,7 @@ static int num_slots(const mst_optimizer *o) {
 }
 
 static void defaults(mst_optimizer *o) {
-    if (o->learning_rate == 0) o->learning_rate = 0.01;
+    if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.01;
 }
 
 static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {

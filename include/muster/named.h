@@ -1,0 +1,54 @@
+/** Named arguments: what the macros that take `.member = value` are made of.
+ *
+ *      mst_matmul(x, w)                                the required arguments come first, without a name
+ *      mst_matmul(x, w, .transpose_b = true)           the others have one; what is left out has its default
+ *
+ *  In C the named ones stand in any order. In C++ (C++20) they stand in the order in which the struct declares them,
+ *  a member of a member is `.session = {.devices = "cpu:2"}`, and required arguments never have a name.
+ *
+ *  Each macro gives an object whose address can be taken: until the end of the block in C, of the whole expression in
+ *  C++.
+ */
+#ifndef MUSTER_NAMED_H
+#define MUSTER_NAMED_H
+
+/** The number 0, for a member whose default is another number: `.learning_rate_power = MST_ZERO`. A member that is 0 was
+ *  not given; this is the 0 with a sign, which computes like the other. */
+#define MST_ZERO (-0.0)
+
+/* Members that are left out are no oversight here, whatever a user's warnings say. */
+#pragma GCC system_header
+
+/* MST_NAMED(T, ...): a T of named members. MST_NAMED_1(T, a, ...): the first argument is the member a, which is the
+ * first after `zero_`; so MST_NAMED_2 and MST_NAMED_3. MST_NAMED_WITH(T, member, value, ...): one member, the first
+ * after `zero_`, has VALUE. */
+#ifdef __cplusplus
+
+extern "C++" {
+template <class T>
+inline T &mst_named_(T &&object) {
+    return object;
+}
+}
+
+#define MST_NAMED(T, ...) (mst_named_(T{__VA_ARGS__}))
+#define MST_NAMED_WITH(T, member, value, ...) (mst_named_(T{.zero_ = 0, .member = value __VA_OPT__(, ) __VA_ARGS__}))
+#define MST_NAMED_1(T, a, ...) MST_NAMED_1_(T, a, __VA_ARGS__)
+#define MST_NAMED_2(T, a, b, ...) MST_NAMED_2_(T, a, b, __VA_ARGS__)
+#define MST_NAMED_3(T, a, b, c, ...) MST_NAMED_3_(T, a, b, c, __VA_ARGS__)
+#define MST_NAMED_1_(T, a, va, ...) (mst_named_(T{.zero_ = 0, .a = va __VA_OPT__(, ) __VA_ARGS__}))
+#define MST_NAMED_2_(T, a, b, va, vb, ...) (mst_named_(T{.zero_ = 0, .a = va, .b = vb __VA_OPT__(, ) __VA_ARGS__}))
+#define MST_NAMED_3_(T, a, b, c, va, vb, vc, ...) \
+    (mst_named_(T{.zero_ = 0, .a = va, .b = vb, .c = vc __VA_OPT__(, ) __VA_ARGS__}))
+
+#else
+
+/* `.zero_ = 0` allows an empty list, and makes the next member the one that an argument without a name sets. */
+#define MST_NAMED(T, ...) ((T){.zero_ = 0, __VA_ARGS__})
+#define MST_NAMED_WITH(T, member, value, ...) ((T){.member = (value), .zero_ = 0, __VA_ARGS__})
+#define MST_NAMED_1(T, a, ...) MST_NAMED(T, __VA_ARGS__)
+#define MST_NAMED_2(T, a, b, ...) MST_NAMED(T, __VA_ARGS__)
+#define MST_NAMED_3(T, a, b, c, ...) MST_NAMED(T, __VA_ARGS__)
+
+#endif
+#endif

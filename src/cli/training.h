@@ -1,0 +1,37 @@
+/** One run of `muster train`: what its files share. */
+#ifndef MUSTER_CLI_TRAINING_H
+#define MUSTER_CLI_TRAINING_H
+
+#include "cli/train_events.h"
+#include "cli/train_options.h"
+#include "muster/device.h"
+
+typedef struct training {
+    const train_options *o;
+    const option_list *list;
+    char *data, *devices; /**< specifications; owned */
+    mst_device_info *device;
+    int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
+    mst_strategy strategy;
+    mst_optimizer optimizer;
+    int64_t batch_size;
+    mst_dataset *train, *validation, *test;
+    mst_model *model;
+    train_events events;
+    mst_result result, test_result;
+    mst_tensor *confusion;
+    char sha256[65];
+} training;
+
+/** Devices, shards and batch size. The functions below return an exit status, and have printed what was wrong.
+ *
+ *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
+ *  each, as there are cores and as divide the shards, so their number changes no weight. */
+int train_choose_devices(training *t);
+/** Number of updates, -1 where that is not known. */
+int64_t train_total_steps(const training *t);
+/** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph
+ *  is there. */
+mst_status train_show_start(const training *t);
+
+#endif

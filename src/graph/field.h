@@ -1,0 +1,19 @@
+/** Zero and nothing: a member of an options struct that is 0 was not given and takes its default. A number that was
+ *  given as 0 is kept as -0 (MST_ZERO), which computes like 0. */
+#ifndef MUSTER_GRAPH_FIELD_H
+#define MUSTER_GRAPH_FIELD_H
+
+#include <math.h>
+
+#include "muster/op.h"
+
+/** Whether a member of this value was given. */
+static inline bool mst_number_given(double value) {
+    return value != 0 || signbit(value);
+}
+
+/** To be called when a text, a file or a command line has set the member at AT: a number that is 0, where that would be
+ *  taken for the default, becomes MST_ZERO. MST_INVALID for whole numbers, which have no other 0. */
+MST_CHECKED mst_status mst_field_given(const mst_field *field, void *at);
+
+#endif

@@ -1,0 +1,73 @@
+#!/bin/bash
+# Programs outside the tree, built as their authors would. Usage: package_test.sh PREFIX WORK
+# PREFIX is where Muster is installed; WORK is a folder that this script may empty.
+set -eu
+prefix=$(cd "$1" && pwd)
+source=$(cd "$(dirname "$0")/../.." && pwd)
+user=$source/test/package/user
+rm -rf "$2" && mkdir -p "$2" && cd "$2"
+libdir=$(echo "$prefix"/lib*)
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
+
+# These are lists of words on purpose.
+# shellcheck disable=SC2046,SC2086
+{
+    echo "-- each public header alone, in C and in C++"
+    for header in "$prefix"/include/muster/*.h; do
+        printf '#include "%s"\nint one;\n' "$header" > header.c
+        cc -std=c17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c header.c
+        c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c++ header.c
+    done
+
+    echo "-- pkg-config, shared"
+    cc -std=c17 $warnings "$user/main.c" -o shared $(pkg-config --cflags --libs muster)
+    LD_LIBRARY_PATH=$libdir ./shared
+
+    echo "-- pkg-config, static"
+    cc -std=c17 $warnings "$user/main.c" -o static $(pkg-config --cflags muster) \
+        $(pkg-config --static --libs muster | sed "s|-lmuster|$libdir/libmuster.a|")
+    ./static
+    if ldd static | grep libmuster; then
+        echo "error: the static program loads libmuster.so"
+        exit 1
+    fi
+
+    echo "-- every macro of the public headers, in C++20 with each compiler that is here"
+    for macro in $(grep -hoE 'define mst_[a-z0-9_]+\(' "$prefix"/include/muster/*.h | sed 's/define //; s/(//'); do
+        grep -qE "\b$macro ?\(" "$user/named.cpp" || { echo "error: $user/named.cpp does not use $macro"; exit 1; }
+    done
+    for compiler in g++ clang++; do
+        command -v $compiler > /dev/null || continue
+        $compiler -std=c++20 $warnings "$user/named.cpp" -o named-$compiler $(pkg-config --cflags --libs muster)
+        LD_LIBRARY_PATH=$libdir ./named-$compiler
+    done
+
+    echo "-- an int where a list of axes is wanted does not compile without a diagnostic"
+    for value in 0 1; do
+        printf '#include <muster/muster.h>\nmst_value f(mst_value x) { return mst_reduce_sum(x, .axes = %s); }\n' \
+            $value > axes.c
+        if cc -std=c17 -Werror $(pkg-config --cflags muster) -fsyntax-only axes.c 2> axes.err; then
+            echo "error: .axes = $value was accepted"
+            exit 1
+        fi
+        grep -q use_MST_AXES axes.err
+        if c++ -std=c++20 $(pkg-config --cflags muster) -fsyntax-only -x c++ axes.c 2> axes.err; then
+            echo "error: .axes = $value was accepted in C++"
+            exit 1
+        fi
+    done
+}
+
+echo "-- find_package"
+cmake -S "$user" -B find -DUSE=find_package -DCMAKE_PREFIX_PATH="$prefix" > find.log
+cmake --build find > find-build.log
+find/main && find/main_static
+
+echo "-- add_subdirectory"
+cmake -S "$user" -B subdirectory -DUSE=add_subdirectory -DMUSTER_SOURCE="$source" -DCMAKE_C_FLAGS=-Wfloat-equal > sub.log
+
+echo "-- FetchContent, in a project whose own warnings are many and whose build type is not set"
+cmake -S "$user" -B fetch -DUSE=FetchContent -DMUSTER_SOURCE="$source" -DCMAKE_C_FLAGS=-Wfloat-equal > fetch.log
+cmake --build fetch --parallel "$(nproc)" > fetch-build.log 2>&1 || { tail -n 30 fetch-build.log; exit 1; }
+fetch/main && fetch/main_static

@@ -1,0 +1,145 @@
+// Every macro of the public headers that takes named arguments, in C++20.
+#include <muster/muster.h>
+
+#include <cstdio>
+
+static void count_call(void *context) {
+    ++*static_cast<int *>(context);
+}
+
+static mst_optimizer first_of(const mst_optimizer *optimizer) {
+    return *optimizer;
+}
+
+static bool optimizers_and_schedules() {
+    const mst_optimizer all[] = {
+        mst_sgd(.learning_rate = 0.1, .momentum = 0.9),
+        mst_adagrad(),
+        mst_rmsprop(.rho = 0.8, .centered = true),
+        mst_adam(.schedule = mst_exponential_decay(.rate = 0.1, .decay_rate = 0.99, .decay_steps = 600)),
+        mst_adamw(.weight_decay = 0.01),
+        mst_nadam(.schedule = mst_inverse_time_decay(.rate = 0.1, .decay_rate = 0.5, .decay_steps = 10)),
+        mst_ftrl(.schedule = mst_cosine_decay(.rate = 0.1, .decay_steps = 10)),
+        mst_sgd(.schedule = mst_polynomial_decay(.rate = 0.1, .decay_steps = 10, .end = 0.01)),
+        mst_sgd(.schedule = mst_piecewise_constant(.num_pieces = 2, .boundary = {5}, .value = {0.1, 0.01})),
+    };
+    for (const mst_optimizer &optimizer : all)
+        if (mst_optimizer_check(&optimizer)) return false;
+    return first_of(&mst_sgd(.learning_rate = 0.25)).learning_rate == 0.25 && first_of(&mst_sgd()).learning_rate > 0;
+}
+
+static void initializers(mst_graph *graph, mst_tensor *ones) {
+    const mst_initializer all[] = {
+        mst_glorot_uniform_initializer(),
+        mst_glorot_normal_initializer(.seed = 1),
+        mst_he_uniform_initializer(),
+        mst_he_normal_initializer(),
+        mst_lecun_uniform_initializer(),
+        mst_lecun_normal_initializer(),
+        mst_variance_scaling_initializer(.scale = 2, .fan = MST_FAN_AVERAGE, .distribution = MST_UNIFORM),
+        mst_zeros_initializer(),
+        mst_ones_initializer(),
+        mst_constant_initializer(3),
+        mst_random_uniform_initializer(.low = -1, .high = 1),
+        mst_random_normal_initializer(.stddev = 0.1),
+        mst_truncated_normal_initializer(.mean = 1, .stddev = 0.1),
+        mst_tensor_initializer(ones),
+    };
+    int number = 0;
+    for (const mst_initializer &initializer : all) {
+        char name[32];
+        std::snprintf(name, sizeof name, "initialized_%d", number++);
+        mst_get_variable(graph, name, MST_SHAPE(2, 3), .dtype = MST_F32, .initializer = initializer);
+    }
+}
+
+static void reductions(mst_value x) {
+    mst_value truth = mst_greater(x, mst_zeros_like(x));
+    mst_reduce_sum(x);
+    mst_reduce_sum(x, .axes = MST_AXES(1), .keep_dims = true);
+    mst_reduce_mean(x, .axes = MST_AXES(0, 1));
+    mst_reduce_max(x, .axes = MST_AXES(0));
+    mst_reduce_min(x, .keep_dims = true);
+    mst_reduce_prod(x);
+    mst_reduce_all(truth);
+    mst_reduce_any(truth, .axes = MST_AXES(-1));
+    mst_argmax(x, .axis = 1);
+    mst_argmin(x, .dtype = MST_I32);
+}
+
+static void ops(mst_graph *graph, mst_value x) {
+    mst_value index = mst_random_uniform_int(graph, MST_SHAPE(2), .high = 3, .dtype = MST_I64);
+    mst_matmul(x, x, .transpose_b = true);
+    mst_dropout(x, .rate = 0.5F);
+    mst_elu(x, .alpha = 0.5F);
+    mst_gelu(x, .approximate = true);
+    mst_leaky_relu(x, .slope = 0.1F);
+    mst_one_hot(index, .depth = 3);
+    mst_pad(x, .before = MST_SHAPE(1, 0), .after = MST_SHAPE(0, 1));
+    mst_placeholder(graph, MST_F32, MST_SCALAR, .name = "fed");
+    mst_random_normal(graph, MST_SHAPE(2), .mean = 1);
+    mst_random_truncated_normal(graph, MST_SHAPE(2), .stddev = 2);
+    mst_random_uniform(graph, MST_SHAPE(2), .low = 1, .high = 2);
+    mst_squeeze(mst_expand_dims(x, 0), .axes = MST_AXES(0));
+    mst_strided_slice(x, .begin = MST_AXES(0, 1), .end = MST_AXES(2, 3));
+    mst_top_k(x, .k = 2);
+    mst_transpose(x, .perm = MST_AXES(1, 0));
+    mst_confusion_matrix(index, index, .num_classes = 3);
+    mst_metric_batch(.metric = MST_METRIC_SPARSE_ACCURACY, .labels = index, .predictions = x);
+    mst_regularizer_value(&mst_keras_regularizer(.l2 = 0.1), x);
+    mst_regularizer_value(&mst_l1_regularizer(0.1), x);
+    mst_regularizer_value(&mst_l2_regularizer(0.1), x);
+}
+
+static void scopes(mst_graph *graph, mst_value x) {
+    mst_with_name (graph, "outer")
+        mst_with_device (graph, "/cpu:0")
+            mst_with_control (graph, x)
+                mst_with_variables (graph, "shared", MST_REUSE_AUTO) mst_identity(x);
+}
+
+static bool graphs() {
+    mst_graph *graph = nullptr;
+    mst_tensor *ones = nullptr;
+    float six[6] = {1, 1, 1, 1, 1, 1};
+    int released = 0;
+    if (mst_graph_create(&graph) ||
+        mst_tensor_wrap(MST_F32, MST_SHAPE(2, 3), six, count_call, &released, &ones))
+        return false;
+    mst_value x = mst_constant(graph, ones);
+    initializers(graph, ones);
+    reductions(x);
+    ops(graph, x);
+    scopes(graph, x);
+    mst_value w = mst_variable(graph, "w", mst_fill(graph, MST_F32, MST_SHAPE(3, 1), 1), .l2 = 0.1F);
+    mst_value h = mst_layer_dense(mst_matmul(x, w), 4, .activation = MST_RELU, .name = "layer1");
+    mst_minimize(&mst_sgd(.learning_rate = 0.1), mst_reduce_sum(h), nullptr, 0, MST_NONE);
+    bool good = !mst_graph_check(graph);
+    mst_graph_destroy(graph);
+    mst_tensor_release(ones);
+    return good && released == 1;
+}
+
+static bool models() {
+    mst_model *model = nullptr;
+    mst_tensor *parts[2] = {nullptr, nullptr};
+    mst_dataset *data = nullptr;
+    if (mst_model_create(&model) || mst_tensor_create(MST_F32, MST_SHAPE(8, 5), &parts[0]) ||
+        mst_tensor_create(MST_I64, MST_SHAPE(8), &parts[1]) || mst_dataset_from_tensors(parts, 2, &data))
+        return false;
+    mst_dense(model, 6, .activation = MST_RELU, .kernel_initializer = mst_he_normal_initializer());
+    mst_dense(model, 10);
+    bool good = !mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .metric = {MST_METRIC_ACCURACY},
+                             .session = {.devices = "cpu:1"}, .seed = 1) &&
+                !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    for (mst_tensor *part : parts) mst_tensor_release(part);
+    return good;
+}
+
+int main() {
+    const bool good = optimizers_and_schedules() && graphs() && models();
+    std::puts(good ? "every macro works in C++" : mst_error()->message);
+    return good ? 0 : 1;
+}
