@@ -140,10 +140,9 @@ typedef struct rows {
     int64_t first, count;
 } rows;
 
-static mst_status fill_rows(void *context, const mst_spec *spec, void *dst) {
+static mst_status fill_rows(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
     const rows *r = context;
-    (void)spec;
-    return mst_batch_copy(r->batch, r->component, r->first, r->count, dst);
+    return mst_batch_copy(r->batch, r->component, r->first + first_row, spec->shape.dim[0], dst);
 }
 
 static double now(void) {

@@ -21,9 +21,10 @@ extern "C" {
 
 typedef struct mst_session mst_session;
 
-/** Writes the rows of a fed value to DST of SPEC; called in every run by the thread of the device that holds the
- *  placeholder. */
-typedef mst_status (*mst_fill_function)(void *context, const mst_spec *spec, void *dst);
+/** Writes rows of a fed value (along dimension 0), from FIRST_ROW on, to DST; SPEC is that of the rows that are wanted.
+ *  Called in every run by the device that holds the placeholder: once for all rows, or where the feed has a grain, by
+ *  its threads at once, each for some. */
+typedef mst_status (*mst_fill_function)(void *context, const mst_spec *spec, int64_t first_row, void *dst);
 
 /** A value for a placeholder (or in place of any other value). Either TENSOR (not copied, must not change during the
  *  run) or FILL, CONTEXT and SPEC. */
@@ -33,6 +34,8 @@ typedef struct mst_feed {
     mst_fill_function fill;
     void *context;
     mst_spec spec; /**< with FILL: dtype and shape, all dimensions known */
+    int64_t
+        grain; /**< with FILL: > 0: rows that are worth a call of their own; FILL may be called by several threads */
 } mst_feed;
 
 typedef struct mst_session_options {

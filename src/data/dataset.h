@@ -98,8 +98,6 @@ MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size
 /** With all upstream of it; NULL is allowed. */
 void mst_cursor_destroy(mst_cursor *cursor);
 
-/** Takes the memory that CALLERS threads need to copy rows of a batch at once, so that they take none while they do. */
-MST_CHECKED mst_status mst_iterator_reserve(mst_iterator *iterator, int callers);
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
 

@@ -42,10 +42,6 @@ void mst_iterator_destroy(mst_iterator *iterator) {
     free(iterator);
 }
 
-mst_status mst_iterator_reserve(mst_iterator *iterator, int callers) {
-    return mst_row_fetch_reserve(iterator->batch.fetch, callers);
-}
-
 mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
     mst_element *element = &iterator->batch.element;
     mst_cursor *cursor = iterator->cursor;

@@ -116,20 +116,6 @@ static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
     return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "map: cannot get memory for a row");
 }
 
-mst_status mst_row_fetch_reserve(mst_row_fetch *fetch, int callers) {
-    int have = 0;
-    if (!fetch->has_map) return MST_OK;
-    pthread_mutex_lock(&fetch->lock);
-    for (const scratch *s = fetch->unused; s; s = s->next) have++;
-    pthread_mutex_unlock(&fetch->lock);
-    for (; have < callers; have++) {
-        scratch *s = make_scratch(fetch);
-        if (!s) return MST_FAIL(MST_OUT_OF_MEMORY, "map: cannot get memory for a row");
-        give_scratch(fetch, s);
-    }
-    return MST_OK;
-}
-
 /* What a map costs is not known: a row is taken to be worth it. */
 int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows) {
     return fetch->has_map ? 1 : mst_grain_bytes(rows, (int64_t)mst_dataset_row_bytes(fetch->end, component));

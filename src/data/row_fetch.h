@@ -11,8 +11,6 @@ MST_CHECKED mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_row_
 /** NULL is allowed. */
 void mst_row_fetch_destroy(mst_row_fetch *fetch);
 
-/** Takes the memory that CALLERS threads need to copy at once, which otherwise is taken when they do. */
-MST_CHECKED mst_status mst_row_fetch_reserve(mst_row_fetch *fetch, int callers);
 /** The grain of mst_parallel over ROWS rows of component COMPONENT. */
 int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows);
 

@@ -82,7 +82,7 @@ static void *work(void *context) {
         mst_line_wait(&w->submitted, number, MST_NEVER, e->spin);
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
-        mst_frame_run(frame, w->device, e->lines);
+        mst_frame_run(frame, w->device, w->team, e->lines);
         mst_line_advance(&w->done, number);
         mst_frame_leave(frame);
     }
@@ -228,7 +228,7 @@ void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
         const int before = omp_get_max_threads();
         if (before != 1) omp_set_num_threads(1);
         const uint64_t mode = mst_flush_denormals();
-        mst_frame_run(frame, 0, e->lines);
+        mst_frame_run(frame, 0, w->team, e->lines);
         mst_float_mode_set(mode);
         if (before != 1) omp_set_num_threads(before);
     } else {

@@ -76,13 +76,37 @@ static mst_array array_of(const mst_frame *frame, int32_t value) {
     return array;
 }
 
-static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, char *staging) {
+/* A fed value that is being filled. */
+typedef struct filling {
+    const mst_feed *from;
+    mst_spec spec;
+    size_t row_bytes;
+    char *dst;
+} filling;
+
+static mst_status fill(void *context, int64_t begin, int64_t end, int member) {
+    const filling *f = context;
+    mst_spec spec = f->spec;
+    (void)member;
+    if (spec.shape.ndim) spec.shape.dim[0] = end - begin;
+    return f->from->fill(f->from->context, &spec, begin, f->dst + (size_t)begin * f->row_bytes);
+}
+
+static mst_status fill_all(filling *f, mst_team *team) {
+    const int64_t rows = f->spec.shape.ndim ? f->spec.shape.dim[0] : 1;
+    if (rows > 0) f->row_bytes = (size_t)mst_shape_count(f->spec.shape) / (size_t)rows * mst_dtype_size(f->spec.dtype);
+    if (f->from->grain <= 0 || rows == 0) return fill(f, 0, rows, 0);
+    return mst_parallel(&(mst_kernel_args){.team = team}, rows, f->from->grain, fill, f);
+}
+
+static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, mst_team *team, char *staging) {
     const mst_plan_node *node = &frame->plan->node[n];
-    const mst_feed *from = &frame->feeds[node->port];
     const mst_array array = array_of(frame, node->dst);
-    const mst_spec spec = {.dtype = array.dtype, .shape = array.shape};
     const bool host = device->domain->type->host;
-    mst_status status = from->fill(from->context, &spec, host ? array.data : staging);
+    filling f = {.from = &frame->feeds[node->port],
+                 .spec = {.dtype = array.dtype, .shape = array.shape},
+                 .dst = host ? array.data : staging};
+    mst_status status = fill_all(&f, team);
     if (status) {
         if (mst_error()->code != status) MST_FAIL(status, "%s, without a message", mst_status_name(status));
         mst_error_prefix("feeding '%s'", node->name);
@@ -117,7 +141,7 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
 }
 
 /* The program, up to its end or to what fails. */
-static mst_status walk(mst_frame *frame, int device, mst_line *lines, int32_t *node, bool *derived) {
+static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *lines, int32_t *node, bool *derived) {
     const mst_program *program = &frame->plan->program[device];
     const mst_device *self = &frame->devices->device[device];
     const mst_backend *backend = self->type->backend;
@@ -138,7 +162,7 @@ static mst_status walk(mst_frame *frame, int device, mst_line *lines, int32_t *n
                 break;
             case MST_DO_WAIT: status = wait_for(frame, action, lines, happens); break;
             case MST_DO_REACH: mst_line_advance(&lines[device], frame->base[device] + (uint64_t)action->first); break;
-            case MST_DO_FEED: status = feed(frame, action->first, self, frame->binding->staging[device]); break;
+            case MST_DO_FEED: status = feed(frame, action->first, self, team, frame->binding->staging[device]); break;
             case MST_DO_RECEIVE: status = receive(frame, action->first, self); break;
             case MST_DO_FETCH: status = fetch(frame, action->first); break;
             case MST_DO_GATE:
@@ -155,7 +179,7 @@ static mst_status walk(mst_frame *frame, int device, mst_line *lines, int32_t *n
     return MST_OK;
 }
 
-void mst_frame_run(mst_frame *frame, int device, mst_line *lines) {
+void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines) {
     int32_t node = -1;
     bool derived = false;
     /* the caller says when the state may be read, or that the frame has failed before it began */
@@ -164,7 +188,7 @@ void mst_frame_run(mst_frame *frame, int device, mst_line *lines) {
     if (frame->job) {
         frame->job(frame->job_context, device);
     } else if (!atomic_load(&frame->failed)) {
-        mst_status status = walk(frame, device, lines, &node, &derived);
+        mst_status status = walk(frame, device, team, lines, &node, &derived);
         if (status) mst_frame_fail(frame, status, node, device, derived);
     }
     if (!frame->plan) return;

@@ -10,6 +10,7 @@
 
 #include "base/failure.h"
 #include "base/line.h"
+#include "base/team.h"
 #include "plan/plan.h"
 #include "run/backend.h"
 #include "store/store.h"
@@ -74,7 +75,8 @@ bool mst_frame_stop(mst_frame *frame);
 void mst_frame_leave(mst_frame *frame);
 /** The caller gives the frame up: the last device releases it. False where all devices have left meanwhile. */
 bool mst_frame_give_up(mst_frame *frame);
-/** Runs the program of DEVICE from its first to its last action, or to where the frame fails. LINES: by device. */
-void mst_frame_run(mst_frame *frame, int device, mst_line *lines);
+/** Runs the program of DEVICE, whose threads are TEAM (NULL: one), from its first to its last action, or to where the
+ * frame fails. LINES: by device. */
+void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines);
 
 #endif

@@ -206,10 +206,10 @@ static mst_status make_arrays(mst_sharded_step *step, int shards) {
     return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a step of %d shards", shards);
 }
 
-static mst_status fill_rows(void *context, const mst_spec *spec, void *dst) {
+static mst_status fill_rows(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
     const mst_rows *rows = context;
-    (void)spec;
-    return rows->count ? mst_batch_copy(rows->batch, rows->component, rows->first, rows->count, dst) : MST_OK;
+    const int64_t count = spec->shape.dim[0];
+    return count ? mst_batch_copy(rows->batch, rows->component, rows->first + first_row, count, dst) : MST_OK;
 }
 
 static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
@@ -266,8 +266,8 @@ mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
             mst_rows *rows = &step->rows[2 * s + c];
             rows->batch = batch;
             rows->first = first;
-            rows->count = count;
             step->feed[2 * s + c].spec.shape.dim[0] = count;
+            step->feed[2 * s + c].grain = mst_batch_grain(batch, c);
         }
         first += count;
     }

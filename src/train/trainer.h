@@ -9,7 +9,7 @@
 typedef struct mst_rows {
     const mst_batch *batch;
     int component;
-    int64_t first, count;
+    int64_t first;
 } mst_rows;
 
 /** A step over all shards, with what it is fed and what it gives. */

@@ -257,7 +257,6 @@ static void threads_share_the_rows_of_a_batch(void **state) {
         shared_copy copy = {.dst = many};
         EXPECT_OK(mst_dataset_batch(dataset, ROWS, false, &batches));
         EXPECT_OK(mst_iterator_create(batches, 0, &it));
-        EXPECT_OK(mst_iterator_reserve(it, THREADS));
         EXPECT_OK(mst_iterator_next(it, &copy.batch));
         assert_int_equal(mst_batch_grain(copy.batch, 0), 1);
         for (int k = 0; k < 50 && liked; k++) {

@@ -28,10 +28,11 @@ static char *point_name(char name[32], position where, int device) {
     return name;
 }
 
-static mst_status fill(void *context, const mst_spec *spec, void *dst) {
+static mst_status fill(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
     char name[32];
     const int device = *(const int *)context;
-    for (int64_t i = 0; i < mst_shape_count(spec->shape); i++) ((float *)dst)[i] = (float)(device + 1 + i % 7);
+    for (int64_t i = 0; i < mst_shape_count(spec->shape); i++)
+        ((float *)dst)[i] = (float)(device + 1 + (first_row + i) % 7);
     return fault_here(point_name(name, IN_FEED, device));
 }
 

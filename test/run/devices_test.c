@@ -131,7 +131,8 @@ static void feeds_and_constants_are_seen_on_all_devices(void **state) {
     engine_end(g, session);
 }
 
-static mst_status fill(void *context, const mst_spec *spec, void *dst) {
+static mst_status fill(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
+    (void)first_row;
     for (int64_t i = 0; i < mst_shape_count(spec->shape); i++) ((float *)dst)[i] = *(float *)context;
     return MST_OK;
 }

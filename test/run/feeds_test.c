@@ -1,3 +1,5 @@
+#include <stdatomic.h>
+
 #include "support/test.h"
 
 typedef struct fixture {
@@ -57,7 +59,8 @@ static void value_fed_twice_is_refused(void **state) {
     engine_end(f.graph, f.session);
 }
 
-static mst_status fill(void *context, const mst_spec *spec, void *dst) {
+static mst_status fill(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
+    (void)first_row;
     if (*(float *)context == 0) return MST_FAIL(MST_IO, "the disk is gone");
     for (int64_t i = 0; i < mst_shape_count(spec->shape); i++) ((float *)dst)[i] = *(float *)context;
     return MST_OK;
@@ -111,6 +114,35 @@ static void fill_functions_write_the_rows_of_each_run(void **state) {
     feed.spec.shape = MST_SHAPE(-1, 3);
     assert_int_equal(mst_session_run(f.session, &feed, 1, &f.y, 1, NULL), MST_INVALID);
     engine_end(f.graph, f.session);
+}
+
+/* Element i of the value is i, whoever writes it. */
+static mst_status fill_numbers(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
+    const int64_t row = mst_shape_count(spec->shape) / spec->shape.dim[0];
+    for (int64_t i = 0; i < spec->shape.dim[0] * row; i++) ((float *)dst)[i] = (float)(first_row * row + i);
+    atomic_fetch_add((atomic_int *)context, 1);
+    return MST_OK;
+}
+
+static void rows_of_a_feed_with_a_grain_are_shared_by_the_threads(void **state) {
+    (void)state;
+    enum { ROWS = 1001, COLUMNS = 3 };
+    atomic_int calls = 0;
+    mst_graph *g = engine_graph();
+    mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(-1, COLUMNS), "x");
+    mst_session *session = engine_session(g, "cpu:1/4");
+    mst_feed feed = {.value = x,
+                     .fill = fill_numbers,
+                     .context = &calls,
+                     .spec = {.dtype = MST_F32, .shape = MST_SHAPE(ROWS, COLUMNS)}};
+    for (feed.grain = 0; feed.grain <= 100; feed.grain += 50) {
+        atomic_store(&calls, 0);
+        mst_tensor *got = engine_fetch(session, &feed, 1, mst_neg(x));
+        for (int64_t i = 0; i < (int64_t)ROWS * COLUMNS; i++) assert_true(mst_tensor_get(got, i) == (double)-i);
+        mst_tensor_release(got);
+        assert_in_range(atomic_load(&calls), feed.grain ? 4 : 1, feed.grain ? ROWS / feed.grain + 1 : 1);
+    }
+    engine_end(g, session);
 }
 
 static void error_of_a_fill_function_ends_the_run_and_names_the_placeholder(void **state) {
@@ -215,6 +247,7 @@ int main(void) {
         cmocka_unit_test(feed_without_a_value_or_with_two_is_refused),
         cmocka_unit_test(values_of_other_graphs_are_refused),
         cmocka_unit_test(fill_functions_write_the_rows_of_each_run),
+        cmocka_unit_test(rows_of_a_feed_with_a_grain_are_shared_by_the_threads),
         cmocka_unit_test(error_of_a_fill_function_ends_the_run_and_names_the_placeholder),
         cmocka_unit_test(batch_without_rows_is_a_batch),
         cmocka_unit_test(outputs_that_fit_are_written_in_place),
