@@ -1,10 +1,10 @@
 /** Modules: shared libraries libmuster-<name>.so that bring device types, loaded when first asked for.
  *
  *  A module is looked for in the folders of the environment variable MUSTER_MODULE_PATH, separated by ':', and then in
- * the folder "muster" beside the library. Its only symbol is mst_module_query; what it needs of the library it gets in
- * a table, so that it loads into any program that has the library in it, statically linked or not. To write one: a
- *  `mst_module` in read-only memory, mst_module_query that returns it, and `load`, which registers what there is
- *  (test/module/island.c is an example).
+ * the folder "muster" beside the library, or beside the program that is linked with it statically. Its only symbol is
+ * mst_module_query; what it needs of the library it gets in a table, so that it loads into any program that has the
+ * library in it, statically linked or not. To write one: a `mst_module` in read-only memory, mst_module_query that
+ * returns it, and `load`, which registers what there is (test/module/island.c is an example).
  */
 #ifndef MUSTER_MODULE_MODULE_H
 #define MUSTER_MODULE_MODULE_H
@@ -32,8 +32,8 @@ typedef struct mst_module {
 /** What a module defines: its description, or NULL where it does not know this ABI. */
 typedef const mst_module *(*mst_module_query_function)(uint32_t host_abi);
 
-/** Loads the module of a name, once. MST_NOT_FOUND where there is none; where it could not be loaded, the reason, also
- *  when asked again. */
+/** Loads the module of a name, once. MST_NOT_FOUND where there is none; MST_UNAVAILABLE where there is none and a
+ * folder could not be read, or, also when asked again, where it could not be loaded. */
 MST_CHECKED mst_status mst_module_need(const char *name);
 
 #endif

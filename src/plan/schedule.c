@@ -5,7 +5,8 @@
  * first; else the one that became ready last. So the walk goes deep before it goes wide: one shard forward and backward
  * before the next, and sums over shards as soon as both sides are there. Ties are broken by the order in which a walk
  * back from the fetches meets the nodes. A receive is put off until something needs its value: the wait comes as late
- * as it can. */
+ * as it can, but before the gate, since it may fail, and since devices behind the gate take all of the body for done.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,15 @@ static mst_status run_region(scheduler *s, mst_region region) {
     return MST_OK;
 }
 
+/* What has been put off for users behind the gate. */
+static void receive_all(scheduler *s) {
+    for (int64_t k = 0; k < s->plan->num_order; k++) {
+        const int32_t n = s->plan->order[k];
+        const mst_plan_node *node = &s->plan->node[n];
+        if (node->op == &mst_op_receive && node->region == MST_BODY && s->ready[n] >= 0 && !s->gone[n]) emit(s, n);
+    }
+}
+
 /* In a walk back from the fetches, sources first: for each node its place. */
 static mst_status find_places(scheduler *s) {
     MST_TRY(mst_plan_sort(s->plan));
@@ -246,6 +256,7 @@ static mst_status schedule(scheduler *s) {
             s->missing[plan->order[k]] += source_of(plan, node, i) >= 0;
     }
     MST_TRY(run_region(s, MST_BODY));
+    receive_all(s);
     MST_TRY(run_region(s, MST_COMMIT));
     if (s->num_order != plan->num_order)
         return MST_FAIL(MST_INTERNAL, "plan: %lld of %lld nodes wait for each other",

@@ -331,6 +331,13 @@ for strategy in one towers mirrored; do
             [ "$(sha_of --strategy $strategy --devices $devices)" = "$reference" ]
     done
 done
+# devices that share no memory (test/module/island.c)
+for strategy in mirrored towers; do
+    for devices in island:2 cpu:1,island:1 island:1,cpu:3; do
+        check "${strategy}_over_${devices}_gives_the_same_weights" \
+            [ "$(MUSTER_MODULE_PATH=$(dirname "$muster")/modules sha_of --strategy $strategy --devices $devices)" = "$reference" ]
+    done
+done
 wide="--hidden-units 500 --shards 1 --dropout 0.3 --optimizer adam --devices"
 reference_of_wide=$(sha_of $wide cpu:1/1)
 for threads in 2 3; do

@@ -397,6 +397,71 @@ static void threads_that_share_a_step_flush_denormal_numbers_in_it_and_only_ther
     }
 }
 
+/* ---- first values ---- */
+
+/* The device that receives the first values of its domain must have them before another of the domain copies them. */
+static void mirrored_variables_begin_alike_on_devices_of_several_domains(void **state) {
+    (void)state;
+    static const char *const specs[] = {"island:1/1,cpu:2/1", "island:2/1,cpu:3/1", "cpu:2/1,island:2/1"};
+    enum { VARIABLES = 6, SIZE = 20 };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        mst_graph *g = engine_graph();
+        mst_session *session;
+        EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = specs[i]}, &session));
+        const int devices = mst_session_num_devices(session);
+        char list[1024] = "", name[16];
+        for (int d = 0; d < devices; d++)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", d ? "," : "",
+                     mst_session_device(session, d));
+        mst_value v[VARIABLES];
+        for (int k = 0; k < VARIABLES; k++) {
+            snprintf(name, sizeof name, "v%d", k);
+            v[k] = mst_variable(g, name, mst_random_uniform(g, MST_SHAPE(SIZE), .low = 1, .high = 2));
+            mst_variable_mirror(v[k], list);
+        }
+        EXPECT_OK(mst_session_init_variables(session));
+        for (int k = 0; k < VARIABLES; k++) {
+            mst_tensor *wanted;
+            EXPECT_OK(mst_session_get_variable(session, v[k], &wanted));
+            for (int d = 0; d < devices; d++) {
+                mst_value copy = MST_NONE;
+                mst_with_device (g, mst_session_device(session, d)) copy = mst_scale(v[k], 1);
+                mst_tensor *got = engine_fetch(session, NULL, 0, copy);
+                if (!engine_same_bits(got, wanted) || mst_tensor_get(got, 0) < 1)
+                    fail_msg("%s: device %d begins with another v%d", specs[i], d, k);
+                mst_tensor_release(got);
+            }
+            mst_tensor_release(wanted);
+        }
+        engine_end(g, session);
+    }
+}
+
+/* The memory of large variables is first touched by their devices, in a job of all devices for each. */
+static void large_variables_begin_whole_on_every_device(void **state) {
+    (void)state;
+    enum { DEVICES = 4, COUNT = 1 << 17, TIMES = 20 };
+    for (int i = 0; i < TIMES; i++) {
+        mst_graph *g = engine_graph();
+        mst_value low[DEVICES], high[DEVICES];
+        for (int d = 0; d < DEVICES; d++) {
+            char name[16];
+            snprintf(name, sizeof name, "v%d", d);
+            device_push(g, d);
+            const mst_value v = mst_variable(g, name, mst_fill(g, MST_F32, MST_SHAPE(COUNT), i + d));
+            low[d] = mst_reduce_min(v);
+            high[d] = mst_reduce_max(v);
+            mst_device_pop(g);
+        }
+        mst_session *session = engine_session(g, "cpu:4/1");
+        for (int d = 0; d < DEVICES; d++) {
+            assert_true(engine_number(session, low[d]) == i + d);
+            assert_true(engine_number(session, high[d]) == i + d);
+        }
+        engine_end(g, session);
+    }
+}
+
 static void check_numerics_names_a_node_of_constants(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -423,6 +488,8 @@ int main(void) {
         cmocka_unit_test(kernel_that_never_returns_does_not_keep_the_caller),
         cmocka_unit_test(denormal_numbers_are_0_on_each_device_and_not_for_the_caller),
         cmocka_unit_test(threads_that_share_a_step_flush_denormal_numbers_in_it_and_only_there),
+        cmocka_unit_test(mirrored_variables_begin_alike_on_devices_of_several_domains),
+        cmocka_unit_test(large_variables_begin_whole_on_every_device),
         cmocka_unit_test(check_numerics_names_a_node_of_constants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,6 +81,36 @@ static void batches_smaller_than_the_shards_give_one_answer(void **state) {
     }
 }
 
+/* On the number of devices given, of the type named. */
+static void expect_place(mst_strategy_kind kind, const char *devices, int shards, const char *wanted) {
+    char got[65];
+    train(mst_adam(.learning_rate = 0.01), kind, devices, shards, BATCH, 1, got);
+    if (strcmp(got, wanted) != 0)
+        fail_msg("%d shards: strategy %d on %s gives %s, one device %s", shards, (int)kind, devices, got, wanted);
+}
+
+/* Numbers that are no powers of two: trees with a leaf left over, and cuts between devices that are no subtrees. The
+ * last batch has fewer rows than there are shards of 12. */
+static void any_number_of_shards_gives_one_answer_on_each_number_of_devices_that_divides_it(void **state) {
+    (void)state;
+    static const int shards[] = {6, 12};
+    static const char *const types[] = {"cpu", "island"};
+    for (int s = 0; s < 2; s++) {
+        char wanted[65], devices[32];
+        train(mst_adam(.learning_rate = 0.01), MST_STRATEGY_ONE, "cpu:1/1", shards[s], BATCH, 1, wanted);
+        for (int count = 1; count <= shards[s]; count++) {
+            for (int t = 0; t < 2 && shards[s] % count == 0; t++) {
+                snprintf(devices, sizeof devices, "%s:%d/1", types[t], count);
+                expect_place(MST_STRATEGY_TOWERS, devices, shards[s], wanted);
+                expect_place(MST_STRATEGY_MIRRORED, devices, shards[s], wanted);
+            }
+        }
+        expect_place(MST_STRATEGY_MIRRORED, "cpu:1/1,island:2/1", shards[s], wanted);
+        expect_place(MST_STRATEGY_TOWERS, "cpu:2/1,island:4/1", shards[s], wanted);
+        expect_place(MST_STRATEGY_MIRRORED, "island:2/1,cpu:4/1", shards[s], wanted);
+    }
+}
+
 static void another_seed_gives_another_answer_and_the_same_seed_the_same(void **state) {
     (void)state;
     char a[65], b[65], c[65];
@@ -99,6 +129,7 @@ int main(void) {
         cmocka_unit_test(clipping_gives_one_answer),
         cmocka_unit_test(schedules_give_one_answer),
         cmocka_unit_test(batches_smaller_than_the_shards_give_one_answer),
+        cmocka_unit_test(any_number_of_shards_gives_one_answer_on_each_number_of_devices_that_divides_it),
         cmocka_unit_test(another_seed_gives_another_answer_and_the_same_seed_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
