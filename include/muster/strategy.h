@@ -65,8 +65,8 @@ typedef struct mst_replica {
 } mst_replica;
 
 /** Adds an update of VARIABLE to what a replica builds: every replica the same variables in the same order. When the
- * step trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the
- * shards, or the value of the first. */
+ *  step trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the
+ *  shards, or the value of the first. */
 MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
 
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.
