@@ -12,8 +12,8 @@
  *
  *  The gradient is that of (sum of the losses of all examples) / (number of examples of the global batch), whatever the
  *  shards' sizes, and gradients of shards are added in one fixed tree: the same seed, global batch and number of shards
- *  gives the same weights, bit for bit, under each strategy, for every number of devices that divides the shards (with
- *  one thread a device).
+ *  gives the same weights, bit for bit, under each strategy, for every number of devices that divides the shards and
+ *  of threads of a device (on one type of CPU).
  */
 #ifndef MUSTER_STRATEGY_H
 #define MUSTER_STRATEGY_H
