@@ -74,9 +74,10 @@ MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char
 /** The dataset of a data spec; PART is "train" or "test".
  *
  *      fashion-mnist  the files of Debian's package dataset-fashion-mnist in /usr/share/datasets/fashion-mnist, or in
- * the folder that the environment variable MUSTER_FASHION_MNIST names idx:DIR        train-images-idx3-ubyte,
- * train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte in DIR, each plain or with ".gz" npz:FILE
- * arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are "train"
+ *                     the folder that the environment variable MUSTER_FASHION_MNIST names
+ *      idx:DIR        train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
+ *                     t10k-labels-idx1-ubyte in DIR, each plain or with ".gz"
+ *      npz:FILE       arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are "train"
  *
  *  Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest right one. */
 MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out);
@@ -102,25 +103,25 @@ MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const m
 MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out);
 
 /** Elements of SIZE consecutive rows. The last has what is left, or is left out with DROP_REMAINDER. SIZE may be more
- * than mst_dataset_num_rows: then there is one batch of all rows (none with DROP_REMAINDER); a caller for whom that is
- * a mistake compares. Fails with MST_INVALID for SIZE below 1 or a dataset of batches. */
+ *  than mst_dataset_num_rows: then there is one batch of all rows (none with DROP_REMAINDER); a caller for whom that is
+ *  a mistake compares. Fails with MST_INVALID for SIZE below 1 or a dataset of batches. */
 MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                  mst_dataset **out);
 
 /** Makes a row out of a row: reads IN[0], ..., one array for each component, and writes all elements of OUT[0], ...,
- * one for each output. Called from any thread, by several at once, and as often as a row is copied. */
+ *  one for each output. Called from any thread, by several at once, and as often as a row is copied. */
 typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
 
 /** Each row through FUNCTION, to NUM_OUTPUTS components with the dtypes and row shapes of OUTPUTS. CONTEXT must outlive
  *  the dataset and its iterators. Also over batches, row by row. Runs inside mst_batch_copy: when several components of
- * a batch are wanted, mst_batch_copy_all (or a prefetch behind the map) calls FUNCTION once a row and not once a
+ *  a batch are wanted, mst_batch_copy_all (or a prefetch behind the map) calls FUNCTION once a row and not once a
  *  component. */
 MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
                                                const mst_spec *outputs, int num_outputs, mst_dataset **out);
 
 /** Component COMPONENT as DTYPE(value) * DTYPE(FACTOR); pixels to [0, 1] are
  *  mst_dataset_scale(ds, 0, MST_F32, 1.0 / 255, &out). Costs no pass of its own. DTYPE may be f32 or f64; or, from
- * integers and bool, an integer dtype or bool (value != 0), with FACTOR 1. Fails with MST_INVALID otherwise. */
+ *  integers and bool, an integer dtype or bool (value != 0), with FACTOR 1. Fails with MST_INVALID otherwise. */
 MST_API MST_CHECKED mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor,
                                                  mst_dataset **out);
 
@@ -130,8 +131,8 @@ MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n,
 MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out);
 
 /** The same batches, with the next N made ahead by one background thread an iterator: for slow maps. In-memory data
- * does not need it. Comes after mst_dataset_batch. Memory: N + 1 batches. Fails with MST_INVALID for N below 1 or a
- * dataset of rows. */
+ *  does not need it. Comes after mst_dataset_batch. Memory: N + 1 batches. Fails with MST_INVALID for N below 1 or a
+ *  dataset of rows. */
 MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
 
 /** The rows whose number (counted in DATASET's order) is INDEX mod NUM: over all INDEX each row once, whatever NUM is.
@@ -155,7 +156,7 @@ MST_API MST_CHECKED mst_status mst_iterator_create(mst_dataset *dataset, int64_t
 /** NULL is allowed. */
 MST_API void mst_iterator_destroy(mst_iterator *iterator);
 /** The next element: a batch, or a single row where the dataset has no batches. *BATCH is the iterator's and valid
- * until the next call on it; NULL at the end and on failure. */
+ *  until the next call on it; NULL at the end and on failure. */
 MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch);
 /** Passes over N elements (to the end where fewer are left) without copying a row. */
 MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
@@ -163,8 +164,8 @@ MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t
 /** Number of rows. */
 MST_API int64_t mst_batch_size(const mst_batch *batch);
 /** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST, row-major, in the component's dtype, aligned
- * to its element. Several threads may copy from one batch at once. Fails with MST_INVALID for a component or rows that
- * the batch does not have, and as a map function fails. */
+ *  to its element. Several threads may copy from one batch at once. Fails with MST_INVALID for a component or rows that
+ *  the batch does not have, and as a map function fails. */
 MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int component, int64_t first_row,
                                               int64_t num_rows, void *dst);
 /** The same for all components at once: DST[i] takes component i, NULL leaves it out. */

@@ -67,13 +67,13 @@ MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **te
  *  with the graph's own first mistake; MST_INVALID, naming node and option, where an option is a pointer, and where the
  *  file would have 2 GiB or more; MST_IO. */
 MST_API MST_CHECKED mst_status mst_graph_write(const mst_graph *graph, const char *path);
-/** The same to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the same bytes.
- */
+/** The same to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the same
+ *  bytes. */
 MST_API MST_CHECKED mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size);
 /** Reads a graph that mst_graph_write, or another program, wrote. *OUT is owned by the caller, and NULL after a
- * failure: MST_NOT_FOUND and MST_IO for the file, MST_CORRUPT where its bytes are no GraphDef or contradict each other,
- *  MST_INVALID where an op or an option is not known here or a shape cannot be; each message names the file and the
- *  node. */
+ *  failure: MST_NOT_FOUND and MST_IO for the file, MST_CORRUPT where its bytes are no GraphDef or contradict each
+ *  other, MST_INVALID where an op or an option is not known here or a shape cannot be; each message names the file and
+ *  the node. */
 MST_API MST_CHECKED mst_status mst_graph_read(const char *path, mst_graph **out);
 /** The same from SIZE bytes at DATA, which are not needed afterwards. */
 MST_API MST_CHECKED mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out);
@@ -81,8 +81,8 @@ MST_API MST_CHECKED mst_status mst_graph_decode(const void *data, size_t size, m
 MST_API mst_graph *mst_value_graph(mst_value value);
 MST_API mst_spec mst_value_spec(mst_value value);
 MST_API const char *mst_value_name(mst_value value);
-/** Gives VALUE's node another name, in the current name scope, and returns VALUE: `c = mst_rename(mst_add(a, b), "c")`.
- */
+/** Gives VALUE's node another name, in the current name scope, and returns VALUE:
+ *  `c = mst_rename(mst_add(a, b), "c")`. */
 MST_API mst_value mst_rename(mst_value value, const char *name);
 /** Output I of the node that made VALUE. */
 MST_API mst_value mst_value_output(mst_value value, int i);

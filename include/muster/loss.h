@@ -27,9 +27,9 @@ typedef enum mst_loss {
 } mst_loss;
 
 /** The loss of each example, [n], in the dtype of PREDICTIONS (f32 or f64); what an example has beyond the axes above
- * is averaged. FROM_LOGITS: the predictions of the cross entropies are logits, not probabilities; predictions that come
- *  straight from softmax or sigmoid are computed from their logits in any case. Labels and predictions have one shape
- *  but for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY; [n] stands for [n, 1]. Mistakes are kept on the graph. */
+ *  is averaged. FROM_LOGITS: the predictions of the cross entropies are logits, not probabilities; predictions that
+ *  come straight from softmax or sigmoid are computed from their logits in any case. Labels and predictions have one
+ *  shape but for MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY; [n] stands for [n, 1]. Mistakes are kept on the graph. */
 MST_API mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits);
 /** "sparse_categorical_crossentropy", ...; NULL past the last. */
 MST_API const char *mst_loss_name(mst_loss loss);

@@ -31,8 +31,8 @@ typedef enum mst_field_type {
     MST_FIELD_TYPE_TENSOR, /**< mst_tensor *, retained by the graph */
     MST_FIELD_TYPE_ENUM,   /**< int, named by `names` */
     MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph; no source: nothing is computed for it */
-    /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or given as text
-     */
+    /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or
+     *  given as text */
     MST_FIELD_TYPE_POINTER
 } mst_field_type;
 
@@ -204,7 +204,7 @@ typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t en
  *  multiples of GRAIN; all items in one run where there is one thread or N is at most GRAIN. The result must not depend
  *  on where the cuts are: sums over several runs are made by the caller, in one order. Sharing costs about half a
  *  microsecond: GRAIN should be N where all of it takes less than two, and else small, so that all threads get about
- * the same. Allocates nothing. Where several runs fail, the error is that of the first. Not to be called by BODY. */
+ *  the same. Allocates nothing. Where several runs fail, the error is that of the first. Not to be called by BODY. */
 MST_API MST_CHECKED mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body,
                                             void *context);
 
@@ -295,7 +295,8 @@ MST_API mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char 
                                  const mst_value *src, const void *options);
 /** As mst_call_named, with an op of the library or a registered one found by its name, and options as text, in the form
  *  that mst_graph_print shows: "axis=1, keep_dims", "shape=[2, ?], dtype=i64", "container='a b'". NULL or "": none.
- * What TEXT does not give has its default. An unknown op or option is MST_INVALID and says what may have been meant. */
+ *  What TEXT does not give has its default. An unknown op or option is MST_INVALID and says what may have
+ *  been meant. */
 MST_API mst_value mst_call_text(mst_graph *graph, const char *op, const char *name, int num_src, const mst_value *src,
                                 const char *text);
 /** Keeps an error on the graph, with a message in the manner of mst_infer_fail, and returns an error value. */

@@ -1,8 +1,8 @@
 /** Sessions: a graph on devices, and the values of its variables.
  *
  *  A run computes the fetched values from the fed ones. For each combination of (graph version, shapes and dtypes of
- * the feeds, fetches) the session makes a plan once and keeps it. Variables are entries of a store, which several
- * sessions may share.
+ *  the feeds, fetches) the session makes a plan once and keeps it. Variables are entries of a store, which several
+ *  sessions may share.
  *
  *  A run happens or does not: where anything fails in it, on any device, no variable has changed. Several threads may
  *  run one session at once: each run sees the variables as all runs before it left them.

@@ -2,7 +2,7 @@
  *
  *  What stays from step to step (weights, slots of optimizers, moving averages, the learning rate, the number of steps
  *  made, the position in the data) is in a store, as entries under (container, name). Sessions attach to a store,
- * several to one if they like; a store knows nothing of graphs, strategies or the number of devices.
+ *  several to one if they like; a store knows nothing of graphs, strategies or the number of devices.
  *
  *      mst_snapshot *snapshot;
  *      MST_TRY(mst_store_snapshot(mst_session_store(session), &snapshot));   // while training goes on
@@ -60,7 +60,7 @@ MST_API void mst_store_release(mst_store *store);
 /** All entries in order of (container, name); *OUT is an array of *COUNT that the caller frees with free(). */
 MST_API MST_CHECKED mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count);
 /** A new tensor with the value of an entry, owned by the caller; MST_NOT_FOUND where there is no such entry or it has
- * no value. CONTAINER may be NULL for "". */
+ *  no value. CONTAINER may be NULL for "". */
 MST_API MST_CHECKED mst_status mst_store_get(mst_store *store, const char *container, const char *name,
                                              mst_tensor **out);
 /** Sets an entry, or makes one of KIND where there is none; MST_INVALID where its dtype or shape is another. */

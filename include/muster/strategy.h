@@ -12,8 +12,8 @@
  *
  *  The gradient is that of (sum of the losses of all examples) / (number of examples of the global batch), whatever the
  *  shards' sizes, and gradients of shards are added in one fixed tree: the same seed, global batch and number of shards
- *  gives the same weights, bit for bit, under each strategy, for every number of devices that divides the shards (with
- *  one thread a device).
+ *  gives the same weights, bit for bit, under each strategy, for every number of devices that divides the shards and
+ *  of threads of a device (on one type of CPU).
  */
 #ifndef MUSTER_STRATEGY_H
 #define MUSTER_STRATEGY_H
@@ -65,8 +65,8 @@ typedef struct mst_replica {
 } mst_replica;
 
 /** Adds an update of VARIABLE to what a replica builds: every replica the same variables in the same order. When the
- * step trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the
- * shards, or the value of the first. */
+ *  step trains, the variable takes the replicas' values joined: their mean or sum, added in the fixed tree over the
+ *  shards, or the value of the first. */
 MST_API void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join);
 
 /** Builds the graph of one shard, in the scopes that the strategy opened: its placeholders, the model, the losses.

@@ -27,7 +27,7 @@ typedef struct mst_compile_options {
     uint64_t seed;                      /**< of initial values, dropout and shuffling */
 } mst_compile_options;
 /** To be called before fit, evaluate and predict. Called again it keeps the weights, and begins anew with the optimizer
- * and the data, as Keras does; on other devices or under another strategy too. */
+ *  and the data, as Keras does; on other devices or under another strategy too. */
 MST_API MST_CHECKED mst_status mst_compile_with(mst_model *model, const mst_compile_options *options);
 #define mst_compile(model, ...) mst_compile_with((model), &MST_NAMED(mst_compile_options, __VA_ARGS__))
 
@@ -105,7 +105,7 @@ typedef struct mst_fit_options {
     int64_t steps;                 /**< > 0: number of steps in all, in place of epochs; for data without end */
     /** Goes on with the fit that the store is in the middle of, from the batch after its last: where it was stopped, or
      *  where the snapshot was taken that has been restored. Epochs and steps count from its beginning; the weights end
-     * with the bits of a fit that was not stopped. Where there is none, it begins. */
+     *  with the bits of a fit that was not stopped. Where there is none, it begins. */
     bool resume;
     bool no_shuffle;
     bool drop_remainder;
@@ -145,8 +145,8 @@ MST_API MST_CHECKED mst_status mst_predict(mst_model *model, const mst_dataset *
  *  text, then its little-endian bytes. */
 MST_API MST_CHECKED mst_status mst_model_sha256(mst_model *model, char hex[65]);
 /** All state of the model: weights, optimizer, position in the data (entries of the container "fit"), seed. Snapshots
- * of it can be taken while fit runs, and restored into another model, compiled or not, with the same layers. The
- * model's reference. */
+ *  of it can be taken while fit runs, and restored into another model, compiled or not, with the same layers. The
+ *  model's reference. */
 MST_API mst_store *mst_model_store(mst_model *model);
 /** Graph and session of a compiled model, for what the functions above do not do. */
 MST_API mst_graph *mst_model_graph(mst_model *model);

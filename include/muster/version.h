@@ -15,7 +15,7 @@ typedef struct mst_library {
     const char *name, *version, *used_for;
 } mst_library;
 /** The libraries in use, with the versions that were loaded (ISA-L, hwloc: compiled with). *OUT is the library's own;
- * returns how many there are. */
+ *  returns how many there are. */
 MST_API int mst_libraries(const mst_library **out);
 
 #ifdef __cplusplus

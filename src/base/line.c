@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 
-/* About 50 microseconds: longer than the difference of two devices' work in most steps, shorter than a wake-up costs.
- */
+/* About 50 microseconds: longer than the difference of two devices' work in most steps, shorter than a wake-up
+ * costs. */
 enum { SPINS = 2000 };
 
 static void pause_spin(void) {

@@ -50,7 +50,7 @@ static inline double mst_rng_unit_f64(uint32_t high, uint32_t low) {
 void mst_rng_normal_f64(const uint32_t word[4], double out[2]);
 
 /** What follows writes elements FIRST to FIRST + N - 1 to OUT[0], ...; FIRST is a multiple of 4. Where a sequence is
- * cut does not change its elements. */
+ *  cut does not change its elements. */
 
 /** Uniform in [0, 1). */
 void mst_rng_fill_uniform_f32(const mst_rng *rng, uint64_t first, int64_t n, float *out);

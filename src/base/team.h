@@ -24,7 +24,8 @@ void mst_team_destroy(mst_team *team);
 int mst_team_size(const mst_team *team);
 /** BODY over items 0 to N - 1 in runs of GRAIN (the last may be shorter). Each member has the runs of one part of the
  *  items, and then helps with those of others; which runs it does is not fixed. Where several fail, the error is that
- * of the first run. NULL, or one run: the caller does it all at once. Allocates nothing. Not to be called by a body. */
+ *  of the first run. NULL, or one run: the caller does it all at once. Allocates nothing. Not to be called by
+ *  a body. */
 MST_CHECKED mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body body, void *context);
 
 #endif

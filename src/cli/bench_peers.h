@@ -1,5 +1,5 @@
-/** TensorFlow and PyTorch on the network of `muster bench mlp`: bench/peers measures them, this reads what it printed.
- */
+/** TensorFlow and PyTorch on the network of `muster bench mlp`: bench/peers measures them, this reads what it
+ *  printed. */
 #ifndef MUSTER_CLI_BENCH_PEERS_H
 #define MUSTER_CLI_BENCH_PEERS_H
 
@@ -8,8 +8,8 @@
 /** How the peer's program is written: as its guide does (Keras' fit), a call a step, or many steps a compiled call. */
 typedef enum bench_peer_way { BENCH_PEER_GUIDE, BENCH_PEER_STEP, BENCH_PEER_LOOP, BENCH_PEER_WAYS } bench_peer_way;
 
-/** Examples a second at the peer's best, over its variants and numbers of threads, and seconds; 0 where not measured.
- */
+/** Examples a second at the peer's best, over its variants and numbers of threads, and seconds; 0 where not
+ *  measured. */
 typedef struct bench_peer {
     double best[BENCH_PEER_WAYS];       /**< of all configurations */
     double replicated[BENCH_PEER_WAYS]; /**< of MirroredStrategy, or DistributedDataParallel, over two replicas */

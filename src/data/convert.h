@@ -5,7 +5,7 @@
 #include "muster/tensor.h"
 
 /** dst[i] = T(src[i]) * T(factor) for COUNT elements, T the dtype of DST; integer and bool DST ignore the factor. SRC
- * and DST do not overlap. */
+ *  and DST do not overlap. */
 typedef void (*mst_convert)(const void *src, void *dst, int64_t count, double factor);
 
 /** The conversion between two dtypes; NULL from a float to an integer or bool. */

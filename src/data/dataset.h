@@ -2,7 +2,7 @@
  *
  *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows between
  *  them is numbers of rows of the source. The values: mst_row_fetch collects the scales and maps between source and
- * end, and turns numbers of rows into values only where they are wanted.
+ *  end, and turns numbers of rows into values only where they are wanted.
  *
  *  One more transform is one file here with its struct (an mst_dataset first), its mst_dataset_type, its cursor if it
  *  changes the order, and its public function, which is declared in muster/dataset.h.

@@ -1,10 +1,9 @@
 /** Devices of this process: what they are called, in which memory they compute, how many threads they have, what runs
- * on them.
+ *  on them.
  *
  *  A specification is a list "TYPE[:COUNT][/THREADS]": "cpu" is the CPU as one device of all cores, "cpu:4" four
- * logical devices that share the cores evenly (one thread each where there are fewer cores), "cpu:2/3" two of three
- * threads. A type that is not known is looked for in a module of its name (module/module.h).
- */
+ *  logical devices that share the cores evenly (one thread each where there are fewer cores), "cpu:2/3" two of three
+ *  threads. A type that is not known is looked for in a module of its name (module/module.h). */
 #ifndef MUSTER_DEVICE_DEVICE_H
 #define MUSTER_DEVICE_DEVICE_H
 
@@ -50,7 +49,7 @@ typedef struct mst_devices {
 
 /** The devices of a specification (NULL or "": "cpu"), those whose places in the list VISIBLE names ("0,2"; NULL or "":
  *  all), numbered anew from 0 in its order, as TensorFlow's visible devices are. Each gets MEMORY_LIMIT. The caller
- * frees with mst_devices_free. */
+ *  frees with mst_devices_free. */
 MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit,
                                           mst_devices *out);
 void mst_devices_free(mst_devices *devices);
@@ -59,7 +58,7 @@ int mst_devices_find(const mst_devices *devices, const mst_device_name *name);
 /** "/device:CPU:0, /device:CPU:1" for messages. */
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size);
 /** The device to which a node goes that cannot run where it was put: the first whose memory is the host's; -1 where
- * there is none that can run it. */
+ *  there is none that can run it. */
 int mst_devices_fallback(const mst_devices *devices, const mst_op *op, int num_src, const mst_spec *src);
 /** The short name of device I of the first type, "/device:CPU:1", into TEXT; returns TEXT. */
 char *mst_device_default_name(int i, char *text, size_t size);

@@ -26,7 +26,7 @@ typedef struct mst_npy {
 /** From the first MST_NPY_PREFIX bytes: how many bytes the length of the text takes, 2 or 4. Messages name NAME. */
 MST_CHECKED mst_status mst_npy_prefix(const char *name, const unsigned char prefix[MST_NPY_PREFIX], int *length_size);
 /** Parses SIZE bytes of TEXT. Fails with MST_CORRUPT where it is not such a text; with MST_UNIMPLEMENTED, saying what
- * to convert to, where the elements have no dtype here or are stored column by column. */
+ *  to convert to, where the elements have no dtype here or are stored column by column. */
 MST_CHECKED mst_status mst_npy_parse(const char *name, const char *text, size_t size, mst_npy *out);
 
 #endif

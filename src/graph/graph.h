@@ -154,7 +154,7 @@ MST_CHECKED mst_status mst_options_taken(const mst_field *fields, const void *op
  *  from SALT: what the scope itself is called does not count. */
 void mst_seed_scope(mst_graph *graph, uint64_t salt);
 /** An op option "seed" that is 0 gets a value made from the node's name; inside a seed scope, from the name below it
- * and the scope's salt. */
+ *  and the scope's salt. */
 void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);
 
 /** The name of an op that is known, where NAME may be a slip for it; else NULL. */

@@ -8,9 +8,8 @@
 /* Attributes that begin with '_' are private to a program: TensorFlow keeps and ignores them. */
 #define MST_ATTR_OP "_muster_op"     /**< on each node, string: name of the op */
 #define MST_ATTR_SEED "_muster_seed" /**< on one node, integer: of the graph; none: 0 */
-#define MST_ATTR_COLLECTION                                                                                  \
-    "_muster_collection"                 /**< on one node, ..._0 and on: the name, then the values, in order \
-                                          */
+/** On one node, ..._0 and on: the name of a collection, then its values in their order. */
+#define MST_ATTR_COLLECTION "_muster_collection"
 #define MST_ATTR_SHAPES "_output_shapes" /**< on each node, list of shapes */
 #define MST_ATTR_VALUE "_"               /**< before the name of an option that is a value */
 

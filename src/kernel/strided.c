@@ -128,8 +128,8 @@ COPY_ROW(copy_row_1, uint8_t)
 COPY_ROW(copy_row_4, uint32_t)
 COPY_ROW(copy_row_8, uint64_t)
 
-/* Elements of the two inner loops, in square tiles so that both arrays stay in cache when they run across each other.
- */
+/* Elements of the two inner loops, in square tiles so that both arrays stay in cache when they run across each
+ * other. */
 #define COPY_TILES(name, T, copy_row)                                                                             \
     static void name(loop outer, loop inner, T *dst, const T *src) {                                              \
         for (int64_t i0 = 0; i0 < outer.dim; i0 += TILE)                                                          \

@@ -1,11 +1,10 @@
 /** Modules: shared libraries libmuster-<name>.so that bring device types, loaded when first asked for.
  *
  *  A module is looked for in the folders of the environment variable MUSTER_MODULE_PATH, separated by ':', and then in
- * the folder "muster" beside the library, or beside the program that is linked with it statically. Its only symbol is
- * mst_module_query; what it needs of the library it gets in a table, so that it loads into any program that has the
- * library in it, statically linked or not. To write one: a `mst_module` in read-only memory, mst_module_query that
- * returns it, and `load`, which registers what there is (test/module/island.c is an example).
- */
+ *  the folder "muster" beside the library, or beside the program that is linked with it statically. Its only symbol is
+ *  mst_module_query; what it needs of the library it gets in a table, so that it loads into any program that has the
+ *  library in it, statically linked or not. To write one: a `mst_module` in read-only memory, mst_module_query that
+ *  returns it, and `load`, which registers what there is (test/module/island.c is an example). */
 #ifndef MUSTER_MODULE_MODULE_H
 #define MUSTER_MODULE_MODULE_H
 

@@ -1,9 +1,9 @@
 /** apply_gradients: one step of an optimizer for some variables, wherever they are
  *
  *  For each variable: the gradients of all shards are added in a fixed tree, the L1 and L2 penalties of the variable
- * are added, the gradient is clipped, decoupled weight decay and the optimizer's rule change the weight and the slots,
- * and the moving average follows. The plan lowers the node: each device updates the variables that it keeps, or its
- * part of those that several devices keep.
+ *  are added, the gradient is clipped, decoupled weight decay and the optimizer's rule change the weight and the slots,
+ *  and the moving average follows. The plan lowers the node: each device updates the variables that it keeps, or its
+ *  part of those that several devices keep.
  *
  *  learning_rate  f32 scalar
  *  step           i64 scalar, number of updates before this one

@@ -27,7 +27,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_copy(a, a->src[0].data, a->src[1].data, (size_t)a->src[1].count * mst_dtype_size(a->src[1].dtype));
 }
 
-/* the source must be a variable: values are tested in test/op/variable_test.c */
+/* the source must be a variable: values are tested in test/run/variables_test.c */
 static const mst_example examples[] = {
     {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID}};
 

@@ -49,7 +49,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), subtract, mst_context_of(a));
 }
 
-/* the source must be a variable: values are tested in test/op/variable_test.c */
+/* the source must be a variable: values are tested in test/run/variables_test.c */
 static const mst_example examples[] = {
     {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID}};
 

@@ -35,7 +35,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-/* the tensor is made at run time: value and gradients of constants are tested in test/op/constant_test.c */
+/* the tensor is made at run time: constants are tested in test/plan/simplify_test.c and test/graph/graphdef_test.c */
 static const mst_example examples[] = {{.fails = MST_INVALID}};
 
 const mst_op mst_op_constant = {

@@ -1,5 +1,5 @@
 /** random_truncated_normal: dst[i] = mean + stddev * a number drawn from the standard normal distribution, again until
- * within [-2, 2]
+ *  within [-2, 2]
  *
  *  graph   that the node is put in
  *  shape   of dst, all dimensions known; default a scalar

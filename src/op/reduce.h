@@ -103,8 +103,8 @@ MST_CHECKED mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool
 /** VALUE, of the shape of output 0, with the reduced dimensions back as 1: it broadcasts to source 0. Defined in
  *  reduce_sum.c. */
 mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims);
-/** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. Defined in reduce_mean.c.
- */
+/** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. Defined in
+ *  reduce_mean.c. */
 mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes);
 /** Gradient of the largest and of the smallest: equal shares for all elements that are. Defined in reduce_max.c. */
 mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims);

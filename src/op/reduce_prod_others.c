@@ -1,5 +1,4 @@
-/** reduce_prod_others: dst[i] = product of all src[k], k != i, that a reduction over axes puts in one output with
- * src[i]
+/** reduce_prod_others: dst[i] = product of all src[k], k != i, that reduce_prod over axes multiplies with src[i]
  *
  *  src   f32 or f64, any shape
  *  dst   like src

@@ -1,5 +1,5 @@
 /** How much work a kernel gives to a thread at a time, for mst_parallel. Work is counted in simple elements, of one
- * read and a few operations, of which a core does some thousands in a microsecond. */
+ *  read and a few operations, of which a core does some thousands in a microsecond. */
 #ifndef MUSTER_OP_SHARE_H
 #define MUSTER_OP_SHARE_H
 

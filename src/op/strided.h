@@ -50,7 +50,7 @@ MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype 
 MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out);
 
 /** JOIN, concat or stack along AXIS, of the gradients of all outputs; of outputs that nothing depends on they are
- * zeros. Defined in split.c. */
+ *  zeros. Defined in split.c. */
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
 
 #endif

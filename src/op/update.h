@@ -1,5 +1,5 @@
 /** Options of the op update, which the plan makes out of apply_gradients: one optimizer step for the variables that
- * some devices of one memory domain keep, each device doing its part.
+ *  some devices of one memory domain keep, each device doing its part.
  *
  *  Each variable is cut into units, runs of elements that depend on its shape alone. A unit is made by one device, from
  *  the gradients of all shards to the new weight in all copies, while it is in a cache:
@@ -26,8 +26,8 @@ static inline int32_t mst_tree_half(int32_t shards) {
 }
 
 /** sum_rows: the gradient of gather over axis 0, as the rows that it has. Sources come in pairs, (values [..,
- * columns...], indices [..], i32 or i64): one for each gather. Rows of one number are added in the order in which they
- * come.
+ *  columns...], indices [..], i32 or i64): one for each gather. Rows of one number are added in the order in which they
+ *  come.
  *
  *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable where that is less
  *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
@@ -94,8 +94,8 @@ enum { MST_UPDATE_SCALARS, MST_UPDATE_FIRST };
 enum { MST_UNIT_ELEMENTS = 28 * 1024 };
 /** Rows of a unit of a matrix [ROWS, COLUMNS], the last of which may have fewer. */
 int64_t mst_gradient_rows(int64_t rows, int64_t columns);
-/** Elements of a unit of a variable: a matrix is cut by rows, so that a unit of its gradient is a product of its own.
- */
+/** Elements of a unit of a variable: a matrix is cut by rows, so that a unit of its gradient is a product of
+ *  its own. */
 int64_t mst_unit_elements(mst_shape shape);
 /** Units of a variable. */
 int64_t mst_num_units(mst_shape shape);

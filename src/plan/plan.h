@@ -220,16 +220,15 @@ MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variab
 MST_CHECKED mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t count, int32_t *out);
 /** NODE runs whether or not a fetch needs it. */
 MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
-/** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control sources.
- */
+/** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control
+ *  sources. */
 void mst_plan_phases(mst_plan *plan);
 /** Appends a control source. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
 /** Marks what no fetch needs as dead, and counts uses. */
 MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
 /** All live nodes in an order in which sources come first, as a walk back from the fetches meets them; into
- * plan->order.
- */
+ *  plan->order. */
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
 /** Fills an inference context of a node; SPEC has room for its sources. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);

@@ -1,7 +1,7 @@
 /* The sum of the leaves of a tree, for element type T; included once for each. */
 
-/* Elements AT to AT + COUNT of the sum over shards FIRST to FIRST + SHARDS - 1, whose leaves begin at *LEAF; into OUT.
- */
+/* Elements AT to AT + COUNT of the sum over shards FIRST to FIRST + SHARDS - 1, whose leaves begin at *LEAF;
+ * into OUT. */
 static void MST_NAME(sum_tree)(const mst_kernel_args *a, int32_t first, int32_t shards, int *leaf, int64_t at,
                                int64_t count, T *out) {
     const mst_leaf *leaves = ((const mst_sum_leaves_options *)a->options)->leaf;

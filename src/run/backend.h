@@ -1,8 +1,7 @@
 /** Backends: how a device's part of a plan becomes something that runs.
  *
  *  compile makes an executable of it, once for a plan; bind gives it addresses, once for each step that may be in
- * flight; execute runs some of its calls, often. A plan does not change, so an executable does not either.
- */
+ *  flight; execute runs some of its calls, often. A plan does not change, so an executable does not either. */
 #ifndef MUSTER_RUN_BACKEND_H
 #define MUSTER_RUN_BACKEND_H
 

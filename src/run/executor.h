@@ -2,8 +2,7 @@
  *
  *  Every device has a queue. A frame is put on the queues of all its devices at once, under the session's lock, so that
  *  two frames never wait for each other crosswise. The thread that calls for a step runs device 0's part itself, when
- * the frames before it are done there; the other devices have threads of their own.
- */
+ *  the frames before it are done there; the other devices have threads of their own. */
 #ifndef MUSTER_RUN_EXECUTOR_H
 #define MUSTER_RUN_EXECUTOR_H
 

@@ -1,8 +1,7 @@
 /** Frames: one step in flight.
  *
  *  A frame says which plan runs, on which memory, with which feeds, until when. All devices of the plan work on it,
- * each its own program; they meet at the gate, where it is decided once whether the step happens.
- */
+ *  each its own program; they meet at the gate, where it is decided once whether the step happens. */
 #ifndef MUSTER_RUN_FRAME_H
 #define MUSTER_RUN_FRAME_H
 

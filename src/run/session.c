@@ -229,8 +229,8 @@ static mst_status wait_for_slot(mst_session *session, int64_t deadline, int *out
     }
 }
 
-/* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained already.
- */
+/* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained
+ * already. */
 static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst_tensor *const *outputs,
                        int num_fetches) {
     MST_TRY(mst_grow(&slot->feeds, sizeof *slot->feeds, num_feeds + 1, &slot->feed_capacity));

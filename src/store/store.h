@@ -2,8 +2,8 @@
  *
  *  An entry (mst_state) has a value, which is the same wherever it is kept, and copies of it: one on each device that
  *  keeps one (weights under the mirrored strategy), one in a memory domain (slots), or one at rest in the host's
- * memory, where a value was set from outside and no session has asked for it yet. A write goes to some of the copies
- * and gives the entry a new version; a copy with an older version is stale, and is refreshed before it is read.
+ *  memory, where a value was set from outside and no session has asked for it yet. A write goes to some of the copies
+ *  and gives the entry a new version; a copy with an older version is stale, and is refreshed before it is read.
  *
  *      entry "layer1/weights", version 7
  *        copy on /job:localhost/replica:0/task:0/device:CPU:0   version 7
@@ -115,7 +115,7 @@ mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst
 mst_copy *mst_state_use_current(mst_store *store, const mst_state *state);
 mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);
 /** Makes a copy, without a value, of each of the N states in DOMAIN at PLACE; they lie side by side in untouched
- * memory. OUT[i] is used by the caller until it is released. */
+ *  memory. OUT[i] is used by the caller until it is released. */
 MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
                                        const char *place, mst_copy **out);
 /** The caller uses COPY of STATE no more; frees it where nobody does and the value is elsewhere too. */

@@ -36,8 +36,8 @@ void mst_buffer_free(void *buffer) {
     free(buffer);
 }
 
-/* The C library takes blocks of this size from the system as they are, untouched; smaller ones it may have used before.
- */
+/* The C library takes blocks of this size from the system as they are, untouched; smaller ones it may have used
+ * before. */
 enum { OWN_PAGES = 256 * 1024 };
 
 static size_t pages_size(size_t size) {

@@ -57,8 +57,8 @@ MST_CHECKED mst_status mst_trainer_accept(mst_trainer *trainer, const mst_datase
                                           int64_t batch_size);
 /** MST_INVALID where DATA has no end. */
 MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
-/** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has no end.
- */
+/** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has
+ *  no end. */
 MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out);
 /** Builds the step (once) and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
@@ -70,7 +70,7 @@ double mst_clock(void); /**< seconds, monotonic */
 /* ---- where training is: position.c ---------------------------------------------------------------- */
 
 /** Entries "fit/..." and "random/seed" of the store. A step counts its batch itself, so that position and weights
- * always belong together. */
+ *  always belong together. */
 typedef struct mst_position {
     bool begun;                      /**< there is one: a fit has been begun in this store */
     int64_t first_epoch, first_step; /**< where the fit began that is under way or ended last */

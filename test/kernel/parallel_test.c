@@ -194,8 +194,8 @@ static int64_t factor_for(int64_t bytes, int num) {
     return factor;
 }
 
-/* The plan of one way to grow; false where nothing grows. *GROWING: a bit for each dimension of the sources that does.
- */
+/* The plan of one way to grow; false where nothing grows. *GROWING: a bit for each dimension of the sources
+ * that does. */
 static bool make_plan(const one *c, growth growth, int64_t size, plan *out, uint64_t *growing) {
     int64_t most = 0;
     const plan twice = {.growth = growth, .size = size, .factor = 2};

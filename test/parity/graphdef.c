@@ -3,8 +3,9 @@
  *      parity_graphdef write FOLDER   writes graphs to files, and prints for each one JSON line with what is in it:
  *                                     {"file": NAME, "nodes": [{"name", "op", "inputs", "device", "shapes"}, ...]}
  *      parity_graphdef print FILE     prints the graph as text
- *      parity_graphdef run FILE       computes values of a graph: {"feeds": {NODE: TENSOR, ...}, "fetches": [VALUE,
- * ...]} on standard input, one JSON line {"shape", "values"} a fetch
+ *      parity_graphdef run FILE       computes values of a graph: on standard input
+ *                                     {"feeds": {NODE: TENSOR, ...}, "fetches": [VALUE, ...]}; prints for each fetch
+ *                                     one JSON line {"shape", "values"}
  *
  *  TENSOR is {"dtype": "f32", "shape": [2], "values": [...]}. */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /** The C side of optimizers_test.py: `parity_optimizers FILE.npz` trains the 784-500-10 network with each optimizer
- * from the weights and batches of FILE, and prints one JSON line an optimizer, the losses before each update. */
+ *  from the weights and batches of FILE, and prints one JSON line an optimizer, the losses before each update. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -24,8 +24,8 @@ mst_value fault_increment(mst_value variable, const char *name);
 void fault_arm(fault_kind kind, const char *name, int times);
 /** No point fails any more, and kernels that were late come back. */
 void fault_disarm(void);
-/** To be called where a function of the test (a feed) stands for the point NAME: fails as the op does (not FAULT_NAN).
- */
+/** To be called where a function of the test (a feed) stands for the point NAME: fails as the op does (not
+ *  FAULT_NAN). */
 mst_status fault_here(const char *name);
 /** How often points have failed since the last call. */
 int fault_count(void);

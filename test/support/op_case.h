@@ -44,8 +44,8 @@ mst_status op_case_build(op_case *c, op_source source);
 void op_case_end(op_case *c);
 
 /** Calls the reference kernel with outputs that hold garbage, other garbage each time; step 0, seed 0. ALIAS >= 0:
- * output 0 is the memory of that source. The caller releases DST. The graph must be one of known shapes. Fails with
- * MST_INTERNAL where the kernel changed a source. */
+ *  output 0 is the memory of that source. The caller releases DST. The graph must be one of known shapes. Fails with
+ *  MST_INTERNAL where the kernel changed a source. */
 mst_status op_case_reference(op_case *c, int alias, mst_tensor **dst);
 /** Computes fetches in a session of the graph, in step 0. */
 mst_status op_case_run(op_case *c, const mst_value *fetches, int num_fetches, mst_tensor **outputs);

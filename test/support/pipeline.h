@@ -8,7 +8,7 @@
 mst_dataset *pipeline_numbers(int64_t num_rows);
 
 /** Gives up the reference to *DATASET for the one to *MADE: for chains of transforms. Returns STATUS, which is of the
- * call that made it. */
+ *  call that made it. */
 mst_status pipeline_replace(mst_dataset **dataset, mst_status status, mst_dataset *const *made);
 
 /** The row numbers of one epoch (from component 0, which must be as made), in order, at most MAX. Returns their number;

@@ -5,7 +5,7 @@
 #include "muster/muster.h"
 
 /** ROWS rows of FEATURES f32 numbers in [-2, 2] and an i32 label in [0, classes), which the numbers decide with a
- * margin: the class whose fixed random direction they lie nearest to. */
+ *  margin: the class whose fixed random direction they lie nearest to. */
 mst_dataset *training_data(int64_t rows, int64_t features, int64_t classes, unsigned seed);
 /** The tensors of the same data. */
 void training_tensors(int64_t rows, int64_t features, int64_t classes, unsigned seed, mst_tensor *out[2]);

@@ -2,8 +2,9 @@
  *
  *  n = accumulator + g^2; p(x) = x^-learning_rate_power
  *  linear += g + 2 * l2_shrinkage * w - (p(n) - p(accumulator)) / learning_rate * w
- *  w = (clip(linear, -l1_strength, l1_strength) - linear) / (p(n) / learning_rate + 2 * l2_strength + beta /
- * learning_rate) accumulator = n
+ *  w = (clip(linear, -l1_strength, l1_strength) - linear) /
+ *      (p(n) / learning_rate + 2 * l2_strength + beta / learning_rate)
+ *  accumulator = n
  *
  *  With the default power -0.5, p is the square root, for which processors have an instruction.
  */

@@ -1,6 +1,5 @@
 /** Matmul primitives of oneDNN, each for one thread, shared by all products of one shape in the process: to make one
- * takes longer than to run a small one, and a step on many devices has thousands of the same.
- */
+ *  takes longer than to run a small one, and a step on many devices has thousands of the same. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_PRIMITIVE_H
 #define MUSTER_KERNEL_ONEDNN_BASE_PRIMITIVE_H
 

@@ -1,8 +1,8 @@
 /** Products of f32 matrices by the matmul primitive of oneDNN, versions 2 and 3 of its C API, cut into parts.
  *
  *  A product C = A B (+ bias) of batches of matrices is cut along one axis of C into parts of so many indices. A part
- * is a call of its own, on one thread: parts may run in any order, on any thread, and their bits do not depend on that.
- */
+ *  is a call of its own, on one thread: parts may run in any order, on any thread, and their bits do not depend on
+ *  that. */
 #ifndef MUSTER_KERNEL_ONEDNN_BASE_PRODUCT_H
 #define MUSTER_KERNEL_ONEDNN_BASE_PRODUCT_H
 
@@ -21,8 +21,8 @@ typedef struct mst_product_shape {
 
 typedef struct mst_product mst_product;
 
-/** Operand WHICH as a row-major array of SHAPE, aligned to the last dimensions; TRANSPOSED: with the last two swapped.
- */
+/** Operand WHICH as a row-major array of SHAPE, aligned to the last dimensions; TRANSPOSED: with the last two
+ *  swapped. */
 void mst_product_operand(mst_product_shape *p, int which, mst_shape shape, bool transposed);
 /** Prepares the product in parts of CHUNK indices of AXIS of C (the last part may be smaller), for NUM_THREADS threads.
  *  NAME is for messages. */
