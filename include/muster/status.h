@@ -3,6 +3,11 @@
  *  Every function that can fail returns mst_status. The first detector fills a record of the calling
  *  thread, and callers add context to it as the call unwinds; mst_error() returns it. The library never
  *  exits, aborts or prints.
+ *
+ *  A pointer argument must not be NULL where its function does not say that it may be. Where it is, the error is
+ *  MST_INVALID and names both ("mst_fit: model is NULL"); a function that returns no status then returns 0, NULL, "" or
+ *  MST_NONE, and nothing is done. An array of which 0 elements are used may be NULL, and functions that release or
+ *  destroy take NULL and do nothing.
  */
 #ifndef MUSTER_STATUS_H
 #define MUSTER_STATUS_H

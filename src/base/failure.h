@@ -16,6 +16,13 @@ typedef struct mst_failure {
     char message[1024], node[256], device[256];
 } mst_failure;
 
+/** Number of errors that the calling thread has recorded so far. */
+uint64_t mst_error_count(void);
+/** Completes what a function of the user returned (a kernel, a feed, a callback), called when mst_error_count() was
+ *  BEFORE. Where it failed and recorded no error of that code, the record of an older one would be shown: records that
+ *  there is no message. Returns CODE. */
+mst_status mst_error_complete(mst_status code, uint64_t before);
+
 /** Keeps the calling thread's error, whose code is CODE (MST_OK: there is none). A kernel may fail without a record:
  *  then the message says so. */
 void mst_failure_keep(mst_failure *failure, mst_status code);

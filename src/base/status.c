@@ -1,4 +1,4 @@
-#include "muster/status.h"
+#include "base/failure.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@ static _Thread_local struct {
     char node[NAME_SIZE];
     char device[NAME_SIZE];
     char task[NAME_SIZE];
+    uint64_t count; /* of errors recorded */
 } record;
 
 const mst_error_info *mst_error(void) {
@@ -40,8 +41,18 @@ mst_status mst_error_set(mst_status code, const char *file, int line, const char
     record.info.code = code;
     record.info.file = file;
     record.info.line = line;
+    record.count++;
     record.node[0] = record.device[0] = record.task[0] = '\0';
     return code;
+}
+
+uint64_t mst_error_count(void) {
+    return record.count;
+}
+
+mst_status mst_error_complete(mst_status code, uint64_t before) {
+    if (!code || (record.count != before && record.info.code == code)) return code;
+    return MST_FAIL(code, "%s, without a message", mst_status_name(code));
 }
 
 mst_status mst_error_prefix(const char *format, ...) {

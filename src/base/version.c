@@ -9,6 +9,8 @@
 #include <sodium.h>
 #include <stdio.h>
 
+#include "base/argument.h"
+
 enum { NUM_LIBRARIES = 6, VERSION_SIZE = 32 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -38,6 +40,7 @@ const char *mst_version(void) {
 }
 
 int mst_libraries(const mst_library **out) {
+    if (MST_IS_NULL(out)) return 0;
     pthread_once(&once, fill);
     *out = libraries;
     return NUM_LIBRARIES;

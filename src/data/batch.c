@@ -1,6 +1,7 @@
 /* Consecutive rows in groups. */
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "data/dataset.h"
 
 typedef struct batch {
@@ -66,6 +67,7 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
 static const mst_dataset_type type = {.name = "batch", .rows_before = rows_before, .open = open};
 
 mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     batch *d;
     *out = NULL;
     MST_TRY(mst_dataset_want_rows(dataset, "batch"));

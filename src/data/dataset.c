@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
+
 mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return NULL;
     atomic_fetch_add_explicit(&dataset->references, 1, memory_order_relaxed);
     return dataset;
 }
@@ -67,10 +70,12 @@ int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n) {
 }
 
 int64_t mst_dataset_num_rows(const mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return 0;
     return dataset->cardinality < 0 ? dataset->cardinality : mst_dataset_rows_before(dataset, dataset->cardinality);
 }
 
 int64_t mst_dataset_cardinality(const mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return 0;
     return dataset->cardinality;
 }
 
@@ -83,6 +88,7 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
 }
 
 int mst_dataset_num_components(const mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return 0;
     return dataset->num_components;
 }
 
@@ -91,6 +97,7 @@ size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {
 }
 
 mst_spec mst_dataset_spec(const mst_dataset *dataset, int i) {
+    if (MST_IS_NULL(dataset)) return (mst_spec){0};
     if (i < 0 || i >= dataset->num_components) return (mst_spec){.dtype = MST_NO_DTYPE};
     mst_spec spec = dataset->row[i];
     if (dataset->batch_size == 0) return spec;

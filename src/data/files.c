@@ -1,6 +1,7 @@
 /* Sources: IDX and NumPy files, read whole, as stored. */
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "format/idx.h"
 #include "format/npz.h"
 #include "muster/dataset.h"
@@ -20,6 +21,7 @@ static mst_status read_idx(const char *images_path, const char *labels_path, mst
 }
 
 mst_status mst_dataset_from_idx(const char *images_path, const char *labels_path, mst_dataset **out) {
+    if (MST_IS_NULL(images_path) || MST_IS_NULL(out)) return MST_INVALID;
     mst_tensor *tensor[2] = {NULL, NULL};
     *out = NULL;
     mst_status status = read_idx(images_path, labels_path, tensor);
@@ -49,8 +51,11 @@ static mst_status read_npz(const char *path, const char *const *names, int n, ms
 }
 
 mst_status mst_dataset_from_npz(const char *path, const char *const *names, int n, mst_dataset **out) {
+    if (MST_IS_NULL(path) || (n > 0 && MST_IS_NULL(names)) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     if (n < 1) return MST_FAIL(MST_INVALID, "from_npz: %d arrays, at least 1 is needed", n);
+    for (int i = 0; i < n; i++)
+        if (!names[i]) return MST_FAIL(MST_INVALID, "from_npz: the name of array %d is NULL", i);
     mst_tensor **tensor = calloc((size_t)n, sizeof *tensor);
     if (!tensor) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", path);
     mst_status status = read_npz(path, names, n, tensor);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "data/dataset.h"
 #include "data/row_fetch.h"
 
@@ -17,6 +18,7 @@ struct mst_iterator {
 };
 
 mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     MST_TRY(mst_dataset_want_least("iterator", "epoch", epoch, 0));
     mst_iterator *it = calloc(1, sizeof *it);
@@ -43,6 +45,7 @@ void mst_iterator_destroy(mst_iterator *iterator) {
 }
 
 mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
+    if (MST_IS_NULL(iterator) || MST_IS_NULL(batch)) return MST_INVALID;
     mst_element *element = &iterator->batch.element;
     mst_cursor *cursor = iterator->cursor;
     *batch = NULL;
@@ -57,12 +60,14 @@ mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
 }
 
 mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n) {
+    if (MST_IS_NULL(iterator)) return MST_INVALID;
     int64_t skipped;
     MST_TRY(mst_dataset_want_least("iterator", "number of elements to skip", n, 0));
     return iterator->cursor->type->skip(iterator->cursor, n, &skipped);
 }
 
 int64_t mst_batch_size(const mst_batch *batch) {
+    if (MST_IS_NULL(batch)) return 0;
     return batch->element.count;
 }
 
@@ -83,17 +88,20 @@ static mst_status check_rows(const mst_batch *batch, int64_t first_row, int64_t 
 }
 
 mst_status mst_batch_copy(const mst_batch *batch, int component, int64_t first_row, int64_t num_rows, void *dst) {
+    if (MST_IS_NULL(batch) || (num_rows > 0 && MST_IS_NULL(dst))) return MST_INVALID;
     MST_TRY(check_component(batch, component));
     MST_TRY(check_rows(batch, first_row, num_rows));
     return mst_row_fetch_copy(batch->fetch, &batch->element, component, first_row, num_rows, dst);
 }
 
 mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t num_rows, void *const *dst) {
+    if (MST_IS_NULL(batch) || MST_IS_NULL(dst)) return MST_INVALID;
     MST_TRY(check_rows(batch, first_row, num_rows));
     return mst_row_fetch_copy_all(batch->fetch, &batch->element, first_row, num_rows, dst);
 }
 
 mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out) {
+    if (MST_IS_NULL(batch) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     MST_TRY(check_component(batch, component));
     mst_spec spec = mst_dataset_spec(batch->dataset, component);

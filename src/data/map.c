@@ -1,6 +1,7 @@
 /* Rows through a function of the user. */
 #include <string.h>
 
+#include "base/argument.h"
 #include "data/dataset.h"
 
 typedef struct map {
@@ -35,6 +36,8 @@ static mst_status check(const mst_dataset *dataset, const mst_spec *outputs, int
 
 mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context, const mst_spec *outputs,
                            int num_outputs, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(function) || (num_outputs > 0 && MST_IS_NULL(outputs)) || MST_IS_NULL(out))
+        return MST_INVALID;
     map *d;
     *out = NULL;
     if (!function) return MST_FAIL(MST_INVALID, "map: the function is NULL");

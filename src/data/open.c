@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/argument.h"
 #include "base/nearest.h"
 #include "format/npz.h"
 #include "muster/dataset.h"
@@ -114,6 +115,7 @@ static mst_status unknown(const char *spec) {
 }
 
 mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out) {
+    if (MST_IS_NULL(spec) || MST_IS_NULL(part) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     bool test = strcmp(part, "test") == 0;
     if (!test && strcmp(part, "train") != 0)

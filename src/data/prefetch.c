@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "data/row_fetch.h"
 #include "tensor/buffer.h"
 
@@ -214,6 +215,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = open};
 
 mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     prefetch *d;
     *out = NULL;
     MST_TRY(mst_dataset_want_least("prefetch", "n", n, 1));

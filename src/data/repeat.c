@@ -1,6 +1,8 @@
 /* The elements several times over, each time as an epoch of its own. */
 #include "data/dataset.h"
 
+#include "base/argument.h"
+
 typedef struct repeat {
     mst_dataset base;
     int64_t count; /* -1 for ever */
@@ -102,6 +104,7 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
 static const mst_dataset_type type = {.name = "repeat", .rows_before = rows_before, .open = open};
 
 mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     repeat *d;
     int64_t num_rows = mst_dataset_num_rows(dataset), total;
     *out = NULL;

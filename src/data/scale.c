@@ -1,6 +1,8 @@
 /* One component cast and multiplied. */
 #include "data/dataset.h"
 
+#include "base/argument.h"
+
 typedef struct scale {
     mst_dataset base;
     mst_row_stage stage;
@@ -9,6 +11,7 @@ typedef struct scale {
 static const mst_dataset_type type = {.name = "scale"};
 
 mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     scale *d;
     *out = NULL;
     if (component < 0 || component >= dataset->num_components)

@@ -1,6 +1,8 @@
 /* Every num-th row. */
 #include "data/dataset.h"
 
+#include "base/argument.h"
+
 typedef struct shard {
     mst_dataset base;
     int64_t num, index;
@@ -55,6 +57,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 static const mst_dataset_type type = {.name = "shard", .open = open};
 
 mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     shard *d;
     *out = NULL;
     MST_TRY(mst_dataset_want_rows(dataset, "shard"));

@@ -1,6 +1,7 @@
 /* Rows in random order: all of them permuted, or drawn from a buffer. */
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "base/rng.h"
 #include "data/dataset.h"
 
@@ -118,6 +119,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 static const mst_dataset_type type = {.name = "shuffle", .open = open};
 
 mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     shuffle *d;
     static const mst_shuffle_options defaults;
     if (!options) options = &defaults;

@@ -1,6 +1,8 @@
 /* All but the first elements. */
 #include "data/dataset.h"
 
+#include "base/argument.h"
+
 typedef struct skip {
     mst_dataset base;
     int64_t n;
@@ -40,6 +42,7 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
 static const mst_dataset_type type = {.name = "skip", .rows_before = rows_before, .open = open};
 
 mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     skip *d;
     *out = NULL;
     MST_TRY(mst_dataset_want_least("skip", "n", n, 0));

@@ -1,6 +1,8 @@
 /* The first elements. */
 #include "data/dataset.h"
 
+#include "base/argument.h"
+
 typedef struct take {
     mst_dataset base;
     int64_t n;
@@ -49,6 +51,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 static const mst_dataset_type type = {.name = "take", .open = open};
 
 mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     take *d;
     *out = NULL;
     MST_TRY(mst_dataset_want_least("take", "n", n, 0));

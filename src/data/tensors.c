@@ -1,6 +1,7 @@
 /* Source: rows of tensors in memory. */
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "data/dataset.h"
 
 typedef struct tensors {
@@ -75,6 +76,7 @@ static mst_status check(mst_tensor *const *components, int n) {
 }
 
 mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_dataset **out) {
+    if ((n > 0 && MST_IS_NULL(components)) || MST_IS_NULL(out)) return MST_INVALID;
     tensors *d;
     *out = NULL;
     MST_TRY(check(components, n));

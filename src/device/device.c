@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
+
 enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* each is a thread: more is a slip of the hand */
 
 /* Where a type is not known: loads the module of its name, if there is one. Defined in module/module.c. */
@@ -175,6 +177,7 @@ char *mst_device_default_name(int i, char *text, size_t size) {
 }
 
 mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out, int max, int *count) {
+    if ((max > 0 && MST_IS_NULL(out)) || MST_IS_NULL(count)) return MST_INVALID;
     mst_devices devices;
     *count = 0;
     MST_TRY(mst_devices_create(spec, visible, 0, &devices));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/argument.h"
 #include "device/device.h"
 #include "device/quota.h"
 
@@ -105,6 +106,7 @@ static void read_cpu_name(mst_machine *out) {
 }
 
 void mst_machine_read(mst_machine *out) {
+    if (MST_IS_NULL(out)) return;
     *out = (mst_machine){.num_cores = mst_num_cores(), .isa = isa()};
     out->memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     read_cpu_name(out);

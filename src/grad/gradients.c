@@ -6,6 +6,7 @@
  * meet in an add_n, in the order of the nodes that made them, so that the sum is the same every time. */
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
 
@@ -176,8 +177,14 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
 }
 
 void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src, mst_value *out) {
+    if ((num_src > 0 && MST_IS_NULL(src)) || (num_src > 0 && MST_IS_NULL(out))) return;
     for (int i = 0; i < num_src; i++) out[i] = MST_NONE;
     mst_graph *graph = mst_value_graph(target);
+    for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
+    if (!target.node || !gradient.node) {
+        mst_value_fail(graph, MST_INVALID, "gradients: the %s is no value", target.node ? "gradient" : "target");
+        return;
+    }
     if (mst_value_is_none(target) || mst_value_is_none(gradient)) return; /* their error is on the graph */
     if (is_wrong(graph, target, gradient, src, num_src)) return;
     walk w = {.graph = graph};
@@ -189,5 +196,6 @@ void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *s
 }
 
 void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out) {
+    if ((num_src > 0 && MST_IS_NULL(src)) || (num_src > 0 && MST_IS_NULL(out))) return;
     mst_gradients_from(target, mst_value_is_none(target) ? target : mst_ones_like(target), src, num_src, out);
 }

@@ -19,12 +19,16 @@ mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, 
 }
 
 static mst_status check_sources(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src) {
+    if (num_src < 0) return MST_FAIL(MST_INVALID, "%s: %d sources, must be 0 or more", op->name, num_src);
     if (op->num_src != MST_VARIADIC && op->num_src != num_src)
         return MST_FAIL(MST_INVALID, "%s: takes %d sources, got %d", op->name, op->num_src, num_src);
     for (int i = 0; i < num_src; i++) {
         if (!src[i].node)
             return MST_FAIL(MST_INVALID, "%s: source %d is no value (not initialised, or a gradient that is none)",
                             op->name, i);
+        if (src[i].index < 0 || src[i].index >= src[i].node->num_dst)
+            return MST_FAIL(MST_INVALID, "%s: source %d is output %d of '%s', which has %d", op->name, i, src[i].index,
+                            src[i].node->name, src[i].node->num_dst);
         if (src[i].node->graph != graph)
             return MST_FAIL(MST_INVALID, "%s: source %d, '%s', is of another graph", op->name, i, src[i].node->name);
     }
@@ -62,6 +66,8 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
     void *options = mst_arena_alloc(arena, op->options_size ? op->options_size : 1);
     if (options && parts->options && op->options_size) memcpy(options, parts->options, op->options_size);
     int num_dst = op->num_dst == MST_VARIADIC && options ? op->count_dst(options, num_src) : op->num_dst;
+    if (num_dst < 1)
+        return MST_FAIL(MST_INVALID, "%s: count_dst gives %d outputs, must be at least 1", op->name, num_dst);
     mst_value *src = mst_arena_copy(arena, parts->src, (size_t)num_src * sizeof *src);
     mst_spec *dst = mst_arena_alloc(arena, (size_t)(num_dst > 0 ? num_dst : 1) * sizeof *dst);
     mst_node *const *control =
@@ -110,6 +116,9 @@ static mst_status build(mst_graph *graph, const mst_op *op, const char *name, in
 
 mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
                          const void *options) {
+    if (graph ? MST_IS_NULL_IN(graph, op) : MST_IS_NULL(op)) return MST_NONE;
+    if (num_src > 0 && !src)
+        return mst_value_fail(graph, MST_INVALID, "%s: %d sources, but src is NULL", op->name, num_src);
     for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
     if (!graph) {
         MST_FAIL(MST_INVALID, "%s: no graph: none of its sources is a value", op->name);
@@ -119,7 +128,7 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     for (int i = 0; i < num_src; i++)
         if (src[i].node && src[i].node->id < 0) return mst_graph_error_value(src[i].node->graph);
     mst_node *node = NULL;
-    if (build(graph, op, name, num_src, src, options, &node)) {
+    if (mst_op_check(op) || build(graph, op, name, num_src, src, options, &node)) {
         mst_graph_stick(graph);
         return mst_graph_error_value(graph);
     }
@@ -141,16 +150,18 @@ static const mst_op *find_op(const char *name) {
     return NULL;
 }
 
-mst_value mst_call_text(mst_graph *graph, const char *op_name, const char *name, int num_src, const mst_value *src,
+mst_value mst_call_text(mst_graph *graph, const char *op, const char *name, int num_src, const mst_value *src,
                         const char *text) {
     mst_option_memory memory = {0};
     mst_value out = MST_NONE;
+    if (graph ? MST_IS_NULL_IN(graph, op) : MST_IS_NULL(op)) return MST_NONE;
+    if (num_src > 0 && !src) return mst_value_fail(graph, MST_INVALID, "%s: %d sources, but src is NULL", op, num_src);
     for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
-    const mst_op *op = find_op(op_name);
-    void *options = op ? mst_arena_alloc(&memory.arena, op->options_size + 1) : NULL;
-    if (op && !options) MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
-    if (options && !mst_options_parse(graph, op_name, op->fields, text ? text : "", &memory, options)) {
-        out = mst_call_named(graph, op, name, num_src, src, options);
+    const mst_op *found = find_op(op);
+    void *options = found ? mst_arena_alloc(&memory.arena, found->options_size + 1) : NULL;
+    if (found && !options) MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (options && !mst_options_parse(graph, op, found->fields, text ? text : "", &memory, options)) {
+        out = mst_call_named(graph, found, name, num_src, src, options);
     } else if (graph) {
         mst_graph_stick(graph);
         out = mst_graph_error_value(graph);

@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "graph/graph.h"
 
 mst_status mst_graph_create(mst_graph **out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_graph *graph = calloc(1, sizeof *graph);
     if (!graph) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a graph");
@@ -30,6 +32,7 @@ void mst_graph_destroy(mst_graph *graph) {
 }
 
 mst_status mst_graph_check(const mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return MST_INVALID;
     if (!graph->error) return MST_OK;
     const mst_error_info *e = &graph->error_info;
     mst_error_set(e->code, e->file, e->line, "%s", e->message);
@@ -53,26 +56,32 @@ mst_value mst_graph_error_value(mst_graph *graph) {
 }
 
 void mst_graph_set_seed(mst_graph *graph, uint64_t seed) {
+    if (MST_IS_NULL(graph)) return;
     graph->seed = seed;
 }
 
 uint64_t mst_graph_seed(const mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return 0;
     return graph->seed;
 }
 
 uint64_t mst_graph_version(const mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return 0;
     return (uint64_t)graph->num_nodes;
 }
 
 int64_t mst_graph_num_nodes(const mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return 0;
     return graph->num_nodes;
 }
 
 mst_node *mst_graph_node(const mst_graph *graph, int64_t id) {
+    if (MST_IS_NULL(graph)) return NULL;
     return id >= 0 && id < graph->num_nodes ? graph->node[id] : NULL;
 }
 
 mst_node *mst_graph_find(const mst_graph *graph, const char *name) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL(name)) return NULL;
     return mst_graph_node(graph, mst_names_get(&graph->names, name));
 }
 
@@ -125,6 +134,7 @@ mst_value mst_value_output(mst_value value, int i) {
 mst_value mst_rename(mst_value value, const char *name) {
     if (mst_value_is_none(value)) return value;
     mst_graph *graph = value.node->graph;
+    if (MST_IS_NULL_IN(graph, name)) return mst_graph_error_value(graph);
     /* as if it had been made with that name: TensorFlow's next add is "add" again */
     const char *unique = NULL;
     if (!mst_graph_release_name(graph, value.node->name)) unique = mst_graph_unique_name(graph, name);
@@ -137,30 +147,37 @@ mst_value mst_rename(mst_value value, const char *name) {
 }
 
 const char *mst_node_name(const mst_node *node) {
+    if (MST_IS_NULL(node)) return "";
     return node->name;
 }
 
 const mst_op *mst_node_op(const mst_node *node) {
+    if (MST_IS_NULL(node)) return NULL;
     return node->op;
 }
 
 const void *mst_node_options(const mst_node *node) {
+    if (MST_IS_NULL(node)) return NULL;
     return node->options;
 }
 
 int mst_node_num_src(const mst_node *node) {
+    if (MST_IS_NULL(node)) return 0;
     return node->num_src;
 }
 
 mst_value mst_node_src(const mst_node *node, int i) {
-    return node->src[i];
+    if (MST_IS_NULL(node)) return MST_NONE;
+    return i >= 0 && i < node->num_src ? node->src[i] : MST_NONE;
 }
 
 int mst_node_num_dst(const mst_node *node) {
+    if (MST_IS_NULL(node)) return 0;
     return node->num_dst;
 }
 
 const char *mst_node_device(const mst_node *node) {
+    if (MST_IS_NULL(node)) return "";
     return node->device;
 }
 
@@ -187,11 +204,13 @@ static mst_status collect(mst_graph *graph, const char *name, mst_value value) {
 }
 
 void mst_collect(mst_graph *graph, const char *collection, mst_value value) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, collection)) return;
     if (mst_value_is_none(value)) return; /* its error is on the graph already */
     if (collect(graph, collection, value)) mst_graph_stick(graph);
 }
 
 int mst_collection(const mst_graph *graph, const char *collection, const char *scope, mst_value *out, int max) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL(collection)) return 0;
     const mst_collection_list *list = find_collection(graph, collection);
     size_t length = scope ? strlen(scope) : 0;
     int count = 0;

@@ -7,6 +7,7 @@
 #define MUSTER_GRAPH_GRAPH_H
 
 #include "base/arena.h"
+#include "base/argument.h"
 #include "muster/op.h"
 
 struct mst_node {
@@ -91,6 +92,8 @@ typedef struct mst_node_parts {
 MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out);
 /** Keeps the calling thread's error as the graph's first. */
 void mst_graph_stick(mst_graph *graph);
+/** MST_IS_NULL in a function that adds to GRAPH: the error is kept there too. */
+#define MST_IS_NULL_IN(graph, argument) (MST_IS_NULL(argument) && (mst_graph_stick(graph), true))
 mst_value mst_graph_error_value(mst_graph *graph);
 /** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
@@ -157,6 +160,8 @@ void mst_seed_scope(mst_graph *graph, uint64_t salt);
  *  and the scope's salt. */
 void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);
 
+/** MST_INVALID, naming the op and the member, where OP is incomplete. */
+MST_CHECKED mst_status mst_op_check(const mst_op *op);
 /** The name of an op that is known, where NAME may be a slip for it; else NULL. */
 const char *mst_op_nearest(const char *name);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/file.h"
 #include "base/nearest.h"
 #include "graph/field.h"
@@ -556,6 +557,7 @@ static void release(void *failed, void *memory) {
 }
 
 mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
+    if (MST_IS_NULL(data) || MST_IS_NULL(out)) return MST_INVALID;
     enum { SPARE = 1 << 28 }; /* enough for tensors of zeros, of ones and the like */
     bool failed = false;
     ProtobufCAllocator allocator = {.alloc = allocate, .free = release, .allocator_data = &failed};
@@ -577,6 +579,7 @@ mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
 }
 
 mst_status mst_graph_read(const char *path, mst_graph **out) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
     void *data;
     size_t size;
     *out = NULL;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/file.h"
 #include "graph/graph.h"
 #include "graph/graphdef.h"
@@ -330,6 +331,7 @@ static mst_status encode(writer *w, void **data, size_t *size) {
 }
 
 mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL(data) || MST_IS_NULL(size)) return MST_INVALID;
     *data = NULL;
     *size = 0;
     MST_TRY(mst_graph_check(graph));
@@ -340,6 +342,7 @@ mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size) {
 }
 
 mst_status mst_graph_write(const mst_graph *graph, const char *path) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL(path)) return MST_INVALID;
     void *data;
     size_t size;
     mst_status status = mst_graph_encode(graph, &data, &size);

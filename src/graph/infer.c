@@ -2,15 +2,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/argument.h"
+#include "base/failure.h"
 #include "graph/graph.h"
 
 mst_axes mst_axes_make(int count, const int *axis) {
+    if (count > 0 && MST_IS_NULL(axis)) return (mst_axes){0};
     mst_axes axes = {.count = count};
     for (int i = 0; i < count && i < MST_MAX_NDIM; i++) axes.axis[i] = axis[i];
     return axes;
 }
 
 mst_status mst_infer_fail(mst_infer *c, const char *format, ...) {
+    if (MST_IS_NULL(c)) return MST_INVALID;
     char reason[256], text[900];
     va_list list;
     va_start(list, format);
@@ -29,21 +33,25 @@ mst_status mst_infer_fail(mst_infer *c, const char *format, ...) {
 }
 
 mst_status mst_infer_want_dtype(mst_infer *c, int i, mst_dtype dtype) {
+    if (MST_IS_NULL(c)) return MST_INVALID;
     if (c->src[i].dtype == dtype) return MST_OK;
     return mst_infer_fail(c, "source %d is %s, must be %s", i, mst_dtype_name(c->src[i].dtype), mst_dtype_name(dtype));
 }
 
 mst_status mst_infer_want_float(mst_infer *c, int i) {
+    if (MST_IS_NULL(c)) return MST_INVALID;
     if (c->src[i].dtype == MST_F32 || c->src[i].dtype == MST_F64) return MST_OK;
     return mst_infer_fail(c, "source %d is %s, must be f32 or f64", i, mst_dtype_name(c->src[i].dtype));
 }
 
 mst_status mst_infer_want_index(mst_infer *c, int i) {
+    if (MST_IS_NULL(c)) return MST_INVALID;
     if (c->src[i].dtype == MST_I32 || c->src[i].dtype == MST_I64) return MST_OK;
     return mst_infer_fail(c, "source %d is %s, must be i32 or i64", i, mst_dtype_name(c->src[i].dtype));
 }
 
 mst_status mst_infer_want_listed(mst_infer *c, int i) {
+    if (MST_IS_NULL(c)) return MST_INVALID;
     if (c->op->dtypes & MST_DTYPE_BIT(c->src[i].dtype)) return MST_OK;
     char wanted[64] = "";
     for (int d = 1; d < MST_NUM_DTYPES; d++) {
@@ -55,17 +63,20 @@ mst_status mst_infer_want_listed(mst_infer *c, int i) {
 }
 
 mst_status mst_infer_same_dtype(mst_infer *c, int i, int j) {
+    if (MST_IS_NULL(c)) return MST_INVALID;
     if (c->src[i].dtype == c->src[j].dtype) return MST_OK;
     return mst_infer_fail(c, "dtypes %s and %s differ (mst_cast converts)", mst_dtype_name(c->src[i].dtype),
                           mst_dtype_name(c->src[j].dtype));
 }
 
 mst_status mst_infer_want_ndim(mst_infer *c, int i, int ndim) {
+    if (MST_IS_NULL(c)) return MST_INVALID;
     if (c->src[i].shape.ndim == ndim) return MST_OK;
     return mst_infer_fail(c, "source %d has %d dimensions, must have %d", i, c->src[i].shape.ndim, ndim);
 }
 
 mst_status mst_infer_same_dim(mst_infer *c, int64_t a, int64_t b, const char *what, int64_t *out) {
+    if (MST_IS_NULL(c) || MST_IS_NULL(out)) return MST_INVALID;
     if (a >= 0 && b >= 0 && a != b)
         return mst_infer_fail(c, "%s %lld and %lld differ", what, (long long)a, (long long)b);
     *out = a >= 0 ? a : b;
@@ -73,6 +84,7 @@ mst_status mst_infer_same_dim(mst_infer *c, int64_t a, int64_t b, const char *wh
 }
 
 mst_status mst_infer_same_shape(mst_infer *c, int i, int j, mst_shape *out) {
+    if (MST_IS_NULL(c) || MST_IS_NULL(out)) return MST_INVALID;
     const mst_shape *a = &c->src[i].shape, *b = &c->src[j].shape;
     if (a->ndim != b->ndim) return mst_infer_fail(c, "shapes of sources %d and %d differ", i, j);
     out->ndim = a->ndim;
@@ -85,6 +97,7 @@ mst_status mst_infer_same_shape(mst_infer *c, int i, int j, mst_shape *out) {
 }
 
 mst_status mst_infer_broadcast(mst_infer *c, int i, int j, mst_shape *out) {
+    if (MST_IS_NULL(c) || MST_IS_NULL(out)) return MST_INVALID;
     mst_shape a = c->src[i].shape, b = c->src[j].shape;
     out->ndim = a.ndim > b.ndim ? a.ndim : b.ndim;
     for (int k = 1; k <= out->ndim; k++) {
@@ -103,8 +116,26 @@ mst_status mst_infer_broadcast(mst_infer *c, int i, int j, mst_shape *out) {
 }
 
 mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out) {
+    if (MST_IS_NULL(c) || MST_IS_NULL(out)) return MST_INVALID;
     if (axis < -ndim || axis >= ndim) return mst_infer_fail(c, "axis %d is out of range for %d dimensions", axis, ndim);
     *out = axis < 0 ? axis + ndim : axis;
+    return MST_OK;
+}
+
+/* An infer of the user may leave an output as it was, or fill in what cannot be. */
+static mst_status check_specs(mst_infer *c) {
+    for (int i = 0; i < c->num_dst; i++) {
+        const mst_spec *spec = &c->dst[i];
+        if (spec->dtype <= MST_NO_DTYPE || spec->dtype >= MST_NUM_DTYPES)
+            return mst_infer_fail(c, "infer gives output %d no dtype (%d)", i, (int)spec->dtype);
+        if (spec->shape.ndim < 0 || spec->shape.ndim > MST_MAX_NDIM)
+            return mst_infer_fail(c, "infer gives output %d %d dimensions, at most %d are possible", i,
+                                  spec->shape.ndim, MST_MAX_NDIM);
+        for (int k = 0; k < spec->shape.ndim; k++)
+            if (spec->shape.dim[k] < -1)
+                return mst_infer_fail(c, "infer gives dimension %d of output %d the size %lld", k, i,
+                                      (long long)spec->shape.dim[k]);
+    }
     return MST_OK;
 }
 
@@ -135,6 +166,11 @@ mst_status mst_node_infer(const mst_op *op, const void *options, const char *nam
                    .src_name = src_name,
                    .num_dst = num_dst,
                    .dst = dst};
-    MST_TRY(op->infer(&c));
+    const uint64_t errors = mst_error_count();
+    const mst_status status = op->infer(&c);
+    if (status && mst_error_count() == errors)
+        return mst_infer_fail(&c, "infer failed (%s) without a message", mst_status_name(status));
+    MST_TRY(status);
+    MST_TRY(check_specs(&c));
     return check_sizes(&c);
 }

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "graph/graph.h"
 
 static void print_options(FILE *file, const mst_node *node) {
@@ -36,6 +37,7 @@ static void print_node(FILE *file, const mst_node *node) {
 }
 
 mst_status mst_graph_print(const mst_graph *graph, char **text) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL(text)) return MST_INVALID;
     size_t size;
     *text = NULL;
     FILE *file = open_memstream(text, &size);

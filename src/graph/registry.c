@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/nearest.h"
 #include "graph/graph.h"
 
@@ -39,6 +40,7 @@ static const mst_op *find(const char *name) {
 }
 
 const mst_op *mst_find_op(const char *name) {
+    if (MST_IS_NULL(name)) return NULL;
     pthread_mutex_lock(&lock);
     const mst_op *op = find(name);
     pthread_mutex_unlock(&lock);
@@ -57,12 +59,29 @@ const char *mst_op_nearest(const char *name) {
     return nearest;
 }
 
-mst_status mst_register_op(const mst_op *op) {
-    if (!op->name || !*op->name) return MST_FAIL(MST_INVALID, "register_op: the op has no name");
-    if (!op->infer) return MST_FAIL(MST_INVALID, "register_op: op '%s' has no infer", op->name);
-    if (!op->reference) return MST_FAIL(MST_INVALID, "register_op: op '%s' has no reference kernel", op->name);
+static mst_status incomplete(const mst_op *op, const char *what) {
+    return MST_FAIL(MST_INVALID, "op '%s' %s", op->name, what);
+}
+
+mst_status mst_op_check(const mst_op *op) {
+    if (!mst_name_is_valid(op->name))
+        return MST_FAIL(MST_INVALID, "an op of the name '%s': use letters, digits, '_', '.' and '-'",
+                        op->name ? op->name : "(NULL)");
+    if (!op->infer) return incomplete(op, "has no infer");
+    if (!op->reference) return incomplete(op, "has no reference kernel");
+    if (op->num_src < MST_VARIADIC) return incomplete(op, "has a negative num_src, must be 0 or more, or MST_VARIADIC");
+    if (op->num_dst == 0 || op->num_dst < MST_VARIADIC)
+        return incomplete(op, "has no outputs: num_dst must be 1 or more, or MST_VARIADIC");
     if (op->num_dst == MST_VARIADIC && !op->count_dst)
-        return MST_FAIL(MST_INVALID, "register_op: op '%s' is variadic in outputs, but has no count_dst", op->name);
+        return incomplete(op, "is variadic in outputs, but has no count_dst");
+    for (const mst_field *field = op->fields; field && field->name; field++)
+        if (field->offset >= op->options_size) return incomplete(op, "has fields beyond its options_size");
+    return MST_OK;
+}
+
+mst_status mst_register_op(const mst_op *op) {
+    if (MST_IS_NULL(op)) return MST_INVALID;
+    if (mst_op_check(op)) return mst_error_prefix("register_op");
     pthread_mutex_lock(&lock);
     mst_status status = MST_OK;
     if (find(op->name)) status = MST_FAIL(MST_EXISTS, "register_op: there is an op '%s' already", op->name);
@@ -73,6 +92,7 @@ mst_status mst_register_op(const mst_op *op) {
 }
 
 mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, const char *format, ...) {
+    if (MST_IS_NULL(a)) return MST_INVALID;
     char text[512];
     va_list list;
     va_start(list, format);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "graph/device_name.h"
 #include "graph/graph.h"
 
@@ -107,6 +108,7 @@ mst_status mst_graph_release_name(mst_graph *graph, const char *name) {
 }
 
 int mst_name_scope_push(mst_graph *graph, const char *name) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, name)) return 0;
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name));
     if (!prefix) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_NAME)) return 0;
@@ -115,10 +117,12 @@ int mst_name_scope_push(mst_graph *graph, const char *name) {
 }
 
 int mst_name_scope_pop(mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return 0;
     return pop(graph, MST_SCOPE_NAME);
 }
 
 int mst_name_scope_enter(mst_graph *graph, const char *prefix) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, prefix)) return 0;
     if (!push(graph, MST_SCOPE_NAME)) return 0;
     const char *copy = *prefix ? prefix_of(graph, prefix) : "";
     if (!copy) mst_graph_stick(graph);
@@ -127,6 +131,7 @@ int mst_name_scope_enter(mst_graph *graph, const char *prefix) {
 }
 
 const char *mst_name_scope(const mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return "";
     static _Thread_local char text[512];
     size_t length = strlen(graph->current.name_prefix);
     if (length) length--;
@@ -147,6 +152,7 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
 }
 
 int mst_device_push(mst_graph *graph, const char *device) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, device)) return 0;
     const char *merged = mst_graph_merge_device(graph, graph->current.device, device);
     if (!merged) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_DEVICE)) return 0;
@@ -155,10 +161,12 @@ int mst_device_push(mst_graph *graph, const char *device) {
 }
 
 int mst_device_pop(mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return 0;
     return pop(graph, MST_SCOPE_DEVICE);
 }
 
 int mst_control_push(mst_graph *graph, mst_value value) {
+    if (MST_IS_NULL(graph)) return 0;
     if (!push(graph, MST_SCOPE_CONTROL)) return 0;
     if (mst_value_is_none(value)) return 1;
     if (mst_grow(&graph->control, sizeof *graph->control, graph->current.num_control + 1, &graph->control_capacity)) {
@@ -179,10 +187,12 @@ void mst_seed_scope(mst_graph *graph, uint64_t salt) {
 }
 
 int mst_control_pop(mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return 0;
     return pop(graph, MST_SCOPE_CONTROL);
 }
 
 int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, name)) return 0;
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name)), *variables = NULL;
     if (prefix && !(variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name)))
         variables = no_memory();
@@ -195,5 +205,6 @@ int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse)
 }
 
 int mst_variable_scope_pop(mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return 0;
     return pop(graph, MST_SCOPE_VARIABLE);
 }

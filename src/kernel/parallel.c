@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "base/team.h"
 #include "muster/op.h"
 
@@ -11,6 +12,7 @@ static int64_t most_of(int64_t grains, int64_t run, int64_t threads) {
 }
 
 mst_status mst_parallel(const mst_kernel_args *a, int64_t n, int64_t grain, mst_parallel_body body, void *context) {
+    if (MST_IS_NULL(a) || MST_IS_NULL(body)) return MST_INVALID;
     if (n <= 0) return MST_OK;
     const int64_t threads = mst_team_size(a->team);
     if (threads == 1 || n <= grain) return body(context, 0, n, 0);

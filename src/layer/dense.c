@@ -18,6 +18,7 @@ mst_value mst_flat(mst_value x) {
 
 mst_value mst_dense_build(const mst_layer_dense_options *o, const char *kernel_name, const char *bias_name) {
     mst_graph *graph = mst_value_graph(o->src);
+    if (!graph) return mst_value_fail(NULL, MST_INVALID, "dense '%s': src is no value", o->name ? o->name : "dense");
     mst_value x = mst_flat(o->src), y = MST_NONE;
     if (mst_value_is_none(x)) return x;
     mst_spec spec = mst_value_spec(x);

@@ -32,17 +32,19 @@ static mst_value create(mst_graph *graph, const char *name, const mst_get_variab
 
 mst_value mst_get_variable_with(mst_get_variable_options o) {
     mst_graph *graph = o.graph;
+    const char *name = o.name;
+    if (MST_IS_NULL(graph)) return MST_NONE;
     if (!o.dtype) o.dtype = MST_F32;
-    if (!o.name) return mst_value_fail(graph, MST_INVALID, "get_variable: no name");
-    char name[512];
-    snprintf(name, sizeof name, "%s%s", graph->current.variable_prefix, o.name);
-    mst_node *node = mst_graph_find(graph, name);
+    if (MST_IS_NULL_IN(graph, name)) return mst_graph_error_value(graph);
+    char full[512];
+    snprintf(full, sizeof full, "%s%s", graph->current.variable_prefix, name);
+    mst_node *node = mst_graph_find(graph, full);
     mst_reuse reuse = graph->current.reuse;
     if (node && reuse == MST_REUSE_INHERIT)
         return mst_value_fail(graph, MST_EXISTS,
-                              "variable '%s' is there already: share it in a variable scope with reuse", name);
+                              "variable '%s' is there already: share it in a variable scope with reuse", full);
     if (!node && reuse == MST_REUSE_TRUE)
         return mst_value_fail(graph, MST_NOT_FOUND, "variable '%s' is to be reused, but is not there: make it first",
-                              name);
-    return node ? found(graph, node, &o) : create(graph, name, &o);
+                              full);
+    return node ? found(graph, node, &o) : create(graph, full, &o);
 }

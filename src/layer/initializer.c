@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/argument.h"
 #include "graph/field.h"
 #include "muster/ops.h"
 
@@ -44,6 +45,7 @@ const char *mst_initializer_name(mst_initializer_kind kind) {
 }
 
 void mst_shape_fans(mst_shape shape, double *fan_in, double *fan_out) {
+    if (MST_IS_NULL(fan_in) || MST_IS_NULL(fan_out)) return;
     *fan_in = *fan_out = 1;
     if (shape.ndim == 0) return;
     double field = 1;
@@ -111,6 +113,7 @@ static mst_status check(const mst_initializer *r, mst_dtype dtype, mst_shape sha
 }
 
 mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, mst_dtype dtype, mst_shape shape) {
+    if (MST_IS_NULL(graph)) return MST_NONE;
     if (dtype == MST_BF16 && initializer.kind != MST_INITIALIZER_TENSOR) /* made in f32 */
         return mst_cast(mst_initializer_value(graph, initializer, MST_F32, shape), dtype);
     mst_status status = check(&initializer, dtype, shape);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/nearest.h"
 
 static const mst_loss_form *const forms[MST_NUM_LOSSES] = {
@@ -21,6 +22,7 @@ const char *mst_loss_name(mst_loss loss) {
 }
 
 mst_status mst_loss_from_name(const char *name, mst_loss *out) {
+    if (MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
     const char *names[MST_NUM_LOSSES + 1] = {NULL};
     for (int i = 0; i < MST_NUM_LOSSES; i++) {
         names[i] = forms[i]->name;

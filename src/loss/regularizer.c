@@ -1,8 +1,11 @@
 #include <math.h>
 
+#include "base/argument.h"
 #include "loss/loss.h"
 
-mst_status mst_regularizer_check(const mst_regularizer *r) {
+mst_status mst_regularizer_check(const mst_regularizer *regularizer) {
+    const mst_regularizer *r = regularizer;
+    if (MST_IS_NULL(regularizer)) return MST_INVALID;
     if (!(r->l1 >= 0) || isinf(r->l1))
         return MST_FAIL(MST_INVALID, "regularizer: l1 is %g, must be 0 or more, and finite", r->l1);
     if (!(r->l2 >= 0) || isinf(r->l2))
@@ -10,7 +13,10 @@ mst_status mst_regularizer_check(const mst_regularizer *r) {
     return MST_OK;
 }
 
-mst_value mst_regularizer_value(const mst_regularizer *r, mst_value weight) {
+mst_value mst_regularizer_value(const mst_regularizer *regularizer, mst_value weight) {
+    const mst_regularizer *r = regularizer;
+    if (MST_IS_NULL(regularizer))
+        return mst_value_fail(mst_value_graph(weight), MST_INVALID, "%s", mst_error()->message);
     if (mst_regularizer_check(r))
         return mst_value_fail(mst_value_graph(weight), MST_INVALID, "%s", mst_error()->message);
     mst_value penalty = MST_NONE;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/nearest.h"
 #include "graph/field.h"
 
@@ -21,6 +22,7 @@ const char *mst_metric_name(mst_metric metric) {
 }
 
 mst_status mst_metric_from_name(const char *name, mst_metric *out) {
+    if (MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
     const char *names[MST_NUM_METRICS] = {NULL};
     for (int i = 1; i < MST_NUM_METRICS; i++) {
         names[i - 1] = forms[i]->name;
@@ -82,6 +84,7 @@ bool mst_metric_elements(const mst_metric_options *o, mst_value *labels) {
 
 mst_metric_values mst_metric_mean(mst_value src) {
     mst_metric_values values = {src, src};
+    if (!src.node) mst_value_fail(NULL, MST_INVALID, "metric_mean: src is no value");
     if (mst_value_is_none(src)) return values;
     mst_spec spec = mst_value_spec(src);
     values.sum = mst_reduce_sum(.src = spec.dtype == MST_F64 ? src : mst_cast(src, MST_F64));
@@ -114,14 +117,17 @@ mst_metric_values mst_metric_batch_with(mst_metric_options o) {
 }
 
 void mst_metric_add(mst_metric_state *state, double sum, double count) {
+    if (MST_IS_NULL(state)) return;
     state->sum += sum;
     state->count += count;
 }
 
 double mst_metric_result(const mst_metric_state *state) {
+    if (MST_IS_NULL(state)) return 0;
     return state->count != 0 ? state->sum / state->count : 0;
 }
 
 void mst_metric_reset(mst_metric_state *state) {
+    if (MST_IS_NULL(state)) return;
     *state = (mst_metric_state){0};
 }

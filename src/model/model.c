@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "layer/dense.h"
 #include "muster/ops.h"
 
 mst_status mst_model_create(mst_model **out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
     mst_model *model = calloc(1, sizeof *model);
     *out = NULL;
     if (!model) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a model");
@@ -67,6 +69,7 @@ static mst_value build_function(const mst_model_layer *layer, mst_value x, bool 
 
 void mst_dense_with(mst_dense_options o) {
     mst_model *model = o.model;
+    if (MST_IS_NULL(model)) return;
     const char *name = o.name
                            ? mst_arena_string(&model->arena, o.name)
                            : mst_arena_print(&model->arena, model->num_dense ? "dense_%d" : "dense", model->num_dense);
@@ -90,10 +93,12 @@ void mst_dense_with(mst_dense_options o) {
 }
 
 void mst_flatten(mst_model *model) {
+    if (MST_IS_NULL(model)) return;
     add(model, (mst_model_layer){.build = build_flatten});
 }
 
 void mst_model_dropout(mst_model *model, double rate) {
+    if (MST_IS_NULL(model)) return;
     if (!(rate >= 0 && rate < 1)) {
         MST_FAIL(MST_INVALID, "dropout: a rate of %g, must be in [0, 1)", rate);
         stick(model);
@@ -103,21 +108,34 @@ void mst_model_dropout(mst_model *model, double rate) {
 }
 
 void mst_model_activation(mst_model *model, mst_activation activation) {
+    if (MST_IS_NULL(model)) return;
     add(model, (mst_model_layer){.build = build_activation, .activation = activation});
 }
 
 void mst_model_function(mst_model *model, mst_build_function build, void *context) {
+    if (MST_IS_NULL(model)) return;
+    if (MST_IS_NULL(build)) {
+        stick(model);
+        return;
+    }
     add(model, (mst_model_layer){.build = build_function, .function = build, .context = context});
 }
 
 mst_value mst_model_call(mst_model *model, mst_value inputs, bool training) {
+    if (MST_IS_NULL(model)) return MST_NONE;
     if (model->error) return mst_value_fail(mst_value_graph(inputs), model->error, "%s", model->error_message);
+    if (!mst_value_graph(inputs)) return mst_value_fail(NULL, MST_INVALID, "model: the inputs are no value");
     mst_value x = inputs;
     for (int64_t i = 0; i < model->num_layers; i++) x = model->layer[i].build(&model->layer[i], x, training);
     return x;
 }
 
 void mst_model_mlp(mst_model *model, const int64_t *hidden, int num_hidden, int64_t classes, float l2) {
+    if (MST_IS_NULL(model)) return;
+    if (num_hidden > 0 && MST_IS_NULL(hidden)) {
+        stick(model);
+        return;
+    }
     mst_flatten(model);
     for (int i = 0; i <= num_hidden; i++) {
         int64_t units = i < num_hidden ? hidden[i] : classes;

@@ -116,10 +116,11 @@ const mst_op mst_op_concat_grad = {
 };
 
 mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, int axis, int index) {
+    mst_graph *graph = mst_value_graph(gradient);
+    if (n < 0) return mst_value_fail(graph, MST_INVALID, "concat_grad: %d values, must be 0 or more", n);
+    if (n > 0 && !values) return mst_value_fail(graph, MST_INVALID, "concat_grad: %d sources, but values is NULL", n);
     mst_value *src = calloc((size_t)n + 1, sizeof *src);
-    if (!src)
-        return mst_value_fail(mst_value_graph(gradient), MST_OUT_OF_MEMORY,
-                              "concat_grad: cannot get memory for a node");
+    if (!src) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "concat_grad: cannot get memory for a node");
     src[0] = gradient;
     memcpy(src + 1, values, (size_t)n * sizeof *src);
     mst_value part =

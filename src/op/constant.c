@@ -14,6 +14,7 @@ MST_API mst_value mst_values(mst_graph *graph, mst_dtype dtype, mst_shape shape,
 #endif
 #include <string.h>
 
+#include "graph/graph.h"
 #include "op/constant.h"
 #include "op/op.h"
 
@@ -53,11 +54,13 @@ const mst_op mst_op_constant = {
 };
 
 mst_value mst_constant(mst_graph *graph, mst_tensor *tensor) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, tensor)) return MST_NONE;
     return mst_call(graph, &mst_op_constant, 0, NULL, &(mst_constant_options){.value = tensor});
 }
 
 mst_value mst_values(mst_graph *graph, mst_dtype dtype, mst_shape shape, const double *value) {
     mst_tensor *tensor;
+    if (MST_IS_NULL(graph) || (mst_shape_count(shape) != 0 && MST_IS_NULL_IN(graph, value))) return MST_NONE;
     if (mst_tensor_create(dtype, shape, &tensor))
         return mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
     for (int64_t i = 0; i < mst_tensor_count(tensor); i++) mst_tensor_set(tensor, i, value[i]);
@@ -67,6 +70,7 @@ mst_value mst_values(mst_graph *graph, mst_dtype dtype, mst_shape shape, const d
 }
 
 mst_value mst_fill(mst_graph *graph, mst_dtype dtype, mst_shape shape, double value) {
+    if (MST_IS_NULL(graph)) return MST_NONE;
     mst_tensor *tensor;
     if (mst_tensor_create(dtype, shape, &tensor))
         return mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
@@ -78,5 +82,6 @@ mst_value mst_fill(mst_graph *graph, mst_dtype dtype, mst_shape shape, double va
 }
 
 mst_value mst_scalar(mst_graph *graph, mst_dtype dtype, double value) {
+    if (MST_IS_NULL(graph)) return MST_NONE;
     return mst_fill(graph, dtype, MST_SCALAR, value);
 }

@@ -7,6 +7,8 @@ MST_API mst_value mst_no_op(mst_graph *graph);
 #endif
 #include "op/op.h"
 
+#include "base/argument.h"
+
 static mst_status infer(mst_infer *c) {
     c->dst[0] = (mst_spec){.dtype = MST_BOOL, .shape = MST_SCALAR};
     return MST_OK;
@@ -31,5 +33,6 @@ const mst_op mst_op_no_op = {
 };
 
 mst_value mst_no_op(mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return MST_NONE;
     return mst_call(graph, &mst_op_no_op, 0, NULL, NULL);
 }

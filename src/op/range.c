@@ -9,6 +9,7 @@ MST_API mst_value mst_range(mst_graph *graph, mst_dtype dtype, double start, dou
 #endif
 #include <math.h>
 
+#include "base/argument.h"
 #include "op/op.h"
 #include "op/share.h"
 #include "op/strided.h"
@@ -103,6 +104,7 @@ const mst_op mst_op_range = {
 };
 
 mst_value mst_range(mst_graph *graph, mst_dtype dtype, double start, double limit, double delta) {
+    if (MST_IS_NULL(graph)) return MST_NONE;
     return mst_call(graph, &mst_op_range, 0, NULL,
                     &(range_options){.dtype = dtype, .start = start, .limit = limit, .delta = delta});
 }

@@ -46,6 +46,7 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 #endif
 #include <stdio.h>
 
+#include "base/argument.h"
 #include "graph/graph.h"
 #include "muster/store.h"
 #include "op/op.h"
@@ -145,6 +146,7 @@ mst_value mst_variable_initial(mst_value variable) {
 }
 
 void mst_variable_penalty(mst_value variable, float *l1, float *l2) {
+    if (MST_IS_NULL(l1) || MST_IS_NULL(l2)) return;
     *l1 = *l2 = 0;
     if (!mst_is_variable(variable)) return;
     const mst_variable_options *o = mst_node_options(variable.node);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/nearest.h"
 #include "graph/graph.h"
 #include "optimizer/rule.h"
@@ -53,7 +54,8 @@ const char *mst_optimizer_name(int i) {
 }
 
 mst_optimizer *mst_optimizer_fill(const char *name, mst_optimizer *optimizer) {
-    const mst_rule *rule = mst_rule_find(name);
+    const mst_rule *rule = MST_IS_NULL(name) || MST_IS_NULL(optimizer) ? NULL : mst_rule_find(name);
+    if (!optimizer) return NULL;
     optimizer->rule = rule ? rule->name : name;
     if (rule) rule->defaults(optimizer);
     if (mst_schedule_is_set(&optimizer->schedule) && optimizer->schedule.rate == 0)
@@ -84,7 +86,9 @@ static mst_status check_taken(const mst_optimizer *o) {
     return mst_options_taken(mst_optimizer_fields, o, kinds, count, kind);
 }
 
-mst_status mst_optimizer_check(const mst_optimizer *o) {
+mst_status mst_optimizer_check(const mst_optimizer *optimizer) {
+    const mst_optimizer *o = optimizer;
+    if (MST_IS_NULL(optimizer)) return MST_INVALID;
     if (!mst_rule_find(o->rule)) return unknown_rule(o->rule);
     MST_TRY(check_taken(o));
     for (const mst_field *field = mst_optimizer_fields; field->name; field++) {

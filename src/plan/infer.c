@@ -1,5 +1,6 @@
 /* infer: dtype and shape of every value from those of the feeds. After it no dimension is open. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/graph.h"
 #include "plan/plan.h"
@@ -46,6 +47,7 @@ static mst_status infer_node(mst_plan *plan, mst_plan_node *node, mst_spec *src,
     enum { FEW = 8 };
     mst_spec few[FEW], *dst = node->num_dst > FEW ? calloc((size_t)node->num_dst, sizeof *dst) : few;
     if (!dst) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    memset(dst, 0, (size_t)node->num_dst * sizeof *dst);
     mst_status status =
         mst_node_infer(node->op, node->options, node->name, node->num_src, src, src_name, node->num_dst, dst);
     for (int i = 0; i < node->num_dst && !status; i++) {

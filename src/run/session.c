@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/argument.h"
 #include "base/clock.h"
 #include "muster/ops.h"
 #include "tensor/buffer.h"
@@ -94,6 +95,7 @@ static mst_status create(mst_session *session) {
 }
 
 mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_session *session = aligned_alloc(_Alignof(mst_session), sizeof *session);
     if (!session) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
@@ -149,6 +151,7 @@ void mst_session_destroy(mst_session *session) {
 }
 
 mst_store *mst_session_store(const mst_session *session) {
+    if (MST_IS_NULL(session)) return NULL;
     return session->store;
 }
 
@@ -411,6 +414,8 @@ static mst_status run(mst_session *session, purpose *purpose, const mst_feed *fe
 
 mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                            int num_fetches, mst_tensor **outputs) {
+    if (MST_IS_NULL(session) || (num_feeds > 0 && MST_IS_NULL(feeds)) || (num_fetches > 0 && MST_IS_NULL(fetches)))
+        return MST_INVALID;
     return run(session, &(purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
 }
 
@@ -446,6 +451,7 @@ static const mst_variable_options *variable_options(mst_value variable) {
 }
 
 mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out) {
+    if (MST_IS_NULL(session) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     if (!mst_is_variable(variable))
         return MST_FAIL(MST_INVALID, "get_variable: '%s' is no variable", mst_value_name(variable));
@@ -456,6 +462,7 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
 }
 
 mst_status mst_session_set_variable(mst_session *session, mst_value variable, const mst_tensor *value) {
+    if (MST_IS_NULL(session) || MST_IS_NULL(value)) return MST_INVALID;
     if (!mst_is_variable(variable))
         return MST_FAIL(MST_INVALID, "set_variable: '%s' is no variable", mst_value_name(variable));
     const mst_spec *spec = &variable.node->dst[0];
@@ -485,6 +492,7 @@ static int find_bare(mst_session *session, int count, mst_value *out) {
 }
 
 mst_status mst_session_init_variables(mst_session *session) {
+    if (MST_IS_NULL(session)) return MST_INVALID;
     const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
     mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
     if (!assigns) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
@@ -502,14 +510,17 @@ mst_status mst_session_init_variables(mst_session *session) {
 /* ---- what it is ---- */
 
 int mst_session_num_devices(const mst_session *session) {
+    if (MST_IS_NULL(session)) return 0;
     return session->devices.count;
 }
 
 const char *mst_session_device(const mst_session *session, int i) {
+    if (MST_IS_NULL(session)) return "";
     return i >= 0 && i < session->devices.count ? session->devices.device[i].text : "";
 }
 
 int64_t mst_session_device_memory(const mst_session *session, int i) {
+    if (MST_IS_NULL(session)) return 0;
     if (i < 0 || i >= session->devices.count) return 0;
     int64_t bytes = session->state_bytes[i] + session->constant_bytes[i];
     for (int k = 0; k < session->num_slots; k++) bytes += session->slots[k].arena[i].bytes;
@@ -517,14 +528,17 @@ int64_t mst_session_device_memory(const mst_session *session, int i) {
 }
 
 int64_t mst_session_copied_bytes(const mst_session *session) {
+    if (MST_IS_NULL(session)) return 0;
     return atomic_load(&session->copied);
 }
 
 int64_t mst_session_num_plans(const mst_session *session) {
+    if (MST_IS_NULL(session)) return 0;
     return session->plans_made;
 }
 
 mst_plan_info mst_session_plan_info(mst_session *session) {
+    if (MST_IS_NULL(session)) return (mst_plan_info){0};
     pthread_mutex_lock(&session->lock);
     const mst_plan_info info = session->num_plans ? mst_plan_describe(session->plans[0]->plan) : (mst_plan_info){0};
     pthread_mutex_unlock(&session->lock);

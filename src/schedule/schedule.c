@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/argument.h"
 #include "graph/field.h"
 #include "graph/graph.h"
 
@@ -53,10 +54,13 @@ static mst_schedule with_defaults(const mst_schedule *schedule) {
 }
 
 bool mst_schedule_is_set(const mst_schedule *schedule) {
+    if (MST_IS_NULL(schedule)) return false;
     return schedule->kind != MST_SCHEDULE_NONE || schedule->warmup_steps != 0;
 }
 
-mst_status mst_schedule_check(const mst_schedule *s) {
+mst_status mst_schedule_check(const mst_schedule *schedule) {
+    const mst_schedule *s = schedule;
+    if (MST_IS_NULL(schedule)) return MST_INVALID;
     if ((int)s->kind < 0 || s->kind >= MST_NUM_SCHEDULES)
         return MST_FAIL(MST_INVALID, "kind is %d, must be one of mst_schedule_kind", (int)s->kind);
     mst_option_kind kinds[MST_NUM_SCHEDULES];
@@ -73,6 +77,7 @@ mst_status mst_schedule_check(const mst_schedule *s) {
 }
 
 mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *schedule, mst_value step) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, schedule)) return MST_NONE;
     if (mst_schedule_check(schedule)) return mst_value_fail(graph, MST_INVALID, "schedule: %s", mst_error()->message);
     mst_spec spec = mst_value_spec(step);
     if (!mst_value_is_none(step) && (spec.dtype != MST_I64 || spec.shape.ndim != 0)) {
@@ -100,6 +105,7 @@ mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *schedule, mst
 }
 
 double mst_schedule_at(const mst_schedule *schedule, int64_t step) {
+    if (MST_IS_NULL(schedule)) return 0;
     const mst_schedule s = with_defaults(schedule);
     const mst_schedule_form *form = forms[s.kind];
     if (step >= s.warmup_steps) return form->at(&s, step - s.warmup_steps);

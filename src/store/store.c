@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/clock.h"
 #include "tensor/buffer.h"
 
 mst_status mst_store_create(mst_store **out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_store *store = aligned_alloc(_Alignof(mst_store), sizeof *store);
     if (!store) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
@@ -27,6 +29,7 @@ mst_status mst_store_create(mst_store **out) {
 }
 
 mst_store *mst_store_retain(mst_store *store) {
+    if (MST_IS_NULL(store)) return NULL;
     atomic_fetch_add(&store->references, 1);
     return store;
 }
@@ -244,6 +247,7 @@ static int by_key(const void *a, const void *b) {
 }
 
 mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(out) || MST_IS_NULL(count)) return MST_INVALID;
     *out = NULL;
     *count = 0;
     pthread_mutex_lock(&store->lock);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/clock.h"
 #include "store/store.h"
 
@@ -38,6 +39,7 @@ static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
 }
 
 mst_status mst_store_get(mst_store *store, const char *container, const char *name, mst_tensor **out) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_state *state = mst_store_find(store, container, name);
     if (!state) return MST_FAIL(MST_NOT_FOUND, "store: there is no '%s'", name);
@@ -98,6 +100,7 @@ static mst_spec spec_of(const mst_tensor *value) {
 
 mst_status mst_store_set(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                          const mst_tensor *value) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(value)) return MST_INVALID;
     mst_state *state;
     mst_turn turn;
     const mst_spec spec = spec_of(value);
@@ -129,6 +132,7 @@ mst_status mst_store_clear(mst_store *store, unsigned kinds) {
 /* ---- snapshots ---- */
 
 mst_status mst_snapshot_create(mst_snapshot **out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
     *out = calloc(1, sizeof **out);
     if (!*out) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a snapshot");
     atomic_init(&(*out)->references, 1);
@@ -136,6 +140,7 @@ mst_status mst_snapshot_create(mst_snapshot **out) {
 }
 
 mst_snapshot *mst_snapshot_retain(mst_snapshot *snapshot) {
+    if (MST_IS_NULL(snapshot)) return NULL;
     atomic_fetch_add(&snapshot->references, 1);
     return snapshot;
 }
@@ -182,18 +187,28 @@ static mst_status insert(mst_snapshot *snapshot, int64_t at, const mst_state_inf
 }
 
 int64_t mst_snapshot_count(const mst_snapshot *snapshot) {
+    if (MST_IS_NULL(snapshot)) return 0;
     return snapshot->count;
 }
 
+static bool has_entry(const mst_snapshot *snapshot, int64_t i) {
+    if (i >= 0 && i < snapshot->count) return true;
+    MST_FAIL(MST_INVALID, "snapshot: entry %lld asked for, there are %lld", (long long)i, (long long)snapshot->count);
+    return false;
+}
+
 mst_state_info mst_snapshot_info(const mst_snapshot *snapshot, int64_t i) {
+    if (MST_IS_NULL(snapshot) || !has_entry(snapshot, i)) return (mst_state_info){.container = "", .name = ""};
     return snapshot->entry[i].info;
 }
 
 mst_tensor *mst_snapshot_value(const mst_snapshot *snapshot, int64_t i) {
+    if (MST_IS_NULL(snapshot) || !has_entry(snapshot, i)) return NULL;
     return snapshot->entry[i].value;
 }
 
 mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *container, const char *name) {
+    if (MST_IS_NULL(snapshot) || MST_IS_NULL(name)) return NULL;
     bool found;
     const int64_t at = place_of(snapshot, container ? container : "", name, &found);
     return found ? snapshot->entry[at].value : NULL;
@@ -201,6 +216,7 @@ mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *containe
 
 mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const char *name, mst_state_kind kind,
                             mst_tensor *value) {
+    if (MST_IS_NULL(snapshot) || MST_IS_NULL(name) || MST_IS_NULL(value)) return MST_INVALID;
     bool found;
     if (!container) container = "";
     const int64_t at = place_of(snapshot, container, name, &found);
@@ -267,6 +283,7 @@ static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
 }
 
 mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_snapshot *snapshot;
     mst_turn turn;
@@ -305,6 +322,7 @@ static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, ms
 }
 
 mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(snapshot)) return MST_INVALID;
     mst_turn turn;
     mst_state **states = calloc((size_t)snapshot->count + 1, sizeof *states);
     mst_status status = states ? find_states(store, snapshot, states)

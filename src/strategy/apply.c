@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "muster/store.h"
@@ -53,6 +54,7 @@ static mst_value scalar_variable(mst_graph *graph, const char *base, mst_dtype d
 }
 
 mst_value mst_global_step(mst_graph *graph) {
+    if (MST_IS_NULL(graph)) return MST_NONE;
     mst_value step;
     if (mst_collection(graph, MST_STATE_GLOBAL_STEP, NULL, &step, 1)) return step;
     step = scalar_variable(graph, MST_STATE_GLOBAL_STEP, MST_I64, 0, MST_STATE_STEP);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "strategy/apply.h"
@@ -64,6 +65,7 @@ static void mirror_variables(builder *b, int first) {
 /* ---- updates of statistics ---- */
 
 void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join) {
+    if (MST_IS_NULL(replica)) return;
     enum { STEP = 16 };
     mst_graph *graph = mst_value_graph(variable);
     if (!mst_is_variable(variable)) {
@@ -211,6 +213,9 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
 
 void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const mst_optimizer *optimizer,
                         mst_replica_function replica, void *context, mst_step_values *out) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, strategy) || MST_IS_NULL_IN(graph, replica) ||
+        MST_IS_NULL_IN(graph, out))
+        return;
     *out = (mst_step_values){0};
     mst_strategy resolved = *strategy;
     if (mst_strategy_resolve(&resolved)) {

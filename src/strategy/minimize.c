@@ -6,8 +6,12 @@
 
 mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *gradients, const mst_value *variables,
                               int num_variables, mst_value global_step) {
-    mst_graph *graph = num_variables ? mst_value_graph(variables[0]) : mst_value_graph(global_step);
-    if (!graph) return MST_NONE;
+    if (MST_IS_NULL(optimizer)) return MST_NONE;
+    if (num_variables > 0 && (MST_IS_NULL(gradients) || MST_IS_NULL(variables))) return MST_NONE;
+    mst_graph *graph = num_variables > 0 ? mst_value_graph(variables[0]) : mst_value_graph(global_step);
+    if (!graph) return mst_value_fail(NULL, MST_INVALID, "apply_gradients: there is no variable, and no global step");
+    if (num_variables < 0)
+        return mst_value_fail(graph, MST_INVALID, "apply_gradients: %d variables, must be 0 or more", num_variables);
     mst_value *used = calloc(2 * ((size_t)num_variables + 1), sizeof *used);
     if (!used) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
     mst_value *gradient = used + num_variables + 1;
@@ -37,7 +41,11 @@ mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *g
 mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, const mst_value *variables, int num_variables,
                        mst_value global_step) {
     mst_graph *graph = mst_value_graph(loss);
+    if (!graph) return mst_value_fail(NULL, MST_INVALID, "minimize: the loss is no value");
     if (mst_value_is_none(loss)) return loss;
+    if (MST_IS_NULL_IN(graph, optimizer)) return mst_graph_error_value(graph);
+    if (variables && num_variables < 0)
+        return mst_value_fail(graph, MST_INVALID, "minimize: %d variables, must be 0 or more", num_variables);
     if (!variables) num_variables = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
     if (num_variables == 0) return mst_value_fail(graph, MST_INVALID, "minimize: there is no trainable variable");
     mst_value *all = calloc(2 * ((size_t)num_variables + 1), sizeof *all);

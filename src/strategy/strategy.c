@@ -1,3 +1,4 @@
+#include "base/argument.h"
 #include "device/device.h"
 #include "strategy/type.h"
 
@@ -14,6 +15,7 @@ int mst_strategy_spread(const mst_strategy *strategy, int shard) {
 }
 
 mst_status mst_strategy_resolve(mst_strategy *strategy) {
+    if (MST_IS_NULL(strategy)) return MST_INVALID;
     enum { MOST = 1 << 20 }; /* as many gradients as one update can take */
     if (strategy->num_devices < 0 || strategy->num_devices > MOST)
         return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices, MOST);
@@ -36,6 +38,7 @@ const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *
 }
 
 const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size) {
+    if (MST_IS_NULL(strategy) || MST_IS_NULL(text)) return NULL;
     return mst_strategy_device_name(strategy, mst_strategy_type_of(strategy)->device(strategy, shard), text,
                                     (size_t)size);
 }

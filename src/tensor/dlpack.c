@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/argument.h"
+
 enum { DEVICE_CPU = 1 };
 enum { CODE_INT = 0, CODE_UINT = 1, CODE_FLOAT = 2, CODE_BFLOAT = 4, CODE_BOOL = 6 };
 
@@ -48,6 +50,7 @@ static void delete_view(DLManagedTensor *self) {
 }
 
 mst_status mst_tensor_to_dlpack(mst_tensor *tensor, DLManagedTensor **out) {
+    if (MST_IS_NULL(tensor) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     view *v = calloc(1, sizeof *v);
     if (!v) return MST_FAIL(MST_OUT_OF_MEMORY, "dlpack: cannot get memory for a view");
@@ -88,6 +91,7 @@ static void release_managed(void *context) {
 }
 
 mst_status mst_tensor_from_dlpack(DLManagedTensor *managed, mst_tensor **out) {
+    if (MST_IS_NULL(managed) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     const DLTensor *t = &managed->dl_tensor;
     mst_dtype dtype = find_dtype(t->dtype);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/argument.h"
 #include "muster/tensor.h"
 
 static const struct {
@@ -11,14 +12,15 @@ static const struct {
 };
 
 size_t mst_dtype_size(mst_dtype dtype) {
-    return dtypes[dtype].size;
+    return (unsigned)dtype < MST_NUM_DTYPES ? dtypes[dtype].size : 0;
 }
 
 const char *mst_dtype_name(mst_dtype dtype) {
-    return dtypes[dtype].name;
+    return (unsigned)dtype < MST_NUM_DTYPES ? dtypes[dtype].name : "unknown";
 }
 
 mst_dtype mst_dtype_from_name(const char *name) {
+    if (MST_IS_NULL(name)) return MST_NO_DTYPE;
     for (int i = 1; i < MST_NUM_DTYPES; i++)
         if (strcmp(name, dtypes[i].name) == 0) return (mst_dtype)i;
     return MST_NO_DTYPE;

@@ -1,9 +1,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "muster/tensor.h"
 
 mst_shape mst_shape_make(int ndim, const int64_t *dim) {
+    if (ndim > 0 && MST_IS_NULL(dim)) return (mst_shape){.ndim = -1};
     mst_shape shape = {.ndim = ndim};
     for (int i = 0; i < ndim && i < MST_MAX_NDIM; i++) shape.dim[i] = dim[i];
     return shape;
@@ -23,6 +25,7 @@ bool mst_shape_equal(mst_shape a, mst_shape b) {
 }
 
 char *mst_shape_print(mst_shape shape, char *text, size_t size) {
+    if (MST_IS_NULL(text)) return NULL;
     size_t used = (size_t)snprintf(text, size, "[");
     for (int i = 0; i < shape.ndim && used < size; i++) {
         const char *comma = i ? ", " : "";

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/bf16.h"
 #include "muster/tensor.h"
 #include "tensor/buffer.h"
@@ -41,9 +42,11 @@ mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count) {
 
 mst_status mst_tensor_wrap(mst_dtype dtype, mst_shape shape, void *data, void (*release)(void *context), void *context,
                            mst_tensor **out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
     int64_t count;
     *out = NULL;
     MST_TRY(mst_tensor_check(dtype, shape, &count));
+    if (count > 0 && MST_IS_NULL(data)) return MST_INVALID;
     mst_tensor *tensor = malloc(sizeof *tensor);
     if (!tensor) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a tensor");
     *tensor = (mst_tensor){.references = 1,
@@ -58,6 +61,7 @@ mst_status mst_tensor_wrap(mst_dtype dtype, mst_shape shape, void *data, void (*
 }
 
 mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
     int64_t count;
     void *data;
     *out = NULL;
@@ -69,12 +73,16 @@ mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out)
 }
 
 mst_status mst_tensor_copy(mst_dtype dtype, mst_shape shape, const void *data, mst_tensor **out) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
+    *out = NULL;
+    if (mst_shape_count(shape) > 0 && MST_IS_NULL(data)) return MST_INVALID;
     MST_TRY(mst_tensor_create(dtype, shape, out));
     if ((*out)->count) memcpy((*out)->data, data, mst_tensor_bytes(*out));
     return MST_OK;
 }
 
 mst_tensor *mst_tensor_retain(mst_tensor *tensor) {
+    if (MST_IS_NULL(tensor)) return NULL;
     atomic_fetch_add_explicit(&tensor->references, 1, memory_order_relaxed);
     return tensor;
 }
@@ -86,30 +94,37 @@ void mst_tensor_release(mst_tensor *tensor) {
 }
 
 mst_dtype mst_tensor_dtype(const mst_tensor *tensor) {
+    if (MST_IS_NULL(tensor)) return MST_NO_DTYPE;
     return tensor->dtype;
 }
 
 mst_shape mst_tensor_shape(const mst_tensor *tensor) {
+    if (MST_IS_NULL(tensor)) return (mst_shape){0};
     return tensor->shape;
 }
 
 int64_t mst_tensor_count(const mst_tensor *tensor) {
+    if (MST_IS_NULL(tensor)) return 0;
     return tensor->count;
 }
 
 size_t mst_tensor_bytes(const mst_tensor *tensor) {
+    if (MST_IS_NULL(tensor)) return 0;
     return (size_t)tensor->count * mst_dtype_size(tensor->dtype);
 }
 
 void *mst_tensor_data(const mst_tensor *tensor) {
+    if (MST_IS_NULL(tensor)) return NULL;
     return tensor->data;
 }
 
 int mst_tensor_references(const mst_tensor *tensor) {
+    if (MST_IS_NULL(tensor)) return 0;
     return atomic_load_explicit(&tensor->references, memory_order_acquire);
 }
 
 double mst_tensor_get(const mst_tensor *tensor, int64_t i) {
+    if (MST_IS_NULL(tensor)) return 0;
     switch (tensor->dtype) {
         case MST_F32: return (double)((const float *)tensor->data)[i];
         case MST_F64: return ((const double *)tensor->data)[i];
@@ -123,6 +138,7 @@ double mst_tensor_get(const mst_tensor *tensor, int64_t i) {
 }
 
 void mst_tensor_set(mst_tensor *tensor, int64_t i, double value) {
+    if (MST_IS_NULL(tensor)) return;
     switch (tensor->dtype) {
         case MST_F32: ((float *)tensor->data)[i] = (float)value; break;
         case MST_F64: ((double *)tensor->data)[i] = value; break;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "muster/train.h"
 
 /* ---- early stopping ---- */
@@ -83,6 +84,7 @@ static mst_status early_end(void *context, mst_train_state *state) {
 }
 
 mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
+    if (MST_IS_NULL(state)) return (mst_callback){0};
     return (mst_callback){
         .context = state, .train_begin = early_begin, .epoch_end = early_epoch_end, .train_end = early_end};
 }
@@ -91,6 +93,7 @@ mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
 
 static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
     const mst_learning_rate_scheduler *scheduler = context;
+    if (!scheduler->schedule) return MST_FAIL(MST_INVALID, "learning rate scheduler: it has no schedule");
     if (state->step_in_epoch > 0)
         return MST_OK; /* resumed in the middle of an epoch, whose rate was set at its begin */
     state->learning_rate = scheduler->schedule(state->epoch, state->learning_rate);
@@ -98,5 +101,6 @@ static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
 }
 
 mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler) {
+    if (MST_IS_NULL(scheduler)) return (mst_callback){0};
     return (mst_callback){.context = scheduler, .epoch_begin = schedule_epoch_begin};
 }

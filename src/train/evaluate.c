@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "train/trainer.h"
@@ -45,6 +46,7 @@ static mst_status run(mst_trainer *trainer, mst_iterator *iterator, mst_result *
 
 mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_result *result,
                         mst_tensor **confusion) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(data)) return MST_INVALID;
     mst_trainer *trainer;
     mst_iterator *iterator;
     if (confusion) *confusion = NULL;
@@ -109,6 +111,7 @@ static mst_status predict_batch(mst_trainer *trainer, const mst_batch *batch, in
 }
 
 mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_tensor **out) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(data) || MST_IS_NULL(out)) return MST_INVALID;
     mst_trainer *trainer;
     mst_iterator *iterator;
     *out = NULL;

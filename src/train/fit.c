@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/failure.h"
 #include "data/dataset.h"
 #include "train/trainer.h"
@@ -276,6 +277,10 @@ static mst_status prepare_state(fit *f) {
 
 static mst_status prepare_callbacks(fit *f) {
     const mst_fit_options *o = f->options;
+    if (o->num_callbacks < 0)
+        return MST_FAIL(MST_INVALID, "fit: num_callbacks is %d, must be 0 or more", o->num_callbacks);
+    if (o->num_callbacks > 0 && !o->callbacks)
+        return MST_FAIL(MST_INVALID, "fit: %d callbacks, but callbacks is NULL", o->num_callbacks);
     f->callbacks = calloc((size_t)o->num_callbacks + 1, sizeof *f->callbacks);
     if (!f->callbacks) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for callbacks");
     for (int i = 0; i < o->num_callbacks; i++) f->callbacks[f->num_callbacks++] = o->callbacks[i];
@@ -327,6 +332,7 @@ static mst_status prepare(fit *f, mst_model *model) {
 }
 
 mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(options)) return MST_INVALID;
     fit f = {.options = options, .began = mst_clock()};
     if (model->in_fit) return MST_FAIL(MST_INVALID, "fit: the model is in a fit already, whose callback calls it");
     model->in_fit = true;

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/argument.h"
 #include "muster/train.h"
 
 enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 5, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
@@ -181,6 +182,7 @@ static mst_status train_end(void *context, mst_train_state *state) {
 }
 
 mst_status mst_progress_callback(mst_progress kind, FILE *file, int64_t every, mst_callback *out) {
+    if (MST_IS_NULL(file) || MST_IS_NULL(out)) return MST_INVALID;
     mst_progress_state *p = calloc(1, sizeof *p);
     if (!p) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for progress");
     int number = fileno(file);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "train/trainer.h"
 
 static mst_status add_weight(crypto_hash_sha256_state *hash, mst_store *store, const mst_state_info *weight) {
@@ -18,6 +19,7 @@ static mst_status add_weight(crypto_hash_sha256_state *hash, mst_store *store, c
 }
 
 mst_status mst_model_sha256(mst_model *model, char hex[65]) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(hex)) return MST_INVALID;
     mst_state_info *list;
     int64_t count;
     MST_TRY(mst_store_list(model->store, &list, &count));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/argument.h"
 #include "data/dataset.h"
 #include "muster/ops.h"
 #include "store/store.h"
@@ -72,6 +73,7 @@ static mst_status take_store(mst_model *model, mst_trainer *trainer) {
 }
 
 mst_status mst_compile_with(mst_model *model, const mst_compile_options *options) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(options)) return MST_INVALID;
     if (model->error) return MST_FAIL(model->error, "%s", model->error_message);
     if (model->num_layers == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
     if (model->in_fit)
@@ -98,14 +100,17 @@ mst_status mst_trainer_of(mst_model *model, mst_trainer **out) {
 }
 
 mst_graph *mst_model_graph(mst_model *model) {
+    if (MST_IS_NULL(model)) return NULL;
     return model->trainer ? model->trainer->graph : NULL;
 }
 
 mst_store *mst_model_store(mst_model *model) {
+    if (MST_IS_NULL(model)) return NULL;
     return model->store;
 }
 
 mst_session *mst_model_session(mst_model *model) {
+    if (MST_IS_NULL(model)) return NULL;
     return model->trainer ? model->trainer->session : NULL;
 }
 
