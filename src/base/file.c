@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,17 +16,40 @@ static mst_status write_fail(const char *path) {
     return MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, strerror(errno));
 }
 
-/* A new file beside PATH, of a name that no other thread or process takes. */
+/* The file that PATH leads to, through symbolic links: that is the one to be replaced. To be freed with free(). */
+static char *target_of(const char *path) {
+    char *target = realpath(path, NULL);
+    return target ? target : strdup(path);
+}
+
+/* Length of the part of PATH that names the folder, with the '/'. */
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* As a new file has it, or the file that is replaced. */
+static mode_t mode_for(const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0) return info.st_mode & 0777;
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+/* A new file in the folder of PATH, of a short name that nothing else has or had. */
 static mst_status create_beside(const char *path, char **name, int *file) {
-    static atomic_uint count;
-    if (asprintf(name, "%s.tmp-%ld-%u", path, (long)getpid(), atomic_fetch_add(&count, 1)) < 0) {
+    if (asprintf(name, "%.*s.muster-XXXXXX", (int)folder_length(path), path) < 0) {
         *name = NULL;
         return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
     }
-    /* one left behind by a process that had this number before is nobody's */
-    if (unlink(*name) && errno != ENOENT) return write_fail(path);
-    *file = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return *file < 0 ? write_fail(path) : MST_OK;
+    *file = mkostemp(*name, O_CLOEXEC);
+    if (*file < 0) return write_fail(path);
+    if (fchmod(*file, mode_for(path)) == 0) return MST_OK;
+    mst_status status = write_fail(path);
+    close(*file);
+    unlink(*name);
+    return status;
 }
 
 static mst_status write_all(int file, const char *path, const char *data, size_t size) {
@@ -37,13 +60,13 @@ static mst_status write_all(int file, const char *path, const char *data, size_t
         data += wrote;
         size -= (size_t)wrote;
     }
-    return fsync(file) ? write_fail(path) : MST_OK;
+    return MST_OK;
 }
 
 /* The new name is on the disk too. Some file systems cannot sync a folder: what matters is that the file is whole. */
 static void sync_folder(const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const size_t length = folder_length(path);
+    char *folder = length ? strndup(path, length) : strdup(".");
     int file = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (file >= 0) {
         (void)fsync(file);
@@ -52,12 +75,13 @@ static void sync_folder(const char *path) {
     free(folder);
 }
 
-mst_status mst_file_write(const char *path, const void *data, size_t size) {
+static mst_status replace(const char *path, const mst_file_part *part, int num_parts) {
     char *name = NULL;
     int file = -1;
     mst_status status = create_beside(path, &name, &file);
     if (!status) {
-        status = write_all(file, path, data, size);
+        for (int i = 0; i < num_parts && !status; i++) status = write_all(file, path, part[i].data, part[i].size);
+        if (!status && fsync(file)) status = write_fail(path);
         if (close(file) && !status) status = write_fail(path);
         if (!status && rename(name, path)) status = write_fail(path);
         if (status)
@@ -66,6 +90,37 @@ mst_status mst_file_write(const char *path, const void *data, size_t size) {
             sync_folder(path);
     }
     free(name);
+    return status;
+}
+
+mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts) {
+    char *target = target_of(path);
+    if (!target) return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
+    mst_status status = replace(target, part, num_parts);
+    free(target);
+    return status;
+}
+
+mst_status mst_file_write(const char *path, const void *data, size_t size) {
+    return mst_file_write_parts(path, &(mst_file_part){data, size}, 1);
+}
+
+mst_status mst_file_check(const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return MST_FAIL(MST_INVALID, "'%s' is no regular file: name another", path);
+    const char *base = path + folder_length(path);
+    if (strlen(base) > NAME_MAX) return MST_FAIL(MST_INVALID, "'%.80s...': the name is too long", base);
+    char *target = target_of(path), *name = NULL;
+    if (!target) return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
+    int file;
+    mst_status status = create_beside(target, &name, &file);
+    if (!status) {
+        close(file);
+        unlink(name);
+    }
+    free(name);
+    free(target);
     return status;
 }
 

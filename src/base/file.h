@@ -7,9 +7,19 @@
 #include "muster/status.h"
 
 /** Makes the file at PATH hold SIZE bytes of DATA. They are written to the side, synced and renamed: PATH is the old
- *  file or the new one, whole, at any time and after a crash. MST_IO, naming the path, where that cannot be done; the
- *  old file stays then. */
+ *  file or the new one, whole, at any time and after a crash. Where PATH is a symbolic link, so is it after that, and
+ *  what it leads to is replaced. MST_IO, naming the path, where that cannot be done; the old file stays then. */
 MST_CHECKED mst_status mst_file_write(const char *path, const void *data, size_t size);
+
+typedef struct mst_file_part {
+    const void *data;
+    size_t size;
+} mst_file_part;
+/** The same with the parts one after the other. */
+MST_CHECKED mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts);
+/** Fails as mst_file_write would where that can be known before; writes nothing. MST_INVALID where PATH is something
+ *  else than a regular file. */
+MST_CHECKED mst_status mst_file_check(const char *path);
 
 /** The bytes of the file at PATH, which the caller frees with free(). Fails with MST_NOT_FOUND where there is none,
  *  MST_INVALID where it is no regular file or has more than MOST bytes, MST_IO where it cannot be read; each message

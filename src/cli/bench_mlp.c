@@ -158,43 +158,17 @@ typedef struct measured {
 } measured;
 
 static bool start_training(child *c, const char *devices, const char *strategy, int batch, int64_t steps) {
-    char steps_text[24], batch_text[16];
+    char steps_text[24], batch_text[16], shards_text[16];
     snprintf(steps_text, sizeof steps_text, "%" PRId64, steps);
     snprintf(batch_text, sizeof batch_text, "%d", batch);
-    const char *arguments[MAX_ARGUMENTS] = {"muster",
-                                            "train",
-                                            "--data",
-                                            "fashion-mnist",
-                                            "--model",
-                                            "mlp",
-                                            "--hidden-units",
-                                            "500",
-                                            "--devices",
-                                            devices,
-                                            "--strategy",
-                                            strategy,
-                                            "--batch-size",
-                                            batch_text,
-                                            "--steps",
-                                            steps_text,
-                                            "--optimizer",
-                                            "sgd",
-                                            "--learning-rate",
-                                            "0.01",
-                                            "--schedule",
-                                            "exponential",
-                                            "--decay-rate",
-                                            "0.99",
-                                            "--decay-steps",
-                                            "600",
-                                            "--l2",
-                                            "1e-4",
-                                            "--ema",
-                                            "0.99",
-                                            "--json",
-                                            "--log-every",
-                                            STRING(WINDOW),
-                                            NULL};
+    snprintf(shards_text, sizeof shards_text, "%d", batch / BATCH);
+    const char *arguments[MAX_ARGUMENTS] = {
+        "muster",         "train",    "--data",          "fashion-mnist", "--model",      "mlp",
+        "--hidden-units", "500",      "--devices",       devices,         "--strategy",   strategy,
+        "--batch-size",   batch_text, "--shards",        shards_text,     "--steps",      steps_text,
+        "--optimizer",    "sgd",      "--learning-rate", "0.01",          "--schedule",   "exponential",
+        "--decay-rate",   "0.99",     "--decay-steps",   "600",           "--l2",         "1e-4",
+        "--ema",          "0.99",     "--json",          "--log-every",   STRING(WINDOW), NULL};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return false;
     c->started = bench_now();
@@ -503,11 +477,16 @@ int bench_mlp(const bench_options *options) {
         return command_fail(EXIT_FAILED,
                             "bench mlp: a training process failed; run muster train --data fashion-mnist to see why");
     int64_t steps = (int64_t)(probe.examples_per_sec * options->seconds / BATCH) + 1;
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS; round++) {
+        bench_progress("round %d of %d", round + 1, ROUNDS);
         if (!measure_round(options->seconds / 4, steps))
             return command_fail(EXIT_FAILED, "bench mlp: a measurement failed in round %d", round + 1);
+    }
+    bench_progress("plans of large graphs");
     measure_rest();
+    if (options->peers) bench_progress("TensorFlow and PyTorch: some minutes");
     if (options->peers) measure_peers(options->seconds, steps);
+    bench_progress_end();
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return EXIT_DONE;
 }

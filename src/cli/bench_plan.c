@@ -353,7 +353,9 @@ static mst_status measure_plans(bool json) {
             NODES_A_REPLICA);
     for (int i = 0; i < 4; i++) {
         mst_plan_info info = {0};
+        bench_progress("a plan over %d devices", devices[i]);
         MST_TRY(measure_mirrored(devices[i], "cpu", &info));
+        bench_progress_end();
         print_plan(devices[i], "cpu", &info, json);
         bench_add(&rows[MIRRORED_FIRST + i], seconds[i] = info.seconds);
     }
@@ -391,8 +393,11 @@ static mst_status measure_all_calls(void) {
 int bench_plan(const bench_options *options) {
     mst_status status = measure_plans(options->json);
     fflush(stdout);
+    bench_progress("plans of updates");
     if (!status) status = measure_updates();
+    bench_progress("calls and snapshots");
     if (!status) status = measure_all_calls();
+    bench_progress_end();
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return status ? command_fail(EXIT_FAILED, "bench plan: %s", mst_error()->message) : EXIT_DONE;
 }

@@ -1,9 +1,14 @@
 #include "cli/bench_table.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "cli/number_text.h"
 
 double bench_now(void) {
     struct timespec time;
@@ -27,6 +32,32 @@ void bench_add(bench_row *row, double value) {
     if (row->count < BENCH_ROUNDS) row->value[row->count++] = value;
 }
 
+void bench_progress(const char *format, ...) {
+    const bool terminal = isatty(fileno(stderr));
+    va_list list;
+    va_start(list, format);
+    fputs(terminal ? "\r\033[Kmeasuring: " : "measuring: ", stderr);
+    vfprintf(stderr, format, list);
+    if (!terminal) fputc('\n', stderr);
+    fflush(stderr);
+    va_end(list);
+}
+
+void bench_progress_end(void) {
+    if (isatty(fileno(stderr))) fputs("\r\033[K", stderr);
+    fflush(stderr);
+}
+
+/* 45,930, 97.32, 0.9634, 0.00012: four digits, and all that stand before the point. */
+static const char *value_text(double value, char text[NUMBER_TEXT]) {
+    enum { DIGITS = 4, MOST_AFTER = 12 };
+    const double size = fabs(value);
+    if (size >= 1000 && size < 1e18) return number_text((int64_t)llround(value), text);
+    const int before = size > 0 ? (int)floor(log10(size)) + 1 : 1, after = DIGITS - before;
+    snprintf(text, NUMBER_TEXT, "%.*f", after < 0 ? 0 : after > MOST_AFTER ? MOST_AFTER : after, value);
+    return text;
+}
+
 void bench_print(const bench_row *row, bool json) {
     if (!row->count) return;
     double value = bench_median(row);
@@ -40,5 +71,6 @@ void bench_print(const bench_row *row, bool json) {
     char reach[48] = "";
     if (row->reach != 0)
         snprintf(reach, sizeof reach, "%s %g %s", row->at_most ? "at most" : "at least", row->reach, row->unit);
-    printf("  %-62s %12.4g %-12s %-22s %s\n", row->what, value, row->unit, reach, verdict);
+    char text[NUMBER_TEXT];
+    printf("  %-62s %12s %-12s %-22s %s\n", row->what, value_text(value, text), row->unit, reach, verdict);
 }

@@ -26,6 +26,10 @@ void bench_add(bench_row *row, double value);
 double bench_median(const bench_row *row);
 /** One line, or one JSON object; nothing where nothing was measured. */
 void bench_print(const bench_row *row, bool json);
+/** Says on standard error what is measured now: over the line before on a terminal, in a line of its own elsewhere. */
+void bench_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Wipes that line of a terminal, for what standard output shows next. */
+void bench_progress_end(void);
 /** Seconds on a clock that only rises. */
 double bench_now(void);
 

@@ -4,10 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/nearest.h"
 
-enum { MESSAGE_SIZE = 2048, HELP_WIDTH = 110, HELP_COLUMN = 34, MOST_NAMES = 64 };
+enum { MESSAGE_SIZE = 2048, HELP_WIDTH = 110, LEAST_WIDTH = 40, HELP_COLUMN = 34, MOST_NAMES = 64 };
 
 const command *const commands[] = {&command_train, &command_evaluate, &command_predict,      &command_devices,
                                    &command_bench, &command_version,  &command_help_command, NULL};
@@ -54,12 +55,27 @@ int command_unknown(const char *what, const char *word, const char *const *names
 
 /* ---- help of one command ---- */
 
-/* TEXT in lines of HELP_WIDTH that begin at COLUMN; the cursor is there. */
+/* Columns of help: those of the terminal, at most HELP_WIDTH. */
+static int help_width(void) {
+    struct winsize size;
+    const bool known = ioctl(fileno(stdout), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    if (!known || size.ws_col > HELP_WIDTH) return HELP_WIDTH;
+    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
+}
+
+/* Where the explanations of options begin. */
+static int help_column(void) {
+    const int third = help_width() / 3;
+    return third < HELP_COLUMN ? third : HELP_COLUMN;
+}
+
+/* TEXT in lines of the terminal's width that begin at COLUMN; the cursor is there. */
 static void print_wrapped(const char *text, int column) {
+    const int most = help_width();
     int at = column;
     while (*text) {
         int word = (int)strcspn(text, " \n");
-        if (at > column && at + 1 + word > HELP_WIDTH) {
+        if (at > column && at + 1 + word > most) {
             printf("\n%*s", column, "");
             at = column;
         } else if (at > column) {
@@ -87,19 +103,20 @@ static void print_option(const option *option) {
     if (option->type == OPTION_FLAG && option->initial)
         used += snprintf(help + used, sizeof help - (size_t)used, " (default; --no-%s)", option->name);
     if (option->alias) snprintf(help + used, sizeof help - (size_t)used, " (also --%s)", option->alias);
-    int width = printf("  %s", form);
-    if (width + 2 > HELP_COLUMN)
-        printf("\n%*s", HELP_COLUMN, "");
+    const int column = help_column(), width = printf("  %s", form);
+    if (width + 2 > column)
+        printf("\n%*s", column, "");
     else
-        printf("%*s", HELP_COLUMN - width, "");
-    print_wrapped(help, HELP_COLUMN);
+        printf("%*s", column - width, "");
+    print_wrapped(help, column);
 }
 
 int command_help(const command *command) {
     option_list list;
     if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
-    printf("muster %s: %s\n\nusage: muster %s%s%s\n", command->name, command->summary, command->name,
-           *command->usage ? " " : "", command->usage);
+    printf("muster %s: ", command->name);
+    print_wrapped(command->summary, (int)strlen(command->name) + (int)sizeof "muster : " - 1);
+    printf("\nusage: muster %s%s%s\n", command->name, *command->usage ? " " : "", command->usage);
     for (int i = 0; i < list.count; i++) {
         if (list.entry[i].title) printf("\n%s\n", list.entry[i].title);
         print_option(&list.entry[i].option);

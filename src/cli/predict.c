@@ -1,40 +1,13 @@
 /** muster predict: needs a saved model; and what `muster train --predict FILE` writes. */
 #include "cli/predict.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "cli/command.h"
-
-enum { PATH_SIZE = 4096 };
-
-static mst_status temporary_path(const char *path, char out[PATH_SIZE]) {
-    int size = snprintf(out, PATH_SIZE, "%s.tmp-%ld", path, (long)getpid());
-    if (size < 0 || size >= PATH_SIZE) return MST_FAIL(MST_INVALID, "'%.80s...': the path is too long", path);
-    return MST_OK;
-}
-
-static mst_status write_fail(const char *path) {
-    return MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, strerror(errno));
-}
-
-mst_status predict_check_path(const char *path) {
-    char temporary[PATH_SIZE];
-    struct stat info;
-    MST_TRY(temporary_path(path, temporary));
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
-        return MST_FAIL(MST_INVALID, "'%s' is no regular file: name another", path);
-    FILE *file = fopen(temporary, "wx");
-    if (!file) return write_fail(path);
-    fclose(file);
-    remove(temporary);
-    return MST_OK;
-}
 
 /* each row to exp(x - max) / sum, as the loss does it */
 static void softmax_rows(mst_tensor *logits) {
@@ -51,42 +24,31 @@ static void softmax_rows(mst_tensor *logits) {
 
 /* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64
  * bytes, with a line end. Source: numpy/lib/format.py. */
-static bool write_npy(FILE *file, const mst_tensor *tensor) {
-    char text[256];
+static mst_status write_npy(const char *path, const mst_tensor *tensor) {
+    enum { BEFORE_TEXT = 10, ALIGNMENT = 64, SIZE = 320 };
+    char header[SIZE], *text = header + BEFORE_TEXT;
     mst_shape shape = mst_tensor_shape(tensor);
-    int used = snprintf(text, sizeof text, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (",
+    int used = snprintf(text, SIZE - BEFORE_TEXT, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (",
                         mst_dtype_size(mst_tensor_dtype(tensor)));
     for (int i = 0; i < shape.ndim; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%" PRId64 ",%s", shape.dim[i],
+        used += snprintf(text + used, SIZE - BEFORE_TEXT - (size_t)used, "%" PRId64 ",%s", shape.dim[i],
                          i + 1 < shape.ndim ? " " : "");
-    used += snprintf(text + used, sizeof text - (size_t)used, "), }");
-    enum { BEFORE_TEXT = 10, ALIGNMENT = 64 };
+    used += snprintf(text + used, SIZE - BEFORE_TEXT - (size_t)used, "), }");
     while ((BEFORE_TEXT + used + 1) % ALIGNMENT) text[used++] = ' ';
     text[used++] = '\n';
     const unsigned char prefix[BEFORE_TEXT] = {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(used & 255), (unsigned char)(used >> 8)};
-    return fwrite(prefix, sizeof prefix, 1, file) == 1 && fwrite(text, (size_t)used, 1, file) == 1 &&
-           fwrite(mst_tensor_data(tensor), mst_tensor_bytes(tensor), 1, file) == 1;
-}
-
-static mst_status write_file(const mst_tensor *tensor, const char *path) {
-    char temporary[PATH_SIZE];
-    MST_TRY(temporary_path(path, temporary));
-    FILE *file = fopen(temporary, "wx");
-    if (!file) return write_fail(path);
-    bool right = write_npy(file, tensor) && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    mst_status status = right ? MST_OK : write_fail(path);
-    if (fclose(file) && !status) status = write_fail(path);
-    if (!status && rename(temporary, path)) status = write_fail(path);
-    if (status) remove(temporary);
-    return status;
+    memcpy(header, prefix, sizeof prefix);
+    const mst_file_part part[] = {{header, (size_t)(BEFORE_TEXT + used)},
+                                  {mst_tensor_data(tensor), mst_tensor_bytes(tensor)}};
+    return mst_file_write_parts(path, part, 2);
 }
 
 mst_status predict_to_file(mst_model *model, const mst_dataset *data, int64_t batch_size, const char *path) {
     mst_tensor *outputs = NULL;
     MST_TRY(mst_predict(model, data, batch_size, &outputs));
     softmax_rows(outputs);
-    mst_status status = write_file(outputs, path);
+    mst_status status = write_npy(path, outputs);
     mst_tensor_release(outputs);
     return status;
 }

@@ -4,8 +4,6 @@
 
 #include "muster/train.h"
 
-/** Whether PATH can be written: to be asked before training. */
-MST_CHECKED mst_status predict_check_path(const char *path);
 /** Writes the class probabilities of all rows of DATA, f32 [n, classes], as NumPy's .npy to PATH. They go to a file
  *  beside it first, which is renamed when it is whole: PATH never holds a part. */
 MST_CHECKED mst_status predict_to_file(mst_model *model, const mst_dataset *data, int64_t batch_size, const char *path);

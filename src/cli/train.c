@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/evaluate.h"
 #include "cli/json_events.h"
@@ -24,7 +25,7 @@ static int check_options(const training *t) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (option_given(t->list, pairs[i][0]) && option_given(t->list, pairs[i][1]))
             return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
-    if (t->o->predict && predict_check_path(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
+    if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
     return EXIT_DONE;
 }
 

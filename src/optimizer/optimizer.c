@@ -64,6 +64,7 @@ mst_optimizer *mst_optimizer_fill(const char *name, mst_optimizer *optimizer) {
 }
 
 mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimizer) {
+    if (MST_IS_NULL(name)) return optimizer;
     return *mst_optimizer_fill(name, &optimizer);
 }
 

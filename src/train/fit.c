@@ -264,6 +264,7 @@ static mst_status prepare_state(fit *f) {
     s->model = trainer->model;
     s->num_epochs = o->epochs > 0 ? o->epochs : 1;
     s->steps_per_epoch = per_epoch;
+    s->num_shards = trainer->strategy.num_shards;
     s->step = f->position.step;
     s->num_steps = -1;
     s->num_metrics = trainer->num_metrics;

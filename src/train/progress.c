@@ -12,7 +12,7 @@
 #include "base/argument.h"
 #include "muster/train.h"
 
-enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 5, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
+enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 10, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
 static const double REDRAW_SECONDS = 0.05; /* a terminal shows no more, and drawing costs time */
 
 struct mst_progress_state {
@@ -42,12 +42,14 @@ static void append(line *l, const char *format, ...) {
     l->used = size < LINE_SIZE - l->used ? l->used + size : LINE_SIZE - 1;
 }
 
-static void append_values(line *l, const mst_train_state *s) {
-    append(l, " - loss: %.4f", s->loss);
-    for (int m = 0; m < s->num_metrics; m++) append(l, " - %s: %.4f", s->metric_name[m], s->metric[m]);
+/* Each value as BEFORE, its name, BETWEEN and the number: " - loss: 0.5", ", loss = 0.5". */
+static void append_values(line *l, const mst_train_state *s, const char *before, const char *between) {
+    append(l, "%sloss%s%.4f", before, between, s->loss);
+    for (int m = 0; m < s->num_metrics; m++) append(l, "%s%s%s%.4f", before, s->metric_name[m], between, s->metric[m]);
     if (!s->has_validation) return;
-    append(l, " - val_loss: %.4f", s->validation_loss);
-    for (int m = 0; m < s->num_metrics; m++) append(l, " - val_%s: %.4f", s->metric_name[m], s->validation_metric[m]);
+    append(l, "%sval_loss%s%.4f", before, between, s->validation_loss);
+    for (int m = 0; m < s->num_metrics; m++)
+        append(l, "%sval_%s%s%.4f", before, s->metric_name[m], between, s->validation_metric[m]);
 }
 
 static void append_duration(line *l, double seconds) {
@@ -59,20 +61,27 @@ static void append_duration(line *l, double seconds) {
         append(l, "%ds", (int)(seconds + 0.5));
 }
 
+/* Steps of this epoch: fewer than the data has where training ends before. */
+static int64_t steps_of_epoch(const mst_train_state *s) {
+    const int64_t left = s->num_steps - (s->step - s->step_in_epoch);
+    const bool ends = s->num_steps >= 0 && (s->steps_per_epoch < 0 || left < s->steps_per_epoch);
+    return ends ? left : s->steps_per_epoch;
+}
+
 /* What follows the bar. */
 static void append_rest(line *l, const mst_progress_state *p, const mst_train_state *s, bool last) {
     double elapsed = s->seconds - p->epoch_began;
     append(l, " - ");
-    if (last || s->steps_per_epoch < 0) {
+    const int64_t steps = steps_of_epoch(s);
+    if (last || steps < 0) {
         append_duration(l, elapsed);
         if (s->step_in_epoch) append(l, " %.1fms/step", elapsed * 1e3 / (double)s->step_in_epoch);
     } else {
         append(l, "ETA: ");
-        append_duration(l, elapsed * (double)(s->steps_per_epoch - s->step_in_epoch) /
-                               (double)(s->step_in_epoch ? s->step_in_epoch : 1));
+        append_duration(
+            l, elapsed * (double)(steps - s->step_in_epoch) / (double)(s->step_in_epoch ? s->step_in_epoch : 1));
     }
-    append_values(l, s);
-    append(l, " - %.0f examples/s", s->examples_per_sec);
+    append_values(l, s, " - ", ": ");
 }
 
 /* The count and a bar of at most WIDTH. */
@@ -109,15 +118,20 @@ static void cut(line *l, int width) {
     }
 }
 
-/* A line that is drawn over must fit on one row of the terminal, else each drawing leaves a row behind: the bar becomes
- * shorter, then the last values are left out. The last drawing of an epoch stays, so it is whole. */
+/* A line that is drawn over must fit on one row of the terminal, else each drawing leaves a row behind. Where there is
+ * not enough room the bar becomes shorter, then the rate is left out, then the bar, then the last values. The last
+ * drawing of an epoch stays, so it keeps its values. */
 static void draw(mst_progress_state *p, const mst_train_state *s, bool last) {
-    line rest = {.used = 0}, count = {.used = 0}, whole = {.used = 0};
+    line rest = {.used = 0}, count = {.used = 0}, rate = {.used = 0}, whole = {.used = 0};
+    const int64_t steps = steps_of_epoch(s);
     int columns = p->terminal ? columns_of(p->file) : INT_MAX;
     append_rest(&rest, p, s, last);
-    append_bar(&count, s->step_in_epoch, s->steps_per_epoch, 0);
-    append_bar(&whole, s->step_in_epoch, s->steps_per_epoch, columns - 1 - count.used - rest.used - BAR_FRAME);
-    append(&whole, "%s", rest.text);
+    append_bar(&count, s->step_in_epoch, steps, 0);
+    append(&rate, " - %.0f examples/s", s->examples_per_sec);
+    int room = columns - 1 - count.used - rest.used - BAR_FRAME;
+    const bool with_rate = room - rate.used >= LEAST_BAR_WIDTH;
+    append_bar(&whole, s->step_in_epoch, steps, with_rate ? room - rate.used : room);
+    append(&whole, "%s%s", rest.text, with_rate ? rate.text : "");
     if (!last) cut(&whole, columns - 1);
     if (p->terminal) fputc('\r', p->file);
     fputs(whole.text, p->file);
@@ -128,12 +142,17 @@ static void draw(mst_progress_state *p, const mst_train_state *s, bool last) {
     p->drawn = s->seconds;
 }
 
-/* step 100, loss = 0.52 (91000.0 examples/sec; 0.002 sec/batch), over the steps since the last line */
+/* step 100, loss = 0.52, accuracy = 0.8123 (91000.0 examples/sec; 0.002 sec/batch): the loss of this step, the metrics
+ * of the epoch so far, and the rate over the steps since the last line. A batch is that of one replica, as in
+ * TensorFlow's example of towers. */
 static void print_line(mst_progress_state *p, const mst_train_state *s) {
     int64_t examples = p->examples_before + s->examples, steps = s->step - p->step_at_line;
     double seconds = s->seconds - p->seconds_at_line;
-    fprintf(p->file, "step %" PRId64 ", loss = %.2f (%.1f examples/sec; %.3f sec/batch)\n", s->step, s->step_loss,
-            seconds > 0 ? (double)(examples - p->examples_at_line) / seconds : 0, steps ? seconds / (double)steps : 0);
+    fprintf(p->file, "step %" PRId64 ", loss = %.2f", s->step, s->step_loss);
+    for (int m = 0; m < s->num_metrics; m++) fprintf(p->file, ", %s = %.4f", s->metric_name[m], s->metric[m]);
+    const double batches = (double)steps * (s->num_shards > 0 ? s->num_shards : 1);
+    fprintf(p->file, " (%.1f examples/sec; %.3f sec/batch)\n",
+            seconds > 0 ? (double)(examples - p->examples_at_line) / seconds : 0, steps ? seconds / batches : 0);
     fflush(p->file);
     p->examples_at_line = examples;
     p->step_at_line = s->step;
@@ -167,7 +186,15 @@ static mst_status step_end(void *context, mst_train_state *state) {
 static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
     p->examples_before += state->examples;
-    if (p->kind != MST_PROGRESS_LINES) draw(p, state, true);
+    if (p->kind != MST_PROGRESS_LINES) {
+        draw(p, state, true);
+    } else {
+        line whole = {.used = 0};
+        append(&whole, "epoch %" PRId64, state->epoch + 1);
+        append_values(&whole, state, ", ", " = ");
+        fprintf(p->file, "%s\n", whole.text);
+        fflush(p->file);
+    }
     return ferror(p->file) ? MST_FAIL(MST_IO, "progress cannot be written: the other end is closed or the disk is full")
                            : MST_OK;
 }

@@ -19,7 +19,7 @@ static void expect_content(const char *path, const char *wanted) {
 
 static void expect_alone(const char *name) {
     char command[600];
-    snprintf(command, sizeof command, "test \"$(ls '%s')\" = '%s'", folder_path(""), name);
+    snprintf(command, sizeof command, "test \"$(ls -A '%s')\" = '%s'", folder_path(""), name);
     assert_int_equal(system(command), 0);
 }
 
@@ -46,6 +46,36 @@ static void failed_write_leaves_what_was_there(void **state) {
     assert_int_equal(mkdir(folder_path("x"), 0700), 0);
     EXPECT_ERROR(mst_file_write(folder_path("x"), "1", 1), MST_IO, "/x' cannot be written: Is a directory");
     expect_alone("x");
+}
+
+static void symbolic_link_stays_and_its_target_is_replaced(void **state) {
+    (void)state;
+    char target[600], link[600];
+    snprintf(target, sizeof target, "%s", folder_path("target"));
+    snprintf(link, sizeof link, "%s", folder_path("link"));
+    EXPECT_OK(mst_file_write(target, "old", 3));
+    assert_int_equal(chmod(target, 0640), 0);
+    assert_int_equal(symlink("target", link), 0);
+    EXPECT_OK(mst_file_check(link));
+    EXPECT_OK(mst_file_write(link, "new", 3));
+    struct stat info;
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    expect_content(target, "new");
+    assert_int_equal(stat(target, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+}
+
+static void name_of_255_bytes_can_be_written(void **state) {
+    (void)state;
+    char name[256];
+    memset(name, 'x', 255);
+    name[255] = '\0';
+    char path[900];
+    snprintf(path, sizeof path, "%s", folder_path(name));
+    EXPECT_OK(mst_file_check(path));
+    EXPECT_OK(mst_file_write(path, "1", 1));
+    expect_alone(name);
 }
 
 static void path_without_a_folder_is_beside_the_program(void **state) {
@@ -76,6 +106,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(file_is_made_and_replaced),
         TEST_IN_FOLDER(failed_write_leaves_what_was_there),
+        TEST_IN_FOLDER(symbolic_link_stays_and_its_target_is_replaced),
+        TEST_IN_FOLDER(name_of_255_bytes_can_be_written),
         TEST_IN_FOLDER(path_without_a_folder_is_beside_the_program),
         TEST_IN_FOLDER(what_is_no_file_is_told),
     };

@@ -261,7 +261,7 @@ fails more_steps_than_can_be_counted_are_refused 2 "steps in all" train --data i
 works test_part_is_evaluated "^test: loss = .*accuracy = .*(50 examples)" train $small --epochs 1 --evaluate
 works confusion_matrix_is_printed "^confusion" train $small --epochs 1 --confusion
 works progress_lines_have_the_classic_format \
-    '^step 5, loss = [0-9.]* ([0-9.]* examples/sec; [0-9.]* sec/batch)$' train $small --steps 20 --progress lines --log-every 5
+    '^step 5, loss = [0-9.]*, accuracy = [0-9.]* ([0-9.]* examples/sec; [0-9.]* sec/batch)$' train $small --steps 20 --progress lines --log-every 5
 works tensorflow_names_and_equals_signs_are_understood "^done: step 7," \
     train --data_dir=data --train_steps=7 --hidden_units=16 --learning_rate=0.01 --batch_size=40
 works l1_dropout_and_several_layers_train "^done:" train $small --l1 1e-4 --l2 1e-4 --dropout 0.2 --hidden-units 16,8
@@ -359,16 +359,36 @@ if taskset -c 0,1 true 2> /dev/null; then
 fi
 check another_seed_gives_other_weights [ "$(sha_of --seed 4)" != "$reference" ]
 
+# ---- odd names and terminals -------------------------------------------------------------------------
+
+"$muster" help train 2> err | head -n 1 > out
+check help_for_a_reader_that_leaves_is_no_error [ ! -s err ]
+many=$(awk 'BEGIN { for (i = 0; i < 1200; i++) printf "%scpu:1", i ? "," : "" }')
+run devices --devices "$many"
+check long_list_of_devices_is_taken_whole [ $status -eq 0 -a "$(grep -c 'device:CPU:' out)" -eq 1200 ]
+latin=$(printf 'caf\351')
+cp -r data "$latin"
+run train --data "idx:$latin" --hidden-units 4 --steps 1 --json
+check path_that_is_not_utf8_gives_json [ $status -eq 0 ]
+check path_that_is_not_utf8_is_readable json_lines out
+if command -v script > /dev/null 2>&1 && command -v stty > /dev/null 2>&1; then
+    script -qec "stty cols 60; '$muster' help train" /dev/null > out 2> err < /dev/null
+    check help_fits_the_terminal awk '{ sub(/\r$/, ""); if (length($0) > 60 && $0 !~ /^ *--/ && $0 !~ /^muster train --data/) exit 1 }' out
+fi
+
 # ---- predictions -------------------------------------------------------------------------------------
 
 works predictions_are_written "^predictions: p.npy" train $small --steps 3 --predict p.npy
 check predictions_are_an_npy_file sh -c 'head -c 6 p.npy | grep -q NUMPY'
 check predictions_have_a_row_for_each_example [ "$(wc -c < p.npy)" -eq $((128 + 50 * 10 * 4)) ]
-check no_temporary_file_is_left sh -c '! ls | grep -q "p.npy."'
+check no_temporary_file_is_left sh -c '! ls -A | grep -q "p.npy.\|[.]muster-"'
+ln -s p.npy linked.npy
+works predictions_follow_a_symbolic_link "^predictions" train $small --steps 3 --predict linked.npy
+check the_symbolic_link_stays [ -L linked.npy ]
 fails predictions_to_a_missing_folder_fail_before_training 1 "nowhere/p.npy" train $small --predict nowhere/p.npy
 (ulimit -f 1 && exec "$muster" train $small --steps 1 --progress none --predict limited.npy) > /dev/null 2> err
 check predictions_over_the_limit_of_file_sizes_are_an_error [ $? -eq 1 -a "$(grep -c "^error: 'limited.npy'" err)" -eq 1 ]
-check predictions_that_failed_leave_no_file sh -c '! ls | grep -q limited.npy'
+check predictions_that_failed_leave_no_file sh -c '! ls -A | grep -q "limited.npy\|[.]muster-"'
 fails predictions_to_a_folder_are_refused 1 "data" train $small --predict data
 
 # ---- benchmarks --------------------------------------------------------------------------------------

@@ -376,10 +376,10 @@ static void lines_have_the_format_of_the_classic_example(void **state) {
     mst_status status;
     char *text = progress_of(MST_PROGRESS_LINES, 50, &status, mst_sgd(.learning_rate = 0.1));
     EXPECT_OK(status);
-    expect_match(
-        text,
-        "^step 100, loss = [0-9]+\\.[0-9]{2} \\([0-9]+\\.[0-9] examples/sec; [0-9]+\\.[0-9]{3} sec/batch\\)\n"
-        "step 200, loss = [0-9]+\\.[0-9]{2} \\([0-9]+\\.[0-9] examples/sec; [0-9]+\\.[0-9]{3} sec/batch\\)\n$");
+    expect_match(text,
+                 "^(epoch [0-9]+, .*\n)*step 100, loss = [0-9]+\\.[0-9]{2}, accuracy = [01]\\.[0-9]{4} "
+                 "\\([0-9]+\\.[0-9] examples/sec; [0-9]+\\.[0-9]{3} sec/batch\\)\n"
+                 "epoch 20, loss = [0-9.]+, accuracy = [0-9.]+, val_loss = [0-9.]+, val_accuracy = [0-9.]+\n");
     free(text);
 }
 
@@ -430,37 +430,77 @@ static mst_status fit_slowly(FILE *file, mst_progress kind, int64_t fail_at) {
     return status;
 }
 
-static void bar_fits_the_terminal(void **state) {
-    (void)state;
-    enum { COLUMNS = 40 };
-    char text[4096];
+/* What a terminal of COLUMNS gets to see. */
+static void draw_on_terminal(unsigned short columns, char *text, size_t most) {
     int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
     int side = open(ptsname(terminal), O_RDWR | O_NOCTTY);
     FILE *file = fdopen(side, "w");
     assert_non_null(file);
-    assert_int_equal(ioctl(side, TIOCSWINSZ, &(struct winsize){.ws_row = 24, .ws_col = COLUMNS}), 0);
+    assert_int_equal(ioctl(side, TIOCSWINSZ, &(struct winsize){.ws_row = 24, .ws_col = columns}), 0);
     EXPECT_OK(fit_slowly(file, MST_PROGRESS_AUTO, -1));
     fclose(file);
     size_t size = 0;
-    for (ssize_t got; (got = read(terminal, text + size, sizeof text - 1 - size)) > 0; size += (size_t)got)
+    for (ssize_t got; (got = read(terminal, text + size, most - 1 - size)) > 0; size += (size_t)got)
         ;
     text[size] = '\0';
+    close(terminal);
+}
+
+/* Each drawing but the last, which stays, is on one row and matches PATTERN. */
+static void expect_drawings(const char *text, size_t columns, const char *pattern) {
     int drawings = 0;
-    for (char *drawing = strchr(text, '\r'); drawing; drawing = strchr(drawing + 1, '\r')) {
+    for (const char *drawing = strchr(text, '\r'); drawing; drawing = strchr(drawing + 1, '\r')) {
         size_t length = strcspn(drawing + 1, "\r");
         bool stays = drawing[1 + length] == '\r' && drawing[2 + length] == '\n';
-        if (!stays && strncmp(drawing, "\r\n", 2) != 0) {
-            assert_true(length < COLUMNS);
-            char drawn[COLUMNS];
-            snprintf(drawn, sizeof drawn, "%.*s", (int)length, drawing + 1);
-            expect_match(drawn, "^[1-5]/5 - ETA: [0-9]+s - loss: [0-9]\\.[0-9]{4} *$"); /* no part of a value */
-            drawings++;
-        }
+        if (stays || strncmp(drawing, "\r\n", 2) == 0) continue;
+        assert_true(length < columns);
+        char drawn[256];
+        snprintf(drawn, sizeof drawn, "%.*s", (int)length, drawing + 1);
+        expect_match(drawn, pattern);
+        drawings++;
     }
     assert_true(drawings >= STEPS - 1);
-    expect_match(text, "val_accuracy: [0-9.]+ - [0-9]+ examples/s"); /* the last drawing is whole */
-    close(terminal);
+}
+
+static void bar_fits_the_terminal(void **state) {
+    (void)state;
+    char text[4096];
+    draw_on_terminal(40, text, sizeof text);
+    expect_drawings(text, 40, "^[1-5]/5 - ETA: [0-9]+s - loss: [0-9]\\.[0-9]{4} *$"); /* no part of a value */
+    expect_match(text, "val_accuracy: [0-9.]+\r\n");                                  /* the last has all values */
+}
+
+static void bar_is_there_on_80_columns(void **state) {
+    (void)state;
+    char text[8192];
+    draw_on_terminal(80, text, sizeof text);
+    expect_drawings(text, 80, "^[1-5]/5 \\[=*>?[.]*\\] - ETA: [0-9]+s - loss: [0-9.]+ - accuracy: [0-9.]+");
+}
+
+static void last_drawing_fits_100_columns(void **state) {
+    (void)state;
+    char text[8192];
+    draw_on_terminal(100, text, sizeof text);
+    const char *last = strstr(text, "val_accuracy");
+    assert_non_null(last);
+    const char *begin = last;
+    while (begin > text && begin[-1] != '\r') begin--;
+    assert_true(strcspn(begin, "\r") < 100);
+    expect_match(begin, "^5/5 .*val_accuracy: [0-9.]+");
+}
+
+static void bar_counts_the_steps_that_are_made(void **state) {
+    (void)state;
+    fixture f = begin(mst_sgd(.learning_rate = 0.1));
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    EXPECT_OK(mst_fit(f.model, .data = f.data, .batch_size = BATCH, .steps = STEPS + 2, .progress = file));
+    fclose(file);
+    end(&f);
+    expect_match(text, "^Epoch 1/2\n5/5 \\[=+\\].*\nEpoch 2/2\n2/2 \\[={30}\\]");
+    free(text);
 }
 
 static void bar_of_training_that_fails_ends_its_line(void **state) {
@@ -512,6 +552,9 @@ int main(void) {
         cmocka_unit_test(progress_on_no_terminal_is_a_line_an_epoch),
         cmocka_unit_test(bar_is_drawn_over_itself),
         cmocka_unit_test(bar_fits_the_terminal),
+        cmocka_unit_test(bar_is_there_on_80_columns),
+        cmocka_unit_test(last_drawing_fits_100_columns),
+        cmocka_unit_test(bar_counts_the_steps_that_are_made),
         cmocka_unit_test(bar_of_training_that_fails_ends_its_line),
         cmocka_unit_test(progress_shows_nothing_where_none_is_wanted),
         cmocka_unit_test(progress_of_training_that_fails_is_given_up_cleanly),
