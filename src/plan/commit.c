@@ -20,11 +20,11 @@
 
 extern const mst_op mst_op_assign, mst_op_identity;
 
-/* What was done behind the gate to one variable, seen from the node that is looked at. */
+/* What the nodes visited so far do to one variable. */
 typedef struct access {
-    int32_t staged;        /* the value of a copy after the last write to it, that later phases read; -1 */
-    int32_t last_writer;   /* node, -1 */
-    int32_t first_reader;  /* since then: a list in `links`, -1 */
+    int32_t staged;        /* value of its staged copy after the last write, which later phases read; -1 */
+    int32_t last_writer;   /* node behind the gate, -1 */
+    int32_t first_reader;  /* nodes behind the gate that read it since: a list in `links`, -1 */
     int32_t writers_phase; /* last phase in which somebody writes it, of those seen so far; -1 */
 } access;
 
@@ -107,8 +107,8 @@ static void sort_writers(const mst_plan *plan, int32_t *order, int64_t count) {
 
 /* ---- copies ---- */
 
-/* A node that copies VALUE on its device, or (with AFTER, a node) gives the value as that node leaves it; *OUT is its
- * value. */
+/* Adds an identity of VALUE on its device: a copy or, where AFTER names a node, the same memory after that node. *OUT
+ * is its value. */
 static mst_status add_identity(committer *c, int32_t value, const char *suffix, int32_t after, int32_t phase,
                                mst_region region, int32_t *out) {
     mst_plan *plan = c->plan;
@@ -161,7 +161,8 @@ static mst_status write_behind(committer *c, access *a, int32_t n) {
     return MST_OK;
 }
 
-/* Source I of writer N is a variable, or a view of one, that is written in the same phase: a copy is made before. */
+/* Writer N takes the value of source I, a variable (or a view of one) that is written in the same phase: it gets a copy
+ * that is made before the writes. */
 static mst_status read_before(committer *c, int32_t n, int i, access *a) {
     mst_plan *plan = c->plan;
     const int32_t value = plan->node[n].src[i];
@@ -270,7 +271,7 @@ static mst_status visit_writes(committer *c, int32_t n) {
     return MST_OK;
 }
 
-/* All that is read in a phase is looked at before anything that is written in it. */
+/* Visits the nodes of one phase: all that they read, then all that they write. */
 static mst_status visit_phase(committer *c, const int32_t *order, int64_t count) {
     const mst_plan *plan = c->plan;
     for (int64_t k = 0; k < count; k++) {

@@ -86,7 +86,7 @@ static int64_t shift_of(const mst_plan *plan, const mst_plan_node *node) {
     return o->offset * (int64_t)mst_dtype_size(plan->value[node->dst].spec.dtype);
 }
 
-/* In the common order, so that the root of a source is known. */
+/* Finds the roots of all values, in the common order, so that the root of a source is known. */
 static void find_roots(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_values; i++) plan->value[i].root = (int32_t)i;
     for (int64_t k = 0; k < plan->num_order; k++) {
@@ -158,12 +158,13 @@ static void place_node(layout *l, int32_t k, const mst_plan_node *node) {
         if (!is_own_arena(l, value)) continue;
         const int32_t source = i == 0 && !is_shared(plan, node) ? dying_source(l, node, k) : -1;
         if (is_shared(plan, node)) {
-            /* The others begin when they are ready: then this device may be at a node before, whose memory it needs. */
+            /* Other devices write it as soon as they are ready, while this one may still be at an earlier node: a hole
+             * could be in use then. */
             plan->value[value].offset = l->end;
             l->end += mst_plan_bytes(&plan->value[value]);
         } else if (source >= 0) {
             plan->value[value].offset = plan->value[source].offset;
-            l->last[source] = -1; /* its memory goes on as the output's */
+            l->last[source] = -1; /* its memory is the output's from now on */
         } else {
             plan->value[value].offset = take(l, mst_plan_bytes(&plan->value[value]));
         }

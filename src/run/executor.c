@@ -30,9 +30,9 @@ struct mst_executor {
     int num_frames;
     atomic_bool quit;
     mst_line *lines;  /* by device */
-    worker *workers;  /* one a device; that of device 0 has no thread */
-    pthread_t caller; /* who made it, */
-    void *binding;    /* and what that was bound to before */
+    worker *workers;  /* one per device; that of device 0 has no thread */
+    pthread_t caller; /* thread that made the executor */
+    void *binding;    /* cores that this thread was bound to before */
 };
 
 bool mst_executor_spins(const mst_devices *devices) {
@@ -44,11 +44,11 @@ bool mst_executor_spins(const mst_devices *devices) {
 static void pin(const worker *w) {
     const mst_device *device = &w->executor->devices->device[w->device];
     if (w->executor->pin && mst_bind_thread(device->first_core, device->num_threads)) {
-        /* a wish, not a condition: the step runs as well unbound */
+        /* pinning is only tried: the step runs unbound too */
     }
 }
 
-/* oneDNN does what it does on the calling thread: work is shared out by mst_parallel. */
+/* oneDNN computes on the calling thread alone: work is shared by mst_parallel. */
 static void *work(void *context) {
     worker *w = context;
     mst_executor *e = w->executor;
@@ -179,7 +179,7 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
         w->queue[number % (uint64_t)e->num_frames] = frame;
         if (devices[i] == 0) frame->own_number = number;
     }
-    /* every queue knows its place before any device begins */
+    /* the frame has its place on every queue before any device begins */
     for (int32_t i = 0; i < num_devices; i++) {
         worker *w = &e->workers[devices[i]];
         mst_line_advance(&w->submitted, mst_line_value(&w->submitted) + 1);

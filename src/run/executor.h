@@ -10,11 +10,11 @@
 
 typedef struct mst_executor mst_executor;
 
-/** For at most NUM_FRAMES frames at a time. */
+/** Starts the threads of DEVICES, with queues for at most NUM_FRAMES frames at a time. */
 MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options,
                                            int num_frames, mst_executor **out);
-/** Ends the threads. False where one did not leave its frame within SECONDS: then it is left alone, with what it works
- *  on, and so must be whatever that is. */
+/** Ends the threads and frees the executor. False where a thread did not leave its frame within SECONDS: then nothing
+ *  is freed, and all that the frame uses must stay too. */
 bool mst_executor_destroy(mst_executor *executor, double seconds);
 /** Puts FRAME, whose plan or job is set, on the queues of DEVICES; called by one thread at a time. */
 void mst_executor_submit(mst_executor *executor, mst_frame *frame, const int32_t *devices, int32_t num_devices);

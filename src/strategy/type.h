@@ -1,4 +1,4 @@
-/** What makes one strategy: where replicas run, and what they share. One file each. */
+/** A strategy: where replicas run, and what they share. Each has a file of its own. */
 #ifndef MUSTER_STRATEGY_TYPE_H
 #define MUSTER_STRATEGY_TYPE_H
 
