@@ -3,10 +3,9 @@
  *
  * It is a list schedule. A node goes when it gets the next place in the order; it is ready when all of its sources have
  * gone. Of the nodes that are ready, one that frees at least as much memory as it takes goes first; else the one that
- * became ready last. So the walk goes deep before it goes wide: one shard forward and backward
- * before the next, and sums over shards as soon as both sides are there. Ties are broken by the order in which a walk
- * back from the fetches meets the nodes. A receive is put off until something needs its value: the wait comes as late
- * as it can. */
+ * became ready last. So the walk goes deep before it goes wide: one shard forward and backward before the next, and
+ * sums over shards as soon as both sides are there. Ties are broken by the order in which a walk back from the fetches
+ * meets the nodes. A receive is put off until something needs its value: the wait comes as late as it can. */
 #include <stdlib.h>
 #include <string.h>
 
