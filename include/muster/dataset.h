@@ -92,7 +92,7 @@ typedef struct mst_shuffle_options {
 } mst_shuffle_options;
 
 /** Rows in random order; comes before mst_dataset_batch. With a buffer of b rows the k-th row out is one of the first
- *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes a row (of the dataset, or of the
+ *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of the
  *  buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
 MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options,
                                                    mst_dataset **out);
@@ -130,7 +130,7 @@ MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n,
 /** All but the first N elements; N at least 0. */
 MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out);
 
-/** The same batches, with the next N made ahead by one background thread an iterator: for slow maps. In-memory data
+/** The same batches, with the next N made ahead by one background thread per iterator: for slow maps. In-memory data
  *  does not need it. Comes after mst_dataset_batch. Memory: N + 1 batches. Fails with MST_INVALID for N below 1 or a
  *  dataset of rows. */
 MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);

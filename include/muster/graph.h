@@ -54,7 +54,7 @@ MST_API int64_t mst_graph_num_nodes(const mst_graph *graph);
 MST_API mst_node *mst_graph_node(const mst_graph *graph, int64_t id);
 /** Node by full name, or NULL. */
 MST_API mst_node *mst_graph_find(const mst_graph *graph, const char *name);
-/** One line a node: `name = op(sources) {options} : dtype[shape] @device`. Caller frees the text. */
+/** One line per node: `name = op(sources) {options} : dtype[shape] @device`. Caller frees the text. */
 MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **text);
 
 /* ---- graph files ------------------------------------------------------------------------------------
@@ -78,8 +78,11 @@ MST_API MST_CHECKED mst_status mst_graph_read(const char *path, mst_graph **out)
 /** The same from SIZE bytes at DATA, which are not needed afterwards. */
 MST_API MST_CHECKED mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out);
 
+/** The graph of VALUE; NULL for MST_NONE. */
 MST_API mst_graph *mst_value_graph(mst_value value);
+/** Dtype and shape as far as they are known; MST_NO_DTYPE where VALUE is none. */
 MST_API mst_spec mst_value_spec(mst_value value);
+/** Full name of the node that makes VALUE; "" for MST_NONE. */
 MST_API const char *mst_value_name(mst_value value);
 /** Gives VALUE's node another name, in the current name scope, and returns VALUE:
  *  `c = mst_rename(mst_add(a, b), "c")`. */
@@ -101,7 +104,7 @@ MST_API const char *mst_node_device(const mst_node *node);
 
 /* ---- scopes ---------------------------------------------------------------------------------------
  * Each push is matched by a pop; the mst_with_... blocks do both. Do not leave a block by break, goto or
- * return. */
+ * return. Functions return 1, or 0 where they failed, with the error on the graph. */
 
 /** Prefix of node names: "tower_0/". A name already used in the scope gets a suffix: tower_0, tower_0_1. */
 MST_API int mst_name_scope_push(mst_graph *graph, const char *name);

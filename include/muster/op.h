@@ -258,7 +258,8 @@ enum {
     /** Each element of the one output depends on the elements of the sources that broadcast to its place, and the
      *  reference kernel cannot fail: threads of a device share the work. */
     MST_OP_ELEMENTWISE = 128,
-    /** The kernel cannot fail, whatever the values: it may run when variables are being written. */
+    /** The kernel cannot fail, whatever the values: it may run when variables are being written, behind the gate of a
+     *  step. */
     MST_OP_INFALLIBLE = 256,
 };
 

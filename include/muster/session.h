@@ -45,11 +45,12 @@ typedef struct mst_session_options {
     const char *devices;
     /** Places in that list that are used, numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;
-    bool allow_soft_placement; /**< a node that cannot run where it was put runs on CPU:0 instead */
-    FILE *placement_log;       /**< one line a node, when its plan is made; NULL: none */
-    FILE *plan_log;            /**< the plan after each pass; NULL: none */
-    int64_t memory_limit;      /**< bytes a device may use; 0: no limit. Checked when a plan is made */
-    bool pin_threads;          /**< binds each device's thread to its cores */
+    /** A node that cannot run where it was put runs elsewhere: on the first device of the host's memory that can. */
+    bool allow_soft_placement;
+    FILE *placement_log;  /**< one line per node, when its plan is made; NULL: none */
+    FILE *plan_log;       /**< the plan after each pass; NULL: none */
+    int64_t memory_limit; /**< bytes that each device may use; 0: none. Checked before a plan runs */
+    bool pin_threads;     /**< binds each device's thread to its cores */
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
     /** Seconds that a run may take before that is an error; default 600. Where it is given, the call returns in time
@@ -75,7 +76,7 @@ MST_API mst_store *mst_session_store(const mst_session *session);
 /** Gives all variables that have none their first values. */
 MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
-/** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor a fetch: where
+/** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor per fetch: where
  *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
  *  otherwise it is released and replaced. The caller owns them. On failure no variable has changed. Fetching a variable
  *  gives its value before the writes of this run. MST_DEADLINE, naming what a device was doing, where the run has not

@@ -6,7 +6,8 @@
  *      one       all shards on the first device
  *      towers    replicas under tower_0/, tower_1/, ... over the devices; variables and the update on the first
  *      mirrored  replicas under replica_0/, ...; each device keeps a copy of the variables, and the devices share the
- *                update: each makes its part, from the gradients of all shards, for all copies
+ *                update: each makes its part, from the gradients of all shards, for all copies. Devices that share
+ *                no memory exchange sums of gradients, and each makes the whole update of its own copies
  *
  *  In the graph a variable is one node under every strategy: how it is kept is an option of it.
  *

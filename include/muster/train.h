@@ -85,7 +85,7 @@ typedef struct mst_learning_rate_scheduler {
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
 typedef enum mst_progress {
-    MST_PROGRESS_AUTO = 0, /**< a bar on a terminal, a line an epoch elsewhere */
+    MST_PROGRESS_AUTO = 0, /**< a bar on a terminal, a line per epoch elsewhere */
     MST_PROGRESS_BAR,
     MST_PROGRESS_LINES, /**< `step 100, loss = 0.52, accuracy = 0.81 (91000.0 examples/sec; 0.002 sec/batch)`, where a
                              batch is that of one replica; and a line an epoch */

@@ -47,23 +47,24 @@ typedef struct mst_devices {
     mst_names index; /**< full name -> place */
 } mst_devices;
 
-/** The devices of a specification (NULL or "": "cpu"), those whose places in the list VISIBLE names ("0,2"; NULL or "":
- *  all), numbered anew from 0 in its order, as TensorFlow's visible devices are. Each gets MEMORY_LIMIT. The caller
- *  frees with mst_devices_free. */
+/** Makes the devices of SPEC (NULL or "": "cpu"). VISIBLE ("0,2"; NULL or "": all) chooses some of them by their places
+ *  in that list; they are numbered anew from 0, in its order, as TensorFlow's visible devices are. Each gets
+ *  MEMORY_LIMIT. The caller frees *OUT with mst_devices_free. */
 MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit,
                                           mst_devices *out);
 void mst_devices_free(mst_devices *devices);
 /** Index of the device of a full name, -1 where there is none. */
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name);
-/** "/device:CPU:0, /device:CPU:1" for messages. */
+/** The names of all devices in full, "..., ...", for messages; writes at most SIZE bytes, and returns TEXT. */
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size);
-/** The device to which a node goes that cannot run where it was put: the first whose memory is the host's; -1 where
- *  there is none that can run it. */
+/** The device to which a node goes that cannot run where it was put: of those that can run it the first whose memory is
+ *  the host's, else the first; -1 where none can. */
 int mst_devices_fallback(const mst_devices *devices, const mst_op *op, int num_src, const mst_spec *src);
 /** The short name of device I of the first type, "/device:CPU:1", into TEXT; returns TEXT. */
 char *mst_device_default_name(int i, char *text, size_t size);
 
-/** Another type of device, for specifications read after. TYPE must stay. MST_EXISTS where there is one of its name. */
+/** Adds a type of device, for specifications that are read later. TYPE must stay valid for ever. MST_EXISTS where there
+ *  is one of its name. */
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);
 /** The type of a name in any case of letters, or NULL. */
 const mst_device_type *mst_device_type_find(const char *name, size_t length);

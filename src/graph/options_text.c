@@ -2,7 +2,11 @@
  *
  *      bool     keep_dims            or keep_dims=true, keep_dims=false
  *      number   axis=-1              integers in decimal; floats with the fewest digits that read back, also inf and
- * nan dtype    dtype=f32 enum     join=mean shape    shape=[2, ?]         ? or -1: not known axes     axes=[0, -1]
+ *                                    nan
+ *      dtype    dtype=f32
+ *      enum     join=mean
+ *      shape    shape=[2, ?]         ? or -1: not known
+ *      axes     axes=[0, -1]
  *      string   container='it\'s'    also in "", or bare where it is one word; \\ \' \" \n \t \r \xHH
  *      tensor   value=f32[2](1, 2)   of one element: value=f32(1); of more than 8 the numbers are left out
  *      value    initial=w/fill:1     output 1 of the node w/fill

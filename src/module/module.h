@@ -10,7 +10,7 @@
 
 #include "device/device.h"
 
-/** Of the interface between library and module: changes with any of the tables. */
+/** Version of the interface between library and modules: changes with any of the tables. */
 enum { MST_MODULE_ABI = 1 };
 
 /** What the library gives to a module. */
@@ -25,7 +25,7 @@ typedef struct mst_registrar {
 typedef struct mst_module {
     uint32_t abi, size; /**< MST_MODULE_ABI, and of this struct */
     const char *name, *version;
-    mst_status (*load)(const mst_registrar *registrar); /**< REGISTRAR stays */
+    mst_status (*load)(const mst_registrar *registrar); /**< REGISTRAR stays valid */
 } mst_module;
 
 /** What a module defines: its description, or NULL where it does not know this ABI. */

@@ -7,10 +7,10 @@
  * sources to it, and a reader sees the writes of earlier phases and none of its own. A writer is a reader of the values
  * that it takes.
  *
- *   - A writer that something fallible comes after cannot wait for the gate. It is staged: it works on a copy, later
- *     phases read the copy, and behind the gate the variable takes its value.
+ *   - A writer that may fail, or that something fallible comes after, is staged: it works on a copy, later phases read
+ *     the copy, and behind the gate the variable takes its value.
  *   - The others write behind the gate, in place. What comes after them runs there too; where it reads or writes the
- * same variables, control sources put it in order.
+ *     same variables, control sources put it in order.
  *   - A value of a variable that is needed when the variable may have changed is copied in time. */
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@
 
 extern const mst_op mst_op_assign, mst_op_identity;
 
-/* What was done behind the gate to one variable, seen from the node that is looked at. */
+/* What the nodes visited so far do to one variable. */
 typedef struct access {
-    int32_t staged;        /* the value of a copy after the last write to it, that later phases read; -1 */
-    int32_t last_writer;   /* node, -1 */
-    int32_t first_reader;  /* since then: a list in `links`, -1 */
+    int32_t staged;        /* value of its staged copy after the last write, which later phases read; -1 */
+    int32_t last_writer;   /* node behind the gate, -1 */
+    int32_t first_reader;  /* nodes behind the gate that read it since: a list in `links`, -1 */
     int32_t writers_phase; /* last phase in which somebody writes it, of those seen so far; -1 */
 } access;
 
@@ -34,7 +34,7 @@ typedef struct link {
 
 typedef struct committer {
     mst_plan *plan;
-    int32_t last_phase;   /* of what can fail: writers of earlier phases are staged */
+    int32_t last_phase;   /* writers of earlier phases are staged */
     int32_t *variable_of; /* by value: the variable whose memory it is, -1 */
     access *accesses;     /* by value of a variable */
     bool *after_write;    /* by node: comes after a writer that writes behind the gate */
@@ -57,14 +57,26 @@ static bool crosses_domains(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
-static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
-    if (mst_plan_is_silent(plan, node)) return false;
-    if (crosses_domains(plan, node) && node->op != &mst_op_fetch) return true;
-    if (node->op->flags & (MST_OP_INFALLIBLE | MST_OP_VIEW)) return false;
+/* A view that writes its source has a kernel like any other. */
+static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
+    if (node->op->flags & MST_OP_INFALLIBLE || (node->op->flags & MST_OP_VIEW && !node->writer)) return false;
     if (!(node->op->flags & MST_OP_ELEMENTWISE)) return true;
     for (int i = 0; i < node->num_src; i++)
         if (!mst_dtype_is_float(plan->value[node->src[i]].spec.dtype)) return true;
     return false;
+}
+
+static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
+    if (mst_plan_is_silent(plan, node)) return false;
+    if (crosses_domains(plan, node) && node->op != &mst_op_fetch) return true;
+    return kernel_may_fail(plan, node);
+}
+
+/* Writers of earlier phases than this one are staged on account of the node. A writer that may fail itself is staged
+ * too; what it receives from another domain is there before it runs. */
+static int32_t phase_to_stage(const mst_plan *plan, const mst_plan_node *node) {
+    if (!may_fail(plan, node)) return 0;
+    return node->phase + (node->writer && kernel_may_fail(plan, node));
 }
 
 /* ---- order ---- */
@@ -107,8 +119,8 @@ static void sort_writers(const mst_plan *plan, int32_t *order, int64_t count) {
 
 /* ---- copies ---- */
 
-/* A node that copies VALUE on its device, or (with AFTER, a node) gives the value as that node leaves it; *OUT is its
- * value. */
+/* Adds an identity of VALUE on its device: a copy or, where AFTER names a node, the same memory after that node. *OUT
+ * is its value. */
 static mst_status add_identity(committer *c, int32_t value, const char *suffix, int32_t after, int32_t phase,
                                mst_region region, int32_t *out) {
     mst_plan *plan = c->plan;
@@ -161,7 +173,8 @@ static mst_status write_behind(committer *c, access *a, int32_t n) {
     return MST_OK;
 }
 
-/* Source I of writer N is a variable, or a view of one, that is written in the same phase: a copy is made before. */
+/* Writer N takes the value of source I, a variable (or a view of one) that is written in the same phase: it gets a copy
+ * that is made before the writes. */
 static mst_status read_before(committer *c, int32_t n, int i, access *a) {
     mst_plan *plan = c->plan;
     const int32_t value = plan->node[n].src[i];
@@ -270,7 +283,7 @@ static mst_status visit_writes(committer *c, int32_t n) {
     return MST_OK;
 }
 
-/* All that is read in a phase is looked at before anything that is written in it. */
+/* Visits the nodes of one phase: all that they read, then all that they write. */
 static mst_status visit_phase(committer *c, const int32_t *order, int64_t count) {
     const mst_plan *plan = c->plan;
     for (int64_t k = 0; k < count; k++) {
@@ -316,8 +329,8 @@ static mst_status run(committer *c, int32_t *order) {
     const int64_t count = plan->num_order;
     mst_plan_phases(plan);
     for (int64_t k = 0; k < count; k++) {
-        const mst_plan_node *node = &plan->node[plan->order[k]];
-        if (node->phase > c->last_phase && may_fail(plan, node)) c->last_phase = node->phase;
+        const int32_t phase = phase_to_stage(plan, &plan->node[plan->order[k]]);
+        if (phase > c->last_phase) c->last_phase = phase;
     }
     find_variables(c);
     MST_TRY(sort_by_phase(plan, order));

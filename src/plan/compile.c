@@ -22,7 +22,7 @@ static mst_status add_call(mst_program *program, int32_t instance) {
     return add_action(program, (mst_action){.kind = MST_DO_RUN, .first = call, .end = call + 1});
 }
 
-/* The waits of one instance: of several for one device the last point counts. */
+/* Adds the waits of one instance. Of several for one device, the one for the last point is enough. */
 static mst_status add_waits(mst_plan *plan, mst_program *program, const mst_plan_instance *instance) {
     const int64_t first = program->num_actions;
     for (int32_t w = instance->wait; w >= 0; w = plan->wait[w].next) {
@@ -68,7 +68,7 @@ static mst_status compile_device(mst_plan *plan, mst_program *program) {
         }
         MST_TRY(add_instance(plan, program, program->instance[k]));
     }
-    /* who has something to do before the gate, and nothing behind it, still says that it is done */
+    /* a device that has nothing to do behind the gate comes to it all the same: the others wait for all */
     if (!gate && program->num_actions) MST_TRY(add_action(program, (mst_action){.kind = MST_DO_GATE}));
     return MST_OK;
 }

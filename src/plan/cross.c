@@ -9,7 +9,7 @@
 typedef struct crossing {
     mst_plan *plan;
     mst_map there;   /* (value, first device of a domain) -> the value there */
-    mst_map sent;    /* (value, 0) -> what its send gives */
+    mst_map sent;    /* (value, 0) -> the value of its send */
     int32_t *domain; /* by device: the first device of its domain */
 } crossing;
 
@@ -52,7 +52,7 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
     return MST_OK;
 }
 
-/* The value of VALUE on DEVICE, which is in another domain. */
+/* *OUT is VALUE in the domain of DEVICE, which is another than its own: a receive, or a copy of a constant. */
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
     int32_t *there = mst_map_at(&x->there, value, x->domain[device], -1);
@@ -97,7 +97,7 @@ static mst_status visit(crossing *x, int32_t n) {
     return MST_OK;
 }
 
-/* What goes to and from the host by feeds that a function fills, and by fetches. */
+/* Counts what goes to and from the host by feeds that a function fills, and by fetches. */
 static void count_ports(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_nodes; i++) {
         const mst_plan_node *node = &plan->node[i];

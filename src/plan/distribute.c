@@ -62,7 +62,7 @@ static const char *mirrored_on(const mst_plan_node *node) {
     return node->op->flags & MST_OP_VARIABLE ? ((const mst_variable_options *)node->options)->mirrored : NULL;
 }
 
-/* Lists first, then mirrors: a list moves while others are added. */
+/* All lists are found before the first mirror is made: mirrors point to lists, which move while the array grows. */
 static mst_status find_mirrors(mst_distribution *d) {
     mst_plan *plan = d->plan;
     int64_t list;
@@ -112,7 +112,7 @@ static mst_mirror *written_mirror(const mst_distribution *d, const mst_plan_node
     return NULL;
 }
 
-/* The node on DEVICE: its mirrored sources are those of that device. */
+/* Puts node N on DEVICE, and gives it the copies of mirrored variables that belong there. */
 static mst_status move_to(mst_distribution *d, int32_t n, int32_t device) {
     d->plan->node[n].device = device;
     for (int i = 0; i < d->plan->node[n].num_src; i++) {
@@ -158,7 +158,7 @@ static mst_status visit(mst_distribution *d, int32_t n) {
     return written ? spread_writer(d, n, written->devices) : move_to(d, n, node->device);
 }
 
-/* What came after a node comes after all that it has become. */
+/* A node that came after one that has become several comes after all of them. */
 static mst_status follow_joins(mst_distribution *d, int64_t imported) {
     mst_plan *plan = d->plan;
     for (int64_t i = 0; i < imported; i++) {

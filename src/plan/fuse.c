@@ -6,7 +6,7 @@
 
 extern const mst_op mst_op_matmul, mst_op_add, mst_op_relu, mst_op_relu6;
 
-/* The node that makes a value nobody else uses, in the same place and phase; NULL else. */
+/* The node that makes VALUE, where USER alone uses it, on the same device and the same side of the gate; else NULL. */
 static mst_plan_node *sole_maker(mst_plan *plan, const mst_plan_node *user, int32_t value) {
     mst_plan_node *maker = &plan->node[plan->value[value].node];
     bool apart = maker->device != user->device || maker->region != user->region || maker->num_control;

@@ -42,8 +42,8 @@ static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s)
     return levels + 1;
 }
 
-/* Worth it where the factors of all shards, which must be kept until the update, are no larger than the gradients that
- * need not be. */
+/* Whether the update makes the products itself. That pays where the factors of all shards, which must then be kept
+ * until the update, are no larger than the gradients that need no memory. */
 static bool are_products(const mst_lowering *l, const mst_updated *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
@@ -61,7 +61,7 @@ static bool are_products(const mst_lowering *l, const mst_updated *v) {
 
 /* ---- the gradient of gather: rows and indices ---- */
 
-/* Sources of sum_rows for one gradient. */
+/* Sources of sum_rows for one gradient: pairs of values and indices. */
 typedef struct rows {
     int32_t *value;
     int64_t count, capacity;
@@ -151,8 +151,8 @@ static mst_status add_subtree(mst_lowering *l, const mst_updated *v, int32_t fir
     return MST_OK;
 }
 
-/* Those whose gradients may be added up before they are sent on: of one device, or of one domain where there are
- * several domains. */
+/* Whether the gradients of shards A and B may be added up before they are sent on: they are on one device or, where the
+ * update spans several domains, in one domain. */
 static bool are_together(const mst_lowering *l, const mst_updated *v, int32_t a, int32_t b) {
     const int32_t x = mst_lowering_device(l, v->gradient[a]), y = mst_lowering_device(l, v->gradient[b]);
     if (x == y || l->sets[v->set].num_domains == 1) return x == y;
@@ -245,7 +245,7 @@ static mst_status scatter_variable(mst_lowering *l, mst_updated *v, bucket *b) {
     return MST_OK;
 }
 
-/* The variables from the last to the first: so their gradients become ready. */
+/* Variables are taken from the last to the first, the order in which their gradients become ready. */
 mst_status mst_lowering_scatter(mst_lowering *l, int32_t set_index) {
     const int32_t num = l->options->num_variables;
     for (int32_t last = num - 1; last >= 0;) {

@@ -37,7 +37,7 @@ static int64_t shift_of(const mst_plan *plan, const mst_plan_node *node) {
     return o->offset * (int64_t)mst_dtype_size(plan->value[node->dst].spec.dtype);
 }
 
-/* In the common order, so that the root of a source is known. */
+/* Finds the roots of all values, in the common order, so that the root of a source is known. */
 static void find_roots(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_values; i++) plan->value[i].root = (int32_t)i;
     for (int64_t k = 0; k < plan->num_order; k++) {

@@ -12,10 +12,10 @@
 
 typedef struct cut {
     mst_plan *plan;
-    mst_map waited; /* (device, other device) -> place in the order up to which it knows the other to be done, plus 1 */
-    mst_map settled; /* (silent node, device) -> 1: the device knows all that the node comes after to be done */
-    int32_t *met;    /* by node: the last node for which it was looked at */
-    int32_t *needed; /* nodes that the one that is looked at runs after */
+    mst_map waited;  /* (device, other) -> 1 + place in the order up to which it knows the other to be done */
+    mst_map settled; /* (silent node, device) -> 1: the device waits for all that the node comes after already */
+    int32_t *met;    /* by node: the last node for which it was visited */
+    int32_t *needed; /* nodes that the visited one runs after */
     int64_t num_needed, capacity;
 } cut;
 
@@ -75,7 +75,7 @@ static mst_status come_after_instance(cut *c, int32_t instance, int32_t from) {
     return add_wait(c, instance, from);
 }
 
-/* Collects what node USER runs after: FROM, or where that does not run, those that it comes after. */
+/* Collects what node USER runs after: FROM or, where nothing runs for that, the nodes that FROM comes after. */
 static mst_status collect(cut *c, int32_t user, int32_t from) {
     const mst_plan *plan = c->plan;
     const mst_plan_node *node = &plan->node[from];

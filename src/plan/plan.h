@@ -10,7 +10,7 @@
  *    commit      what is written when: no state changes before everything that can fail is done
  *    fuse        several nodes into one kernel
  *    select      the fastest kernel that does each node
- *    layout      memory layouts that kernels want, and reorders between them
+ *    layout      memory layouts that kernels want; changes nothing yet
  *    cross       a send and a receive where a value goes to another memory domain
  *    schedule    one order for all nodes, by memory and readiness
  *    partition   the order cut by devices, and where one waits for another
@@ -45,13 +45,13 @@ typedef struct mst_plan_value {
     int32_t root;         /**< value whose memory it is: itself, or that which it is a view of */
     int32_t index;        /**< number of the feed, for MST_IN_FEED; of the state, for MST_IN_STATE */
     int32_t num_uses;     /**< live consumers, shape-only ones left out */
-    mst_space space;      /**< of a root */
-    int64_t shift;        /**< bytes from the beginning of the root */
-    mst_tensor *constant; /**< what it is, where that is known */
+    mst_space space;      /**< where it is; counts for roots only */
+    int64_t shift;        /**< bytes between the beginning of the root and the value */
+    mst_tensor *constant; /**< its value, where that is known when the plan is made; else NULL */
     int64_t offset;       /**< of a root in its device's arena or constants */
 } mst_plan_value;
 
-/** When a node runs, seen from the gate through which all devices go when nothing can fail any more. */
+/** Whether a node runs before the gate or behind it. All devices meet there when nothing can fail any more. */
 typedef enum mst_region { MST_BODY = 0, MST_COMMIT } mst_region;
 
 typedef struct mst_plan_node {
@@ -68,12 +68,12 @@ typedef struct mst_plan_node {
     int32_t group;    /**< runs on all devices of this group, a part on each; -1: on one device */
     int32_t phase;    /**< most writers on any path to it, see commit.c */
     int32_t position; /**< in the order of all nodes */
-    int32_t port;     /**< of a feed or fetch: its number */
+    int32_t port;     /**< of a feed or fetch: its number in the call */
     mst_region region;
     bool writer;   /**< changes a variable */
     bool fallible; /**< may fail, so that it must come before the gate */
     bool dead;
-    bool materialize;         /**< a view that must keep its value: a copy */
+    bool materialize;         /**< a view that becomes a copy: its source is written before its last use */
     const mst_kernel *kernel; /**< NULL: the reference */
     mst_kernel_function run;
     void *state; /**< of the kernel */
@@ -97,7 +97,7 @@ typedef struct mst_plan_state {
     int32_t group;  /**< of_domain: the devices that work on it, each on its part */
 } mst_plan_state;
 
-/** What a device does next. */
+/** What a device does next. FIRST, END and DEVICE below are members of mst_action. */
 typedef enum mst_action_kind {
     MST_DO_RUN = 0, /**< calls FIRST to END - 1 of the backend's executable */
     MST_DO_WAIT,    /**< until device DEVICE has reached point FIRST */
@@ -116,19 +116,23 @@ typedef struct mst_action {
 
 /** What one device does in a step. */
 typedef struct mst_program {
-    int32_t *instance; /**< in order */
+    int32_t *instance; /**< instances of nodes, in the order in which the device runs them */
     int64_t num_instances, instance_capacity;
     mst_action *action;
     int64_t num_actions, action_capacity;
-    int32_t *call; /**< instances of the backend's calls, in order */
+    int32_t *call; /**< those of them that are calls of kernels */
     int64_t num_calls, call_capacity;
-    int32_t num_points;
-    int64_t arena_bytes, workspace_bytes, constant_bytes, staging_bytes;
+    int32_t num_points;      /**< that others wait for */
+    int64_t arena_bytes;     /**< of the values that are made in a step */
+    int64_t workspace_bytes; /**< behind them: the most that one kernel needs */
+    int64_t constant_bytes;  /**< of constants, where the device's memory is not the host's */
+    int64_t staging_bytes;   /**< of host memory for the largest value that a function feeds, likewise */
 } mst_program;
 
 /** Before an instance of a node runs, its device waits until instance FROM has run on another. */
 typedef struct mst_plan_wait {
-    int32_t from, next;
+    int32_t from;
+    int32_t next; /**< wait of the same instance, -1 */
 } mst_plan_wait;
 
 /** A node on one device; one that a group runs has an instance for each device, side by side. */
@@ -136,7 +140,7 @@ typedef struct mst_plan_instance {
     int32_t node, device;
     int32_t part;  /**< place of the device in the group, else 0 */
     int32_t wait;  /**< first of its waits, -1 */
-    int32_t point; /**< of its device's program, that stands for it; 0: nobody waits for it */
+    int32_t point; /**< number of the point in its device's program that follows it; 0: nobody waits for it */
 } mst_plan_instance;
 
 typedef struct mst_plan mst_plan;
@@ -160,7 +164,7 @@ struct mst_plan {
     const mst_value *fetch; /**< likewise */
     int32_t *feed_value;    /**< value of each feed, -1 where nothing needs it */
     int32_t *fetch_node;    /**< node of each fetch */
-    int32_t *effect;        /**< nodes that run for what they change, whether or not a fetch needs them */
+    int32_t *effect;        /**< nodes that must run although no fetch needs them: they write state */
     int64_t num_effects, effect_capacity;
     int32_t *order; /**< live nodes in the order in which one device would run them */
     int64_t num_order;
@@ -168,7 +172,7 @@ struct mst_plan {
     int64_t num_groups, group_capacity;
     mst_plan_state *state;
     int64_t num_states, state_capacity;
-    mst_program *program; /**< one a device */
+    mst_program *program; /**< one per device */
     int32_t *instance_of; /**< by node: its first instance, -1 */
     mst_plan_instance *instance;
     int64_t num_instances;
@@ -181,11 +185,13 @@ struct mst_plan {
     double seconds;         /**< that it took to make */
 };
 
+/** The plan for a call: GRAPH and HOST must outlive it; FEEDS and FETCHES are needed only here. */
 MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds,
                                      int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
+/** NULL is allowed. */
 void mst_plan_destroy(mst_plan *plan);
 mst_plan_info mst_plan_describe(const mst_plan *plan);
-/** One line per live node. */
+/** Writes one line per live node to FILE, under "after TITLE". */
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title);
 
 /* ---- passes ---- */
@@ -218,17 +224,17 @@ MST_CHECKED mst_status mst_plan_add_state(mst_plan *plan, const mst_node *variab
                                           int32_t group, int32_t *out);
 /** The group of these devices, which are of one domain; the same devices have one group. */
 MST_CHECKED mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t count, int32_t *out);
-/** NODE runs whether or not a fetch needs it. */
+/** Makes NODE run whether or not a fetch needs it. */
 MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
 /** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control
  *  sources. */
 void mst_plan_phases(mst_plan *plan);
-/** Appends a control source. */
+/** NODE comes after AFTER: appends a control source, unless it is there. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
-/** Marks what no fetch needs as dead, and counts uses. */
+/** Marks nodes that neither a fetch nor an effect needs as dead, and counts the uses of values. */
 MST_CHECKED mst_status mst_plan_sweep(mst_plan *plan);
-/** All live nodes in an order in which sources come first, as a walk back from the fetches meets them; into
- *  plan->order. */
+/** Fills plan->order with the live nodes, sources before users, in the order of a depth-first walk back from the
+ *  fetches. */
 MST_CHECKED mst_status mst_plan_sort(mst_plan *plan);
 /** Fills an inference context of a node; SPEC has room for its sources. */
 mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node, mst_spec *spec, mst_spec *dst);
@@ -236,10 +242,13 @@ mst_infer mst_plan_infer_context(const mst_plan *plan, const mst_plan_node *node
 bool mst_plan_shape_only(const mst_plan_node *node, int i);
 /** True where nothing runs for the node: storage, constants, views, groups of nodes, feeds of tensors. */
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node);
+/** VALUE is a variable: a copy of an entry of the store. */
 bool mst_plan_is_variable(const mst_plan *plan, int32_t value);
+/** The node changes its source I. */
 bool mst_plan_writes(const mst_plan_node *node, int i);
 /** Output 0 is the memory of source 0. */
 bool mst_plan_is_view(const mst_plan_node *node);
+/** The domain in which DEVICE computes. */
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device);
 /** The domain in whose memory a value is: its device's, or the host for a fed tensor. */
 mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value);

@@ -1,10 +1,10 @@
-/* What a plan is: --dump-plan, one line a live node; and its sizes. */
+/* Prints a plan (--dump-plan), one line per live node, and adds up its sizes. */
 #include <inttypes.h>
 
 #include "graph/graph.h"
 #include "plan/plan.h"
 
-/* The pass memory has been. */
+/* Whether the pass memory has run. */
 static bool memory_is_known(const mst_plan *plan) {
     for (int d = 0; plan->program && d < plan->host->devices->count; d++)
         if (plan->program[d].arena_bytes + plan->program[d].workspace_bytes) return true;

@@ -37,7 +37,7 @@ static mst_status list_feeds(importer *m) {
     return MST_OK;
 }
 
-/* It is there when the step begins: nothing waits for it. */
+/* Its value is there when the step begins, so that control sources to it can be left out. */
 static bool is_fed_placeholder(const importer *m, const mst_node *node) {
     return (node->op->flags & MST_OP_PLACEHOLDER) && m->feed_of[node->id] >= 0;
 }

@@ -1,8 +1,9 @@
 /* schedule: one order for all nodes, that each device then keeps for its own. All of the body comes before what is
  * behind the gate.
  *
- * It is a list schedule. Of the nodes whose sources are there, one that frees at least as much memory as it takes goes
- * first; else the one that became ready last. So the walk goes deep before it goes wide: one shard forward and backward
+ * It is a list schedule. A node goes when it gets the next place in the order; it is ready when all of its sources have
+ * gone. Of the nodes that are ready, one that frees at least as much memory as it takes goes first; else the one that
+ * became ready last. So the walk goes deep before it goes wide: one shard forward and backward
  * before the next, and sums over shards as soon as both sides are there. Ties are broken by the order in which a walk
  * back from the fetches meets the nodes. A receive is put off until something needs its value: the wait comes as late
  * as it can, but before the gate, since it may fail, and since devices behind the gate take all of the body for done.
@@ -12,7 +13,7 @@
 
 #include "plan/plan.h"
 
-/* A node that could go next. An entry is stale where the node has gone, or has got a better one. */
+/* A node that is ready. An entry is stale where the node has gone, or has got a better entry since. */
 typedef struct entry {
     bool frees;
     int32_t node;
@@ -88,7 +89,7 @@ static mst_status find_users(scheduler *s) {
     s->user_start = calloc((size_t)plan->num_nodes + 2, sizeof *s->user_start);
     s->user = malloc(((size_t)total + 1) * sizeof *s->user);
     if (!s->user_start || !s->user) return no_memory();
-    /* counted two places further on, so that filling by way of the next place leaves the beginnings */
+    /* counts lie two places further on: filling advances the entry of the next node, and leaves the node's own */
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int i = 0; i < node->num_src + node->num_control; i++)
@@ -122,8 +123,8 @@ static bool takes_memory(const mst_plan *plan, int32_t value) {
     return v->space == MST_IN_ARENA && !v->constant && !(plan->node[v->node].op->flags & MST_OP_NO_VALUE);
 }
 
-/* What the node takes is no more than what its sources give back with it. Where nothing runs and nothing is taken, as
- * for constants, nobody should wait for it. */
+/* Whether the node takes no more memory than those of its sources give back whose last use it is. A constant takes none
+ * and gives none back: nobody should wait for it. */
 static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     const mst_plan *plan = s->plan;
     if (node->num_src == 0 && mst_plan_is_silent(plan, node)) return true;
@@ -151,21 +152,21 @@ static mst_status offer(scheduler *s, int32_t n) {
 
 static mst_status finish(scheduler *s, int32_t n);
 
-/* A node whose sources have all gone: a receive waits for its first user, as if it had gone. */
+/* All sources of N have gone. A receive goes with its first user; until then it counts as gone. */
 static mst_status become_ready(scheduler *s, int32_t n) {
     s->ready[n] = s->clock;
     if (s->plan->node[n].op == &mst_op_receive) return finish(s, n);
     return s->plan->node[n].region == s->region ? offer(s, n) : MST_OK;
 }
 
-/* N has gone: who waited for it may be ready. */
+/* N has gone: nodes that waited for it may be ready. */
 static mst_status finish(scheduler *s, int32_t n) {
     for (int32_t k = s->user_start[n]; k < s->user_start[n + 1]; k++)
         if (--s->missing[s->user[k]] == 0) MST_TRY(become_ready(s, s->user[k]));
     return MST_OK;
 }
 
-/* The node has gone: who now is the last user of one of its sources may free it. */
+/* The node has gone: a node that is now the last user of one of its sources would free it, and gets a new entry. */
 static mst_status release_sources(scheduler *s, const mst_plan_node *node) {
     for (int i = 0; i < node->num_src; i++) {
         if (mst_plan_shape_only(node, i)) continue;

@@ -19,7 +19,7 @@ static bool lists(const mst_kernel *kernel, const mst_device *device, const mst_
     return false;
 }
 
-/* What runs on a node's device, or on a device of its group, is one kernel with as many states as there are devices. */
+/* Prepares KERNEL for the node: one state or, for a node that a group runs, one for each device of the group. */
 static mst_status prepare(mst_plan *plan, mst_plan_node *node, const mst_infer *c, const mst_kernel *kernel) {
     const mst_device *device = plan->host->devices->device;
     node->kernel = kernel;

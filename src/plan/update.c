@@ -10,8 +10,8 @@
  *
  * Between domains gradients go in buckets: each domain sends the sums of whole subtrees of its shards to the domain
  * that owns a piece of the bucket, which completes the sum of the piece and sends it to the others (reduce_scatter,
- * all_gather of the sums); then each domain makes the whole update. Buckets are cut by bytes, so that what is added
- * where does not depend on anything but the tree over the shards. */
+ * all_gather of the sums); then each domain makes the whole update. Where a piece is added up does not show in its
+ * bits: every partial sum is that of a whole subtree of the tree over all shards. */
 #include "plan/update.h"
 
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static mst_status push(sources *s, int32_t value) {
     return MST_OK;
 }
 
-/* The devices of one domain that keep some variables, and the update that they make. */
+/* The devices of one domain that keep the variables of a set, and the update node that they run together. */
 typedef struct local {
     const mst_update_set *set;
     int32_t index; /* of the set */
@@ -144,7 +144,7 @@ typedef struct local {
     sources src;
 } local;
 
-/* A slot or average: one for the domain, of which each device works on its part. */
+/* Adds a slot, average or master: the domain has one copy, and each device works on its part of it. */
 static mst_status push_slot(mst_lowering *l, local *x, int32_t value) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     if (!x->set->mirrored) {
@@ -244,7 +244,8 @@ static mst_status add_update(mst_lowering *l, const local *x, mst_update_purpose
     return MST_OK;
 }
 
-/* The norms of all gradients, each set's by the devices of its first domain, and from them the factor of each. */
+/* Adds the norms of all gradients, those of a set made by the devices of its first domain, and from them the factor by
+ * which each gradient is multiplied. */
 static mst_status add_clipping(mst_lowering *l, local *locals, int32_t num_locals) {
     const int32_t num = l->options->num_variables;
     mst_clip_norms *norms = mst_lowering_alloc(l, (size_t)num, sizeof *norms);
@@ -273,7 +274,7 @@ static mst_status add_clipping(mst_lowering *l, local *locals, int32_t num_local
     return MST_OK;
 }
 
-/* The sum of the penalties of all units, added to what there is. */
+/* Adds the penalties of all units, output 0 of node UNITS_OF, to the sum of penalties so far. */
 static mst_status add_penalty(mst_lowering *l, int32_t units_of) {
     const mst_spec spec = l->plan->value[l->plan->node[l->node].dst].spec;
     const mst_reduce_sum_options options = {0};
@@ -337,7 +338,7 @@ static mst_status lower_sets(mst_lowering *l) {
 
 /* ---- the whole ---- */
 
-/* Numbers of the step, and the next state of the rule. */
+/* Adds the node that computes what is the same for all elements (rates, decays), and the next state of the rule. */
 static mst_status add_scalars(mst_lowering *l) {
     const mst_update_scalars_options options = {.optimizer = &l->options->optimizer};
     const int64_t count = MST_NUM_SCALARS;
@@ -356,7 +357,7 @@ static mst_status add_scalars(mst_lowering *l) {
     return MST_OK;
 }
 
-/* The node becomes one that gives the penalty and comes after the whole update. */
+/* apply_gradients itself becomes a node that gives the penalty and comes after the whole update. */
 static mst_status replace(mst_lowering *l) {
     mst_plan_node *node = &l->plan->node[l->node];
     node->control = mst_arena_copy(&l->plan->memory, l->control, (size_t)l->num_control * sizeof *l->control);
@@ -376,7 +377,7 @@ static mst_status replace(mst_lowering *l) {
     return mst_tensor_create(zero->spec.dtype, zero->spec.shape, &zero->constant);
 }
 
-/* The gradients of a variable; of one with a master, in its dtype. */
+/* Finds the gradients of a variable. Where it has a master they are cast to the master's dtype. */
 static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
     const mst_cast_options to = {.dtype = MST_F32};
     v->gradient = mst_lowering_alloc(l, (size_t)l->options->num_shards, sizeof *v->gradient);

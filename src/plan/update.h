@@ -1,4 +1,4 @@
-/** What the files that lower apply_gradients share: update.c, gradients.c. */
+/** Shared by the files that lower apply_gradients: update.c, gradients.c. */
 #ifndef MUSTER_PLAN_UPDATE_H
 #define MUSTER_PLAN_UPDATE_H
 
@@ -15,8 +15,8 @@ typedef struct mst_gradient_part {
 
 /** One variable of the update that is lowered. */
 typedef struct mst_updated {
-    int32_t source; /**< in apply_gradients: of the variable itself */
-    int32_t set;
+    int32_t source;    /**< number of the variable itself among the sources of apply_gradients */
+    int32_t set;       /**< number of its mst_update_set */
     int32_t *gradient; /**< by shard: value */
     mst_gradient_kind kind;
     int32_t num_parts;
@@ -65,7 +65,7 @@ MST_CHECKED mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, cons
                                          const mst_spec *dst, int32_t device, int32_t *out);
 /** Finds what the gradient of V is, and what of it is added up before it is sent on. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
-/** Sums the gradients of the variables of a set over its domains, each a share. */
+/** Sums the dense gradients of the variables of a set over its domains; each domain sums a share of the units. */
 MST_CHECKED mst_status mst_lowering_scatter(mst_lowering *l, int32_t set);
 
 #endif

@@ -22,21 +22,24 @@ typedef struct mst_binding {
     /** Arrays of the sources and outputs of nodes that a group runs, by node; NULL for others. All devices of the group
      *  share them. */
     const mst_array *const *group_arrays;
-    /** ARRAY is VALUE: its address now or, of a fed tensor, before each step. SHAPE_ONLY: its address is not needed. */
+    /** Describes VALUE in *ARRAY. The address is set now or, for a fed tensor, before each step. SHAPE_ONLY: it is not
+     *  needed. */
     mst_status (*fill)(const struct mst_binding *binding, int32_t value, bool shape_only, mst_array *array);
     void *context; /**< of fill */
 } mst_binding;
 
-/** VALUE where it is now; no address for a fed tensor. */
+/** VALUE with its address; of a fed tensor, without. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
 typedef struct mst_backend {
     uint32_t size; /**< of this struct, as its author knew it */
+    /** Makes what runs DEVICE's calls of PLAN, which outlives it. */
     mst_status (*compile)(const mst_plan *plan, int device, void **executable);
     void (*destroy)(void *executable);
+    /** Gives the executable addresses. BINDING outlives the instance. */
     mst_status (*bind)(void *executable, const mst_binding *binding, void **instance);
     void (*unbind)(void *instance);
-    /** Calls FIRST to END - 1 of the device's program, on the device's thread. */
+    /** Runs calls FIRST to END - 1 of the device's program, on the device's thread, up to the first that fails. */
     mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);
 } mst_backend;
 

@@ -1,4 +1,4 @@
-/* Binding: a plan in a slot gets addresses. */
+/* Gives a plan its addresses in a slot. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
     *bound = (mst_bound_plan){0};
 }
 
-/* Sources and outputs of the nodes that several devices run: once for all of them. */
+/* Describes sources and outputs of the nodes that several devices run, once for all of these devices. */
 static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
     int64_t count = 0;
     bound->group_arrays = calloc((size_t)plan->num_nodes + 1, sizeof *bound->group_arrays);

@@ -166,7 +166,7 @@ void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached) {
         }
 }
 
-/* A graph only grows: plans of an older version are for no call to come. */
+/* A graph only grows: no later call can use the plan of an older version. */
 static void drop_old_versions(mst_session *session) {
     for (int64_t i = session->num_plans - 1; i >= 0; i--)
         if (session->plans[i]->graph_version != mst_graph_version(session->graph)) drop(session, i);
@@ -183,7 +183,7 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
         drop_old_versions(session);
         MST_TRY(mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity));
         mst_status status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
-        if (status == MST_OUT_OF_MEMORY && session->num_plans) { /* without the others there may be room */
+        if (status == MST_OUT_OF_MEMORY && session->num_plans) { /* there may be room without the other plans */
             destroy(session, found);
             found = NULL;
             while (session->num_plans) drop(session, session->num_plans - 1);

@@ -141,8 +141,8 @@ static mst_status not_finite(const mst_kernel_args *a, const mst_array *array, c
     return mst_error_at(name, NULL);
 }
 
-/* What a node has made. A weight is looked at when it is read: it was written by all devices together, when nothing may
- * fail any more. */
+/* Checks what a node has made, and the weights that it reads: these are written behind the gate, where nothing may fail
+ * any more, so they are checked when they are read. */
 static mst_status check_numerics(const instance *x, const call *c) {
     const mst_plan *plan = x->executable->plan;
     const mst_plan_node *node = &plan->node[c->node];

@@ -33,8 +33,8 @@ struct mst_executor {
     void *owner;
     mst_line *lines;  /* by device */
     worker *workers;  /* one a device; that of device 0 has no thread, its callers run it */
-    pthread_t caller; /* who made it, */
-    void *binding;    /* and what that was bound to before */
+    pthread_t caller; /* thread that made the executor */
+    void *binding;    /* cores that this thread was bound to before */
 };
 
 bool mst_executor_spins(const mst_devices *devices) {
@@ -46,7 +46,7 @@ bool mst_executor_spins(const mst_devices *devices) {
 static void pin(const worker *w) {
     const mst_device *device = &w->executor->devices->device[w->device];
     if (w->executor->pin && mst_bind_thread(device->first_core, device->num_threads)) {
-        /* a wish, not a condition: the step runs as well unbound */
+        /* pinning is only tried: the step runs unbound too */
     }
 }
 
@@ -71,7 +71,7 @@ static void leave(mst_executor *e) {
     if (ended) ended(owner);
 }
 
-/* oneDNN does what it does on the calling thread: work is shared out by mst_parallel. */
+/* oneDNN computes on the calling thread alone: work is shared by mst_parallel. */
 static void *work(void *context) {
     worker *w = context;
     mst_executor *e = w->executor;
@@ -200,7 +200,7 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
         w->queue[number % (uint64_t)e->num_frames] = frame;
         if (devices[i] == 0) frame->own_number = number;
     }
-    /* every queue knows its place before any device begins */
+    /* the frame has its place on every queue before any device begins */
     for (int32_t i = 0; i < num_devices; i++) {
         worker *w = &e->workers[devices[i]];
         mst_line_advance(&w->submitted, mst_line_value(&w->submitted) + 1);

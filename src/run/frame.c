@@ -6,7 +6,7 @@
 
 /* ---- failing and the gate ---- */
 
-/* The first to decide decides; tells what was decided. */
+/* Decides, unless that has been done; returns what was decided. */
 static int decide(mst_frame *frame, int decision) {
     int decided = MST_UNDECIDED;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
@@ -58,7 +58,7 @@ static bool pass_gate(mst_frame *frame, int device) {
 
 /* ---- actions ---- */
 
-/* HAPPENS: behind the gate, where the other devices finish too, whatever the clock says. */
+/* HAPPENS: this device is behind the gate, where it waits without a deadline, because the other devices finish too. */
 static mst_status wait_for(mst_frame *frame, const mst_action *action, mst_line *lines, bool happens) {
     const mst_devices *devices = frame->devices;
     const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
@@ -133,14 +133,15 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     const mst_array src = array_of(frame, node->src[0]);
     const mst_plan_value *root = &frame->plan->value[frame->plan->value[node->src[0]].root];
     mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
-    if (root->constant) /* there is one in the host's memory too */
+    if (root->constant) /* constants are in the host's memory too */
         return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), &mst_domain_host,
                                mst_tensor_data(root->constant), mst_tensor_bytes(output));
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)mst_tensor_bytes(output));
     return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
 }
 
-/* The program, up to its end or to what fails. */
+/* Walks the program of DEVICE to its end or to the first failure: *NODE says where that was, *DERIVED whether it only
+ * follows from the failure of another device. */
 static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *lines, int32_t *node, bool *derived) {
     const mst_program *program = &frame->plan->program[device];
     const mst_device *self = &frame->devices->device[device];
@@ -166,7 +167,7 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
             case MST_DO_RECEIVE: status = receive(frame, action->first, self); break;
             case MST_DO_FETCH: status = fetch(frame, action->first); break;
             case MST_DO_GATE:
-                if (!pass_gate(frame, device)) return MST_OK; /* what failed is known */
+                if (!pass_gate(frame, device)) return MST_OK; /* the cause is kept */
                 happens = true;
                 break;
         }

@@ -17,7 +17,8 @@
 /** What the gate decided. */
 enum { MST_UNDECIDED, MST_HAPPENS, MST_DOES_NOT };
 
-/** Whether the last device or, at the deadline, the caller was the first to leave the frame to the other. */
+/** How a frame ends: all devices leave it, or the caller gives it up at the deadline, whichever comes first. Then the
+ *  caller, or else the last device, releases it. */
 enum { MST_RUNNING, MST_ALL_LEFT, MST_GIVEN_UP };
 
 /** Memory of one device for steps: lasts as long as the session, grows with the largest plan. */
@@ -43,13 +44,13 @@ typedef struct mst_frame {
     mst_turn turn;
     mst_status (*job)(void *context, int device); /**< in place of a plan: each device calls it; cannot fail */
     void *job_context;
-    /* how far it is */
+    /* progress */
     _Atomic int remaining;                    /**< devices that have not left */
     _Atomic int end;                          /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
     void (*release)(struct mst_frame *frame); /**< where the caller has given up: the last device calls it */
     void *owner;                              /**< for release */
-    uint64_t own_number;                      /**< on the queue of device 0 */
-    uint64_t number;                          /**< of the frames in this place, from 1 */
+    uint64_t own_number;                      /**< its number on the queue of device 0 */
+    uint64_t number;                          /**< counts the runs of this frame's slot, from 1 */
     mst_line ready;                           /**< at `number` when the state may be read */
     mst_line gate;                            /**< at `number` when it has decided */
     mst_line left;                            /**< at `number` when all devices have left */
@@ -68,7 +69,8 @@ typedef struct mst_frame {
  *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen.
  */
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived);
-/** The step does not happen, if the gate has not decided yet. False where it happens: then it is finished. */
+/** Decides that the step does not happen, if the gate has not decided yet. False where the step happens: it is then
+ *  finished. */
 bool mst_frame_stop(mst_frame *frame);
 /** The calling device leaves the frame, and must not touch it any more. */
 void mst_frame_leave(mst_frame *frame);

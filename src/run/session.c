@@ -197,7 +197,7 @@ static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
     return MST_OK;
 }
 
-/* What all devices were doing when the time was up. */
+/* The error of a run whose time is up: names a node that has not come back, and its device. */
 static mst_status too_late(const mst_slot *slot) {
     const mst_frame *frame = &slot->frame;
     for (int32_t i = 0; i < slot->cached->num_devices; i++) {
@@ -251,7 +251,7 @@ static void give_number_back(mst_session *session, const mst_step *step) {
     atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
 }
 
-/* When the caller and all devices have left. */
+/* The caller and all devices have left: what was written gets its version, and the slot is free again. */
 static void release_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
     mst_session *session = slot->session;
@@ -302,7 +302,7 @@ typedef struct purpose {
     bool overtaken; /* set by an initial run: another session has given one of its variables a value meanwhile */
 } purpose;
 
-/* The number that random ops see. */
+/* Sets the number that random ops see. */
 static mst_status number_step(mst_session *session, mst_slot *slot, bool initial) {
     const mst_cached_plan *cached = slot->cached;
     const int32_t state = cached->plan->step_state;
@@ -318,7 +318,7 @@ static mst_status number_step(mst_session *session, mst_slot *slot, bool initial
     return mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number);
 }
 
-/* In a turn that has begun: a variable that a plan of initial values writes has one by now. */
+/* In a turn that has begun: whether a variable that a plan of initial values writes has got a value meanwhile. */
 static bool is_overtaken(const mst_cached_plan *cached) {
     for (int64_t i = 0; i < cached->plan->num_states; i++)
         if (cached->state[i] && cached->plan->state[i].writes && cached->state[i]->version) return true;
@@ -337,8 +337,8 @@ static void open_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_line_advance(&frame->ready, frame->number);
 }
 
-/* True where all devices left before the deadline or, where they are changing variables by then, which is not cut off,
- * in as long again. */
+/* True where all devices left before the deadline. A step that is changing variables by then is not cut off: it has as
+ * long again. */
 static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     mst_frame *frame = &slot->frame;
     if (mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) return true;
@@ -478,7 +478,7 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
     return mst_store_set(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value);
 }
 
-/* Assignments of first values to the variables that have none. */
+/* Finds the assignments of first values to variables that have none; returns their number. */
 static int find_bare(mst_session *session, int count, mst_value *out) {
     int wanted = 0;
     mst_collection(session->graph, MST_INITIALIZERS, NULL, out, count);

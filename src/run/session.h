@@ -40,7 +40,7 @@ typedef struct mst_patch {
     int64_t shift;
 } mst_patch;
 
-/** A plan in a slot: addresses. */
+/** A plan with its addresses in one slot. */
 typedef struct mst_bound_plan {
     uint64_t generation; /**< of the slot when it was bound; 0: not bound */
     void **instance;     /**< by device: of its backend */
@@ -69,7 +69,7 @@ typedef struct mst_cached_plan {
     mst_copy **copy;
     void **data; /**< of the copies */
     bool uses_state;
-    _Atomic uint64_t seen; /**< last write to the store after which all copies were looked at */
+    _Atomic uint64_t seen; /**< number of the last write to the store when all copies were last checked */
     mst_bound_plan *bound; /**< by slot */
 } mst_cached_plan;
 
@@ -94,16 +94,18 @@ struct mst_session {
                         line on which the caller has just seen that all have left */
     mst_cached_plan **plans; /**< the last used first */
     int64_t num_plans, plan_capacity, plans_made;
-    mst_map copies; /**< (number of the entry, device or, for a domain's copy, -1 - its first device) -> used */
+    /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
+     *  first device of the domain in place of the device. */
+    mst_map copies;
     mst_used_copy *used;
     int64_t num_used, used_capacity;
     int64_t *state_bytes;    /**< by device */
     int64_t *constant_bytes; /**< by device */
     _Atomic int64_t copied;
-    const mst_cached_plan *touching; /**< whose states the devices are touching first */
+    const mst_cached_plan *touching; /**< plan whose new copies the devices are writing for the first time */
 };
 
-/** FUNCTION once for each device, on the device's thread. Under the lock. */
+/** Calls FUNCTION once for each device, on the device's thread, and waits for all. Under the lock. */
 MST_CHECKED mst_status mst_session_job(mst_session *session, mst_status (*function)(void *context, int device),
                                        void *context);
 
@@ -125,9 +127,9 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 
 /** Finds or makes the entries and copies that a new plan needs. Under the lock. */
 MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);
-/** Looks whether all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
+/** Checks that all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
 MST_CHECKED mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cached);
-/** What CACHED writes has been written, in TURN. */
+/** Gives all that CACHED has written in TURN its new version. */
 void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_turn *turn);
 /** Error where DEVICE would need more than its limit with MORE bytes beside what it has; PLAN (may be NULL) names the
  *  largest. */

@@ -111,7 +111,7 @@ static mst_status place_batch(mst_session *session, const mst_cached_plan *cache
     return MST_OK;
 }
 
-/* States by where they are, and as the plan has them there. */
+/* Orders states by place, and in one place as the plan has them. */
 static int by_place(const void *a, const void *b) {
     const mst_plan_state *x = *(const mst_plan_state *const *)a, *y = *(const mst_plan_state *const *)b;
     if (x->of_domain != y->of_domain) return x->of_domain ? 1 : -1;
@@ -125,7 +125,7 @@ static bool are_together(const mst_session *session, const mst_plan_state *a, co
     return session->devices.device[a->device].domain == session->devices.device[b->device].domain;
 }
 
-/* Another session may have made the copy. */
+/* Finds a copy that another session has made. */
 static mst_status find_elsewhere(mst_session *session, const mst_plan_state *state, mst_state *entry, bool *found) {
     const mst_device *device = &session->devices.device[state->device];
     mst_copy *copy = mst_state_use_copy(session->store, entry, device->domain, state->of_domain ? "" : device->text);

@@ -111,14 +111,15 @@ MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_sp
 
 /** The copy of STATE in DOMAIN at PLACE, or NULL; used by the caller until it is released, so that nobody frees it. */
 mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
-/** The same of any copy that holds the value; of any copy, in the host's memory where there is one. */
+/** The same for a copy that holds the value, wherever it is. */
 mst_copy *mst_state_use_current(mst_store *store, const mst_state *state);
+/** The same for any copy, whether or not it holds the value; one in the host's memory where there is one. */
 mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);
 /** Makes a copy, without a value, of each of the N states in DOMAIN at PLACE; they lie side by side in untouched
  *  memory. OUT[i] is used by the caller until it is released. */
 MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
                                        const char *place, mst_copy **out);
-/** The caller uses COPY of STATE no more; frees it where nobody does and the value is elsewhere too. */
+/** Ends the caller's use of COPY of STATE. A copy that nobody uses is freed where the value is elsewhere too. */
 void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy);
 /** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. */
 MST_CHECKED mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy);

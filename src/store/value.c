@@ -230,7 +230,8 @@ mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const
     return insert(snapshot, at, &info, value);
 }
 
-/* Memory for the values of all entries that have one, before the turn: it is zeroed, and so touched, here. */
+/* Gets memory for the values of all entries that have one, before the turn. Zeroing it maps its pages, which would take
+ * time while steps wait. */
 static mst_status make_room(mst_store *store, mst_snapshot *snapshot) {
     mst_state_info *list;
     int64_t count;
@@ -247,7 +248,8 @@ static mst_status make_room(mst_store *store, mst_snapshot *snapshot) {
     return status;
 }
 
-/* In a turn that has begun: what has got a value since room was made is added, what has lost it goes. */
+/* Copies all values, in a turn that has begun. Entries that have got a value since room was made are added; those that
+ * have lost theirs are dropped. */
 static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
     int64_t kept = 0;
     const int64_t made = snapshot->count;

@@ -275,6 +275,77 @@ static void write_that_does_not_come_back_is_told_and_ends_whole(void **state) {
     engine_end(g, session);
 }
 
+/* ---- writers that may fail ---- */
+
+/* Adds 1 to the first half of a variable, and to the second unless it overflows; not marked as infallible. */
+static bool overflows;
+
+static mst_status infer_same(mst_infer *c) {
+    c->dst[0] = c->src[0];
+    return MST_OK;
+}
+
+static bool writes_first(const void *options, int num_src, int i) {
+    (void)options, (void)num_src;
+    return i == 0;
+}
+
+static mst_status pour(const mst_kernel_args *a) {
+    float *x = a->src[0].data, *out = a->dst[0].data;
+    for (int64_t i = 0; i < a->src[0].count; i++) {
+        if (overflows && i == a->src[0].count / 2) return mst_kernel_fail(a, MST_INVALID, "it overflows");
+        x[i] += 1;
+    }
+    if (out != x) memcpy(out, x, (size_t)a->dst[0].count * sizeof *out);
+    return MST_OK;
+}
+
+/* With the output in memory of its own, and as a view of the variable. */
+static const mst_op pour_ops[] = {
+    {.name = "pour",
+     .num_src = 1,
+     .num_dst = 1,
+     .dtypes = MST_DTYPE_BIT(MST_F32),
+     .flags = MST_OP_STATEFUL,
+     .infer = infer_same,
+     .writes = writes_first,
+     .reference = pour},
+    {.name = "pour_in_place",
+     .num_src = 1,
+     .num_dst = 1,
+     .dtypes = MST_DTYPE_BIT(MST_F32),
+     .flags = MST_OP_STATEFUL | MST_OP_VIEW,
+     .infer = infer_same,
+     .writes = writes_first,
+     .reference = pour},
+};
+
+static void writer_that_fails_changes_nothing(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        mst_graph *g = engine_graph();
+        mst_value v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(8), 1));
+        mst_value poured = mst_call(g, &pour_ops[k], 1, &v, NULL);
+        mst_value all =
+            mst_group((const mst_value[]){poured, mst_assign_add(mst_global_step(g), mst_scalar(g, MST_I64, 1))}, 2);
+        mst_session *session = engine_session(g, "cpu:1/1");
+        mst_snapshot *before = state_of(mst_session_store(session)), *after;
+        overflows = true;
+        EXPECT_ERROR(mst_session_run(session, NULL, 0, &all, 1, NULL), MST_INVALID, "it overflows");
+        overflows = false;
+        after = state_of(mst_session_store(session));
+        state_expect_same(pour_ops[k].name, after, before, true);
+        mst_snapshot_release(before);
+        mst_snapshot_release(after);
+        engine_run(session, all);
+        after = state_of(mst_session_store(session));
+        for (int64_t i = 0; i < 8; i++) assert_true(mst_tensor_get(mst_snapshot_find(after, "", "v"), i) == 2);
+        assert_true(mst_tensor_get(mst_snapshot_find(after, "", "global_step"), 0) == 1);
+        mst_snapshot_release(after);
+        engine_end(g, session);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_that_fails_on_any_device_changes_nothing),
@@ -283,6 +354,7 @@ int main(void) {
         cmocka_unit_test(lateness_is_told_of_the_device_that_is_late),
         cmocka_unit_test(write_that_is_late_is_not_cut_off),
         cmocka_unit_test(write_that_does_not_come_back_is_told_and_ends_whole),
+        cmocka_unit_test(writer_that_fails_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
