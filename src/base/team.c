@@ -67,6 +67,7 @@ static bool take(block *b, uint32_t job, uint32_t *run) {
 }
 
 static void share(mst_team *team, uint32_t job, int number) {
+    const uint64_t errors = mst_error_count();
     uint64_t done = 0;
     uint32_t run;
     for (int i = 0; i < team->size; i++) {
@@ -74,7 +75,7 @@ static void share(mst_team *team, uint32_t job, int number) {
         while (take(b, job, &run)) {
             const int64_t begin = run * b->grain, rest = b->n - begin;
             mst_status status = b->body(b->context, begin, begin + (rest < b->grain ? rest : b->grain), number);
-            if (status) keep_failure(team, run, status);
+            if (status) keep_failure(team, run, mst_error_complete(status, errors));
             done++;
         }
     }

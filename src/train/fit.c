@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/failure.h"
 #include "data/dataset.h"
 #include "train/trainer.h"
 
@@ -35,7 +36,8 @@ static mst_status call(fit *f, size_t offset) {
     for (int i = 0; i < f->num_callbacks; i++) {
         hook function;
         memcpy(&function, (const char *)&f->callbacks[i] + offset, sizeof function);
-        if (function) MST_TRY(function(f->callbacks[i].context, &f->state));
+        const uint64_t errors = mst_error_count();
+        if (function) MST_TRY(mst_error_complete(function(f->callbacks[i].context, &f->state), errors));
     }
     return MST_OK;
 }
@@ -195,36 +197,17 @@ static mst_status run_training(fit *f) {
     return run_epochs(f);
 }
 
-/* The error of this thread, while callbacks may make others. */
-typedef struct failure {
-    mst_status status;
-    char message[1024], node[256], device[256];
-    const char *file;
-    int line;
-} failure;
-
-static void keep_failure(failure *kept, mst_status status) {
-    const mst_error_info *error = mst_error();
-    kept->status = status;
-    snprintf(kept->message, sizeof kept->message, "%s", error->message);
-    snprintf(kept->node, sizeof kept->node, "%s", error->node);
-    snprintf(kept->device, sizeof kept->device, "%s", error->device);
-    kept->file = error->file;
-    kept->line = error->line;
-}
-
 /* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
 static mst_status end_training(fit *f, mst_status status) {
-    failure first;
-    keep_failure(&first, status);
+    mst_failure first;
+    mst_failure_keep(&first, status);
     for (int i = 0; i < f->num_callbacks; i++) {
         const mst_callback *callback = &f->callbacks[i];
+        const uint64_t errors = mst_error_count();
         mst_status ended = callback->train_end ? callback->train_end(callback->context, &f->state) : MST_OK;
-        if (ended && !first.status) keep_failure(&first, ended);
+        if (ended && !first.code) mst_failure_keep(&first, mst_error_complete(ended, errors));
     }
-    if (!first.status) return MST_OK;
-    mst_error_set(first.status, first.file, first.line, "%s", first.message);
-    return mst_error_at(first.node, first.device);
+    return mst_failure_restore(&first);
 }
 
 static mst_status prepare_data(fit *f) {
