@@ -211,7 +211,8 @@ static mst_array row_array(const mst_dataset *dataset, int i, const void *data) 
 
 /* The function is the user's: it may not have recorded an error of its own. */
 static mst_status map_failed(mst_status status, uint64_t errors, int64_t row) {
-    mst_error_complete(status, errors);
+    if (mst_error_count() == errors || mst_error()->code != status)
+        return MST_FAIL(status, "map: the function failed on row %lld", (long long)row);
     return mst_error_prefix("map of row %lld", (long long)row);
 }
 

@@ -181,10 +181,13 @@ static void differentiate(mst_value target, mst_value gradient, const mst_value 
     mst_graph *graph = mst_value_graph(target);
     if (mst_value_is_none(target) || mst_value_is_none(gradient)) return; /* their error is on the graph */
     if (is_wrong(graph, target, gradient, src, num_src)) return;
+    const mst_claim claim = mst_graph_claim(graph); /* its nodes are marked on the way */
+    if (!claim) return;
     walk w = {.graph = graph};
     mst_with_name (graph, "gradients") {
         if (run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
     }
+    mst_graph_yield(graph, claim);
     mst_arena_free(&w.memory);
     free(w.steps);
 }

@@ -104,7 +104,7 @@ static void message_of_a_map_is_the_same_for_each_row(void **state) {
     leave_an_old_error();
     for (int i = 0; i < 2; i++) {
         assert_int_equal(mst_batch_copy(batch, 0, 0, 1, &value), MST_NOT_FOUND);
-        assert_string_equal(mst_error()->message, "map of row 0: not found, without a message");
+        assert_string_equal(mst_error()->message, "map: the function failed on row 0");
     }
     mst_iterator_destroy(it);
     mst_dataset_release(mapped);
