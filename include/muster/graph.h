@@ -154,7 +154,7 @@ MST_API int mst_collection(const mst_graph *graph, const char *collection, const
 
 /** OUT[i] = d(sum of TARGET) / d(SRC[i]), with the shape and dtype of SRC[i], MST_NONE where TARGET does not
  *  depend on it. Nodes are added under the name scope "gradients", each on the device of the node it
- *  belongs to. Apply again for higher orders. */
+ *  belongs to. OUT may be SRC. Apply again for higher orders. */
 MST_API void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out);
 /** The same from a given gradient of TARGET (its shape and dtype). */
 MST_API void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src,

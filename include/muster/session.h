@@ -6,6 +6,9 @@
  *
  *  A run happens or does not: where anything fails in it, on any device, no variable has changed. Several threads may
  *  run one session at once: each run sees the variables as all runs before it left them.
+ *
+ *  A session and a store belong to the process that made them: after fork() the child has none of their threads, and
+ *  calls on them there fail with MST_INVALID. What the child makes itself works.
  */
 #ifndef MUSTER_SESSION_H
 #define MUSTER_SESSION_H
@@ -66,8 +69,9 @@ typedef struct mst_session_options {
 /** GRAPH must outlive the session; OPTIONS may be NULL. */
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
-/** Waits for its devices as long as the timeout says. A device that is stuck in an op keeps what it works with, which
- *  is freed when the op returns: GRAPH must stay until then. */
+/** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls
+ *  that begin meanwhile fail with MST_CANCELLED. A device that is stuck in an op keeps what it works with, which is freed
+ *  when the op returns: GRAPH must stay until then. In a child process, see below, does nothing. */
 MST_API void mst_session_destroy(mst_session *session);
 
 /** The store of its variables; the session's reference. */

@@ -59,7 +59,7 @@ inline mst_shape mst_shape_of_(T... dim) {
 #endif
 #define MST_SCALAR mst_shape_make(0, NULL)
 
-/** Product of the dimensions: 1 for a scalar, -1 where one is not known. */
+/** Product of the dimensions: 1 for a scalar, -1 where one is not known, INT64_MAX where it is larger than that. */
 MST_API int64_t mst_shape_count(mst_shape shape);
 MST_API bool mst_shape_equal(mst_shape a, mst_shape b);
 /** "[100, 784]", unknown dimensions as "?". Writes at most SIZE bytes and returns TEXT. */
@@ -90,7 +90,8 @@ MST_API void *mst_tensor_data(const mst_tensor *tensor);
 MST_API int mst_tensor_references(const mst_tensor *tensor);
 /** Element I (flat) as double; bool gives 0 or 1. */
 MST_API double mst_tensor_get(const mst_tensor *tensor, int64_t i);
-/** Sets element I (flat) from a double, rounded to the dtype. */
+/** Sets element I (flat) from a double, converted as mst_cast does it: to a float the nearest, to an integer cut
+ * towards 0 and to the least and greatest that the dtype holds (NaN gives 0), to bool value != 0. */
 MST_API void mst_tensor_set(mst_tensor *tensor, int64_t i, double value);
 
 #ifdef __cplusplus

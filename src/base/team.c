@@ -83,6 +83,7 @@ static bool take(block *b, uint32_t job, uint32_t *run) {
 
 /* The runs that it did. */
 static uint64_t share(mst_team *team, uint32_t job, int number) {
+    const uint64_t errors = mst_error_count();
     uint64_t done = 0;
     uint32_t run;
     for (int i = 0; i < team->size; i++) {
@@ -90,7 +91,7 @@ static uint64_t share(mst_team *team, uint32_t job, int number) {
         while (take(b, job, &run)) {
             const int64_t begin = run * b->grain, rest = b->n - begin;
             mst_status status = b->body(b->context, begin, begin + (rest < b->grain ? rest : b->grain), number);
-            if (status) keep_failure(team, run, status);
+            if (status) keep_failure(team, run, mst_error_complete(status, errors));
             done++;
         }
     }

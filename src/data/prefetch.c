@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/process.h"
 #include "data/row_fetch.h"
 #include "tensor/buffer.h"
 
@@ -31,6 +32,7 @@ typedef struct prefetch_cursor {
     slot *slots;
     pthread_t thread;
     bool has_thread;
+    uint64_t process; /* in which it was started */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int64_t first;  /* slot that is emptied next */
@@ -88,6 +90,7 @@ static mst_status start_thread(prefetch_cursor *c) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) return MST_FAIL(MST_UNAVAILABLE, "prefetch: cannot start a thread: %s", strerror(error));
     c->has_thread = true;
+    c->process = mst_process_number();
     return MST_OK;
 }
 
@@ -104,8 +107,13 @@ static void resume_thread(prefetch_cursor *c) {
     pthread_mutex_unlock(&c->lock);
 }
 
+static mst_status check_process(const prefetch_cursor *c) {
+    return c->has_thread ? mst_process_check(c->process, "iterator with prefetch") : MST_OK;
+}
+
 static mst_status start(mst_cursor *cursor, int64_t epoch) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
+    MST_TRY(check_process(c));
     pause_thread(c);
     mst_status status = cursor->upstream->type->start(cursor->upstream, epoch);
     c->first = c->filled = 0;
@@ -126,6 +134,7 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     mst_status status = MST_OK;
     *element = (mst_element){0};
+    MST_TRY(check_process(c));
     pthread_mutex_lock(&c->lock);
     if (c->looked_at) drop(c, 1);
     pthread_cond_broadcast(&c->changed);
@@ -144,6 +153,7 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
 static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     mst_status status = MST_OK;
+    MST_TRY(check_process(c));
     pause_thread(c);
     if (c->looked_at) drop(c, 1);
     c->looked_at = false;
@@ -158,8 +168,10 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return status;
 }
 
-static void destroy(mst_cursor *cursor) {
-    prefetch_cursor *c = (prefetch_cursor *)cursor;
+/* In a child process the thread is not there, and what it held or waited for is never let go: destroying it would wait.
+ */
+static void end_thread(prefetch_cursor *c) {
+    if (c->has_thread && c->process != mst_process_number()) return;
     if (c->has_thread) {
         pthread_mutex_lock(&c->lock);
         c->quit = true;
@@ -167,6 +179,13 @@ static void destroy(mst_cursor *cursor) {
         pthread_mutex_unlock(&c->lock);
         pthread_join(c->thread, NULL);
     }
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+}
+
+static void destroy(mst_cursor *cursor) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    end_thread(c);
     for (int64_t i = 0; c->slots && i < c->num_slots; i++) {
         for (int j = 0; c->slots[i].component && j < cursor->dataset->num_components; j++)
             mst_buffer_free(c->slots[i].component[j]);
@@ -174,8 +193,6 @@ static void destroy(mst_cursor *cursor) {
     }
     free(c->slots);
     mst_row_fetch_destroy(c->fetch);
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
 }
 
 static const mst_cursor_type cursor_type = {.start = start, .batch = batch, .skip = skip, .destroy = destroy};

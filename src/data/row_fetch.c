@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failure.h"
 #include "data/prefetch.h"
 #include "op/share.h"
 
@@ -195,8 +196,9 @@ static mst_array row_array(const mst_dataset *dataset, int i, const void *data) 
 }
 
 /* The function is the user's: it may not have recorded an error of its own. */
-static mst_status map_failed(mst_status status, int64_t row) {
-    if (mst_error()->code != status) return MST_FAIL(status, "map: the function failed on row %lld", (long long)row);
+static mst_status map_failed(mst_status status, uint64_t errors, int64_t row) {
+    if (mst_error_count() == errors || mst_error()->code != status)
+        return MST_FAIL(status, "map: the function failed on row %lld", (long long)row);
     return mst_error_prefix("map of row %lld", (long long)row);
 }
 
@@ -223,8 +225,9 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
             s->out[c] = row_array(dataset, c, free_memory);
             free_memory += align(mst_dataset_row_bytes(dataset, c));
         }
+        const uint64_t errors = mst_error_count();
         mst_status status = stage->map(s->in, s->out, stage->context);
-        if (status) return map_failed(status, row_number(element, i));
+        if (status) return map_failed(status, errors, row_number(element, i));
         mst_array *out = s->out;
         s->out = s->in;
         s->in = out;

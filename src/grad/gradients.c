@@ -5,6 +5,7 @@
  * oldest, which is a reverse order of execution; each hands the gradients of its outputs to its sources, where they
  * meet in an add_n, in the order of the nodes that made them, so that the sum is the same every time. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/argument.h"
 #include "graph/graph.h"
@@ -176,26 +177,47 @@ static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, con
     return wrong;
 }
 
-void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src, mst_value *out) {
-    if ((num_src > 0 && MST_IS_NULL(src)) || (num_src > 0 && MST_IS_NULL(out))) return;
-    for (int i = 0; i < num_src; i++) out[i] = MST_NONE;
+static void differentiate(mst_value target, mst_value gradient, const mst_value *src, int num_src, mst_value *out) {
     mst_graph *graph = mst_value_graph(target);
-    for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
-    if (!target.node || !gradient.node) {
-        mst_value_fail(graph, MST_INVALID, "gradients: the %s is no value", target.node ? "gradient" : "target");
-        return;
-    }
     if (mst_value_is_none(target) || mst_value_is_none(gradient)) return; /* their error is on the graph */
     if (is_wrong(graph, target, gradient, src, num_src)) return;
+    const mst_claim claim = mst_graph_claim(graph); /* its nodes are marked on the way */
+    if (!claim) return;
     walk w = {.graph = graph};
     mst_with_name (graph, "gradients") {
         if (run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
     }
+    mst_graph_yield(graph, claim);
     mst_arena_free(&w.memory);
     free(w.steps);
 }
 
+/* What is wrong before anything is known of the values; on the graph where there is one. */
+static bool is_missing(mst_value target, mst_value gradient, const mst_value *src, int num_src) {
+    mst_graph *graph = mst_value_graph(target.node ? target : gradient);
+    for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
+    if (num_src < 0)
+        mst_value_fail(graph, MST_INVALID, "gradients: %d sources, must be 0 or more", num_src);
+    else if (!target.node || !gradient.node)
+        mst_value_fail(graph, MST_INVALID, "gradients: the %s is no value", target.node ? "gradient" : "target");
+    return num_src < 0 || !target.node || !gradient.node;
+}
+
+void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src, mst_value *out) {
+    if (num_src > 0 && (MST_IS_NULL(src) || MST_IS_NULL(out))) return;
+    const bool missing = is_missing(target, gradient, src, num_src);
+    if (num_src < 1) return;
+    mst_value *copy = malloc((size_t)num_src * sizeof *copy); /* OUT may be SRC */
+    if (copy) memcpy(copy, src, (size_t)num_src * sizeof *copy);
+    for (int i = 0; i < num_src; i++) out[i] = MST_NONE;
+    if (!copy)
+        mst_value_fail(mst_value_graph(target), MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    else if (!missing)
+        differentiate(target, gradient, copy, num_src, out);
+    free(copy);
+}
+
 void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out) {
-    if ((num_src > 0 && MST_IS_NULL(src)) || (num_src > 0 && MST_IS_NULL(out))) return;
-    mst_gradients_from(target, mst_value_is_none(target) ? target : mst_ones_like(target), src, num_src, out);
+    if (num_src > 0 && (MST_IS_NULL(src) || MST_IS_NULL(out))) return;
+    mst_gradients_from(target, target.node ? mst_ones_like(target) : target, src, num_src, out);
 }

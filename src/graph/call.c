@@ -128,11 +128,12 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     for (int i = 0; i < num_src; i++)
         if (src[i].node && src[i].node->id < 0) return mst_graph_error_value(src[i].node->graph);
     mst_node *node = NULL;
-    if (mst_op_check(op) || build(graph, op, name, num_src, src, options, &node)) {
-        mst_graph_stick(graph);
-        return mst_graph_error_value(graph);
-    }
-    return (mst_value){.node = node};
+    const mst_claim claim = mst_graph_claim(graph);
+    if (!claim) return mst_graph_error_value(graph);
+    const bool failed = mst_op_check(op) || build(graph, op, name, num_src, src, options, &node);
+    if (failed) mst_graph_stick(graph);
+    mst_graph_yield(graph, claim);
+    return failed ? mst_graph_error_value(graph) : (mst_value){.node = node};
 }
 
 mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options) {

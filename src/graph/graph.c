@@ -31,15 +31,38 @@ void mst_graph_destroy(mst_graph *graph) {
     free(graph);
 }
 
+/* ---- one thread at a time ---- */
+
+static mst_status contended(void) {
+    return MST_FAIL(MST_INVALID, "graph: two threads have built it at once: let one build it, or one after the other");
+}
+
+mst_claim mst_graph_claim(mst_graph *graph) {
+    static _Thread_local char self; /* its address is the thread */
+    const void *owner = NULL;
+    if (atomic_compare_exchange_strong(&graph->owner, &owner, &self)) return MST_CLAIM_OUTER;
+    if (owner == &self) return MST_CLAIM_NESTED;
+    atomic_store(&graph->contended, true);
+    contended();
+    return MST_CLAIM_REFUSED;
+}
+
+void mst_graph_yield(mst_graph *graph, mst_claim claim) {
+    if (claim == MST_CLAIM_OUTER) atomic_store(&graph->owner, NULL);
+}
+
+/* ---- errors ---- */
+
 mst_status mst_graph_check(const mst_graph *graph) {
     if (MST_IS_NULL(graph)) return MST_INVALID;
+    if (atomic_load(&graph->contended)) return contended();
     if (!graph->error) return MST_OK;
     const mst_error_info *e = &graph->error_info;
     mst_error_set(e->code, e->file, e->line, "%s", e->message);
     return mst_error_at(e->node, e->device);
 }
 
-void mst_graph_stick(mst_graph *graph) {
+static void stick(mst_graph *graph) {
     if (graph->error) return;
     const mst_error_info *e = mst_error();
     const char *message = mst_arena_string(&graph->arena, e->message);
@@ -49,6 +72,12 @@ void mst_graph_stick(mst_graph *graph) {
     graph->error_info.message = message ? message : "out of memory";
     graph->error_info.node = node ? node : "";
     graph->error_info.device = graph->error_info.task = "";
+}
+
+void mst_graph_stick(mst_graph *graph) {
+    const mst_claim claim = mst_graph_claim(graph);
+    if (claim) stick(graph);
+    mst_graph_yield(graph, claim);
 }
 
 mst_value mst_graph_error_value(mst_graph *graph) {
@@ -135,15 +164,18 @@ mst_value mst_rename(mst_value value, const char *name) {
     if (mst_value_is_none(value)) return value;
     mst_graph *graph = value.node->graph;
     if (MST_IS_NULL_IN(graph, name)) return mst_graph_error_value(graph);
+    const mst_claim claim = mst_graph_claim(graph);
+    if (!claim) return mst_graph_error_value(graph);
     /* as if it had been made with that name: TensorFlow's next add is "add" again */
     const char *unique = NULL;
     if (!mst_graph_release_name(graph, value.node->name)) unique = mst_graph_unique_name(graph, name);
-    if (!unique || mst_names_set(&graph->names, unique, value.node->id)) {
+    const bool done = unique && !mst_names_set(&graph->names, unique, value.node->id);
+    if (done)
+        value.node->name = unique;
+    else
         mst_graph_stick(graph);
-        return mst_graph_error_value(graph);
-    }
-    value.node->name = unique;
-    return value;
+    mst_graph_yield(graph, claim);
+    return done ? value : mst_graph_error_value(graph);
 }
 
 const char *mst_node_name(const mst_node *node) {
@@ -206,7 +238,9 @@ static mst_status collect(mst_graph *graph, const char *name, mst_value value) {
 void mst_collect(mst_graph *graph, const char *collection, mst_value value) {
     if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, collection)) return;
     if (mst_value_is_none(value)) return; /* its error is on the graph already */
-    if (collect(graph, collection, value)) mst_graph_stick(graph);
+    const mst_claim claim = mst_graph_claim(graph);
+    if (claim && collect(graph, collection, value)) mst_graph_stick(graph);
+    mst_graph_yield(graph, claim);
 }
 
 int mst_collection(const mst_graph *graph, const char *collection, const char *scope, mst_value *out, int max) {

@@ -6,6 +6,8 @@
 #ifndef MUSTER_GRAPH_GRAPH_H
 #define MUSTER_GRAPH_GRAPH_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/argument.h"
 #include "muster/op.h"
@@ -57,6 +59,8 @@ typedef struct mst_collection_list {
 
 struct mst_graph {
     mst_arena arena;
+    const void *_Atomic owner; /**< the thread that changes it now */
+    atomic_bool contended;     /**< two threads have changed it at once: it is not to be used */
     uint64_t seed;
     mst_node error_node; /**< source of all error values */
     mst_node **node;
@@ -90,6 +94,13 @@ typedef struct mst_node_parts {
 } mst_node_parts;
 /** Adds a node, whatever scopes are open: checks the number of sources and the options, and runs inference. */
 MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out);
+/** The right to change a graph, which one thread has at a time; the functions that change it claim it as they begin,
+ * and yield it at their end. One that is called by another inside has it already. */
+typedef enum mst_claim { MST_CLAIM_REFUSED = 0, MST_CLAIM_OUTER, MST_CLAIM_NESTED } mst_claim;
+/** Refused where another thread has it: then that is the calling thread's error, and the graph's for good. */
+mst_claim mst_graph_claim(mst_graph *graph);
+void mst_graph_yield(mst_graph *graph, mst_claim claim);
+
 /** Keeps the calling thread's error as the graph's first. */
 void mst_graph_stick(mst_graph *graph);
 /** MST_IS_NULL in a function that adds to GRAPH: the error is kept there too. */

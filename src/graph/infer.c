@@ -144,14 +144,11 @@ static mst_status check_sizes(mst_infer *c) {
     for (int i = 0; i < c->num_dst; i++) {
         const mst_shape *shape = &c->dst[i].shape;
         int64_t bytes = 16; /* an element is smaller */
-        bool empty = false, large = false;
-        for (int k = 0; k < shape->ndim; k++) {
-            empty |= shape->dim[k] == 0;
+        bool large = false;
+        for (int k = 0; k < shape->ndim; k++) /* strides are products also where another dimension is 0 */
             large |= shape->dim[k] > 0 && __builtin_mul_overflow(bytes, shape->dim[k], &bytes);
-        }
         char text[MST_SHAPE_TEXT];
-        if (large && !empty)
-            return mst_infer_fail(c, "too many elements in %s", mst_shape_print(*shape, text, sizeof text));
+        if (large) return mst_infer_fail(c, "too many elements in %s", mst_shape_print(*shape, text, sizeof text));
     }
     return MST_OK;
 }

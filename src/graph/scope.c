@@ -17,13 +17,19 @@ static int push(mst_graph *graph, mst_scope_kind kind) {
     return 1;
 }
 
-static int pop(mst_graph *graph, mst_scope_kind kind) {
+static void pop_scope(mst_graph *graph, mst_scope_kind kind) {
     if (graph->num_scopes == 0 || graph->current.kind != kind) {
         MST_FAIL(MST_INVALID, "scopes: a pop without its push; leave mst_with_... blocks by their end only");
         mst_graph_stick(graph);
-        return 0;
+        return;
     }
     graph->current = graph->scope[--graph->num_scopes];
+}
+
+static int pop(mst_graph *graph, mst_scope_kind kind) {
+    const mst_claim claim = mst_graph_claim(graph);
+    if (claim) pop_scope(graph, kind);
+    mst_graph_yield(graph, claim);
     return 0;
 }
 
@@ -107,8 +113,7 @@ mst_status mst_graph_release_name(mst_graph *graph, const char *name) {
     return mst_names_set(&graph->suffixes, key, suffix - 1);
 }
 
-int mst_name_scope_push(mst_graph *graph, const char *name) {
-    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, name)) return 0;
+static int open_name(mst_graph *graph, const char *name) {
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name));
     if (!prefix) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_NAME)) return 0;
@@ -116,18 +121,33 @@ int mst_name_scope_push(mst_graph *graph, const char *name) {
     return 1;
 }
 
+int mst_name_scope_push(mst_graph *graph, const char *name) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, name)) return 0;
+    const mst_claim claim = mst_graph_claim(graph);
+    const int open = claim ? open_name(graph, name) : 0;
+    mst_graph_yield(graph, claim);
+    return open;
+}
+
 int mst_name_scope_pop(mst_graph *graph) {
     if (MST_IS_NULL(graph)) return 0;
     return pop(graph, MST_SCOPE_NAME);
 }
 
-int mst_name_scope_enter(mst_graph *graph, const char *prefix) {
-    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, prefix)) return 0;
+static int enter_name(mst_graph *graph, const char *prefix) {
     if (!push(graph, MST_SCOPE_NAME)) return 0;
     const char *copy = *prefix ? prefix_of(graph, prefix) : "";
     if (!copy) mst_graph_stick(graph);
     if (copy) graph->current.name_prefix = copy;
     return 1;
+}
+
+int mst_name_scope_enter(mst_graph *graph, const char *prefix) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, prefix)) return 0;
+    const mst_claim claim = mst_graph_claim(graph);
+    const int open = claim ? enter_name(graph, prefix) : 0;
+    mst_graph_yield(graph, claim);
+    return open;
 }
 
 const char *mst_name_scope(const mst_graph *graph) {
@@ -151,8 +171,7 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
     return merged;
 }
 
-int mst_device_push(mst_graph *graph, const char *device) {
-    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, device)) return 0;
+static int open_device(mst_graph *graph, const char *device) {
     const char *merged = mst_graph_merge_device(graph, graph->current.device, device);
     if (!merged) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_DEVICE)) return 0;
@@ -160,13 +179,20 @@ int mst_device_push(mst_graph *graph, const char *device) {
     return 1;
 }
 
+int mst_device_push(mst_graph *graph, const char *device) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, device)) return 0;
+    const mst_claim claim = mst_graph_claim(graph);
+    const int open = claim ? open_device(graph, device) : 0;
+    mst_graph_yield(graph, claim);
+    return open;
+}
+
 int mst_device_pop(mst_graph *graph) {
     if (MST_IS_NULL(graph)) return 0;
     return pop(graph, MST_SCOPE_DEVICE);
 }
 
-int mst_control_push(mst_graph *graph, mst_value value) {
-    if (MST_IS_NULL(graph)) return 0;
+static int open_control(mst_graph *graph, mst_value value) {
     if (!push(graph, MST_SCOPE_CONTROL)) return 0;
     if (mst_value_is_none(value)) return 1;
     if (mst_grow(&graph->control, sizeof *graph->control, graph->current.num_control + 1, &graph->control_capacity)) {
@@ -175,6 +201,14 @@ int mst_control_push(mst_graph *graph, mst_value value) {
     }
     graph->control[graph->current.num_control++] = value.node;
     return 1;
+}
+
+int mst_control_push(mst_graph *graph, mst_value value) {
+    if (MST_IS_NULL(graph)) return 0;
+    const mst_claim claim = mst_graph_claim(graph);
+    const int open = claim ? open_control(graph, value) : 0;
+    mst_graph_yield(graph, claim);
+    return open;
 }
 
 void mst_control_clear(mst_graph *graph) {
@@ -191,8 +225,7 @@ int mst_control_pop(mst_graph *graph) {
     return pop(graph, MST_SCOPE_CONTROL);
 }
 
-int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse) {
-    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, name)) return 0;
+static int open_variables(mst_graph *graph, const char *name, mst_reuse reuse) {
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name)), *variables = NULL;
     if (prefix && !(variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name)))
         variables = no_memory();
@@ -202,6 +235,14 @@ int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse)
     if (variables) graph->current.variable_prefix = variables;
     if (reuse != MST_REUSE_INHERIT) graph->current.reuse = reuse;
     return 1;
+}
+
+int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, name)) return 0;
+    const mst_claim claim = mst_graph_claim(graph);
+    const int open = claim ? open_variables(graph, name, reuse) : 0;
+    mst_graph_yield(graph, claim);
+    return open;
 }
 
 int mst_variable_scope_pop(mst_graph *graph) {

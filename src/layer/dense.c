@@ -11,7 +11,9 @@ mst_value mst_flat(mst_value x) {
         if (shape.dim[i] < 0)
             return mst_value_fail(mst_value_graph(x), MST_INVALID, "flatten '%s': only the first dimension may be open",
                                   mst_value_name(x));
-        features *= shape.dim[i];
+        if (__builtin_mul_overflow(features, shape.dim[i], &features))
+            return mst_value_fail(mst_value_graph(x), MST_INVALID, "flatten '%s': too many elements",
+                                  mst_value_name(x));
     }
     return mst_reshape(x, MST_SHAPE(-1, features));
 }

@@ -48,7 +48,10 @@ static mst_status infer(mst_infer *c) {
     int64_t *sum = &c->dst[0].shape.dim[axis];
     for (int i = 1; i < c->num_src && *sum >= 0; i++) {
         int64_t dim = c->src[i].shape.dim[axis];
-        *sum = dim < 0 ? -1 : *sum + dim;
+        if (dim < 0)
+            *sum = -1;
+        else if (__builtin_add_overflow(*sum, dim, sum))
+            return mst_infer_fail(c, "too many elements along axis %d", axis);
     }
     return MST_OK;
 }

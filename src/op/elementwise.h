@@ -17,6 +17,7 @@
 #include <math.h>
 #include <tgmath.h>
 
+#include "base/saturate.h"
 #include "base/simd.h"
 #include "base/simd_math.h"
 #include "muster/op.h"
@@ -38,24 +39,6 @@ MST_CHECKED mst_status mst_infer_alike(mst_infer *c);
 /** NUMBER as a scalar of LIKE's dtype. */
 static inline mst_value mst_number(mst_value like, double number) {
     return mst_scalar(mst_value_graph(like), mst_value_spec(like).dtype, number);
-}
-
-/* ---- conversion ----------------------------------------------------------------------------------- */
-
-/** The nearest integer towards zero that the type holds; 0 for NaN. */
-static inline int32_t mst_saturate_i32(double x) {
-    if (isnan(x)) return 0;
-    return x <= -0x1p31 ? INT32_MIN : x >= 0x1p31 ? INT32_MAX : (int32_t)x;
-}
-
-static inline int64_t mst_saturate_i64(double x) {
-    if (isnan(x)) return 0;
-    return x <= -0x1p63 ? INT64_MIN : x >= 0x1p63 ? INT64_MAX : (int64_t)x;
-}
-
-static inline uint8_t mst_saturate_u8(double x) {
-    if (isnan(x)) return 0;
-    return x <= 0 ? 0 : x >= 255 ? UINT8_MAX : (uint8_t)x;
 }
 
 /* ---- rows of broadcast arrays --------------------------------------------------------------------- */

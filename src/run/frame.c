@@ -106,9 +106,9 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
     filling f = {.from = &frame->feeds[node->port],
                  .spec = {.dtype = array.dtype, .shape = array.shape},
                  .dst = host ? array.data : staging};
-    mst_status status = fill_all(&f, team);
+    const uint64_t errors = mst_error_count();
+    mst_status status = mst_error_complete(fill_all(&f, team), errors);
     if (status) {
-        if (mst_error()->code != status) MST_FAIL(status, "%s, without a message", mst_status_name(status));
         mst_error_prefix("feeding '%s'", node->name);
         return status;
     }
@@ -140,6 +140,16 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
 }
 
+/* An op of the user may fail without a message; *ERRORS is how many there were before it ran. */
+static void complete(const mst_frame *frame, mst_status status, int32_t n, uint64_t *errors) {
+    if (n >= 0 && mst_error_count() == *errors) {
+        const mst_plan_node *node = &frame->plan->node[n];
+        MST_FAIL(status, "%s '%s' failed (%s) without a message", node->op->name, node->name, mst_status_name(status));
+    }
+    mst_error_complete(status, *errors);
+    *errors = mst_error_count();
+}
+
 /* Walks the program of DEVICE to its end or to the first failure: *NODE says where that was, *DERIVED whether it only
  * follows from the failure of another device. */
 static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *lines, int32_t *node, bool *derived) {
@@ -147,6 +157,7 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
     const mst_device *self = &frame->devices->device[device];
     const mst_backend *backend = self->type->backend;
     bool happens = false;
+    uint64_t errors = mst_error_count();
     for (int64_t i = 0; i < program->num_actions; i++) {
         const mst_action *action = &program->action[i];
         mst_status status = MST_OK;
@@ -171,6 +182,7 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
                 happens = true;
                 break;
         }
+        if (status) complete(frame, status, *node, &errors);
         /* a step that has failed is not worth finishing, but what is being written is written to the end */
         if (status && happens) mst_frame_fail(frame, status, *node, device, *derived);
         if (happens) continue;

@@ -6,6 +6,7 @@
 
 #include "base/argument.h"
 #include "base/clock.h"
+#include "base/process.h"
 #include "muster/ops.h"
 #include "tensor/buffer.h"
 #include "tensor/spec.h"
@@ -83,6 +84,7 @@ static mst_status create(mst_session *session) {
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
     if (!session->state_bytes || !session->constant_bytes)
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    if (o->store) MST_TRY(mst_process_check(o->store->process, "store"));
     if (o->store)
         session->store = mst_store_retain(o->store);
     else
@@ -102,6 +104,7 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     memset(session, 0, sizeof *session);
     if (options) session->options = *options;
     session->graph = graph;
+    session->process = mst_process_number();
     init_lock(session);
     mst_status status = create(session);
     if (status)
@@ -109,6 +112,33 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     else
         *out = session;
     return status;
+}
+
+/* ---- calls, and the end ---- */
+
+/* A call begins; leave() ends it. A session that is being destroyed waits for those that have begun. */
+static mst_status enter(mst_session *session) {
+    MST_TRY(mst_process_check(session->process, "session"));
+    atomic_fetch_add(&session->callers, 1);
+    if (!atomic_load(&session->closing)) return MST_OK;
+    atomic_fetch_sub(&session->callers, 1);
+    return MST_FAIL(MST_CANCELLED, "session: another thread is destroying it");
+}
+
+static void leave(mst_session *session) {
+    atomic_fetch_sub(&session->callers, 1);
+}
+
+/* False where a call does not end within the timeout of runs. */
+static bool wait_for_callers(mst_session *session) {
+    const struct timespec moment = {.tv_nsec = 200000};
+    const int64_t deadline = mst_clock_after(session->options.timeout);
+    atomic_store(&session->closing, true);
+    while (atomic_load(&session->callers)) {
+        if (mst_clock_now() >= deadline) return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
 }
 
 static void free_slot(mst_session *session, mst_slot *slot) {
@@ -144,9 +174,11 @@ static void free_session(void *owner) {
 }
 
 void mst_session_destroy(mst_session *session) {
-    if (session && session->executor)
+    /* in a child process there are no threads to end, and what they held is never given back */
+    if (!session || mst_process_check(session->process, "session") || !wait_for_callers(session)) return;
+    if (session->executor)
         mst_executor_destroy(session->executor, session->options.timeout, free_session, session);
-    else if (session)
+    else
         free_session(session);
 }
 
@@ -416,7 +448,12 @@ mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_
                            int num_fetches, mst_tensor **outputs) {
     if (MST_IS_NULL(session) || (num_feeds > 0 && MST_IS_NULL(feeds)) || (num_fetches > 0 && MST_IS_NULL(fetches)))
         return MST_INVALID;
-    return run(session, &(purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
+    if (num_feeds < 0 || num_fetches < 0)
+        return MST_FAIL(MST_INVALID, "run: %d feeds and %d fetches, must be 0 or more", num_feeds, num_fetches);
+    MST_TRY(enter(session));
+    const mst_status status = run(session, &(purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
+    leave(session);
+    return status;
 }
 
 /* ---- jobs ---- */
@@ -455,7 +492,9 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
     *out = NULL;
     if (!mst_is_variable(variable))
         return MST_FAIL(MST_INVALID, "get_variable: '%s' is no variable", mst_value_name(variable));
+    MST_TRY(enter(session));
     mst_status status = mst_store_get(session->store, variable_options(variable)->container, variable.node->name, out);
+    leave(session);
     if (status != MST_NOT_FOUND) return status;
     return MST_FAIL(MST_NOT_FOUND, "variable '%s' has no value yet: call mst_session_init_variables first",
                     variable.node->name);
@@ -474,8 +513,12 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
                         mst_shape_print(mst_tensor_shape(value), have, sizeof have));
     }
     MST_TRY(mst_graph_check(session->graph));
+    MST_TRY(enter(session));
     const mst_variable_options *o = variable_options(variable);
-    return mst_store_set(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value);
+    const mst_status status =
+        mst_store_set(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value);
+    leave(session);
+    return status;
 }
 
 /* Finds the assignments of first values to variables that have none; returns their number. */
@@ -491,8 +534,7 @@ static int find_bare(mst_session *session, int count, mst_value *out) {
     return wanted;
 }
 
-mst_status mst_session_init_variables(mst_session *session) {
-    if (MST_IS_NULL(session)) return MST_INVALID;
+static mst_status init_variables(mst_session *session) {
     const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
     mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
     if (!assigns) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
@@ -504,6 +546,14 @@ mst_status mst_session_init_variables(mst_session *session) {
         status = wanted ? run(session, &purpose, NULL, 0, assigns, wanted, NULL) : MST_OK;
     } while (purpose.overtaken);
     free(assigns);
+    return status;
+}
+
+mst_status mst_session_init_variables(mst_session *session) {
+    if (MST_IS_NULL(session)) return MST_INVALID;
+    MST_TRY(enter(session));
+    const mst_status status = init_variables(session);
+    leave(session);
     return status;
 }
 
@@ -539,8 +589,10 @@ int64_t mst_session_num_plans(const mst_session *session) {
 
 mst_plan_info mst_session_plan_info(mst_session *session) {
     if (MST_IS_NULL(session)) return (mst_plan_info){0};
+    if (enter(session)) return (mst_plan_info){0};
     pthread_mutex_lock(&session->lock);
     const mst_plan_info info = session->num_plans ? mst_plan_describe(session->plans[0]->plan) : (mst_plan_info){0};
     pthread_mutex_unlock(&session->lock);
+    leave(session);
     return info;
 }

@@ -81,6 +81,9 @@ typedef struct mst_used_copy {
 
 struct mst_session {
     mst_graph *graph;
+    uint64_t process;    /**< in which it was made */
+    _Atomic int callers; /**< calls under way, of all threads */
+    atomic_bool closing; /**< it is being destroyed: no call begins any more */
     mst_session_options options;
     mst_devices devices;
     mst_plan_host host;

@@ -6,6 +6,7 @@
 
 #include "base/argument.h"
 #include "base/clock.h"
+#include "base/process.h"
 #include "tensor/buffer.h"
 
 mst_status mst_store_create(mst_store **out) {
@@ -15,6 +16,7 @@ mst_status mst_store_create(mst_store **out) {
     if (!store) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
     memset(store, 0, sizeof *store);
     atomic_init(&store->references, 1);
+    store->process = mst_process_number();
     pthread_mutex_init(&store->lock, NULL);
     pthread_mutex_init(&store->order_lock, NULL);
     const mst_spec counter = {.dtype = MST_I64};
@@ -248,6 +250,7 @@ static int by_key(const void *a, const void *b) {
 
 mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count) {
     if (MST_IS_NULL(store) || MST_IS_NULL(out) || MST_IS_NULL(count)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
     *out = NULL;
     *count = 0;
     pthread_mutex_lock(&store->lock);

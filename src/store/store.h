@@ -54,6 +54,7 @@ enum { MST_STORE_TURNS = 64 };
 
 struct mst_store {
     _Atomic int references;
+    uint64_t process;     /**< in which it was made */
     pthread_mutex_t lock; /**< of the tables and the lists of copies */
     mst_arena arena;
     mst_names names; /**< "container\x1fname" -> index */

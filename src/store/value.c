@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/clock.h"
+#include "base/process.h"
 #include "store/store.h"
 
 struct mst_snapshot {
@@ -40,6 +41,7 @@ static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
 
 mst_status mst_store_get(mst_store *store, const char *container, const char *name, mst_tensor **out) {
     if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
     *out = NULL;
     mst_state *state = mst_store_find(store, container, name);
     if (!state) return MST_FAIL(MST_NOT_FOUND, "store: there is no '%s'", name);
@@ -101,6 +103,7 @@ static mst_spec spec_of(const mst_tensor *value) {
 mst_status mst_store_set(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                          const mst_tensor *value) {
     if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(value)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
     mst_state *state;
     mst_turn turn;
     const mst_spec spec = spec_of(value);
@@ -286,6 +289,7 @@ static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
 
 mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out) {
     if (MST_IS_NULL(store) || MST_IS_NULL(out)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
     *out = NULL;
     mst_snapshot *snapshot;
     mst_turn turn;
@@ -325,6 +329,7 @@ static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, ms
 
 mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
     if (MST_IS_NULL(store) || MST_IS_NULL(snapshot)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
     mst_turn turn;
     mst_state **states = calloc((size_t)snapshot->count + 1, sizeof *states);
     mst_status status = states ? find_states(store, snapshot, states)

@@ -109,6 +109,9 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
                                        .averages = u->optimizer->ema_decay > 0,
                                        .masters = mst_value_spec(u->variables[0]).dtype == MST_BF16};
     char name[96];
+    if ((int64_t)u->num_variables * mst_apply_per_variable(&options) > INT32_MAX - MST_APPLY_FIRST)
+        return mst_value_fail(u->graph, MST_INVALID, "update: %d variables over %d shards are too many for one update",
+                              u->num_variables, u->num_shards);
     mst_value *src = malloc((size_t)mst_apply_source(&options, u->num_variables) * sizeof *src);
     if (!src) return mst_value_fail(u->graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
     int n = MST_APPLY_FIRST;

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/bf16.h"
+#include "base/saturate.h"
 #include "muster/tensor.h"
 #include "tensor/buffer.h"
 #include "tensor/spec.h"
@@ -30,13 +31,12 @@ mst_status mst_tensor_check(mst_dtype dtype, mst_shape shape, int64_t *count) {
         if (shape.dim[i] < 0)
             return MST_FAIL(MST_INVALID, "tensor: shape %s has a negative dimension",
                             mst_shape_print(shape, text, sizeof text));
-        if (shape.dim[i] == 0) empty = true;
-        overflow |= __builtin_mul_overflow(elements, shape.dim[i], &elements);
+        if (shape.dim[i] == 0) empty = true; /* the others must fit all the same: strides are their products */
+        overflow |= shape.dim[i] > 0 && __builtin_mul_overflow(elements, shape.dim[i], &elements);
     }
-    if (empty) elements = 0;
-    if (!empty && (overflow || elements > INT64_MAX / 16))
+    if (overflow || elements > INT64_MAX / 16)
         return MST_FAIL(MST_OUT_OF_MEMORY, "tensor: shape %s is too large", mst_shape_print(shape, text, sizeof text));
-    *count = elements;
+    *count = empty ? 0 : elements;
     return MST_OK;
 }
 
@@ -142,9 +142,9 @@ void mst_tensor_set(mst_tensor *tensor, int64_t i, double value) {
     switch (tensor->dtype) {
         case MST_F32: ((float *)tensor->data)[i] = (float)value; break;
         case MST_F64: ((double *)tensor->data)[i] = value; break;
-        case MST_I32: ((int32_t *)tensor->data)[i] = (int32_t)value; break;
-        case MST_I64: ((int64_t *)tensor->data)[i] = (int64_t)value; break;
-        case MST_U8: ((uint8_t *)tensor->data)[i] = (uint8_t)value; break;
+        case MST_I32: ((int32_t *)tensor->data)[i] = mst_saturate_i32(value); break;
+        case MST_I64: ((int64_t *)tensor->data)[i] = mst_saturate_i64(value); break;
+        case MST_U8: ((uint8_t *)tensor->data)[i] = mst_saturate_u8(value); break;
         case MST_BOOL: ((uint8_t *)tensor->data)[i] = value != 0; break;
         case MST_BF16: ((uint16_t *)tensor->data)[i] = mst_bf16_of((float)value); break;
         default: break;

@@ -50,7 +50,8 @@ static mst_status call(fit *f, size_t offset) {
     for (int i = 0; i < f->num_callbacks; i++) {
         hook function;
         memcpy(&function, (const char *)&f->callbacks[i] + offset, sizeof function);
-        if (function) MST_TRY(function(f->callbacks[i].context, &f->state));
+        const uint64_t errors = mst_error_count();
+        if (function) MST_TRY(mst_error_complete(function(f->callbacks[i].context, &f->state), errors));
     }
     return f->state.learning_rate == learning_rate ? MST_OK : set_learning_rate(f);
 }
@@ -198,8 +199,9 @@ static mst_status end_training(fit *f, mst_status status) {
     mst_failure_keep(&first, status);
     for (int i = 0; i < f->num_callbacks; i++) {
         const mst_callback *callback = &f->callbacks[i];
+        const uint64_t errors = mst_error_count();
         mst_status ended = callback->train_end ? callback->train_end(callback->context, &f->state) : MST_OK;
-        if (ended && !first.code) mst_failure_keep(&first, ended);
+        if (ended && !first.code) mst_failure_keep(&first, mst_error_complete(ended, errors));
     }
     return mst_failure_restore(&first);
 }

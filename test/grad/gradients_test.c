@@ -307,6 +307,38 @@ static void gradients_by_values_of_another_graph_or_from_another_shape_are_refus
     mst_graph_destroy(g);
 }
 
+static void gradients_may_take_the_place_of_the_sources(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    const double two = 2, three = 3;
+    mst_value x[2] = {mst_values(g, MST_F32, MST_SCALAR, &two), mst_values(g, MST_F32, MST_SCALAR, &three)};
+    mst_gradients(mst_mul(x[0], x[1]), x, 2, x);
+    mst_session *s = engine_session(g, NULL);
+    assert_true(engine_number(s, x[0]) == 3);
+    assert_true(engine_number(s, x[1]) == 2);
+    engine_end(g, s);
+}
+
+static void target_that_is_no_value_is_an_error_of_the_graph(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(2)), out = x;
+    mst_gradients(MST_NONE, &x, 1, &out);
+    assert_true(mst_value_is_none(out));
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "gradients: the target is no value");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    x = engine_input(g, "x", MST_SHAPE(2));
+    mst_gradients_from(x, MST_NONE, &x, 1, &out);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "gradients: the gradient is no value");
+    mst_graph_destroy(g);
+    g = engine_graph();
+    x = engine_input(g, "x", MST_SHAPE(2));
+    mst_gradients(x, &x, -1, &out);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "gradients: -1 sources");
+    mst_graph_destroy(g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_of_a_network_is_that_of_differences),
@@ -325,6 +357,8 @@ int main(void) {
         cmocka_unit_test(batch_that_is_not_known_while_building_may_have_any_size),
         cmocka_unit_test(target_must_be_a_float),
         cmocka_unit_test(gradient_nodes_are_on_the_devices_of_theirs_under_a_scope_of_their_own),
+        cmocka_unit_test(gradients_may_take_the_place_of_the_sources),
+        cmocka_unit_test(target_that_is_no_value_is_an_error_of_the_graph),
         cmocka_unit_test(gradients_by_values_of_another_graph_or_from_another_shape_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
