@@ -9,8 +9,8 @@ static mst_line inside, let_go;
 static mst_session *session;
 static mst_value x, y;
 
-static mst_status fill_slowly(void *context, const mst_spec *spec, void *dst) {
-    (void)context, (void)spec;
+static mst_status fill_slowly(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
+    (void)context, (void)spec, (void)first_row;
     *(float *)dst = 3;
     mst_line_advance(&inside, 1);
     mst_line_wait(&let_go, 1, mst_clock_after(60), false);

@@ -63,8 +63,8 @@ static void threads_of_a_device_give_the_same(void **state) {
     engine_end(g, s);
 }
 
-static mst_status fill(void *context, const mst_spec *spec, void *dst) {
-    (void)context, (void)spec, (void)dst;
+static mst_status fill(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
+    (void)context, (void)spec, (void)first_row, (void)dst;
     return MST_NOT_FOUND;
 }
 
