@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 
 mst_axes mst_axes_make(int count, const int *axis) {
-    if (count > 0 && MST_IS_NULL(axis)) return (mst_axes){0};
+    if (count > 0 && MST_IS_NULL(axis)) return (mst_axes){.count = 0};
     mst_axes axes = {.count = count};
     for (int i = 0; i < count && i < MST_MAX_NDIM; i++) axes.axis[i] = axis[i];
     return axes;

@@ -1,6 +1,6 @@
 /* argmax and argmin on the threads of a device. A place does not depend on how the search is cut: the first of the best
  * of segments, taken in their order, is the first of all. */
-#include "op/arg.h"
+#include "op/reduce/arg.h"
 
 #include "op/share.h"
 

@@ -1,5 +1,5 @@
 /* Reductions on the threads of a device. */
-#include "op/reduce.h"
+#include "op/reduce/reduce.h"
 
 #include "op/share.h"
 

@@ -1,5 +1,5 @@
 /* Moving elements on the threads of a device. */
-#include "op/strided.h"
+#include "op/shape/strided.h"
 
 #include <string.h>
 

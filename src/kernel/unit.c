@@ -1,4 +1,4 @@
-#include "op/update.h"
+#include "op/state/update.h"
 
 int64_t mst_gradient_rows(int64_t rows, int64_t columns) {
     enum { GROUP = 8 }; /* rows that the loops of oneDNN take at once */

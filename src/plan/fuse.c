@@ -1,6 +1,6 @@
 /* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern; that node becomes the fused
  * one, so that it stays behind all of its sources. */
-#include "op/fused_matmul.h"
+#include "op/matrix/fused_matmul.h"
 #include "op/op.h"
 #include "plan/plan.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "muster/ops.h"
-#include "op/gather.h"
+#include "op/index/gather.h"
 #include "plan/update.h"
 
 extern const mst_op mst_op_add, mst_op_add_n, mst_op_gather_grad, mst_op_matmul;

@@ -3,8 +3,8 @@
  * that want the same constant in the same layout share it. */
 #include <string.h>
 
-#include "op/constant.h"
 #include "op/op.h"
+#include "op/state/constant.h"
 #include "plan/plan.h"
 
 static mst_status no_memory(void) {

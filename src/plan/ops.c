@@ -145,7 +145,7 @@ const mst_op mst_op_sum_leaves = {.name = "sum_leaves",
                                   .options_size = sizeof(mst_sum_leaves_options),
                                   .reference = share_leaves};
 
-/* ---- update: op/update.h; its kernel is kernel/cpu/update.c ---- */
+/* ---- update: op/state/update.h; its kernel is kernel/cpu/update.c ---- */
 
 static bool update_writes(const void *options, int num_src, int i) {
     const mst_update_options *o = options;

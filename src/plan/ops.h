@@ -2,7 +2,7 @@
 #ifndef MUSTER_PLAN_OPS_H
 #define MUSTER_PLAN_OPS_H
 
-#include "op/update.h"
+#include "op/state/update.h"
 
 /** piece: elements OFFSET and on of a value, as a vector of the output's length; a view. */
 typedef struct mst_piece_options {

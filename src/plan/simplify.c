@@ -5,7 +5,7 @@
 
 #include "base/denormal.h"
 #include "graph/graph.h"
-#include "op/constant.h"
+#include "op/state/constant.h"
 #include "plan/plan.h"
 #include "tensor/buffer.h"
 

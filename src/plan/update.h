@@ -2,7 +2,7 @@
 #ifndef MUSTER_PLAN_UPDATE_H
 #define MUSTER_PLAN_UPDATE_H
 
-#include "op/apply_gradients.h"
+#include "op/state/apply_gradients.h"
 #include "plan/distribute.h"
 #include "plan/ops.h"
 

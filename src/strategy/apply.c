@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "muster/store.h"
-#include "op/apply_gradients.h"
+#include "op/state/apply_gradients.h"
 #include "optimizer/rule.h"
 #include "store/store.h"
 #include "strategy/penalty.h"

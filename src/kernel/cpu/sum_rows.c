@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "kernel/kernel.h"
-#include "op/gather.h"
-#include "op/update.h"
+#include "op/index/gather.h"
+#include "op/state/update.h"
 #include "tensor/buffer.h"
 
 /* A row as it comes, and where it lies. */

@@ -1,9 +1,9 @@
-/* update: a device's part of an optimizer step, unit by unit (op/update.h).
+/* update: a device's part of an optimizer step, unit by unit (op/state/update.h).
  *
  * Units are shared out among the devices of the group by elements, and among the threads of a device by runs. In a
  * unit, gradients that are products or rows are made whole, in the thread's workspace; then everything else is done in
  * tiles that stay in the first-level cache, from the sum over shards to the copies of the new weight. */
-#include "op/update.h"
+#include "op/state/update.h"
 
 #include <stdlib.h>
 #include <string.h>

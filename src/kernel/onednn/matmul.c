@@ -11,9 +11,9 @@
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
-#include "op/fused_matmul.h"
+#include "op/matrix/fused_matmul.h"
 #include "op/op.h"
-#include "op/update.h"
+#include "op/state/update.h"
 
 typedef struct state {
     mst_product *product;

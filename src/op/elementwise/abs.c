@@ -1,0 +1,69 @@
+/** abs: dst = |src|
+ *
+ *  src  any shape, f32, f64, i32, i64 or u8
+ *  dst  like src; may alias it
+ *
+ *  The smallest integer has no opposite, and stays as it is.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_abs(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+/* 0 at 0 */
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_mul(c->ddst[0], mst_sign(c->src[0]));
+}
+
+MST_UNARY(f32, float, float, float, fabs(x))
+MST_UNARY(f64, double, double, double, fabs(x))
+MST_UNARY(i32, int32_t, int64_t, int32_t, x < 0 ? -x : x)
+MST_UNARY(i64, int64_t, int64_t, int64_t, x < 0 ? 0u - (uint64_t)x : (uint64_t)x)
+MST_UNARY(u8, uint8_t, uint8_t, uint8_t, x)
+MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
+     .expect = {(const double[]){2, 1, 1, 3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
+     .expect = {(const double[]){2, 1, 1, 3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
+     .expect = {(const double[]){2, 1, 1, 3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
+     .expect = {(const double[]){2, 1, 1, 3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p31, -5}}},
+     .expect = {(const double[]){-0x1p31, 5}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p63, -5}}},
+     .expect = {(const double[]){-0x1p63, 5}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 255}}},
+     .expect = {(const double[]){0, 1, 255}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){-INFINITY, NAN}, .no_grad = true}},
+     .expect = {(const double[]){INFINITY, NAN}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = 0.5, .high = 2}}},
+};
+
+const mst_op mst_op_abs = {
+    .name = "abs",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_abs(mst_value src) {
+    return mst_call(NULL, &mst_op_abs, 1, &src, NULL);
+}

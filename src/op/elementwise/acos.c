@@ -1,0 +1,46 @@
+/** acos: dst = arc cosine of src, in radians from 0 to pi
+ *
+ *  src  any shape, f32 or f64
+ *  dst  like src; may alias it
+ *
+ *  NaN outside [-1, 1].
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_acos(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    mst_value one = mst_number(c->src[0], 1);
+    return mst_neg(mst_mul(c->ddst[0], mst_rsqrt(mst_sub(one, mst_square(c->src[0])))));
+}
+
+MST_UNARY_MATH(acos(x))
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-1, 0, 0.5, 1}, .no_grad = true}},
+     .expect = {(const double[]){3.141592653589793, 1.5707963267948966, 1.0471975511965979, 0}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){2, NAN}, .no_grad = true}},
+     .expect = {(const double[]){NAN, NAN}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = -0.75, .high = 0.75}}},
+};
+
+const mst_op mst_op_acos = {
+    .name = "acos",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_acos(mst_value src) {
+    return mst_call(NULL, &mst_op_acos, 1, &src, NULL);
+}

@@ -1,0 +1,131 @@
+/** add: dst = a + b
+ *
+ *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst   the broadcast shape, of their dtype; may alias either
+ *
+ *  Integers wrap around.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_add(mst_value a, mst_value b);
+#endif
+#include "op/elementwise/elementwise.h"
+
+mst_status mst_infer_binary(mst_infer *c) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    MST_TRY(mst_infer_broadcast(c, 0, 1, &c->dst[0].shape));
+    c->dst[0].dtype = c->src[0].dtype;
+    return MST_OK;
+}
+
+/* Bit K: source K runs along dimension AXIS of output 0. */
+static unsigned running(const mst_kernel_args *a, int axis) {
+    unsigned mask = 0;
+    for (int k = 0; k < a->num_src; k++) {
+        const mst_shape *shape = &a->src[k].shape;
+        const int own = axis - (a->dst[0].shape.ndim - shape->ndim);
+        if (own >= 0 && shape->dim[own] != 1) mask |= 1u << k;
+    }
+    return mask;
+}
+
+mst_broadcast mst_broadcast_make(const mst_kernel_args *a) {
+    mst_broadcast b = {.num_src = a->num_src, .inner = 1, .varies = {true, true, true}};
+    const mst_shape *shape = &a->dst[0].shape;
+    unsigned mask[MST_MAX_NDIM];
+    for (int axis = 0; axis < shape->ndim; axis++) {
+        if (shape->dim[axis] == 1) continue;
+        mask[b.ndim] = running(a, axis);
+        if (b.ndim && mask[b.ndim] == mask[b.ndim - 1])
+            b.dim[b.ndim - 1] *= shape->dim[axis];
+        else
+            b.dim[b.ndim++] = shape->dim[axis];
+    }
+    for (int k = 0; k < a->num_src; k++) {
+        int64_t stride = 1;
+        for (int j = b.ndim - 1; j >= 0; j--) {
+            if (!(mask[j] >> k & 1u)) continue;
+            b.stride[k][j] = stride;
+            stride *= b.dim[j];
+        }
+    }
+    if (b.ndim) {
+        b.inner = b.dim[--b.ndim];
+        for (int k = 0; k < a->num_src; k++) b.varies[k] = mask[b.ndim] >> k & 1u;
+    }
+    return b;
+}
+
+bool mst_broadcast_next(mst_broadcast *b) {
+    for (int j = b->ndim - 1; j >= 0; j--) {
+        for (int k = 0; k < b->num_src; k++) b->offset[k] += b->stride[k][j];
+        if (++b->index[j] < b->dim[j]) return true;
+        for (int k = 0; k < b->num_src; k++) b->offset[k] -= b->stride[k][j] * b->dim[j];
+        b->index[j] = 0;
+    }
+    return false;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    return mst_unbroadcast(c->ddst[0], c->src[i]);
+}
+
+MST_BINARY_ARITHMETIC(x + y)
+
+static const mst_example examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 2}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 5}}},
+     .expect = {(const double[]){3, 5, 7}}},
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
+     .expect = {(const double[]){7, 9, 11, 10, 12, 15}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
+     .expect = {(const double[]){8, 9, 11, 10, 11, 13}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}}, {.value = (const double[]){2}}},
+     .expect = {(const double[]){7, 8, 11}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){2147483647}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){1}}},
+     .expect = {(const double[]){-0x1p31}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p63, 5}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p63, -7}}},
+     .expect = {(const double[]){0, -2}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {1}, .value = (const double[]){255}},
+             {.dtype = MST_U8, .ndim = 1, .dim = {1}, .value = (const double[]){2}}},
+     .expect = {(const double[]){1}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 2, .dim = {2, 3}}}},
+    {.num_src = 2, .src = {{.ndim = 3, .dim = {2, 1, 4}}, {.ndim = 2, .dim = {3, 1}}}},
+    {.num_src = 2, .src = {{.ndim = 5, .dim = {2, 1, 3, 1, 2}}, {.ndim = 4, .dim = {4, 1, 2, 2}}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_add = {
+    .name = "add",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_add(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_add, 2, (const mst_value[]){a, b}, NULL);
+}

@@ -1,0 +1,137 @@
+/** add_n: dst = ((values[0] + values[1]) + (values[2] + values[3])) + ...
+ *
+ *  values  at least one, of one dtype (f32, f64, i32, i64 or u8) and shape
+ *  dst     like them; may alias any of them
+ *
+ *  Neighbours are added, then neighbours among the sums, and so on; one that is left over moves up as it is. So the
+ *  order depends on the list alone, and sums over parts of 2, 4, 8, ... values may be made elsewhere. Integers wrap
+ *  around.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_add_n(const mst_value *values, int n);
+#endif
+#include <string.h>
+
+#include "base/simd.h"
+#include "op/op.h"
+#include "op/shape/strided.h"
+
+static mst_status infer(mst_infer *c) {
+    if (c->num_src > 0) MST_TRY(mst_infer_want_listed(c, 0));
+    return mst_infer_sources_alike(c, -1, &c->dst[0]);
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return c->ddst[0];
+}
+
+enum { BLOCK = 256 };
+
+/* Sums elements AT to AT + LENGTH of N sources into OUT, which is no source: half of the values, the larger power of
+ * two, in OUT, the others in a block of their own. */
+#define ADD_TREE(name, T)                                                                      \
+    MST_SIMD static void name##_two(const T *a, const T *b, T *out, int64_t length) {          \
+        for (int64_t i = 0; i < length; i++) out[i] = (T)(a[i] + b[i]);                        \
+    }                                                                                          \
+    static void name##_tree(const mst_array *src, int n, int64_t at, T *out, int64_t length) { \
+        T right[BLOCK];                                                                        \
+        int half = 1;                                                                          \
+        while (2 * half < n) half *= 2;                                                        \
+        if (n == 1) {                                                                          \
+            memcpy(out, (const T *)src[0].data + at, (size_t)length * sizeof(T));              \
+        } else if (n == 2) {                                                                   \
+            name##_two((const T *)src[0].data + at, (const T *)src[1].data + at, out, length); \
+        } else {                                                                               \
+            name##_tree(src, half, at, out, length);                                           \
+            name##_tree(src + half, n - half, at, right, length);                              \
+            name##_two(out, right, out, length);                                               \
+        }                                                                                      \
+    }                                                                                          \
+    static void name(const mst_kernel_args *a) {                                               \
+        T block[BLOCK], *dst = a->dst[0].data;                                                 \
+        for (int64_t at = 0; at < a->dst[0].count; at += BLOCK) {                              \
+            const int64_t left = a->dst[0].count - at, length = left < BLOCK ? left : BLOCK;   \
+            name##_tree(a->src, a->num_src, at, block, length);                                \
+            memcpy(dst + at, block, (size_t)length * sizeof(T));                               \
+        }                                                                                      \
+    }
+ADD_TREE(add_f32, float)
+ADD_TREE(add_f64, double)
+ADD_TREE(add_32, uint32_t)
+ADD_TREE(add_64, uint64_t)
+ADD_TREE(add_8, uint8_t)
+
+static mst_status reference(const mst_kernel_args *a) {
+    switch (a->dst[0].dtype) {
+        case MST_F32: add_f32(a); break;
+        case MST_F64: add_f64(a); break;
+        case MST_I32: add_32(a); break;
+        case MST_I64: add_64(a); break;
+        default: add_8(a); break;
+    }
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.name = "two",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){1, 2}},
+             {.ndim = 1, .dim = {2}, .value = (const double[]){3, 4}}},
+     .expect = {(const double[]){4, 6}}},
+    {.name = "five",
+     .num_src = 5,
+     .src = {{.ndim = 0, .value = (const double[]){1}},
+             {.ndim = 0, .value = (const double[]){2}},
+             {.ndim = 0, .value = (const double[]){3}},
+             {.ndim = 0, .value = (const double[]){4}},
+             {.ndim = 0, .value = (const double[]){5}}},
+     .expect = {(const double[]){15}}},
+    /* in f32 1 + 2^24 is 2^24: from left to right the sum would be -1 */
+    {.name = "neighbours first",
+     .num_src = 4,
+     .src = {{.dtype = MST_F32, .ndim = 0, .value = (const double[]){1}},
+             {.dtype = MST_F32, .ndim = 0, .value = (const double[]){16777216}},
+             {.dtype = MST_F32, .ndim = 0, .value = (const double[]){-16777216}},
+             {.dtype = MST_F32, .ndim = 0, .value = (const double[]){-1}}},
+     .expect = {(const double[]){0}}},
+    {.name = "three of more than a block",
+     .num_src = 3,
+     .src = {{.ndim = 2, .dim = {3, 100}}, {.ndim = 2, .dim = {3, 100}}, {.ndim = 2, .dim = {3, 100}}}},
+    {.name = "one",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){1, 2}}},
+     .expect = {(const double[]){1, 2}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 1, .dim = {0}}, {.ndim = 1, .dim = {0}}}},
+    {.name = "shapes differ",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {1}}},
+     .fails = MST_INVALID},
+    {.name = "dtypes differ",
+     .num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 0}, {.dtype = MST_F64, .ndim = 0}},
+     .fails = MST_INVALID},
+};
+
+static bool is_identity(const mst_infer *c) {
+    return c->num_src == 1;
+}
+
+const mst_op mst_op_add_n = {
+    .name = "add_n",
+    .tf_name = "AddN",
+    .num_src = MST_VARIADIC,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = infer,
+    .grad = grad,
+    .is_identity = is_identity,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_add_n(const mst_value *values, int n) {
+    return mst_call(NULL, &mst_op_add_n, n, values, NULL);
+}

@@ -1,0 +1,176 @@
+/** cast: dst = src, converted to dtype
+ *
+ *  src    any shape and dtype
+ *  dst    the shape of src; may alias it where the dtype is the same
+ *  dtype  of dst
+ *
+ *  float to integer    cut towards 0, and to the least and greatest that dtype holds; NaN gives 0
+ *  integer to integer  wraps around
+ *  to f32 or f64       the nearest
+ *  to bf16             the nearest to the nearest f32, of two as near the even one
+ *  to bool             src != 0, true for NaN
+ *  from bool           0 or 1
+ *
+ *  Gradients flow between floats only; that of a bf16 value is f32.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_cast_options {
+    mst_dtype dtype; /**< of the output */
+} mst_cast_options;
+MST_API mst_value mst_cast(mst_value src, mst_dtype dtype);
+#endif
+#include "base/bf16.h"
+#include "op/elementwise/elementwise.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_DTYPE(mst_cast_options, dtype, 0, "of the output"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const int dtype = (int)((const mst_cast_options *)c->options)->dtype;
+    MST_TRY(mst_infer_want_listed(c, 0));
+    if (dtype <= MST_NO_DTYPE || dtype >= MST_NUM_DTYPES)
+        return mst_infer_fail(c, "%d is no dtype to cast to (f32 is %d, f64 %d, ...)", dtype, MST_F32, MST_F64);
+    c->dst[0] = (mst_spec){.dtype = (mst_dtype)dtype, .shape = c->src[0].shape};
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    if (!mst_dtype_is_float(mst_value_spec(c->dst[0]).dtype)) return MST_NONE;
+    const mst_dtype dtype = mst_value_spec(c->src[0]).dtype;
+    return mst_cast(c->ddst[0], dtype == MST_BF16 ? MST_F32 : dtype);
+}
+
+/* Kernels from all dtypes to elements D: floats by the function `real`, whole numbers by `whole`. */
+#define TO(name, D, real, whole)                                                                    \
+    MST_UNARY(name##_from_f32, float, float, D, real(x))                                            \
+    MST_UNARY(name##_from_f64, double, double, D, real(x))                                          \
+    MST_UNARY(name##_from_bf16, uint16_t, uint16_t, D, real(mst_bf16_value(x)))                     \
+    MST_UNARY(name##_from_i32, int32_t, int32_t, D, whole(x))                                       \
+    MST_UNARY(name##_from_i64, int64_t, int64_t, D, whole(x))                                       \
+    MST_UNARY(name##_from_u8, uint8_t, uint8_t, D, whole(x))                                        \
+    static mst_status to_##name(const mst_kernel_args *a) {                                         \
+        static const mst_kernel_function kernel[MST_NUM_DTYPES] = {                                 \
+            [MST_F32] = name##_from_f32,  [MST_F64] = name##_from_f64, [MST_I32] = name##_from_i32, \
+            [MST_I64] = name##_from_i64,  [MST_U8] = name##_from_u8,   [MST_BOOL] = name##_from_u8, \
+            [MST_BF16] = name##_from_bf16};                                                         \
+        return kernel[a->src[0].dtype](a);                                                          \
+    }
+#define AS_IT_IS(x) (x)
+#define SATURATED_I32(x) mst_saturate_i32((double)(x))
+#define SATURATED_I64(x) mst_saturate_i64((double)(x))
+#define SATURATED_U8(x) mst_saturate_u8((double)(x))
+#define IS_TRUE(x) ((x) != 0)
+#define AS_BF16(x) mst_bf16_of((float)(x))
+
+TO(f32, float, AS_IT_IS, AS_IT_IS)
+TO(f64, double, AS_IT_IS, AS_IT_IS)
+TO(i32, int32_t, SATURATED_I32, AS_IT_IS)
+TO(i64, int64_t, SATURATED_I64, AS_IT_IS)
+TO(u8, uint8_t, SATURATED_U8, AS_IT_IS)
+TO(truth, uint8_t, IS_TRUE, IS_TRUE)
+TO(bf16, uint16_t, AS_BF16, AS_BF16)
+
+static mst_status reference(const mst_kernel_args *a) {
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
+        [MST_F32] = to_f32, [MST_F64] = to_f64,    [MST_I32] = to_i32,  [MST_I64] = to_i64,
+        [MST_U8] = to_u8,   [MST_BOOL] = to_truth, [MST_BF16] = to_bf16};
+    return kernel[a->dst[0].dtype](a);
+}
+
+#define INTO(D)                            \
+    .options = &(const mst_cast_options) { \
+        .dtype = MST_##D                   \
+    }
+static const double zero_and_one[] = {0, 1, 1};
+
+static const mst_example examples[] = {
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(F32), .expect = {zero_and_one}},
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(F64), .expect = {zero_and_one}},
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(I32), .expect = {zero_and_one}},
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(I64), .expect = {zero_and_one}},
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(U8), .expect = {zero_and_one}},
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(BOOL), .expect = {zero_and_one}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32,
+              .ndim = 1,
+              .dim = {6},
+              .value = (const double[]){-2.75, 2.75, 1e20, -1e20, NAN, INFINITY}}},
+     INTO(I32),
+     .expect = {(const double[]){-2, 2, 0x7fffffff, -0x1p31, 0, 0x7fffffff}}},
+    {.num_src = 1,
+     .src =
+         {{.dtype = MST_F64, .ndim = 1, .dim = {5}, .value = (const double[]){-2.75, 0x1p53, -1e20, NAN, -INFINITY}}},
+     INTO(I64),
+     .expect = {(const double[]){-2, 0x1p53, -0x1p63, 0, -0x1p63}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {6}, .value = (const double[]){-2, 2.75, 255.5, 256, NAN, INFINITY}}},
+     INTO(U8),
+     .expect = {(const double[]){0, 2, 255, 255, 0, 255}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){-0.25, -0.0, NAN, 3}}},
+     INTO(BOOL),
+     .expect = {(const double[]){1, 0, 1, 1}}},
+    {.num_src = 1,
+     .src =
+         {{.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){0.1, 1e300, -INFINITY}, .no_grad = true}},
+     INTO(F32),
+     .expect = {(const double[]){0.1f, INFINITY, -INFINITY}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){0x1p32, 0x80000000, -1}}},
+     INTO(I32),
+     .expect = {(const double[]){0, -0x1p31, -1}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){256, -1, 77}}},
+     INTO(U8),
+     .expect = {(const double[]){0, 255, 77}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){256, 0, -7}}},
+     INTO(BOOL),
+     .expect = {(const double[]){1, 0, 1}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32,
+              .ndim = 1,
+              .dim = {6},
+              .value = (const double[]){1, 1 + 0x1p-8, 1 + 3 * 0x1p-8, 3.4e38, NAN, -INFINITY},
+              .no_grad = true}},
+     INTO(BF16),
+     .expect = {(const double[]){1, 1, 1 + 0x1p-6, INFINITY, NAN, -INFINITY}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_BF16,
+              .ndim = 1,
+              .dim = {4},
+              .value = (const double[]){1.5, -0x1p-130, NAN, INFINITY},
+              .no_grad = true}},
+     INTO(F64),
+     .expect = {(const double[]){1.5, -0x1p-130, NAN, INFINITY}}},
+    {.num_src = 1, .src = {{.dtype = MST_F64, .ndim = 2, .dim = {3, 5}}}, INTO(F64)},
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, INTO(NUM_DTYPES), .fails = MST_INVALID},
+};
+
+static bool is_identity(const mst_infer *c) {
+    return c->src[0].dtype == c->dst[0].dtype;
+}
+
+const mst_op mst_op_cast = {
+    .name = "cast",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_STORED_DTYPES,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .fields = fields,
+    .options_size = sizeof(mst_cast_options),
+    .infer = infer,
+    .grad = grad,
+    .is_identity = is_identity,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_cast(mst_value src, mst_dtype dtype) {
+    return mst_call(NULL, &mst_op_cast, 1, &src, &(mst_cast_options){.dtype = dtype});
+}

@@ -1,0 +1,127 @@
+/** clip: dst = low where src < low, high where src > high, else src
+ *
+ *  src        any shape, f32, f64, i32, i64 or u8
+ *  dst        like src; may alias it
+ *  low, high  low <= high, infinite for no bound; for integers whole numbers, cut to what the dtype holds
+ *
+ *  NaN stays NaN. The gradient is 0 outside the range, and flows through at its ends.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_clip_options {
+    double low, high; /**< least and greatest value of dst */
+} mst_clip_options;
+MST_API mst_value mst_clip(mst_value src, double low, double high);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_F64(mst_clip_options, low, 0, 0, 0, "least value of dst"),
+    MST_FIELD_F64(mst_clip_options, high, 0, 0, 0, "greatest value of dst"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_clip_options *o = c->options;
+    MST_TRY(mst_infer_unary(c));
+    if (!(o->low <= o->high)) return mst_infer_fail(c, "low %g must be at most high %g", o->low, o->high);
+    if (!mst_dtype_is_float(c->src[0].dtype) && (o->low != floor(o->low) || o->high != floor(o->high)))
+        return mst_infer_fail(c, "low %g and high %g must be whole numbers for %s", o->low, o->high,
+                              mst_dtype_name(c->src[0].dtype));
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    const mst_clip_options *o = c->options;
+    mst_value src = c->src[0], low = mst_number(src, o->low), high = mst_number(src, o->high);
+    mst_value inside = mst_logical_and(mst_greater_equal(src, low), mst_less_equal(src, high));
+    return mst_select(inside, c->ddst[0], mst_number(src, 0));
+}
+
+#define LOOP(name, D, convert)                                                                           \
+    MST_SIMD static void name##_loop(const D *src, D low, D high, D *dst, int64_t count) {               \
+        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                        \
+            const D x = src[i];                                                                          \
+            dst[i] = x < low ? low : x > high ? high : x;                                                \
+        }                                                                                                \
+    }                                                                                                    \
+    static mst_status name(const mst_kernel_args *a) {                                                   \
+        const mst_clip_options *o = a->options;                                                          \
+        name##_loop(a->src[0].data, convert(o->low), convert(o->high), a->dst[0].data, a->dst[0].count); \
+        return MST_OK;                                                                                   \
+    }
+
+LOOP(f32, float, (float))
+LOOP(f64, double, (double))
+LOOP(i32, int32_t, mst_saturate_i32)
+LOOP(i64, int64_t, mst_saturate_i64)
+LOOP(u8, uint8_t, mst_saturate_u8)
+MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0, 2, 5, 9}}},
+     .options = &(const mst_clip_options){.low = 1, .high = 6},
+     .expect = {(const double[]){1, 2, 5, 6}}},
+    {.name = "at the ends",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){1, 6}, .no_grad = true}},
+     .options = &(const mst_clip_options){.low = 1, .high = 6},
+     .expect = {(const double[]){1, 6}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){-3, -0.25, 0.25, 2}}},
+     .options = &(const mst_clip_options){.low = -0.5, .high = 0.5},
+     .expect = {(const double[]){-0.5, -0.25, 0.25, 0.5}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){-INFINITY, NAN, 3}, .no_grad = true}},
+     .options = &(const mst_clip_options){.low = -1, .high = INFINITY},
+     .expect = {(const double[]){-1, NAN, 3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){-9, 2, 0x7fffffff}}},
+     .options = &(const mst_clip_options){.low = -5, .high = 1e20},
+     .expect = {(const double[]){-5, 2, 0x7fffffff}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){-0x1p63, 2, 9}}},
+     .options = &(const mst_clip_options){.low = -INFINITY, .high = 5},
+     .expect = {(const double[]){-0x1p63, 2, 5}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {3}, .value = (const double[]){0, 9, 255}}},
+     .options = &(const mst_clip_options){.low = -5, .high = 200},
+     .expect = {(const double[]){0, 9, 200}}},
+    {.num_src = 1,
+     .src = {{.ndim = 2, .dim = {3, 5}, .low = 1.5, .high = 4.5}},
+     .options = &(const mst_clip_options){.low = 1, .high = 5}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_clip_options){.low = 2, .high = 1},
+     .fails = MST_INVALID},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_clip_options){.low = NAN, .high = 1},
+     .fails = MST_INVALID},
+    {.name = "no whole number",
+     .num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .options = &(const mst_clip_options){.low = 0.5, .high = 1},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_clip = {
+    .name = "clip",
+    .tf_name = "ClipByValue",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .fields = fields,
+    .options_size = sizeof(mst_clip_options),
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_clip(mst_value src, double low, double high) {
+    return mst_call(NULL, &mst_op_clip, 1, &src, &(mst_clip_options){.low = low, .high = high});
+}

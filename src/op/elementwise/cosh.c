@@ -1,0 +1,43 @@
+/** cosh: dst = (e^src + e^-src) / 2
+ *
+ *  src  any shape, f32 or f64
+ *  dst  like src; may alias it
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_cosh(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_mul(c->ddst[0], mst_sinh(c->src[0]));
+}
+
+MST_UNARY_MATH(cosh(x))
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
+     .expect = {(const double[]){3.7621956910836314, 1, 1.1276259652063807, 10.067661995777765}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){INFINITY, -INFINITY}, .no_grad = true}},
+     .expect = {(const double[]){INFINITY, INFINITY}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
+};
+
+const mst_op mst_op_cosh = {
+    .name = "cosh",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_cosh(mst_value src) {
+    return mst_call(NULL, &mst_op_cosh, 1, &src, NULL);
+}

@@ -1,0 +1,143 @@
+/** div: dst = a / b
+ *
+ *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst   the broadcast shape, of their dtype; may alias either
+ *
+ *  Of integers the quotient is rounded towards 0 (floor_div rounds down), and a zero in b is an MST_INVALID at
+ *  run time; the smallest integer / -1 wraps around to itself.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_div(mst_value a, mst_value b);
+#endif
+#include "op/elements.h"
+#include "op/elementwise/elementwise.h"
+#include "op/share.h"
+
+/* d(a / b) = da / b - (a / b) db / b */
+static mst_value grad(mst_grad *c, int i) {
+    mst_value share = mst_div(c->ddst[0], c->src[1]);
+    return mst_unbroadcast(i == 0 ? share : mst_neg(mst_mul(share, c->dst[0])), c->src[i]);
+}
+
+/* 64 bits are wide enough for all quotients but that of the smallest i64 by -1, which wraps around */
+static inline int64_t quotient(int64_t x, int64_t y) {
+    return y == -1 ? (int64_t)(0u - (uint64_t)x) : x / y;
+}
+
+/* Elements BEGIN to END - 1 of the divisor. */
+static mst_status check(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_array *b = &a->src[1];
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
+        bool zero = b->dtype == MST_I32   ? ((const int32_t *)b->data)[i] == 0
+                    : b->dtype == MST_I64 ? ((const int64_t *)b->data)[i] == 0
+                                          : ((const uint8_t *)b->data)[i] == 0;
+        if (zero)
+            return mst_kernel_fail(a, MST_INVALID, "integer division by zero: element %lld of the divisor is 0",
+                                   (long long)i);
+    }
+    return MST_OK;
+}
+
+mst_status mst_check_divisor(const mst_kernel_args *a) {
+    if (a->dst[0].count == 0) return MST_OK;
+    return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check, mst_context_of(a));
+}
+
+MST_BINARY(f32, float, float, float, x / y)
+MST_BINARY(f64, double, double, double, x / y)
+MST_BINARY(i32, int32_t, int64_t, int32_t, quotient(x, y))
+MST_BINARY(i64, int64_t, int64_t, int64_t, quotient(x, y))
+MST_BINARY(u8, uint8_t, int64_t, uint8_t, quotient(x, y))
+
+static mst_status reference(const mst_kernel_args *a) {
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
+        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
+    if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
+}
+
+static const mst_example examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){8, 9, 10}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){2, 3, 5}}},
+     .expect = {(const double[]){4, 3, 2}}},
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){8, 9, 10, 12, 6, 20}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){2, 3, 5}}},
+     .expect = {(const double[]){4, 3, 2, 6, 2, 4}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){12, 24}},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
+     .expect = {(const double[]){12, 6, 3, 24, 12, 6}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){2, 4, 6}}, {.value = (const double[]){2}}},
+     .expect = {(const double[]){1, 2, 3}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){3, -3, -3, 3}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){3, -3, -3, 3}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){1, -1, 0, 7}, .no_grad = true},
+             {.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){0, 0, 0, 2}, .no_grad = true}},
+     .expect = {(const double[]){INFINITY, -INFINITY, NAN, 3.5}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p31, -0x1p31}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-1, 1}}},
+     .expect = {(const double[]){-0x1p31, -0x1p31}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p63, -0x1p63}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-1, 1}}},
+     .expect = {(const double[]){-0x1p63, -0x1p63}}},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_U8, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "nothing divided by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {0}}, {.dtype = MST_I32, .value = (const double[]){0}}}},
+    {.num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .low = 1, .high = 5}, {.ndim = 2, .dim = {2, 3}, .low = 1, .high = 5}}},
+    {.num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 1, 4}, .low = 1, .high = 5}, {.ndim = 2, .dim = {3, 1}, .low = 1, .high = 5}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_div = {
+    .name = "div",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_div(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_div, 2, (const mst_value[]){a, b}, NULL);
+}

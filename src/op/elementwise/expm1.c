@@ -1,0 +1,44 @@
+/** expm1: dst = e^src - 1, exact also where src is near 0
+ *
+ *  src  any shape, f32 or f64
+ *  dst  like src; may alias it
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_expm1(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_mul(c->ddst[0], mst_add(c->dst[0], mst_number(c->dst[0], 1)));
+}
+
+MST_UNARY_MATH(expm1(x))
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 1}}},
+     .expect = {(const double[]){-0.8646647167633873, 0, 0.6487212707001282, 1.718281828459045}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {1}, .value = (const double[]){9.313225746154785e-10}}},
+     .expect = {(const double[]){9.313225750491594e-10}},
+     .tolerance = 1e-20},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
+};
+
+const mst_op mst_op_expm1 = {
+    .name = "expm1",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_expm1(mst_value src) {
+    return mst_call(NULL, &mst_op_expm1, 1, &src, NULL);
+}

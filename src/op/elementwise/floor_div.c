@@ -1,0 +1,119 @@
+/** floor_div: dst = floor(a / b)
+ *
+ *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst   the broadcast shape, of their dtype; may alias either
+ *
+ *  Of integers, a zero in b is an MST_INVALID at run time, and the smallest integer / -1 wraps around to itself.
+ *  No gradient flows through.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_floor_div(mst_value a, mst_value b);
+#endif
+#include "op/elements.h"
+#include "op/elementwise/elementwise.h"
+
+/* rounded down; 64 bits are wide enough for all quotients but that of the smallest i64 by -1, which wraps around */
+static inline int64_t quotient(int64_t x, int64_t y) {
+    if (y == -1) return (int64_t)(0u - (uint64_t)x);
+    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+
+MST_BINARY(f32, float, float, float, floor(x / y))
+MST_BINARY(f64, double, double, double, floor(x / y))
+MST_BINARY(i32, int32_t, int64_t, int32_t, quotient(x, y))
+MST_BINARY(i64, int64_t, int64_t, int64_t, quotient(x, y))
+MST_BINARY(u8, uint8_t, int64_t, uint8_t, quotient(x, y))
+
+static mst_status reference(const mst_kernel_args *a) {
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
+        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
+    if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
+}
+
+static const mst_example examples[] = {
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}, .no_grad = true},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}, .no_grad = true}},
+     .expect = {(const double[]){6, 3, 2, 9, 5, 4}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}, .no_grad = true},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}, .no_grad = true}},
+     .expect = {(const double[]){7, 3, 1, 9, 4, 2}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}, .no_grad = true},
+             {.value = (const double[]){2}, .no_grad = true}},
+     .expect = {(const double[]){2, 3, 4}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){3, -4, -4, 3}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){3, -4, -4, 3}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}, .no_grad = true},
+             {.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}, .no_grad = true}},
+     .expect = {(const double[]){3, -4, -4, 3}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}, .no_grad = true},
+             {.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}, .no_grad = true}},
+     .expect = {(const double[]){3, -4, -4, 3}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, -1, 0}, .no_grad = true},
+             {.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){0, 0, 0}, .no_grad = true}},
+     .expect = {(const double[]){INFINITY, -INFINITY, NAN}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p31, -0x1p31}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-1, 1}}},
+     .expect = {(const double[]){-0x1p31, -0x1p31}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p63, -0x1p63}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-1, 1}}},
+     .expect = {(const double[]){-0x1p63, -0x1p63}}},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_U8, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "nothing divided by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {0}}, {.dtype = MST_I32, .value = (const double[]){0}}}},
+    {.num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .low = 1, .high = 5, .no_grad = true},
+             {.ndim = 2, .dim = {2, 3}, .low = 1, .high = 5, .no_grad = true}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_floor_div = {
+    .name = "floor_div",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_floor_div(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_floor_div, 2, (const mst_value[]){a, b}, NULL);
+}

@@ -1,0 +1,35 @@
+/** is_finite: dst = src is neither Inf nor NaN
+ *
+ *  src  any shape, f32 or f64
+ *  dst  bool, the shape of src
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_is_finite(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+MST_TEST_FLOATS(isfinite(x))
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){1.5, INFINITY, NAN, -INFINITY}}},
+     .expect = {(const double[]){1, 0, 0, 0}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
+    {.num_src = 1, .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_is_finite = {
+    .name = "is_finite",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_test,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_is_finite(mst_value src) {
+    return mst_call(NULL, &mst_op_is_finite, 1, &src, NULL);
+}

@@ -1,0 +1,41 @@
+/** is_nan: dst = src is NaN
+ *
+ *  src  any shape, f32 or f64
+ *  dst  bool, the shape of src
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_is_nan(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+mst_status mst_infer_test(mst_infer *c) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    c->dst[0] = (mst_spec){.dtype = MST_BOOL, .shape = c->src[0].shape};
+    return MST_OK;
+}
+
+MST_TEST_FLOATS(isnan(x))
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){1.5, INFINITY, NAN, -INFINITY}}},
+     .expect = {(const double[]){0, 0, 1, 0}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
+    {.num_src = 1, .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_is_nan = {
+    .name = "is_nan",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_test,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_is_nan(mst_value src) {
+    return mst_call(NULL, &mst_op_is_nan, 1, &src, NULL);
+}

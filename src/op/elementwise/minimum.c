@@ -1,0 +1,97 @@
+/** minimum: dst = the smaller of a and b
+ *
+ *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst   the broadcast shape, of their dtype; may alias either
+ *
+ *  NaN where either is.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_minimum(mst_value a, mst_value b);
+#endif
+#include "op/elementwise/elementwise.h"
+
+/* all to the first where both are the same */
+static mst_value grad(mst_grad *c, int i) {
+    mst_value first = mst_less_equal(c->src[0], c->src[1]), zero = mst_number(c->ddst[0], 0);
+    mst_value gradient = i == 0 ? mst_select(first, c->ddst[0], zero) : mst_select(first, zero, c->ddst[0]);
+    return mst_unbroadcast(gradient, c->src[i]);
+}
+
+/* written so that a NaN of either stays */
+MST_BINARY(f32, float, float, float, x < y || isnan(x) ? x : y)
+MST_BINARY(f64, double, double, double, x < y || isnan(x) ? x : y)
+MST_BINARY(i32, int32_t, int32_t, int32_t, x < y ? x : y)
+MST_BINARY(i64, int64_t, int64_t, int64_t, x < y ? x : y)
+MST_BINARY(u8, uint8_t, uint8_t, uint8_t, x < y ? x : y)
+MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+
+static const mst_example examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 2}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 6}}},
+     .expect = {(const double[]){0, 4, 2}}},
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){0, 5, 2, 4, 1, 9}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 6}}},
+     .expect = {(const double[]){0, 4, 2, 3, 1, 6}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){3, 6}},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 4, 9}}},
+     .expect = {(const double[]){1, 3, 3, 1, 4, 6}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 3, 5}}, {.value = (const double[]){2}}},
+     .expect = {(const double[]){1, 2, 2}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
+             {.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
+     .expect = {(const double[]){-3, -5}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
+             {.dtype = MST_F64, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
+     .expect = {(const double[]){-3, -5}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
+     .expect = {(const double[]){-3, -5}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
+     .expect = {(const double[]){-3, -5}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){NAN, 1, NAN}, .no_grad = true},
+             {.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, NAN, NAN}, .no_grad = true}},
+     .expect = {(const double[]){NAN, NAN, NAN}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){NAN, 1, NAN}, .no_grad = true},
+             {.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){1, NAN, NAN}, .no_grad = true}},
+     .expect = {(const double[]){NAN, NAN, NAN}}},
+    {.num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 1}, .low = 0, .high = 1}, {.ndim = 1, .dim = {4}, .low = 1.5, .high = 3}}},
+    {.num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 1}, .low = 1.5, .high = 3}, {.ndim = 1, .dim = {4}, .low = 0, .high = 1}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_minimum = {
+    .name = "minimum",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_minimum(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_minimum, 2, (const mst_value[]){a, b}, NULL);
+}

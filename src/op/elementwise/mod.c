@@ -1,0 +1,137 @@
+/** mod: dst = a - floor(a / b) * b, which has the sign of b, as % in Python
+ *
+ *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst   the broadcast shape, of their dtype; may alias either
+ *
+ *  A zero in b gives NaN for floats, and is an MST_INVALID at run time for integers.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_mod(mst_value a, mst_value b);
+#endif
+#include "op/elements.h"
+#include "op/elementwise/elementwise.h"
+
+/* but for the jumps, floor(a / b) is constant */
+static mst_value grad(mst_grad *c, int i) {
+    if (i == 0) return mst_unbroadcast(c->ddst[0], c->src[0]);
+    mst_value quotient = mst_floor_div(c->src[0], c->src[1]);
+    return mst_unbroadcast(mst_neg(mst_mul(c->ddst[0], quotient)), c->src[1]);
+}
+
+/* y == -1 apart, since the smallest integer % -1 traps */
+static inline int64_t whole_mod(int64_t x, int64_t y) {
+    if (y == -1) return 0;
+    const int64_t rest = x % y;
+    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+static inline double real_mod(double x, double y) {
+    const double rest = fmod(x, y);
+    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+MST_BINARY(f32, float, double, float, real_mod(x, y))
+MST_BINARY(f64, double, double, double, real_mod(x, y))
+MST_BINARY(i32, int32_t, int64_t, int32_t, whole_mod(x, y))
+MST_BINARY(i64, int64_t, int64_t, int64_t, whole_mod(x, y))
+MST_BINARY(u8, uint8_t, int64_t, uint8_t, whole_mod(x, y))
+
+static mst_status reference(const mst_kernel_args *a) {
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
+        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
+    if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
+}
+
+static const mst_example examples[] = {
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}, .no_grad = true},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}, .no_grad = true}},
+     .expect = {(const double[]){0, 1, 2, 0, 0, 0}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}, .no_grad = true},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}, .no_grad = true}},
+     .expect = {(const double[]){0, 1, 3, 0, 1, 1}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}, .no_grad = true},
+             {.value = (const double[]){2}, .no_grad = true}},
+     .expect = {(const double[]){1, 0, 1}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){1, 1, -1, -1}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){1, 1, -1, -1}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){1, 1, -1, -1}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){7, -7, 7, -7}},
+             {.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){2, 2, -2, -2}}},
+     .expect = {(const double[]){1, 1, -1, -1}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){5.5, -5.5, 5.5}},
+             {.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){2, 2, -2}}},
+     .expect = {(const double[]){1.5, 0.5, -0.5}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, INFINITY, -1}, .no_grad = true},
+             {.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){0, 2, INFINITY}, .no_grad = true}},
+     .expect = {(const double[]){NAN, NAN, INFINITY}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p31, -0x1p31}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-1, 1}}},
+     .expect = {(const double[]){0, 0}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p63, -0x1p63}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-1, 1}}},
+     .expect = {(const double[]){0, 0}}},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "division by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {3}, .low = 1, .high = 5},
+             {.dtype = MST_U8, .ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
+     .fails = MST_INVALID},
+    {.name = "nothing divided by zero",
+     .num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {0}}, {.dtype = MST_I32, .value = (const double[]){0}}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 3, .dim = {2, 1, 4}, .low = 5.25, .high = 5.75},
+             {.dtype = MST_F64, .ndim = 2, .dim = {3, 1}, .low = 2.25, .high = 2.5}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_mod = {
+    .name = "mod",
+    .tf_name = "FloorMod",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_mod(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_mod, 2, (const mst_value[]){a, b}, NULL);
+}

@@ -1,0 +1,72 @@
+/** neg: dst = -src
+ *
+ *  src  any shape, f32, f64, i32, i64 or u8
+ *  dst  like src; may alias it
+ *
+ *  The smallest integer is its own negative, and of u8 it is 256 - src: integers wrap around.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_neg(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+mst_status mst_infer_unary(mst_infer *c) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    c->dst[0] = c->src[0];
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_neg(c->ddst[0]);
+}
+
+/* integers in unsigned arithmetic, which wraps around */
+MST_UNARY(f32, float, float, float, -x)
+MST_UNARY(f64, double, double, double, -x)
+MST_UNARY(i32, int32_t, uint32_t, int32_t, 0u - x)
+MST_UNARY(i64, int64_t, uint64_t, int64_t, 0u - x)
+MST_UNARY(u8, uint8_t, uint32_t, uint8_t, 0u - x)
+MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 1, 3}}},
+     .expect = {(const double[]){2, 0, -1, -3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 1, 3}}},
+     .expect = {(const double[]){2, 0, -1, -3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 1, 3}}},
+     .expect = {(const double[]){2, 0, -1, -3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 1, 3}}},
+     .expect = {(const double[]){2, 0, -1, -3}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p31, 5}}},
+     .expect = {(const double[]){-0x1p31, -5}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-0x1p63, 5}}},
+     .expect = {(const double[]){-0x1p63, -5}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 255}}},
+     .expect = {(const double[]){0, 255, 1}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
+};
+
+const mst_op mst_op_neg = {
+    .name = "neg",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_neg(mst_value src) {
+    return mst_call(NULL, &mst_op_neg, 1, &src, NULL);
+}

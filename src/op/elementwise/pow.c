@@ -1,0 +1,146 @@
+/** pow: dst = base^exponent
+ *
+ *  base, exponent  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst             the broadcast shape, of their dtype; may alias either
+ *
+ *  0^0 is 1. Integers wrap around, and a negative exponent of integers is an MST_INVALID at run time.
+ *  No gradient flows to the exponent where base <= 0.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_pow(mst_value base, mst_value exponent);
+#endif
+#include "op/elements.h"
+#include "op/elementwise/elementwise.h"
+#include "op/share.h"
+
+/* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first is 0 where x = y = 0, not 0 * Inf; the second is 0 where x <= 0,
+ * and the inner select keeps the NaN of such a logarithm out of its own gradient too. */
+static mst_value grad(mst_grad *c, int i) {
+    mst_value base = c->src[0], exponent = c->src[1], zero = mst_number(base, 0), one = mst_number(base, 1);
+    if (i == 0) {
+        mst_value corner = mst_logical_and(mst_equal(base, zero), mst_equal(exponent, zero));
+        mst_value lower = mst_sub(mst_select(corner, one, exponent), one);
+        return mst_unbroadcast(mst_mul(c->ddst[0], mst_mul(exponent, mst_pow(base, lower))), base);
+    }
+    mst_value positive = mst_greater(base, zero);
+    mst_value logarithm = mst_select(positive, mst_log(mst_select(positive, base, one)), zero);
+    return mst_unbroadcast(mst_mul(c->ddst[0], mst_mul(c->dst[0], logarithm)), exponent);
+}
+
+/* by squaring, in unsigned arithmetic, which wraps around */
+static inline uint64_t power(uint64_t x, int64_t y) {
+    uint64_t product = 1;
+    for (; y > 0; y >>= 1, x *= x)
+        if (y & 1) product *= x;
+    return product;
+}
+
+/* Elements BEGIN to END - 1 of the exponent. */
+static mst_status check_exponent(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_array *b = &a->src[1];
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t exponent = b->dtype == MST_I32 ? ((const int32_t *)b->data)[i] : ((const int64_t *)b->data)[i];
+        if (exponent < 0)
+            return mst_kernel_fail(a, MST_INVALID, "integer to a negative power: element %lld of the exponent is %lld",
+                                   (long long)i, (long long)exponent);
+    }
+    return MST_OK;
+}
+
+MST_BINARY_MATH_F32(f32, pow(x, y))
+MST_BINARY(f64, double, double, double, pow(x, y))
+MST_BINARY(i32, int32_t, int64_t, int32_t, power((uint64_t)x, y))
+MST_BINARY(i64, int64_t, int64_t, int64_t, power((uint64_t)x, y))
+MST_BINARY(u8, uint8_t, int64_t, uint8_t, power((uint64_t)x, y))
+
+static mst_status reference(const mst_kernel_args *a) {
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
+        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
+    if ((MST_DTYPE_BIT(a->src[0].dtype) & MST_INDICES) && a->dst[0].count)
+        MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check_exponent, mst_context_of(a)));
+    return mst_share_elements(a, kernel[a->src[0].dtype]);
+}
+
+static const mst_example examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){1, 2, 3, 5}},
+             {.ndim = 1, .dim = {4}, .value = (const double[]){5, 3, 2, 1}}},
+     .expect = {(const double[]){1, 8, 9, 5}}},
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){2, 0}, .no_grad = true},
+             {.ndim = 1, .dim = {2}, .value = (const double[]){0, 0}, .no_grad = true}},
+     .expect = {(const double[]){1, 1}}},
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 2}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
+     .expect = {(const double[]){1, 4, 27, 4, 25, 8}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){2, 3}},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
+     .expect = {(const double[]){2, 4, 16, 3, 9, 81}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.value = (const double[]){2}}, {.ndim = 1, .dim = {3}, .value = (const double[]){1, 3, 5}}},
+     .expect = {(const double[]){2, 8, 32}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){-2, -1, 2}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){3, 2, 31}}},
+     .expect = {(const double[]){-8, 1, -0x1p31}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-2, 10}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){63, 15}}},
+     .expect = {(const double[]){-0x1p63, 1000000000000000.0}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {2}, .value = (const double[]){2, 3}},
+             {.dtype = MST_U8, .ndim = 1, .dim = {2}, .value = (const double[]){8, 6}}},
+     .expect = {(const double[]){0, 217}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){2, 4, 0.25}},
+             {.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){-1, 0.5, -0.5}}},
+     .expect = {(const double[]){0.5, 2, 2}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -8, 0, 0}, .no_grad = true},
+             {.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){3, 0.5, -1, 0}, .no_grad = true}},
+     .expect = {(const double[]){-8, NAN, INFINITY, 1}}},
+    {.name = "negative power",
+     .num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){2, 3}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){1, -1}}},
+     .fails = MST_INVALID},
+    {.name = "negative power",
+     .num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){2, 3}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){1, -1}}},
+     .fails = MST_INVALID},
+    {.name = "negative base",
+     .num_src = 2,
+     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {3}, .low = -2, .high = -1},
+             {.dtype = MST_F64, .value = (const double[]){3}, .no_grad = true}}},
+    {.num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 1, 4}, .low = 1, .high = 2}, {.ndim = 2, .dim = {3, 1}, .low = 0, .high = 3}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_pow = {
+    .name = "pow",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_pow(mst_value base, mst_value exponent) {
+    return mst_call(NULL, &mst_op_pow, 2, (const mst_value[]){base, exponent}, NULL);
+}

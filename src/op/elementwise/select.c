@@ -1,0 +1,196 @@
+/** select: dst = condition ? a : b
+ *
+ *  condition  bool
+ *  a, b       any dtype, the same of both
+ *  dst        the shape that all three broadcast to as in NumPy; may alias any source of its dtype
+ *
+ *  What is not chosen does not count, not even where it is NaN; neither in the gradient.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_select(mst_value condition, mst_value a, mst_value b);
+#endif
+#include "op/elementwise/elementwise.h"
+
+/* Shapes broadcast where each two of them do. */
+static mst_status infer(mst_infer *c) {
+    mst_shape pair, *dst = &c->dst[0].shape;
+    const mst_shape *condition = &c->src[0].shape;
+    MST_TRY(mst_infer_want_dtype(c, 0, MST_BOOL));
+    MST_TRY(mst_infer_same_dtype(c, 1, 2));
+    MST_TRY(mst_infer_broadcast(c, 0, 1, &pair));
+    MST_TRY(mst_infer_broadcast(c, 0, 2, &pair));
+    MST_TRY(mst_infer_broadcast(c, 1, 2, &pair));
+    *dst = pair.ndim >= condition->ndim ? pair : *condition;
+    for (int k = 1; k <= pair.ndim && k <= condition->ndim; k++) {
+        const int64_t one = pair.dim[pair.ndim - k], other = condition->dim[condition->ndim - k];
+        dst->dim[dst->ndim - k] = other == 1 || (other < 0 && one != 1) ? one : one == 1 || one < 0 ? other : one;
+    }
+    c->dst[0].dtype = c->src[1].dtype;
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    mst_value condition = c->src[0], gradient = c->ddst[0];
+    if (i == 0) return MST_NONE;
+    mst_value zero = mst_number(gradient, 0);
+    mst_value share = i == 1 ? mst_select(condition, gradient, zero) : mst_select(condition, zero, gradient);
+    return mst_unbroadcast(share, c->src[i]);
+}
+
+/* What is selected is only moved: one loop a size of element. Both values are read first: without branches the loops
+ * become vector instructions. */
+#define LOOP(name, E)                                                                                               \
+    MST_SIMD static void name##_row(const uint8_t *condition, const E *xs, const E *ys, const bool *varies, E *dst, \
+                                    int64_t count) {                                                                \
+        const bool x_varies = varies[1], y_varies = varies[2];                                                      \
+        if (!varies[0]) {                                                                                           \
+            const E *from = *condition ? xs : ys;                                                                   \
+            const int64_t step = varies[*condition ? 1 : 2];                                                        \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) dst[i] = from[i * step];                        \
+        } else if (x_varies && y_varies) {                                                                          \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
+                const E x = xs[i], y = ys[i];                                                                       \
+                dst[i] = condition[i] ? x : y;                                                                      \
+            }                                                                                                       \
+        } else if (x_varies) {                                                                                      \
+            const E y = *ys;                                                                                        \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
+                const E x = xs[i];                                                                                  \
+                dst[i] = condition[i] ? x : y;                                                                      \
+            }                                                                                                       \
+        } else {                                                                                                    \
+            const E x = *xs;                                                                                        \
+            const int64_t step = y_varies;                                                                          \
+            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
+                const E y = ys[i * step];                                                                           \
+                dst[i] = condition[i] ? x : y;                                                                      \
+            }                                                                                                       \
+        }                                                                                                           \
+    }                                                                                                               \
+    static mst_status name(const mst_kernel_args *a) {                                                              \
+        const uint8_t *condition = a->src[0].data;                                                                  \
+        const E *xs = a->src[1].data, *ys = a->src[2].data;                                                         \
+        E *dst = a->dst[0].data;                                                                                    \
+        if (a->dst[0].count == 0) return MST_OK;                                                                    \
+        mst_broadcast b = mst_broadcast_make(a);                                                                    \
+        do {                                                                                                        \
+            name##_row(condition + b.offset[0], xs + b.offset[1], ys + b.offset[2], b.varies, dst, b.inner);        \
+            dst += b.inner;                                                                                         \
+        } while (mst_broadcast_next(&b));                                                                           \
+        return MST_OK;                                                                                              \
+    }
+
+LOOP(f32, float)
+LOOP(f64, double)
+LOOP(i32, int32_t)
+LOOP(i64, int64_t)
+LOOP(u8, uint8_t)
+
+static mst_status reference(const mst_kernel_args *a) {
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
+        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8};
+    return kernel[a->src[1].dtype](a);
+}
+
+#define CONDITION(...)                                                        \
+    {                                                                         \
+        .dtype = MST_BOOL, .ndim = 1, .dim = {3}, .value = (const double[]) { \
+            __VA_ARGS__                                                       \
+        }                                                                     \
+    }
+#define VECTOR(D, ...)                                                 \
+    {                                                                  \
+        .dtype = D, .ndim = 1, .dim = {3}, .value = (const double[]) { \
+            __VA_ARGS__                                                \
+        }                                                              \
+    }
+
+static const mst_example examples[] = {
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_F32, 1, 2, 3), VECTOR(MST_F32, 4, 5, 6)},
+     .expect = {(const double[]){1, 5, 3}}},
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_F64, 1, 2, 3), VECTOR(MST_F64, 4, 5, 6)},
+     .expect = {(const double[]){1, 5, 3}}},
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_I32, 1, -2, 3), VECTOR(MST_I32, 4, -5, 6)},
+     .expect = {(const double[]){1, -5, 3}}},
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_I64, 1, -2, 0x1p40), VECTOR(MST_I64, 4, -5, 6)},
+     .expect = {(const double[]){1, -5, 0x1p40}}},
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_U8, 1, 2, 3), VECTOR(MST_U8, 4, 255, 6)},
+     .expect = {(const double[]){1, 255, 3}}},
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_BOOL, 1, 0, 0), VECTOR(MST_BOOL, 0, 1, 1)},
+     .expect = {(const double[]){1, 1, 0}}},
+    {.name = "last axis",
+     .num_src = 3,
+     .src = {CONDITION(1, 0, 1),
+             {.dtype = MST_F64, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             VECTOR(MST_F64, 7, 8, 9)},
+     .expect = {(const double[]){1, 8, 3, 4, 8, 6}}},
+    {.name = "scalars",
+     .num_src = 3,
+     .src = {CONDITION(1, 0, 1),
+             {.dtype = MST_F64, .value = (const double[]){2}},
+             {.dtype = MST_F64, .value = (const double[]){3}}},
+     .expect = {(const double[]){2, 3, 2}}},
+    {.name = "scalar condition",
+     .num_src = 3,
+     .src = {{.dtype = MST_BOOL, .value = (const double[]){0}},
+             VECTOR(MST_F64, 1, 2, 3),
+             {.dtype = MST_F64, .ndim = 2, .dim = {2, 1}, .value = (const double[]){4, 5}}},
+     .expect = {(const double[]){4, 4, 4, 5, 5, 5}}},
+    {.name = "condition of more dimensions",
+     .num_src = 3,
+     .src = {{.dtype = MST_BOOL, .ndim = 2, .dim = {2, 1}, .value = (const double[]){1, 0}},
+             VECTOR(MST_F64, 1, 2, 3),
+             {.dtype = MST_F64, .value = (const double[]){7}}},
+     .expect = {(const double[]){1, 2, 3, 7, 7, 7}}},
+    {.name = "one vector",
+     .num_src = 3,
+     .src = {CONDITION(1, 0, 1), {.dtype = MST_F64, .value = (const double[]){7}}, VECTOR(MST_F64, 1, 2, 3)},
+     .expect = {(const double[]){7, 2, 7}}},
+    {.name = "NaN not chosen",
+     .num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_F32, 1, NAN, 3), VECTOR(MST_F32, NAN, 5, INFINITY)},
+     .expect = {(const double[]){1, 5, 3}}},
+    {.num_src = 3,
+     .src = {{.dtype = MST_BOOL, .ndim = 3, .dim = {2, 3, 4}},
+             {.dtype = MST_F64, .ndim = 3, .dim = {2, 3, 4}},
+             {.dtype = MST_F64, .ndim = 2, .dim = {3, 1}}}},
+    {.name = "empty",
+     .num_src = 3,
+     .src = {{.dtype = MST_BOOL, .ndim = 2, .dim = {0, 3}},
+             {.dtype = MST_F64},
+             {.dtype = MST_F64, .ndim = 1, .dim = {3}}}},
+    {.name = "condition is no bool",
+     .num_src = 3,
+     .src = {VECTOR(MST_F32, 1, 0, 1), VECTOR(MST_F32, 1, 2, 3), VECTOR(MST_F32, 4, 5, 6)},
+     .fails = MST_INVALID},
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), VECTOR(MST_F32, 1, 2, 3), VECTOR(MST_F64, 4, 5, 6)},
+     .fails = MST_INVALID},
+    {.num_src = 3,
+     .src = {CONDITION(1, 0, 1), {.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_F32}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_select = {
+    .name = "select",
+    .tf_name = "SelectV2",
+    .num_src = 3,
+    .num_dst = 1,
+    .dtypes = MST_DTYPE_BIT(MST_BOOL),
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_select(mst_value condition, mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_select, 3, (const mst_value[]){condition, a, b}, NULL);
+}

@@ -1,0 +1,45 @@
+/** sqrt: dst = square root of src
+ *
+ *  src  any shape, f32 or f64
+ *  dst  like src; may alias it
+ *
+ *  NaN below 0.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_sqrt(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_scale(mst_div(c->ddst[0], c->dst[0]), 0.5);
+}
+
+MST_UNARY_FLOATS(sqrt(x))
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0.25, 1, 2, 9}}},
+     .expect = {(const double[]){0.5, 1, 1.4142135623730951, 3}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, INFINITY, -1}, .no_grad = true}},
+     .expect = {(const double[]){0, INFINITY, NAN}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = 0.5, .high = 3}}},
+};
+
+const mst_op mst_op_sqrt = {
+    .name = "sqrt",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_sqrt(mst_value src) {
+    return mst_call(NULL, &mst_op_sqrt, 1, &src, NULL);
+}

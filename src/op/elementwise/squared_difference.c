@@ -1,0 +1,67 @@
+/** squared_difference: dst = (a - b)^2
+ *
+ *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst   the broadcast shape, of their dtype; may alias either
+ *
+ *  Integers wrap around.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_squared_difference(mst_value a, mst_value b);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static mst_value grad(mst_grad *c, int i) {
+    mst_value gradient = mst_scale(mst_mul(c->ddst[0], mst_sub(c->src[0], c->src[1])), i == 0 ? 2 : -2);
+    return mst_unbroadcast(gradient, c->src[i]);
+}
+
+MST_BINARY_ARITHMETIC((x - y) * (x - y))
+
+static const mst_example examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 9}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 5}}},
+     .expect = {(const double[]){9, 1, 16}}},
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
+     .expect = {(const double[]){25, 25, 25, 64, 64, 81}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
+     .expect = {(const double[]){36, 25, 9, 64, 49, 25}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}}, {.value = (const double[]){2}}},
+     .expect = {(const double[]){9, 16, 49}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-3, -0x1p31}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){4, 0}}},
+     .expect = {(const double[]){49, 0}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 2, .dim = {2, 3}}}},
+    {.num_src = 2, .src = {{.ndim = 3, .dim = {2, 1, 4}}, {.ndim = 2, .dim = {3, 1}}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_squared_difference = {
+    .name = "squared_difference",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_squared_difference(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_squared_difference, 2, (const mst_value[]){a, b}, NULL);
+}

@@ -1,0 +1,74 @@
+/** sub: dst = a - b
+ *
+ *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
+ *  dst   the broadcast shape, of their dtype; may alias either
+ *
+ *  Integers wrap around.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_sub(mst_value a, mst_value b);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static mst_value grad(mst_grad *c, int i) {
+    return mst_unbroadcast(i == 0 ? c->ddst[0] : mst_neg(c->ddst[0]), c->src[i]);
+}
+
+MST_BINARY_ARITHMETIC(x - y)
+
+static const mst_example examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 9}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 5}}},
+     .expect = {(const double[]){3, 3, 4}}},
+    {.name = "last axis",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
+     .expect = {(const double[]){5, 5, 5, 8, 8, 9}}},
+    {.name = "outer",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){7, 9}},
+             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){1, 2, 4}}},
+     .expect = {(const double[]){6, 5, 3, 8, 7, 5}}},
+    {.name = "scalar",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){5, 6, 9}}, {.value = (const double[]){2}}},
+     .expect = {(const double[]){3, 4, 7}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){-0x1p31}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){1}}},
+     .expect = {(const double[]){2147483647}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {1}, .value = (const double[]){-0x1p63}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {1}, .value = (const double[]){-0x1p63}}},
+     .expect = {(const double[]){0}}},
+    {.num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {1}, .value = (const double[]){1}},
+             {.dtype = MST_U8, .ndim = 1, .dim = {1}, .value = (const double[]){2}}},
+     .expect = {(const double[]){255}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 2, .dim = {2, 3}}}},
+    {.num_src = 2, .src = {{.ndim = 3, .dim = {2, 1, 4}}, {.ndim = 2, .dim = {3, 1}}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_sub = {
+    .name = "sub",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_binary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_sub(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_sub, 2, (const mst_value[]){a, b}, NULL);
+}

@@ -1,0 +1,43 @@
+/** tanh: dst = (e^src - e^-src) / (e^src + e^-src)
+ *
+ *  src  any shape, f32 or f64
+ *  dst  like src; may alias it
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_tanh(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_tanh_grad(c->ddst[0], c->dst[0]);
+}
+
+MST_UNARY_MATH(tanh(x))
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
+     .expect = {(const double[]){-0.9640275800758169, 0, 0.46211715726000974, 0.9950547536867305}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){INFINITY, -INFINITY, NAN}, .no_grad = true}},
+     .expect = {(const double[]){1, -1, NAN}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
+};
+
+const mst_op mst_op_tanh = {
+    .name = "tanh",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_tanh(mst_value src) {
+    return mst_call(NULL, &mst_op_tanh, 1, &src, NULL);
+}

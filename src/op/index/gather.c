@@ -1,0 +1,162 @@
+/** gather: dst[.., i, ..] = params[.., indices[i], ..], where the place of the index is axis
+ *
+ *  params   any dtype, at least one dimension
+ *  indices  i32 or i64, any shape; from 0 to params' dimension axis - 1
+ *  dst      params' dtype; params' shape with dimension axis replaced by the shape of indices
+ *  axis     negative ones count from the end
+ *  fails    MST_INVALID in the run where an index is negative or too large
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_gather(mst_value params, mst_value indices, int axis);
+#endif
+#include <string.h>
+
+#include "op/index/gather.h"
+#include "op/op.h"
+#include "op/share.h"
+
+const mst_field mst_gather_fields[] = {
+    MST_FIELD_I32(mst_gather_options, axis, 0, 0, 0, "dimension of params that is indexed"),
+    MST_FIELD_END,
+};
+
+mst_status mst_gather_infer(mst_infer *c, const mst_shape *params, int indices, mst_shape *out) {
+    const mst_shape *index = &c->src[indices].shape;
+    int axis;
+    MST_TRY(mst_infer_want_index(c, indices));
+    MST_TRY(mst_infer_axis(c, ((const mst_gather_options *)c->options)->axis, params->ndim, &axis));
+    if (params->ndim - 1 + index->ndim > MST_MAX_NDIM)
+        return mst_infer_fail(c, "%d dimensions, at most %d are possible", params->ndim - 1 + index->ndim,
+                              MST_MAX_NDIM);
+    *out = (mst_shape){0};
+    for (int k = 0; k < axis; k++) out->dim[out->ndim++] = params->dim[k];
+    for (int k = 0; k < index->ndim; k++) out->dim[out->ndim++] = index->dim[k];
+    for (int k = axis + 1; k < params->ndim; k++) out->dim[out->ndim++] = params->dim[k];
+    return MST_OK;
+}
+
+mst_gather_sizes mst_gather_loops(const mst_kernel_args *a, const mst_array *params) {
+    int axis = ((const mst_gather_options *)a->options)->axis;
+    if (axis < 0) axis += params->shape.ndim;
+    mst_gather_sizes s = {.outer = 1, .size = params->shape.dim[axis], .inner = 1};
+    for (int k = 0; k < axis; k++) s.outer *= params->shape.dim[k];
+    for (int k = axis + 1; k < params->shape.ndim; k++) s.inner *= params->shape.dim[k];
+    return s;
+}
+
+mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, int64_t size, int64_t begin,
+                            int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t index = mst_gather_index(indices, i);
+        if (index < 0 || index >= size)
+            return mst_kernel_fail(a, MST_INVALID,
+                                   "index %lld (element %lld of the indices) is out of range: 0 to %lld",
+                                   (long long)index, (long long)i, (long long)size - 1);
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    c->dst[0].dtype = c->src[0].dtype;
+    return mst_gather_infer(c, &c->src[0].shape, 1, &c->dst[0].shape);
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    if (i > 0) return MST_NONE;
+    return mst_gather_grad(c->ddst[0], c->src[1], c->src[0], ((const mst_gather_options *)c->options)->axis);
+}
+
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_gather_sizes size;
+} work;
+
+/* Item i is row i of dst: index i % (number of indices) of outer row i / (number of indices). */
+static mst_status copy_rows(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_array *params = &w->args->src[0], *indices = &w->args->src[1];
+    const int64_t row = w->size.inner * (int64_t)mst_dtype_size(params->dtype);
+    char *dst = (char *)w->args->dst[0].data + begin * row;
+    (void)thread;
+    while (begin < end) {
+        const int64_t outer = begin / indices->count, first = begin % indices->count;
+        const int64_t rest = indices->count - first, n = rest < end - begin ? rest : end - begin;
+        const char *src = (const char *)params->data + outer * w->size.size * row;
+        MST_TRY(mst_gather_check(w->args, indices, w->size.size, first, first + n));
+        for (int64_t i = first; i < first + n && row > 0; i++, dst += row)
+            memcpy(dst, src + mst_gather_index(indices, i) * row, (size_t)row);
+        begin += n;
+    }
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    work w = {.args = a, .size = mst_gather_loops(a, &a->src[0])};
+    if (a->dst[0].count == 0) return mst_gather_check(a, &a->src[1], w.size.size, 0, a->src[1].count);
+    const int64_t row = w.size.inner * (int64_t)mst_dtype_size(a->src[0].dtype);
+    const int64_t rows = w.size.outer * a->src[1].count;
+    return mst_parallel(a, rows, mst_grain_bytes(rows, row < 16 ? 16 : row), copy_rows, &w);
+}
+
+static const mst_example examples[] = {
+    {.name = "rows",
+     .num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {3}, .value = (const double[]){2, 0, 2}}},
+     .expect = {(const double[]){5, 6, 1, 2, 5, 6}}},
+    {.name = "columns by a matrix",
+     .num_src = 2,
+     .src = {{.dtype = MST_U8, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.dtype = MST_I32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){0, 1, 2, 2}}},
+     .options = &(const mst_gather_options){.axis = -1},
+     .expect = {(const double[]){1, 2, 3, 3, 4, 5, 6, 6}}},
+    {.name = "one index",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 0, 0, 1}},
+             {.dtype = MST_I32, .ndim = 0, .value = (const double[]){1}}},
+     .expect = {(const double[]){0, 1}}},
+    {.name = "all dtypes",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 3, 2}},
+             {.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){1, 1, 2, 0}}},
+     .options = &(const mst_gather_options){.axis = 1}},
+    {.name = "no indices", .num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_I64, .ndim = 1, .dim = {0}}}},
+    {.name = "index too large",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_I64, .ndim = 1, .dim = {1}, .value = (const double[]){2}}},
+     .fails = MST_INVALID},
+    {.name = "negative index",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){-1}}},
+     .fails = MST_INVALID},
+    {.name = "of nothing",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {0}}, {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){0}}},
+     .fails = MST_INVALID},
+    {.name = "indices are no integers",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.dtype = MST_F32, .ndim = 1, .dim = {1}}},
+     .fails = MST_INVALID},
+    {.name = "scalar params",
+     .num_src = 2,
+     .src = {{.ndim = 0}, {.dtype = MST_I32, .ndim = 1, .dim = {1}, .value = (const double[]){0}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_gather = {
+    .name = "gather",
+    .tf_name = "GatherV2",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .fields = mst_gather_fields,
+    .options_size = sizeof(mst_gather_options),
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_gather(mst_value params, mst_value indices, int axis) {
+    return mst_call(NULL, &mst_op_gather, 2, (mst_value[]){params, indices}, &(mst_gather_options){.axis = axis});
+}

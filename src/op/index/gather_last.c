@@ -1,0 +1,112 @@
+/** gather_last: dst[..., j] = src[..., indices[..., j]]
+ *
+ *  src      any dtype, [..., n]
+ *  indices  i32 or i64, [..., k], with src's leading dimensions
+ *  dst      src's dtype, the indices' shape
+ *
+ *  An index that is not within 0 to n - 1 is an error.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_gather_last(mst_value src, mst_value indices);
+#endif
+#include "op/index/last.h"
+#include "op/op.h"
+#include "op/share.h"
+
+mst_status mst_last_infer(mst_infer *c, int rows, int indices) {
+    const mst_shape *wide = &c->src[rows].shape, *narrow = &c->src[indices].shape;
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_want_index(c, indices));
+    if (narrow->ndim < 1 || narrow->ndim != wide->ndim)
+        return mst_infer_fail(c, "%d and %d dimensions, must be as many and at least 1", wide->ndim, narrow->ndim);
+    for (int k = 0; k < narrow->ndim - 1; k++) {
+        int64_t dim;
+        MST_TRY(mst_infer_same_dim(c, wide->dim[k], narrow->dim[k], "leading dimensions", &dim));
+    }
+    return MST_OK;
+}
+
+mst_status mst_last_check(const mst_kernel_args *a, const mst_array *indices, int64_t n, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t index = mst_last_at(indices, i);
+        if (index < 0 || index >= n)
+            return mst_kernel_fail(a, MST_INVALID, "index %lld at %lld is out of range, 0 to %lld", (long long)index,
+                                   (long long)i, (long long)n - 1);
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_last_infer(c, 0, 1));
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    return i == 0 ? mst_scatter_last(c->ddst[0], c->src[1], c->src[0]) : MST_NONE;
+}
+
+/* Elements BEGIN to END - 1 of dst, row by row; E is of the size of an element. */
+#define GATHER(name, E)                                                                                         \
+    static void name(const mst_array *indices, const void *src, void *dst, int64_t n, int64_t k, int64_t begin, \
+                     int64_t end) {                                                                             \
+        const E *row = (const E *)src + begin / k * n;                                                          \
+        for (int64_t i = begin, j = begin % k; i < end; j = 0, row += n)                                        \
+            for (; j < k && i < end; i++, j++) ((E *)dst)[i] = row[mst_last_at(indices, i)];                    \
+    }
+GATHER(gather_8, uint8_t)
+GATHER(gather_32, uint32_t)
+GATHER(gather_64, uint64_t)
+
+static mst_status gather(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_array *src = &a->src[0], *indices = &a->src[1];
+    const int64_t n = src->shape.dim[src->shape.ndim - 1], k = indices->shape.dim[indices->shape.ndim - 1];
+    (void)thread;
+    MST_TRY(mst_last_check(a, indices, n, begin, end));
+    switch (mst_dtype_size(src->dtype)) {
+        case 1: gather_8(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        case 4: gather_32(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        default: gather_64(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+    }
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 2), gather, mst_context_of(a));
+}
+
+static const mst_example examples[] = {
+    {.name = "two rows",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 0, 1, 0, 1, 1}},
+             {.dtype = MST_I32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 0, 0, 2}}},
+     .expect = {(const double[]){0, 1, 0, 1}}},
+    {.name = "again and again",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}},
+             {.dtype = MST_I64, .ndim = 1, .dim = {5}, .value = (const double[]){2, 2, 0, 2, 0}}}},
+    {.name = "out of range",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}}, {.dtype = MST_I64, .ndim = 1, .dim = {1}, .value = (const double[]){3}}},
+     .fails = MST_INVALID},
+    {.name = "other rows",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 3}}, {.dtype = MST_I32, .ndim = 2, .dim = {2, 3}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_gather_last = {
+    .name = "gather_last",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_gather_last(mst_value src, mst_value indices) {
+    return mst_call(NULL, &mst_op_gather_last, 2, (const mst_value[]){src, indices}, NULL);
+}

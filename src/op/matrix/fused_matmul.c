@@ -1,0 +1,105 @@
+/** fused_matmul: dst = activation(a b + bias)
+ *
+ *  a           [m, k] (transpose_a: [k, m]), f32 or f64
+ *  b           [k, n] (transpose_b: [n, k])
+ *  bias        [n]
+ *  activation  none, relu or relu6
+ *  dst         [m, n]
+ *
+ *  The plan makes it; it comes after differentiation and has no gradient.
+ */
+#include "op/matrix/fused_matmul.h"
+
+#include "op/op.h"
+#include "op/share.h"
+
+static const char *const activations[] = {"none", "relu", "relu6", NULL};
+
+static const mst_field fields[] = {
+    MST_FIELD_BOOL(mst_fused_matmul_options, transpose_a, "a is [k, m]"),
+    MST_FIELD_BOOL(mst_fused_matmul_options, transpose_b, "b is [n, k]"),
+    MST_FIELD_ENUM(mst_fused_matmul_options, activation, 0, activations, "applied last"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_fused_matmul_options *o = c->options;
+    MST_TRY(mst_infer_want_float(c, 0));
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    MST_TRY(mst_infer_same_dtype(c, 0, 2));
+    for (int i = 0; i < 3; i++) MST_TRY(mst_infer_want_ndim(c, i, i < 2 ? 2 : 1));
+    const int64_t *a = c->src[0].shape.dim, *b = c->src[1].shape.dim;
+    int64_t n = o->transpose_b ? b[0] : b[1], k;
+    MST_TRY(mst_infer_same_dim(c, a[o->transpose_a ? 0 : 1], b[o->transpose_b ? 1 : 0], "inner dimensions", &k));
+    MST_TRY(mst_infer_same_dim(c, n, c->src[2].shape.dim[0], "columns and bias", &n));
+    c->dst[0].dtype = c->src[0].dtype;
+    c->dst[0].shape = mst_shape_make(2, (const int64_t[]){a[o->transpose_a ? 1 : 0], n});
+    return MST_OK;
+}
+
+static double activate(double x, int activation) {
+    if (activation == MST_FUSED_NONE) return x;
+    if (x < 0) return 0;
+    return activation == MST_FUSED_RELU6 && x > 6 ? 6 : x;
+}
+
+/* Rows BEGIN to END - 1 of dst. */
+#define ROWS(T)                                                                                                   \
+    {                                                                                                             \
+        const T *a = args->src[0].data, *b = args->src[1].data, *bias = args->src[2].data;                        \
+        T *dst = args->dst[0].data;                                                                               \
+        for (int64_t i = begin; i < end; i++)                                                                     \
+            for (int64_t j = 0; j < n; j++) {                                                                     \
+                T sum = 0;                                                                                        \
+                for (int64_t l = 0; l < k; l++)                                                                   \
+                    sum += a[o->transpose_a ? l * m + i : i * k + l] * b[o->transpose_b ? j * k + l : l * n + j]; \
+                dst[i * n + j] = (T)activate((double)(sum + bias[j]), o->activation);                             \
+            }                                                                                                     \
+        return MST_OK;                                                                                            \
+    }
+
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *args = context;
+    const mst_fused_matmul_options *o = args->options;
+    const int64_t m = args->dst[0].shape.dim[0], n = args->dst[0].shape.dim[1];
+    const int64_t k = args->src[0].shape.dim[o->transpose_a ? 0 : 1];
+    (void)thread;
+    if (args->dst[0].dtype == MST_F32) ROWS(float)
+    ROWS(double)
+}
+
+static mst_status reference(const mst_kernel_args *args) {
+    const mst_shape *dst = &args->dst[0].shape;
+    const int64_t k = args->src[1].shape.dim[((const mst_fused_matmul_options *)args->options)->transpose_b ? 1 : 0];
+    return mst_parallel(args, dst->dim[0], mst_grain(dst->dim[0], dst->dim[1] * k), run, mst_context_of(args));
+}
+
+static const mst_example examples[] = {
+    {.num_src = 3,
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}},
+             {.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, -1, 0, 3}},
+             {.ndim = 1, .dim = {2}, .value = (const double[]){-2, 1}}},
+     .options = &(const mst_fused_matmul_options){.activation = MST_FUSED_RELU},
+     .expect = {(const double[]){0, 6, 1, 10}}},
+    {.num_src = 3,
+     .src = {{.ndim = 2, .dim = {7, 5}}, {.ndim = 2, .dim = {9, 7}}, {.ndim = 1, .dim = {9}}},
+     .options =
+         &(const mst_fused_matmul_options){.transpose_a = true, .transpose_b = true, .activation = MST_FUSED_RELU6}},
+    {.num_src = 3, .src = {{.ndim = 2, .dim = {3, 4}}, {.ndim = 2, .dim = {4, 2}}, {.ndim = 1, .dim = {2}}}},
+    {.num_src = 3,
+     .src = {{.ndim = 2, .dim = {3, 4}}, {.ndim = 2, .dim = {5, 2}}, {.ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_fused_matmul = {
+    .name = "fused_matmul",
+    .tf_name = "_FusedMatMul",
+    .num_src = 3,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .fields = fields,
+    .options_size = sizeof(mst_fused_matmul_options),
+    .infer = infer,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};

@@ -1,0 +1,86 @@
+/** elu: dst = src > 0 ? src : alpha * (e^src - 1)
+ *
+ *  src    any shape, f32 or f64
+ *  dst    like src; may alias it
+ *  alpha  no unit, 1e-6 to 1e6, default 1: -alpha is the limit at -Inf
+ *
+ *  NaN stays NaN.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_elu_options {
+    int zero_;
+    mst_value src;
+    float alpha; /**< -alpha is the limit at -Inf */
+} mst_elu_options;
+MST_API mst_value mst_elu_with(mst_elu_options options);
+#define mst_elu(...) mst_elu_with(MST_NAMED_1(mst_elu_options, src, __VA_ARGS__))
+#endif
+#include "op/elementwise/elementwise.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_F32(mst_elu_options, alpha, 1, 1e-6, 1e6, "-alpha is the limit at -Inf"),
+    MST_FIELD_END,
+};
+
+/* alpha e^src = dst + alpha where src <= 0; alpha > 0, so dst has the sign of src, and src need not be kept */
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    const double alpha = (double)((const mst_elu_options *)c->options)->alpha;
+    mst_value dst = c->dst[0], slope = mst_add(dst, mst_number(dst, alpha));
+    return mst_select(mst_greater(dst, mst_number(dst, 0)), c->ddst[0], mst_mul(c->ddst[0], slope));
+}
+
+MST_SIMD static void loop_f32(const float *src, float alpha, float *dst, int64_t count) {
+    MST_VECTOR_LOOP(dst, count, src, true, src, true, x > 0 ? x : alpha * expm1f(x))
+}
+
+static void loop_f64(const double *src, double alpha, double *dst, int64_t count) {
+    for (int64_t i = 0; i < count; i++) dst[i] = src[i] > 0 ? src[i] : alpha * expm1(src[i]);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const float alpha = ((const mst_elu_options *)a->options)->alpha;
+    if (a->src[0].dtype == MST_F32)
+        loop_f32(a->src[0].data, alpha, a->dst[0].data, a->dst[0].count);
+    else
+        loop_f64(a->src[0].data, (double)alpha, a->dst[0].data, a->dst[0].count);
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -0.5, 0.5, 3}}},
+     .expect = {(const double[]){-0.8646647167633873, -0.3934693402873666, 0.5, 3}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -0.5, 0.5, 3}}},
+     .options = &(const mst_elu_options){.alpha = 0.25f},
+     .expect = {(const double[]){-0.21616617919084682, -0.09836733507184165, 0.5, 3}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-INFINITY, INFINITY, NAN, 0}, .no_grad = true}},
+     .expect = {(const double[]){-1, INFINITY, NAN, 0}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = -2, .high = -0.25}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = 0.25, .high = 2}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_elu_options){.alpha = -1},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_elu = {
+    .name = "elu",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .fields = fields,
+    .options_size = sizeof(mst_elu_options),
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_elu_with(mst_elu_options options) {
+    return mst_call(NULL, &mst_op_elu, 1, &options.src, &options);
+}

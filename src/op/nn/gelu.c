@@ -1,0 +1,98 @@
+/** gelu: dst = src * P(src), where P(x) = (1 + erf(x / sqrt(2))) / 2 is the normal distribution;
+ *  approximate: dst = src * (1 + tanh(sqrt(2 / pi) * (src + 0.044715 * src^3))) / 2
+ *
+ *  src          any shape, f32 or f64
+ *  dst          like src; may alias it
+ *  approximate  the formula with tanh, which differs by less than 0.001; default: the exact one
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_gelu_options {
+    int zero_;
+    mst_value src;
+    bool approximate; /**< by tanh in place of erf */
+} mst_gelu_options;
+MST_API mst_value mst_gelu_with(mst_gelu_options options);
+#define mst_gelu(...) mst_gelu_with(MST_NAMED_1(mst_gelu_options, src, __VA_ARGS__))
+#endif
+#include "op/elementwise/elementwise.h"
+
+#define SQRT_HALF 0.7071067811865476     /* sqrt(1 / 2) */
+#define SQRT_2_BY_PI 0.7978845608028654  /* sqrt(2 / pi) */
+#define INV_SQRT_2_PI 0.3989422804014327 /* 1 / sqrt(2 pi) */
+#define CUBIC 0.044715
+
+static const mst_field fields[] = {
+    MST_FIELD_BOOL(mst_gelu_options, approximate, "by tanh in place of erf"),
+    MST_FIELD_END,
+};
+
+/* P(x) + x p(x), where p(x) = e^(-x^2 / 2) / sqrt(2 pi) is the derivative of P */
+static mst_value exact_slope(mst_value x) {
+    mst_value density = mst_scale(mst_exp(mst_scale(mst_square(x), -0.5)), INV_SQRT_2_PI);
+    mst_value probability = mst_scale(mst_add(mst_erf(mst_scale(x, SQRT_HALF)), mst_number(x, 1)), 0.5);
+    return mst_add(probability, mst_mul(x, density));
+}
+
+/* (1 + t + x (1 - t^2) u') / 2, where t = tanh(u), u = sqrt(2 / pi) (x + 0.044715 x^3) */
+static mst_value approximate_slope(mst_value x) {
+    mst_value square = mst_square(x), one = mst_number(x, 1);
+    mst_value u = mst_scale(mst_mul(x, mst_add(one, mst_scale(square, CUBIC))), SQRT_2_BY_PI);
+    mst_value du = mst_scale(mst_add(one, mst_scale(square, 3 * CUBIC)), SQRT_2_BY_PI);
+    mst_value t = mst_tanh(u);
+    return mst_scale(mst_add(mst_add(one, t), mst_mul(mst_tanh_grad(x, t), du)), 0.5);
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    const bool approximate = ((const mst_gelu_options *)c->options)->approximate;
+    return mst_mul(c->ddst[0], approximate ? approximate_slope(c->src[0]) : exact_slope(c->src[0]));
+}
+
+/* 1 + erf(x) = erfc(-x), without cancellation where x is far below 0 */
+MST_UNARY_MATH_F32(exact_f32, (T)0.5 * x * erfc(x * (T)-SQRT_HALF))
+MST_UNARY(exact_f64, double, double, double, (T)0.5 * x * erfc(x * (T)-SQRT_HALF))
+MST_UNARY_MATH_F32(approximate_f32, (T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
+MST_UNARY(approximate_f64, double, double, double,
+          (T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
+
+static mst_status reference(const mst_kernel_args *a) {
+    const bool is_f32 = a->src[0].dtype == MST_F32;
+    if (((const mst_gelu_options *)a->options)->approximate) return is_f32 ? approximate_f32(a) : approximate_f64(a);
+    return is_f32 ? exact_f32(a) : exact_f64(a);
+}
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {5}, .value = (const double[]){-2, -0.5, 0, 0.5, 3}}},
+     .expect = {(const double[]){-0.04550026389635844, -0.15426876936299344, 0, 0.34573123063700656,
+                                 2.99595030590511}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {5}, .value = (const double[]){-2, -0.5, 0, 0.5, 3}}},
+     .options = &(const mst_gelu_options){.approximate = true},
+     .expect = {(const double[]){-0.04540230591222494, -0.15428599017485606, 0, 0.34571400982514394,
+                                 2.996362607918227}}},
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){-1000, 1000, NAN}, .no_grad = true}},
+     .expect = {(const double[]){0, 1000, NAN}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}, .options = &(const mst_gelu_options){.approximate = true}},
+};
+
+const mst_op mst_op_gelu = {
+    .name = "gelu",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .fields = fields,
+    .options_size = sizeof(mst_gelu_options),
+    .infer = mst_infer_unary,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_gelu_with(mst_gelu_options options) {
+    return mst_call(NULL, &mst_op_gelu, 1, &options.src, &options);
+}

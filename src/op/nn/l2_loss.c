@@ -1,0 +1,116 @@
+/** l2_loss: dst = sum(src^2) / 2
+ *
+ *  src  f32 or f64, any shape
+ *  dst  src's dtype, scalar
+ *
+ *  f32 is squared and summed in f64 and rounded once; the order depends on the number of elements alone.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_l2_loss(mst_value src);
+#endif
+#include "op/op.h"
+#include "op/reduce/reduce.h"
+#include "op/share.h"
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_infer_want_float(c, 0));
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = {.ndim = 0}};
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_mul(c->src[0], c->ddst[0]);
+}
+
+/* ---- sums of squares ---- */
+
+enum { SEGMENT = 8192 }; /* elements of a source whose squares are summed at a time */
+
+#define ADD_SQUARE(a, x) ((a) + (double)(x) * (double)(x))
+#define ADD(a, b) ((a) + (b))
+MST_FOLD_ROW(squares_f32, float, double, 0, ADD_SQUARE, ADD)
+MST_FOLD_ROW(squares_f64, double, double, 0, ADD_SQUARE, ADD)
+
+static int64_t segments_of(int64_t count) {
+    return (count + SEGMENT - 1) / SEGMENT;
+}
+
+size_t mst_sum_squares_workspace(const mst_infer *c, int num_threads) {
+    int64_t segments = 0;
+    (void)num_threads;
+    for (int i = 0; i < c->num_src; i++) segments += segments_of(mst_shape_count(c->src[i].shape));
+    return (size_t)segments * sizeof(double);
+}
+
+/* Segments are numbered through all sources. */
+static mst_status sum_segments(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_array *src = a->src;
+    double *sum = a->workspace;
+    int64_t first = 0; /* segment of src */
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
+        while (i >= first + segments_of(src->count)) first += segments_of(src++->count);
+        const int64_t at = (i - first) * SEGMENT, n = src->count - at < SEGMENT ? src->count - at : SEGMENT;
+        sum[i] = src->dtype == MST_F32 ? squares_f32_row((const float *)src->data + at, n)
+                                       : squares_f64_row((const double *)src->data + at, n);
+    }
+    return MST_OK;
+}
+
+mst_status mst_sum_squares(const mst_kernel_args *a, double *sum) {
+    const double *part = a->workspace;
+    int64_t segments = 0;
+    for (int i = 0; i < a->num_src; i++) segments += segments_of(a->src[i].count);
+    MST_TRY(mst_parallel(a, segments, 1, sum_segments, mst_context_of(a)));
+    *sum = 0;
+    for (int i = 0; i < a->num_src; i++) {
+        double of_source = 0;
+        for (int64_t k = segments_of(a->src[i].count); k > 0; k--) of_source += *part++;
+        *sum += of_source;
+    }
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    double squares;
+    MST_TRY(mst_sum_squares(a, &squares));
+    if (a->dst[0].dtype == MST_F32)
+        *(float *)a->dst[0].data = (float)(squares / 2);
+    else
+        *(double *)a->dst[0].data = squares / 2;
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.name = "matrix",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, -2, 3, 4}}},
+     .expect = {(const double[]){15}}},
+    {.name = "scalar",
+     .num_src = 1,
+     .src = {{.ndim = 0, .value = (const double[]){3}}},
+     .expect = {(const double[]){4.5}}},
+    {.name = "long", .num_src = 1, .src = {{.ndim = 1, .dim = {300}}}},
+    {.name = "of nothing", .num_src = 1, .src = {{.ndim = 2, .dim = {0, 2}}}, .expect = {(const double[]){0}}},
+    {.name = "integers", .num_src = 1, .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_l2_loss = {
+    .name = "l2_loss",
+    .tf_name = "L2Loss",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_INFALLIBLE,
+    .infer = infer,
+    .grad = grad,
+    .workspace = mst_sum_squares_workspace,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_l2_loss(mst_value src) {
+    return mst_call(NULL, &mst_op_l2_loss, 1, &src, NULL);
+}

@@ -1,0 +1,141 @@
+/** random_uniform: dst[i] = a number drawn evenly from [low, high)
+ *
+ *  graph      that the node is put in
+ *  shape      of dst, all dimensions known; default a scalar
+ *  low, high  low < high; both 0 (the default): 0 and 1
+ *  dtype      f32 (the default) or f64
+ *  seed       of this op; 0 (the default): made from the node's name
+ *
+ *  dst[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_random_uniform_options {
+    int zero_;
+    mst_graph *graph;
+    mst_shape shape;
+    double low, high; /**< both 0: 0 and 1 */
+    mst_dtype dtype;  /**< default f32 */
+    uint64_t seed;    /**< 0: made from the node's name */
+} mst_random_uniform_options;
+MST_API mst_value mst_random_uniform_with(mst_random_uniform_options options);
+#define mst_random_uniform(...) \
+    mst_random_uniform_with(MST_NAMED_2(mst_random_uniform_options, graph, shape, __VA_ARGS__))
+#endif
+#include <math.h>
+
+#include "base/simd.h"
+#include "op/op.h"
+#include "op/random/random.h"
+#include "op/share.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_SHAPE(mst_random_uniform_options, shape, "of the output"),
+    MST_FIELD_F64(mst_random_uniform_options, low, 0, 0, 0, "least value"),
+    MST_FIELD_F64(mst_random_uniform_options, high, 0, 0, 0, "bound that is not reached"),
+    MST_FIELD_DTYPE(mst_random_uniform_options, dtype, MST_F32, "element type"),
+    MST_FIELD_U64(mst_random_uniform_options, seed, "of this op; 0: made from the node's name"),
+    MST_FIELD_END,
+};
+
+mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape) {
+    char text[MST_SHAPE_TEXT];
+    if (dtype < 0 || dtype >= MST_NUM_DTYPES || !(c->op->dtypes & MST_DTYPE_BIT(dtype)))
+        return mst_infer_fail(c, "the dtype %s is none that it makes", mst_dtype_name(dtype));
+    if (shape.ndim < 0 || shape.ndim > MST_MAX_NDIM)
+        return mst_infer_fail(c, "a shape of %d dimensions, must have 0 to %d", shape.ndim, MST_MAX_NDIM);
+    for (int k = 0; k < shape.ndim; k++)
+        if (shape.dim[k] < 0)
+            return mst_infer_fail(c, "all dimensions of the shape %s must be known",
+                                  mst_shape_print(shape, text, sizeof text));
+    c->dst[0] = (mst_spec){.dtype = dtype, .shape = shape};
+    return MST_OK;
+}
+
+static double high_of(const mst_random_uniform_options *o) {
+    return o->low == 0 && o->high == 0 ? 1 : o->high;
+}
+
+static mst_status infer(mst_infer *c) {
+    const mst_random_uniform_options *o = c->options;
+    if (!(o->low < high_of(o)) || !isfinite(high_of(o) - o->low))
+        return mst_infer_fail(c, "low %g must be less than high %g, and both finite", o->low, o->high);
+    return mst_random_infer(c, o->dtype, o->shape);
+}
+
+/* Rounding may reach the upper bound, which is not to be reached. */
+MST_SIMD static void spread_f32(double low, double range, int64_t count, float *dst) {
+    const float bound = (float)(low + range), last = nextafterf(bound, (float)low);
+    for (int64_t i = 0; i < count; i++) {
+        const float x = (float)(low + range * (double)dst[i]);
+        dst[i] = x < bound ? x : last;
+    }
+}
+
+/* Elements BEGIN to END - 1. */
+static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_random_uniform_options *o = a->options;
+    const mst_rng rng = mst_random_sequence(a, o->seed);
+    const double low = o->low, range = high_of(o) - low;
+    const int64_t count = end - begin;
+    (void)thread;
+    if (a->dst[0].dtype == MST_F32) {
+        float *dst = (float *)a->dst[0].data + begin;
+        mst_rng_fill_uniform_f32(&rng, (uint64_t)begin, count, dst);
+        spread_f32(low, range, count, dst);
+    } else {
+        double *dst = (double *)a->dst[0].data + begin;
+        const double bound = low + range, last = nextafter(bound, low);
+        mst_rng_fill_uniform_f64(&rng, (uint64_t)begin, count, dst);
+        for (int64_t i = 0; i < count; i++) {
+            const double x = low + range * dst[i];
+            dst[i] = x < bound ? x : last;
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), draw, mst_context_of(a));
+}
+
+static const mst_example examples[] = {
+    {.name = "f32",
+     .options = &(const mst_random_uniform_options){.shape = {.ndim = 1, .dim = {5}}, .seed = 7},
+     .expect = {(const double[]){0.5166426301002502, 0.624089777469635, 0.9570668935775757, 0.45907825231552124,
+                                 0.3677617907524109}}},
+    {.name = "f64",
+     .options = &(const mst_random_uniform_options){.shape = {.ndim = 1, .dim = {5}}, .dtype = MST_F64, .seed = 7},
+     .expect = {(const double[]){0.516642648173517, 0.9570669269792451, 0.36776184856216976, 0.647614390026702,
+                                 0.4315673217523329}}},
+    {.name = "bounds",
+     .options =
+         &(const mst_random_uniform_options){.shape = {.ndim = 2, .dim = {1, 5}}, .low = -1, .high = 3, .seed = 7},
+     .expect = {(const double[]){1.066570520401001, 1.49635910987854, 2.8282675743103027, 0.836313009262085,
+                                 0.47104716300964355}}},
+    {.name = "seed of its name", .options = &(const mst_random_uniform_options){.shape = {.ndim = 2, .dim = {3, 7}}}},
+    {.name = "scalar", .options = &(const mst_random_uniform_options){.dtype = MST_F64}},
+    {.name = "no room", .options = &(const mst_random_uniform_options){.low = 3, .high = 3}, .fails = MST_INVALID},
+    {.name = "integers", .options = &(const mst_random_uniform_options){.dtype = MST_I32}, .fails = MST_INVALID},
+    {.name = "unknown shape",
+     .options = &(const mst_random_uniform_options){.shape = {.ndim = 1, .dim = {-1}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_random_uniform = {
+    .name = "random_uniform",
+    .tf_name = "RandomUniform",
+    .num_src = 0,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_STATEFUL,
+    .fields = fields,
+    .options_size = sizeof(mst_random_uniform_options),
+    .infer = infer,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_random_uniform_with(mst_random_uniform_options options) {
+    return mst_call(options.graph, &mst_op_random_uniform, 0, NULL, &options);
+}

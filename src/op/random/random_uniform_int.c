@@ -1,0 +1,105 @@
+/** random_uniform_int: dst[i] = an integer drawn evenly from low, low + 1, ..., high - 1
+ *
+ *  graph      that the node is put in
+ *  shape      of dst, all dimensions known; default a scalar
+ *  low, high  low < high; high is not reached. Every integer is as likely, whatever their number
+ *  dtype      i32 (the default) or i64, that must hold low and high - 1
+ *  seed       of this op; 0 (the default): made from the node's name
+ *
+ *  dst[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_random_uniform_int_options {
+    int zero_;
+    mst_graph *graph;
+    mst_shape shape;
+    int64_t low, high; /**< high is not reached */
+    mst_dtype dtype;   /**< default i32 */
+    uint64_t seed;     /**< 0: made from the node's name */
+} mst_random_uniform_int_options;
+MST_API mst_value mst_random_uniform_int_with(mst_random_uniform_int_options options);
+#define mst_random_uniform_int(...) \
+    mst_random_uniform_int_with(MST_NAMED_2(mst_random_uniform_int_options, graph, shape, __VA_ARGS__))
+#endif
+#include "op/op.h"
+#include "op/random/random.h"
+#include "op/share.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_SHAPE(mst_random_uniform_int_options, shape, "of the output"),
+    MST_FIELD_I64(mst_random_uniform_int_options, low, 0, 0, 0, "least value"),
+    MST_FIELD_I64(mst_random_uniform_int_options, high, 0, 0, 0, "bound that is not reached"),
+    MST_FIELD_DTYPE(mst_random_uniform_int_options, dtype, MST_I32, "element type"),
+    MST_FIELD_U64(mst_random_uniform_int_options, seed, "of this op; 0: made from the node's name"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_random_uniform_int_options *o = c->options;
+    const long long low = o->low, high = o->high;
+    if (low >= high) return mst_infer_fail(c, "low %lld must be less than high %lld", low, high);
+    if (o->dtype == MST_I32 && (low < INT32_MIN || high - 1 > INT32_MAX))
+        return mst_infer_fail(c, "i32 does not hold all from %lld to %lld (i64 does)", low, high - 1);
+    return mst_random_infer(c, o->dtype, o->shape);
+}
+
+/* Elements BEGIN to END - 1. */
+static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_random_uniform_int_options *o = a->options;
+    const mst_rng rng = mst_random_sequence(a, o->seed);
+    const uint64_t low = (uint64_t)o->low, range = (uint64_t)o->high - low;
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
+        const int64_t x = (int64_t)(low + mst_rng_integer(&rng, (uint64_t)i, range));
+        if (a->dst[0].dtype == MST_I32)
+            ((int32_t *)a->dst[0].data)[i] = (int32_t)x;
+        else
+            ((int64_t *)a->dst[0].data)[i] = x;
+    }
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), draw, mst_context_of(a));
+}
+
+static const mst_example examples[] = {
+    {.name = "i32",
+     .options =
+         &(const mst_random_uniform_int_options){.shape = {.ndim = 1, .dim = {8}}, .low = -3, .high = 7, .seed = 7},
+     .expect = {(const double[]){0, 5, -3, -2, 1, 1, -3, 3}}},
+    {.name = "i64",
+     .options =
+         &(const mst_random_uniform_int_options){
+             .shape = {.ndim = 2, .dim = {2, 2}}, .high = 1000000000000000, .dtype = MST_I64, .seed = 7},
+     .expect = {(const double[]){374708420434393, 768663397803778, 8700500676190, 376911274090901}}},
+    {.name = "one value",
+     .options = &(const mst_random_uniform_int_options){.shape = {.ndim = 1, .dim = {3}}, .low = 4, .high = 5},
+     .expect = {(const double[]){4, 4, 4}}},
+    {.name = "all of i64",
+     .options = &(const mst_random_uniform_int_options){.low = INT64_MIN, .high = INT64_MAX, .dtype = MST_I64}},
+    {.name = "no room", .options = &(const mst_random_uniform_int_options){.low = 3, .high = 3}, .fails = MST_INVALID},
+    {.name = "too large", .options = &(const mst_random_uniform_int_options){.high = 2147483649}, .fails = MST_INVALID},
+    {.name = "floats",
+     .options = &(const mst_random_uniform_int_options){.high = 3, .dtype = MST_F32},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_random_uniform_int = {
+    .name = "random_uniform_int",
+    .tf_name = "RandomUniformInt",
+    .num_src = 0,
+    .num_dst = 1,
+    .dtypes = MST_INDICES,
+    .flags = MST_OP_STATEFUL,
+    .fields = fields,
+    .options_size = sizeof(mst_random_uniform_int_options),
+    .infer = infer,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_random_uniform_int_with(mst_random_uniform_int_options options) {
+    return mst_call(options.graph, &mst_op_random_uniform_int, 0, NULL, &options);
+}

@@ -1,0 +1,126 @@
+/** argmax: dst = index of the largest element of src along axis
+ *
+ *  src    f32, f64, i32, i64 or u8, at least one dimension
+ *  dst    dtype; src's dimensions without axis
+ *  axis   negative ones count from the end; default 0, as in TensorFlow. Its dimension must not be 0
+ *  dtype  i32 or i64, default i64
+ *
+ *  Of equal elements the first counts. NaN is passed over, as in TensorFlow; 0 where nothing is above -inf.
+ *  It has no gradient.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_argmax_options {
+    int zero_;
+    mst_value src;
+    int axis;        /**< default 0 */
+    mst_dtype dtype; /**< of the result, default i64 */
+} mst_argmax_options;
+MST_API mst_value mst_argmax_with(mst_argmax_options options);
+#define mst_argmax(...) mst_argmax_with(MST_NAMED_1(mst_argmax_options, src, __VA_ARGS__))
+#endif
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "op/op.h"
+#include "op/reduce/arg.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_I32(mst_argmax_options, axis, 0, 0, 0, "dimension to search"),
+    MST_FIELD_DTYPE(mst_argmax_options, dtype, MST_I64, "of the result"),
+    MST_FIELD_END,
+};
+
+mst_status mst_arg_infer(mst_infer *c, int axis, mst_dtype dtype) {
+    const mst_shape *src = &c->src[0].shape;
+    int at;
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_axis(c, axis, src->ndim, &at));
+    if (dtype != MST_I32 && dtype != MST_I64)
+        return mst_infer_fail(c, "dtype is %s, must be i32 or i64", mst_dtype_name(dtype));
+    if (src->dim[at] == 0) return mst_infer_fail(c, "dimension %d is 0: there is nothing to choose from", at);
+    if (src->dim[at] > INT32_MAX && dtype == MST_I32)
+        return mst_infer_fail(c, "dimension %d is too large for i32, use i64", at);
+    c->dst[0] = (mst_spec){.dtype = dtype};
+    for (int k = 0; k < src->ndim; k++)
+        if (k != at) c->dst[0].shape.dim[c->dst[0].shape.ndim++] = src->dim[k];
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    const mst_argmax_options *o = c->options;
+    return mst_arg_infer(c, o->axis, o->dtype);
+}
+
+/* All but NaN and -Inf is better than NaN: it is found only where it is first and there is nothing else. */
+#define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
+#define MST_TEMPLATE "op/reduce/arg_loops.h"
+#include "op/numbers.h"
+
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    return mst_arg_workspace(c, ((const mst_argmax_options *)c->options)->axis);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    static const mst_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};
+    return mst_arg_search(a, ((const mst_argmax_options *)a->options)->axis, searcher[a->src[0].dtype]);
+}
+
+static const mst_example examples[] = {
+    {.name = "columns, the first of equals",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 5, 4, 2, 4, 5}}},
+     .expect = {(const double[]){1, 0}}},
+    {.name = "rows",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 7, 4, 2, 1, 1}}},
+     .options = &(const mst_argmax_options){.axis = -1, .dtype = MST_I32},
+     .expect = {(const double[]){1, 0}}},
+    {.name = "middle",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {2, 2, 2}, .value = (const double[]){1, 8, 3, 4, 6, 5, 7, 2}}},
+     .options = &(const mst_argmax_options){.axis = 1},
+     .expect = {(const double[]){1, 0, 1, 0}}},
+    {.name = "NaN",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32,
+              .ndim = 2,
+              .dim = {4, 3},
+              .value = (const double[]){1, NAN, 9, NAN, 2, 3, NAN, NAN, NAN, NAN, -INFINITY, NAN}}},
+     .options = &(const mst_argmax_options){.axis = 1},
+     .expect = {(const double[]){2, 2, 0, 0}}},
+    {.name = "one element", .num_src = 1, .src = {{.ndim = 1, .dim = {1}}}, .expect = {(const double[]){0}}},
+    {.name = "to nothing", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 0}}}},
+    {.name = "of nothing", .num_src = 1, .src = {{.ndim = 2, .dim = {0, 2}}}, .fails = MST_INVALID},
+    {.name = "scalar", .num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID},
+    {.name = "axis out of range",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_argmax_options){.axis = 1},
+     .fails = MST_INVALID},
+    {.name = "dtype is no index",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_argmax_options){.dtype = MST_F32},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_argmax = {
+    .name = "argmax",
+    .tf_name = "ArgMax",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_INFALLIBLE,
+    .fields = fields,
+    .options_size = sizeof(mst_argmax_options),
+    .infer = infer,
+    .workspace = workspace,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_argmax_with(mst_argmax_options options) {
+    return mst_call(NULL, &mst_op_argmax, 1, &options.src, &options);
+}

@@ -1,0 +1,139 @@
+/** Reductions: which elements go into which output, and how the work is cut.
+ *
+ *  A reduction sees its source as groups of neighbouring dimensions that are all kept or all reduced. The innermost
+ *  group is contiguous: where it is reduced, rows are folded into single values; where it is kept, rows are folded into
+ *  an accumulator row (column sums).
+ *
+ *  Where many elements go into one output they are folded in segments, whose accumulators are then combined in their
+ *  order. How many segments there are, and which elements meet in which order, depends on the shape alone, so that the
+ *  result is the same on every machine and for every number of threads.
+ */
+#ifndef MUSTER_OP_REDUCE_H
+#define MUSTER_OP_REDUCE_H
+
+#include "base/simd.h"
+#include "muster/op.h"
+
+enum { MST_MAX_REDUCED = 2 * MST_MAX_NDIM };
+
+typedef struct mst_loops {
+    int num;
+    int64_t dim[MST_MAX_REDUCED], stride[MST_MAX_REDUCED]; /**< in elements; the last runs fastest */
+} mst_loops;
+
+typedef struct mst_reduction {
+    mst_loops kept, reduced; /**< all groups but the innermost */
+    int64_t inner;           /**< elements of the innermost group */
+    bool inner_reduced;
+    int64_t count;   /**< elements that go into one output */
+    int64_t outputs; /**< number of outputs */
+} mst_reduction;
+
+/** What a reduction does with elements and accumulators of one type. reduce_loops.h makes them. SRC is the place of the
+ *  first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1 are counted in
+ *  the order of the reduced loops. */
+typedef struct mst_reducer {
+    size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */
+    /** Outputs BEGIN to END - 1 of rows that are reduced; SRC is the whole source, DST the first output of all. */
+    void (*to_values)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, void *dst);
+    /** Elements BEGIN to END - 1 of one output, whose rows are reduced, to one accumulator. */
+    void (*to_accumulator)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, void *accumulator);
+    /** Elements BEGIN to END - 1 of each of N outputs side by side to N accumulators. */
+    void (*to_accumulators)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, int64_t n,
+                            void *accumulator);
+    /** N outputs; that of number i from accumulators i, i + STRIDE, ... of SEGMENTS (0: from nothing). */
+    void (*finish)(const mst_reduction *r, const void *accumulator, int64_t segments, int64_t stride, int64_t n,
+                   void *dst);
+} mst_reducer;
+
+enum { MST_MOST_ACCUMULATOR = sizeof(double) };
+
+/* ---- src/kernel/reduce.c ---- */
+
+/** REDUCED says of each of the NDIM dimensions whether it goes. */
+mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduced);
+/** Which of NDIM axes are in AXES (none: all), which are valid. */
+void mst_reduce_mask(const mst_axes *axes, int ndim, bool *reduced);
+/** The reduction of an array of SHAPE over AXES (none: all), which are valid. */
+mst_reduction mst_reduction_over(mst_shape shape, const mst_axes *axes);
+/** All kept and all reduced groups of R, the innermost too. */
+void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *reduced);
+
+/** Reduces source 0 to output 0 on the threads of the device. */
+MST_CHECKED mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const mst_reducer *reducer);
+/** Bytes of workspace that mst_reduce needs for a source of DTYPE. */
+size_t mst_reduce_workspace(const mst_reduction *r, mst_dtype dtype);
+
+/** Offset of the next element of nested loops; false after the last. INDEX starts as zeros, *OFFSET as 0. */
+static inline bool mst_loops_next(const mst_loops *loops, int64_t *index, int64_t *offset) {
+    for (int k = loops->num - 1; k >= 0; k--) {
+        *offset += loops->stride[k];
+        if (++index[k] < loops->dim[k]) return true;
+        *offset -= loops->stride[k] * loops->dim[k];
+        index[k] = 0;
+    }
+    return false;
+}
+
+/** INDEX and *OFFSET of element AT of nested loops. */
+static inline void mst_loops_seek(const mst_loops *loops, int64_t at, int64_t *index, int64_t *offset) {
+    *offset = 0;
+    for (int k = loops->num - 1; k >= 0; k--) {
+        index[k] = at % loops->dim[k];
+        at /= loops->dim[k];
+        *offset += index[k] * loops->stride[k];
+    }
+}
+
+/** Takes the last loop off: *N and *STRIDE are its, or those of one element where there is none. */
+static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int64_t *stride) {
+    *n = 1;
+    *stride = 0;
+    if (loops.num == 0) return loops;
+    loops.num--;
+    *n = loops.dim[loops.num];
+    *stride = loops.stride[loops.num];
+    return loops;
+}
+
+/* ---- what ops share ---- */
+
+/** Checks AXES and gives dst[0] the shape and dtype of the reduced source 0. Defined in reduce_sum.c. */
+MST_CHECKED mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims);
+/** VALUE, of the shape of output 0, with the reduced dimensions back as 1: it broadcasts to source 0. Defined in
+ *  reduce_sum.c. */
+mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims);
+/** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. Defined in
+ *  reduce_mean.c. */
+mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes);
+/** Gradient of the largest and of the smallest: equal shares for all elements that are. Defined in reduce_max.c. */
+mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims);
+/** Sums of all groups of elements of source 0, as mst_reduce. Defined in reduce_sum.c. */
+MST_CHECKED mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r);
+/** *SUM = the sum of the squares of all elements of all sources, f32 or f64, in their order. Defined in nn/l2_loss.c. */
+MST_CHECKED mst_status mst_sum_squares(const mst_kernel_args *a, double *sum);
+/** Bytes of workspace that mst_sum_squares needs; the `workspace` of an op. */
+size_t mst_sum_squares_workspace(const mst_infer *c, int num_threads);
+
+/** Defines `static A name_row(const T *src, int64_t n)`, which folds contiguous elements T in accumulators A:
+ *
+ *      start            the accumulator of no elements
+ *      A step(A, T)     takes one element in
+ *      A combine(A, A)  joins two accumulators
+ *
+ *  by 32 interleaved accumulators that are joined in a tree. */
+#define MST_FOLD_ROW(name, T, A, start, step, combine)                                 \
+    MST_SIMD static A name##_row(const T *src, int64_t n) {                            \
+        enum { LANES = 32 };                                                           \
+        A lane[LANES];                                                                 \
+        for (int k = 0; k < LANES; k++) lane[k] = (start);                             \
+        int64_t i = 0;                                                                 \
+        for (; i + LANES <= n; i += LANES)                                             \
+            for (int k = 0; k < LANES; k++) lane[k] = step(lane[k], src[i + k]);       \
+        for (int k = 0; i + k < n; k++) lane[k] = step(lane[k], src[i + k]);           \
+        for (int half = LANES / 2; half; half /= 2)                                    \
+            for (int k = 0; k < half; k++) lane[k] = combine(lane[k], lane[k + half]); \
+        return lane[0];                                                                \
+    }
+
+#endif

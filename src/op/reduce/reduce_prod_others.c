@@ -1,0 +1,135 @@
+/** reduce_prod_others: dst[i] = product of all src[k], k != i, that reduce_prod over axes multiplies with src[i]
+ *
+ *  src   f32 or f64, any shape
+ *  dst   like src
+ *  axes  negative ones count from the end; none: all
+ *
+ *  The derivative of reduce_prod, without a division. f32 is multiplied in f64 and rounded once.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_reduce_prod_others(mst_value src, mst_axes axes);
+#endif
+#include "op/op.h"
+#include "op/reduce/reduce.h"
+#include "op/share.h"
+
+typedef struct others_options {
+    int zero_;
+    mst_axes axes;
+} others_options;
+
+static const mst_field fields[] = {
+    MST_FIELD_AXES(others_options, axes, "axes of the reduction; none: all"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_reduce_infer(c, &((const others_options *)c->options)->axes, false));
+    c->dst[0] = c->src[0];
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const others_options *)c->options)->axes);
+}
+
+/* for each thread the elements of one output, and the products of the others */
+static size_t workspace(const mst_infer *c, int num_threads) {
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_options *)c->options)->axes);
+    return 2 * (size_t)num_threads * (size_t)r.count * sizeof(double);
+}
+
+/* product before i, then times the product after i */
+static void multiply(const double *value, int64_t n, double *others) {
+    double before = 1, after = 1;
+    for (int64_t i = 0; i < n; i++) {
+        others[i] = before;
+        before *= value[i];
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        others[i] *= after;
+        after *= value[i];
+    }
+}
+
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_reduction reduction;
+} work;
+
+/* Outputs BEGIN to END - 1 of the reduction. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const bool is_f32 = w->args->src[0].dtype == MST_F32;
+    const void *src = w->args->src[0].data;
+    void *dst = w->args->dst[0].data;
+    mst_loops kept, reduced;
+    mst_reduction_groups(&w->reduction, &kept, &reduced);
+    double *value = (double *)w->args->workspace + 2 * w->reduction.count * thread;
+    double *others = value + w->reduction.count;
+    int64_t kept_index[MST_MAX_REDUCED], base;
+    mst_loops_seek(&kept, begin, kept_index, &base);
+    for (int64_t i = begin; i < end; i++, mst_loops_next(&kept, kept_index, &base)) {
+        int64_t index[MST_MAX_REDUCED] = {0}, offset = base, n = 0;
+        do {
+            value[n++] = is_f32 ? (double)((const float *)src)[offset] : ((const double *)src)[offset];
+        } while (mst_loops_next(&reduced, index, &offset));
+        multiply(value, n, others);
+        n = 0;
+        do { /* the loops begin anew after the last */
+            if (is_f32)
+                ((float *)dst)[offset] = (float)others[n++];
+            else
+                ((double *)dst)[offset] = others[n++];
+        } while (mst_loops_next(&reduced, index, &offset));
+    }
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, &((const others_options *)a->options)->axes)};
+    if (a->src[0].count == 0) return MST_OK;
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), run, &w);
+}
+
+static const mst_example examples[] = {
+    {.name = "all axes",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){2, 3, 4}}},
+     .expect = {(const double[]){12, 8, 6}}},
+    {.name = "zeros",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){2, 0, 0, 3, 4, 0}}},
+     .options = &(const others_options){.axes = {.count = 1, .axis = {0}}},
+     .expect = {(const double[]){0, 0, 8, 0, 0, 0}}},
+    {.name = "one element each",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 1}}},
+     .options = &(const others_options){.axes = {.count = 1, .axis = {1}}},
+     .expect = {(const double[]){1, 1}}},
+    {.name = "two axes of three",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {2, 3, 2}}},
+     .options = &(const others_options){.axes = {.count = 2, .axis = {0, -1}}}},
+    {.name = "empty", .num_src = 1, .src = {{.ndim = 2, .dim = {0, 2}}}},
+    {.name = "integers", .num_src = 1, .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_reduce_prod_others = {
+    .name = "reduce_prod_others",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .fields = fields,
+    .options_size = sizeof(others_options),
+    .infer = infer,
+    .grad = grad,
+    .workspace = workspace,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_reduce_prod_others(mst_value src, mst_axes axes) {
+    return mst_call(NULL, &mst_op_reduce_prod_others, 1, &src, &(others_options){.axes = axes});
+}

@@ -1,0 +1,186 @@
+/** reduce_sum: dst = sum of src over axes
+ *
+ *  src        f32, f64, i32, i64 or u8, any shape
+ *  dst        src's dtype; src's dimensions without the axes, or with 1 in their place with keep_dims
+ *  axes       negative ones count from the end; none: all
+ *  keep_dims  dst keeps the axes, as dimensions of 1
+ *
+ *  The sum of nothing is 0. f32 is summed in f64 and rounded once; the order depends on the shape alone. Integers wrap
+ *  around.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_reduce_sum_options {
+    int zero_;
+    mst_value src;
+    mst_axes axes;  /**< none: all */
+    bool keep_dims; /**< the axes stay, as dimensions of 1 */
+} mst_reduce_sum_options;
+MST_API mst_value mst_reduce_sum_with(mst_reduce_sum_options options);
+#define mst_reduce_sum(...) mst_reduce_sum_with(MST_NAMED_1(mst_reduce_sum_options, src, __VA_ARGS__))
+#endif
+#include "op/op.h"
+#include "op/reduce/reduce.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_AXES(mst_reduce_sum_options, axes, "axes to reduce; none: all"),
+    MST_FIELD_BOOL(mst_reduce_sum_options, keep_dims, "the axes stay, as dimensions of 1"),
+    MST_FIELD_END,
+};
+
+static mst_status infer(mst_infer *c) {
+    const mst_reduce_sum_options *o = c->options;
+    return mst_reduce_infer(c, &o->axes, o->keep_dims);
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    const mst_reduce_sum_options *o = c->options;
+    return mst_broadcast_like(mst_reduce_restore(c, c->ddst[0], &o->axes, o->keep_dims), c->src[0]);
+}
+
+mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    const mst_shape *src = &c->src[0].shape;
+    bool reduced[MST_MAX_NDIM] = {false};
+    if (axes->count > src->ndim)
+        return mst_infer_fail(c, "%d axes for a source of %d dimensions", axes->count, src->ndim);
+    for (int k = 0; k < axes->count; k++) {
+        int axis;
+        MST_TRY(mst_infer_axis(c, axes->axis[k], src->ndim, &axis));
+        if (reduced[axis]) return mst_infer_fail(c, "axis %d is given twice", axis);
+        reduced[axis] = true;
+    }
+    mst_reduce_mask(axes, src->ndim, reduced);
+    mst_shape *dst = &c->dst[0].shape;
+    *dst = (mst_shape){0};
+    c->dst[0].dtype = c->src[0].dtype;
+    for (int k = 0; k < src->ndim; k++) {
+        if (!reduced[k])
+            dst->dim[dst->ndim++] = src->dim[k];
+        else if (keep_dims)
+            dst->dim[dst->ndim++] = 1;
+    }
+    return MST_OK;
+}
+
+mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims) {
+    int ndim = mst_value_spec(c->src[0]).shape.ndim;
+    bool reduced[MST_MAX_NDIM];
+    mst_reduce_mask(axes, ndim, reduced);
+    bool is_scalar = !keep_dims && mst_value_spec(c->dst[0]).shape.ndim == 0; /* broadcasts as it is */
+    for (int k = 0; k < ndim && !keep_dims && !is_scalar; k++)
+        if (reduced[k]) value = mst_expand_dims(value, k);
+    return value;
+}
+
+#define A WIDE
+#define START 0
+#define STEP(a, x) ((a) + (A)(x))
+#define COMBINE(a, b) ((a) + (b))
+#define FINISH(a, n) ((T)(a))
+#define MST_TEMPLATE "op/reduce/reduce_loops.h"
+#include "op/numbers.h"
+
+mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r) {
+    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
+    return mst_reduce(a, r, reducer[a->src[0].dtype]);
+}
+
+static size_t workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_sum_options *)c->options)->axes);
+    return mst_reduce_workspace(&r, c->src[0].dtype);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_sum_options *)a->options)->axes);
+    return mst_reduce_sums(a, &r);
+}
+
+static const mst_example examples[] = {
+    {.name = "all axes",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
+     .expect = {(const double[]){21}}},
+    {.name = "last axis",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {-1}}},
+     .expect = {(const double[]){6, 15}}},
+    {.name = "column sums",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {5, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {0}}, .keep_dims = true},
+     .expect = {(const double[]){25, 30}}},
+    {.name = "middle axis",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {2, 2, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {1}}},
+     .expect = {(const double[]){4, 6, 12, 14}}},
+    {.name = "outer axes",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {2, 2, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 2, .axis = {2, 0}}},
+     .expect = {(const double[]){14, 22}}},
+    {.name = "wraps around",
+     .num_src = 1,
+     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {2}, .value = (const double[]){200, 100}}},
+     .expect = {(const double[]){44}}},
+    {.name = "small beside large",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){16777216, 1, 1, -16777216}}},
+     .expect = {(const double[]){2}}},
+    {.name = "long rows", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 300}}}},
+    {.name = "long rows, last axis",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {2, 2, 133}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 2, .axis = {0, 2}}, .keep_dims = true}},
+    {.name = "wide columns",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {2, 3, 300}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {0}}}},
+    {.name = "scalar",
+     .num_src = 1,
+     .src = {{.ndim = 0, .value = (const double[]){3}}},
+     .expect = {(const double[]){3}}},
+    {.name = "of nothing",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {0, 2}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {0}}},
+     .expect = {(const double[]){0, 0}}},
+    {.name = "to nothing",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {0, 2}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {1}}}},
+    {.name = "axis out of range",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 2}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {2}}},
+     .fails = MST_INVALID},
+    {.name = "axis twice",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 2}}},
+     .options = &(const mst_reduce_sum_options){.axes = {.count = 2, .axis = {1, -1}}},
+     .fails = MST_INVALID},
+    {.name = "bool", .num_src = 1, .src = {{.dtype = MST_BOOL, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_reduce_sum = {
+    .name = "reduce_sum",
+    .tf_name = "Sum",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_NUMBERS,
+    .flags = MST_OP_INFALLIBLE,
+    .fields = fields,
+    .options_size = sizeof(mst_reduce_sum_options),
+    .infer = infer,
+    .grad = grad,
+    .workspace = workspace,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_reduce_sum_with(mst_reduce_sum_options options) {
+    return mst_call(NULL, &mst_op_reduce_sum, 1, &options.src, &options);
+}

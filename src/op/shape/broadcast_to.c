@@ -1,0 +1,129 @@
+/** broadcast_to: dst[..., i, ...] = src[..., i or 0, ...], with the given shape
+ *
+ *  src    any dtype, a shape that broadcasts to `shape` (NumPy's rules)
+ *  dst    src's dtype, `shape`; may alias src where nothing is repeated
+ *  shape  -1 stands for src's dimension there
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_broadcast_to(mst_value src, mst_shape shape);
+#endif
+#include "op/broadcast.h"
+#include "op/op.h"
+#include "op/shape/strided.h"
+
+typedef struct broadcast_to_options {
+    int zero_;
+    mst_shape shape;
+} broadcast_to_options;
+
+static const mst_field fields[] = {
+    MST_FIELD_SHAPE(broadcast_to_options, shape, "of dst; -1 stands for src's dimension there"),
+    MST_FIELD_END,
+};
+
+mst_status mst_broadcast_infer(mst_infer *c, const mst_shape *shape) {
+    const mst_shape *src = &c->src[0].shape;
+    const int lead = shape->ndim - src->ndim;
+    if (lead < 0) return mst_infer_fail(c, "a shape of %d dimensions does not broadcast to %d", src->ndim, shape->ndim);
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = *shape};
+    for (int k = 0; k < src->ndim; k++) {
+        int64_t small = src->dim[k], large = shape->dim[lead + k];
+        if (small >= 0 && large >= 0 && small != 1 && small != large)
+            return mst_infer_fail(c, "dimension %lld does not broadcast to %lld", (long long)small, (long long)large);
+        if (large < 0 && small > 1) c->dst[0].shape.dim[lead + k] = small;
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    mst_shape shape = ((const broadcast_to_options *)c->options)->shape;
+    const mst_shape *src = &c->src[0].shape;
+    if (shape.ndim < 0 || shape.ndim > MST_MAX_NDIM)
+        return mst_infer_fail(c, "%d dimensions, at most %d are possible", shape.ndim, MST_MAX_NDIM);
+    for (int k = 0; k < shape.ndim; k++) {
+        int from = src->ndim - shape.ndim + k;
+        if (shape.dim[k] < -1 || (shape.dim[k] == -1 && from < 0))
+            return mst_infer_fail(c, "dimension %d of the shape is %lld, the source has none there", k,
+                                  (long long)shape.dim[k]);
+        if (shape.dim[k] == -1) shape.dim[k] = src->dim[from];
+    }
+    return mst_broadcast_infer(c, &shape);
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_unbroadcast(c->ddst[0], c->src[0]);
+}
+
+mst_status mst_broadcast_copy(const mst_kernel_args *a) {
+    const mst_array *src = &a->src[0], *dst = &a->dst[0];
+    if (src->count == dst->count) return mst_view_copy(a); /* nothing is repeated; dst may be src */
+    const int lead = dst->shape.ndim - src->shape.ndim;
+    int64_t src_stride[MST_MAX_NDIM], dst_stride[MST_MAX_NDIM], repeated[MST_MAX_NDIM];
+    mst_strides(&src->shape, src_stride);
+    mst_strides(&dst->shape, dst_stride);
+    for (int k = 0; k < dst->shape.ndim; k++)
+        repeated[k] = k < lead || src->shape.dim[k - lead] == 1 ? 0 : src_stride[k - lead];
+    return mst_strided_copy(a, mst_dtype_size(src->dtype), dst->shape.ndim, dst->shape.dim, dst->data, dst_stride,
+                            src->data, repeated);
+}
+
+static const mst_example examples[] = {
+    {.name = "rows",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
+     .options = &(const broadcast_to_options){.shape = {.ndim = 2, .dim = {2, 3}}},
+     .expect = {(const double[]){1, 2, 3, 1, 2, 3}}},
+    {.name = "columns, src's dimension",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){1, 0}}},
+     .options = &(const broadcast_to_options){.shape = {.ndim = 2, .dim = {-1, 2}}},
+     .expect = {(const double[]){1, 1, 0, 0}}},
+    {.name = "scalar to scalar",
+     .num_src = 1,
+     .src = {{.ndim = 0, .value = (const double[]){1}}},
+     .expect = {(const double[]){1}}},
+    {.name = "outer and inner",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {3, 1}}},
+     .options = &(const broadcast_to_options){.shape = {.ndim = 3, .dim = {2, 3, 4}}}},
+    {.name = "to nothing",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {1}}},
+     .options = &(const broadcast_to_options){.shape = {.ndim = 2, .dim = {2, 0}}}},
+    {.name = "does not broadcast",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}}},
+     .options = &(const broadcast_to_options){.shape = {.ndim = 2, .dim = {3, 2}}},
+     .fails = MST_INVALID},
+    {.name = "-1 where the source has no dimension",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}}},
+     .options = &(const broadcast_to_options){.shape = {.ndim = 2, .dim = {-1, 3}}},
+     .fails = MST_INVALID},
+};
+
+static bool is_identity(const mst_infer *c) {
+    return mst_shape_equal(c->src[0].shape, c->dst[0].shape);
+}
+
+const mst_op mst_op_broadcast_to = {
+    .name = "broadcast_to",
+    .tf_name = "BroadcastTo",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
+    .may_alias = true,
+    .fields = fields,
+    .options_size = sizeof(broadcast_to_options),
+    .infer = infer,
+    .grad = grad,
+    .is_identity = is_identity,
+    .reference = mst_broadcast_copy,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_broadcast_to(mst_value src, mst_shape shape) {
+    return mst_call(NULL, &mst_op_broadcast_to, 1, &src, &(broadcast_to_options){.shape = shape});
+}

@@ -1,0 +1,39 @@
+/** ones_like: dst = 1
+ *
+ *  src  any shape and dtype; only its shape counts
+ *  dst  like src; true where bool
+ *
+ *  No gradient flows through.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_ones_like(mst_value src);
+#endif
+#include "op/elementwise/elementwise.h"
+#include "op/shape/strided.h"
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_array_fill(a, &a->dst[0], 1);
+}
+
+static const mst_example examples[] = {
+    {.num_src = 1, .src = {{.ndim = 2, .dim = {2, 2}}}, .expect = {(const double[]){1, 1, 1, 1}}},
+    {.name = "scalar", .num_src = 1, .src = {{.ndim = 0}}, .expect = {(const double[]){1}}},
+    {.num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){NAN, INFINITY}, .no_grad = true}},
+     .expect = {(const double[]){1, 1}}},
+};
+
+const mst_op mst_op_ones_like = {
+    .name = "ones_like",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .shape_only = 1,
+    .infer = mst_infer_unary,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_ones_like(mst_value src) {
+    return mst_call(NULL, &mst_op_ones_like, 1, &src, NULL);
+}

@@ -1,0 +1,92 @@
+/** slice_like: dst[i] = src[begin + i] for all i of the shape of like
+ *
+ *  src    any shape and dtype
+ *  like   any dtype, as many dimensions as src; only its shape is used
+ *  dst    src's dtype, like's shape
+ *  begin  one number for each dimension of src, at least 0
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_slice_like(mst_value src, mst_value like, mst_shape begin);
+#endif
+#include "op/op.h"
+#include "op/shape/strided.h"
+
+typedef struct slice_like_options {
+    int zero_;
+    mst_shape begin;
+} slice_like_options;
+
+static const mst_field fields[] = {
+    MST_FIELD_SHAPE(slice_like_options, begin, "first element along each dimension"),
+    MST_FIELD_END,
+};
+
+mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part) {
+    const mst_shape *large = &c->src[whole].shape, *small = &c->src[part].shape;
+    if (small->ndim != large->ndim || begin->ndim != large->ndim)
+        return mst_infer_fail(c, "begin has %d numbers, the sources %d and %d dimensions", begin->ndim,
+                              c->src[0].shape.ndim, c->src[1].shape.ndim);
+    for (int k = 0; k < large->ndim; k++) {
+        int64_t have = large->dim[k], size = small->dim[k] < 0 ? 0 : small->dim[k];
+        if (begin->dim[k] < 0 || (have >= 0 && (begin->dim[k] > have || size > have - begin->dim[k])))
+            return mst_infer_fail(c, "begin %lld and size %lld do not fit dimension %d", (long long)begin->dim[k],
+                                  (long long)size, k);
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_infer_part(c, &((const slice_like_options *)c->options)->begin, 0, 1));
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    if (i > 0) return MST_NONE;
+    return mst_slice_grad(c->ddst[0], c->src[0], ((const slice_like_options *)c->options)->begin);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_slice_copy(a, &a->src[0], &((const slice_like_options *)a->options)->begin, &a->dst[0], true);
+}
+
+static const mst_example examples[] = {
+    {.name = "part",
+     .num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.dtype = MST_I32, .ndim = 2, .dim = {1, 2}}},
+     .options = &(const slice_like_options){.begin = {.ndim = 2, .dim = {1, 0}}},
+     .expect = {(const double[]){4, 5}}},
+    {.name = "all dtypes",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 4}}, {.ndim = 2, .dim = {2, 2}, .no_grad = true}},
+     .options = &(const slice_like_options){.begin = {.ndim = 2, .dim = {1, 1}}}},
+    {.name = "scalar", .num_src = 2, .src = {{.ndim = 0}, {.ndim = 0, .no_grad = true}}},
+    {.name = "nothing",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {0}, .no_grad = true}},
+     .options = &(const slice_like_options){.begin = {.ndim = 1, .dim = {3}}}},
+    {.name = "past the end",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {2}}},
+     .options = &(const slice_like_options){.begin = {.ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_slice_like = {
+    .name = "slice_like",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .shape_only = 1u << 1,
+    .fields = fields,
+    .options_size = sizeof(slice_like_options),
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_slice_like(mst_value src, mst_value like, mst_shape begin) {
+    return mst_call(NULL, &mst_op_slice_like, 2, (mst_value[]){src, like}, &(slice_like_options){.begin = begin});
+}

@@ -1,0 +1,214 @@
+/** strided_slice: dst[i] = src[begin + i * strides], up to but without end, as Python's src[begin:end:strides]
+ *
+ *  src          any shape and dtype
+ *  dst          src's dtype
+ *  begin, end   one number for each leading dimension (the others are taken whole), negative ones counted from the end,
+ *               cut off at the ends of the dimension; none at all: from and to the ends
+ *  strides      not 0, may be negative; none: all 1
+ *  begin_mask   bit k: from the end that strides[k] comes from, whatever begin[k] says
+ *  end_mask     bit k: to the other end, whatever end[k] says
+ *  shrink_mask  bit k: only element begin[k], which must be there; dst does not have the dimension
+ *
+ *  TensorFlow's meaning of the masks.
+ */
+#ifdef MST_OP_HEADER
+typedef struct mst_strided_slice_options {
+    int zero_;
+    mst_value src;
+    mst_axes begin;
+    mst_axes end;
+    mst_axes strides; /**< none: all 1 */
+    int begin_mask;
+    int end_mask;
+    int shrink_mask;
+} mst_strided_slice_options;
+MST_API mst_value mst_strided_slice_with(mst_strided_slice_options options);
+#define mst_strided_slice(...) mst_strided_slice_with(MST_NAMED_1(mst_strided_slice_options, src, __VA_ARGS__))
+#endif
+#include "op/shape/strided_slice.h"
+#include "op/op.h"
+#include "op/shape/strided.h"
+
+const mst_field mst_strided_slice_fields[] = {
+    MST_FIELD_AXES(mst_strided_slice_options, begin, "first element along each leading dimension"),
+    MST_FIELD_AXES(mst_strided_slice_options, end, "the element after the last"),
+    MST_FIELD_AXES(mst_strided_slice_options, strides, "steps; none: all 1"),
+    MST_FIELD_I32(mst_strided_slice_options, begin_mask, 0, 0, 0, "bits of dimensions that begin at their end"),
+    MST_FIELD_I32(mst_strided_slice_options, end_mask, 0, 0, 0, "bits of dimensions that go to their end"),
+    MST_FIELD_I32(mst_strided_slice_options, shrink_mask, 0, 0, 0, "bits of dimensions that go, at element begin"),
+    MST_FIELD_END,
+};
+
+/* Elements begin, begin + step, ..., COUNT of them. */
+typedef struct range {
+    int64_t begin, step, count;
+    bool is_one; /* the dimension goes */
+} range;
+
+/* An end of the range along a dimension of SIZE, cut off at LOW and HIGH. */
+static int64_t bound(int64_t at, int64_t size, int64_t low, int64_t high) {
+    if (at < 0) at += size;
+    return at < low ? low : at > high ? high : at;
+}
+
+/* The range along dimension K of SIZE elements; without meaning where SIZE is -1, but for is_one. */
+static range range_along(const mst_strided_slice_options *o, int k, int64_t size) {
+    range r = {.step = k < o->strides.count ? o->strides.axis[k] : 1, .is_one = o->shrink_mask >> k & 1};
+    const bool whole_begin = k >= o->begin.count || (o->begin_mask >> k & 1);
+    const bool whole_end = k >= o->end.count || (o->end_mask >> k & 1);
+    if (r.is_one) {
+        r.begin = k < o->begin.count ? o->begin.axis[k] : 0;
+        if (r.begin < 0) r.begin += size;
+        r.step = 1;
+        r.count = r.begin >= 0 && r.begin < size ? 1 : 0;
+        return r;
+    }
+    const int64_t low = r.step > 0 ? 0 : -1, high = r.step > 0 ? size : size - 1;
+    r.begin = whole_begin ? (r.step > 0 ? low : high) : bound(o->begin.axis[k], size, low, high);
+    const int64_t end = whole_end ? (r.step > 0 ? high : low) : bound(o->end.axis[k], size, low, high);
+    const int64_t length = r.step > 0 ? end - r.begin : r.begin - end, step = r.step > 0 ? r.step : -r.step;
+    r.count = length > 0 ? (length + step - 1) / step : 0;
+    return r;
+}
+
+mst_status mst_strided_slice_infer(mst_infer *c, const mst_shape *whole, mst_shape *part) {
+    const mst_strided_slice_options *o = c->options;
+    const int32_t counts[] = {o->begin.count, o->end.count, o->strides.count};
+    for (int i = 0; i < 3; i++)
+        if (counts[i] < 0 || counts[i] > whole->ndim)
+            return mst_infer_fail(c, "%d numbers of begin, %d of end, %d of strides for %d dimensions", counts[0],
+                                  counts[1], counts[2], whole->ndim);
+    *part = (mst_shape){0};
+    for (int k = 0; k < whole->ndim; k++) {
+        if (k < o->strides.count && o->strides.axis[k] == 0) return mst_infer_fail(c, "stride %d is 0", k);
+        const range r = range_along(o, k, whole->dim[k]);
+        if (r.is_one && whole->dim[k] >= 0 && r.count == 0)
+            return mst_infer_fail(c, "there is no element %d in dimension %d of %lld",
+                                  k < o->begin.count ? o->begin.axis[k] : 0, k, (long long)whole->dim[k]);
+        if (!r.is_one) part->dim[part->ndim++] = whole->dim[k] < 0 ? -1 : r.count;
+    }
+    return MST_OK;
+}
+
+mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part,
+                                  bool to_part) {
+    const mst_strided_slice_options *o = a->options;
+    const int ndim = whole->shape.ndim;
+    int64_t whole_stride[MST_MAX_NDIM], part_stride[MST_MAX_NDIM], offset = 0;
+    if (part->count == 0) return MST_OK;
+    mst_shape full = {.ndim = ndim}; /* the part's shape with the dimensions that went, as 1 */
+    mst_strides(&whole->shape, whole_stride);
+    for (int k = 0; k < ndim; k++) {
+        const range r = range_along(o, k, whole->shape.dim[k]);
+        full.dim[k] = r.count;
+        offset += r.begin * whole_stride[k];
+        whole_stride[k] *= r.step;
+    }
+    mst_strides(&full, part_stride);
+    const size_t element = mst_dtype_size(whole->dtype);
+    char *at = (char *)whole->data + offset * (int64_t)element;
+    return to_part ? mst_strided_copy(a, element, ndim, full.dim, part->data, part_stride, at, whole_stride)
+                   : mst_strided_copy(a, element, ndim, full.dim, at, whole_stride, part->data, part_stride);
+}
+
+static mst_status infer(mst_infer *c) {
+    c->dst[0].dtype = c->src[0].dtype;
+    return mst_strided_slice_infer(c, &c->src[0].shape, &c->dst[0].shape);
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_strided_slice_grad(c->ddst[0], c->src[0], c->options);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_strided_slice_copy(a, &a->src[0], &a->dst[0], true);
+}
+
+static const mst_example examples[] = {
+    {.name = "every other",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {5}, .value = (const double[]){1, 2, 3, 4, 5}}},
+     .options = &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {1}},
+                                                   .end = {.count = 1, .axis = {5}},
+                                                   .strides = {.count = 1, .axis = {2}}},
+     .expect = {(const double[]){2, 4}}},
+    {.name = "backwards",
+     .num_src = 1,
+     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {5}, .value = (const double[]){1, 2, 3, 4, 5}}},
+     .options = &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {-2}},
+                                                   .end = {.count = 1, .axis = {0}},
+                                                   .strides = {.count = 1, .axis = {-2}},
+                                                   .end_mask = 1},
+     .expect = {(const double[]){4, 2}}},
+    {.name = "reversed",
+     .num_src = 1,
+     .src = {{.dtype = MST_U8, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
+     .options = &(const mst_strided_slice_options){.strides = {.count = 2, .axis = {-1, -1}}},
+     .expect = {(const double[]){4, 3, 2, 1}}},
+    {.name = "shrink, rest whole",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
+     .options =
+         &(const mst_strided_slice_options){
+             .begin = {.count = 1, .axis = {-1}}, .end = {.count = 1, .axis = {0}}, .shrink_mask = 1},
+     .expect = {(const double[]){4, 5, 6}}},
+    {.name = "cut off at the ends",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
+     .options =
+         &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {-9}}, .end = {.count = 1, .axis = {9}}},
+     .expect = {(const double[]){1, 2, 3}}},
+    {.name = "all dtypes",
+     .num_src = 1,
+     .src = {{.ndim = 3, .dim = {4, 3, 5}}},
+     .options = &(const mst_strided_slice_options){.begin = {.count = 3, .axis = {0, 1, -1}},
+                                                   .end = {.count = 3, .axis = {4, 0, 0}},
+                                                   .strides = {.count = 3, .axis = {3, 1, -2}},
+                                                   .shrink_mask = 2}},
+    {.name = "scalar",
+     .num_src = 1,
+     .src = {{.ndim = 0, .value = (const double[]){1}}},
+     .expect = {(const double[]){1}}},
+    {.name = "nothing",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}}},
+     .options =
+         &(const mst_strided_slice_options){.begin = {.count = 1, .axis = {2}}, .end = {.count = 1, .axis = {1}}}},
+    {.name = "stride 0",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}}},
+     .options = &(const mst_strided_slice_options){.strides = {.count = 1, .axis = {0}}},
+     .fails = MST_INVALID},
+    {.name = "no such element",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}}},
+     .options =
+         &(const mst_strided_slice_options){
+             .begin = {.count = 1, .axis = {3}}, .end = {.count = 1, .axis = {4}}, .shrink_mask = 1},
+     .fails = MST_INVALID},
+    {.name = "too many numbers",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}}},
+     .options =
+         &(const mst_strided_slice_options){.begin = {.count = 2, .axis = {0, 0}}, .end = {.count = 2, .axis = {1, 1}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_strided_slice = {
+    .name = "strided_slice",
+    .tf_name = "StridedSlice",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .fields = mst_strided_slice_fields,
+    .options_size = sizeof(mst_strided_slice_options),
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_strided_slice_with(mst_strided_slice_options options) {
+    return mst_call(NULL, &mst_op_strided_slice, 1, &options.src, &options);
+}

@@ -1,0 +1,116 @@
+/** unstack: the slices of src along axis
+ *
+ *  src   any dtype, at least one dimension; the one at axis must be known while building
+ *  dst   as many outputs as that dimension has elements (mst_value_output gives them); src's shape without it
+ *  axis  negative ones count from the end
+ */
+#ifdef MST_OP_HEADER
+/** Output 0; the others are mst_value_output(value, i). */
+MST_API mst_value mst_unstack(mst_value src, int axis);
+#endif
+#include "op/op.h"
+#include "op/shape/strided.h"
+
+typedef struct unstack_options {
+    int zero_;
+    int num;
+    int axis;
+} unstack_options;
+
+enum { MOST_PARTS = 1 << 20 };
+
+static const mst_field fields[] = {
+    MST_FIELD_I32(unstack_options, num, 0, 1, MOST_PARTS, "size of the dimension"),
+    MST_FIELD_I32(unstack_options, axis, 0, 0, 0, "dimension to take apart"),
+    MST_FIELD_END,
+};
+
+static int count_dst(const void *options, int num_src) {
+    (void)num_src;
+    int num = options ? ((const unstack_options *)options)->num : 0;
+    return num < 0 || num > MOST_PARTS ? 0 : num;
+}
+
+static mst_status infer(mst_infer *c) {
+    const unstack_options *o = c->options;
+    const mst_shape *src = &c->src[0].shape;
+    int axis;
+    MST_TRY(mst_infer_axis(c, o->axis, src->ndim, &axis));
+    if (src->dim[axis] >= 0 && src->dim[axis] != o->num)
+        return mst_infer_fail(c, "dimension %d is %lld, must be %d", axis, (long long)src->dim[axis], o->num);
+    mst_spec part = {.dtype = c->src[0].dtype};
+    for (int k = 0; k < src->ndim; k++)
+        if (k != axis) part.shape.dim[part.shape.ndim++] = src->dim[k];
+    for (int i = 0; i < c->num_dst; i++) c->dst[i] = part;
+    return MST_OK;
+}
+
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    return mst_join_gradients(c, mst_stack, ((const unstack_options *)c->options)->axis);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const mst_shape *shape = &a->src[0].shape;
+    int axis = ((const unstack_options *)a->options)->axis;
+    if (axis < 0) axis += shape->ndim;
+    int64_t rows = 1;
+    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
+    return mst_parts_copy(a, &a->src[0], a->dst, a->num_dst, rows, false);
+}
+
+static const mst_example examples[] = {
+    {.name = "rows",
+     .num_src = 1,
+     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
+     .options = &(const unstack_options){.num = 2},
+     .expect = {(const double[]){1, 2}, (const double[]){3, 4}}},
+    {.name = "columns",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 0, 1, 0, 0, 1}}},
+     .options = &(const unstack_options){.num = 3, .axis = -1},
+     .expect = {(const double[]){1, 0}, (const double[]){0, 0}, (const double[]){1, 1}}},
+    {.name = "to scalars",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const unstack_options){.num = 2}},
+    {.name = "empty", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 0}}}, .options = &(const unstack_options){.num = 2}},
+    {.name = "another size",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}}},
+     .options = &(const unstack_options){.num = 2},
+     .fails = MST_INVALID},
+    {.name = "scalar",
+     .num_src = 1,
+     .src = {{.ndim = 0}},
+     .options = &(const unstack_options){.num = 1},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_unstack = {
+    .name = "unstack",
+    .tf_name = "Unpack",
+    .num_src = 1,
+    .num_dst = MST_VARIADIC,
+    .dtypes = MST_ALL_DTYPES,
+    .flags = MST_OP_INFALLIBLE,
+    .fields = fields,
+    .options_size = sizeof(unstack_options),
+    .count_dst = count_dst,
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_unstack(mst_value src, int axis) {
+    mst_shape shape = mst_value_spec(src).shape;
+    int at = axis < 0 ? axis + shape.ndim : axis;
+    int64_t num = at >= 0 && at < shape.ndim ? shape.dim[at] : 1; /* an axis out of range is an error of infer */
+    if (num < 1 || num > MOST_PARTS)
+        return mst_value_fail(mst_value_graph(src), MST_INVALID,
+                              "unstack: dimension %d of '%s' must be known while building, from 1 to %d (split takes "
+                              "the number of parts)",
+                              axis, mst_value_name(src), MOST_PARTS);
+    return mst_call(NULL, &mst_op_unstack, 1, &src, &(unstack_options){.num = (int)num, .axis = axis});
+}

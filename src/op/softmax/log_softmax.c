@@ -1,0 +1,88 @@
+/** log_softmax: dst[..., j] = src[..., j] - log(sum over k of exp(src[..., k]))
+ *
+ *  src  f32 or f64, at least one dimension; each row of the last one is taken by itself
+ *  dst  like src
+ *
+ *  The maximum of a row is taken off first, so that nothing overflows and small probabilities keep their digits.
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_log_softmax(mst_value src);
+#endif
+#include "op/op.h"
+#include "op/share.h"
+#include "op/softmax/softmax.h"
+
+/* dy - softmax * (sum of dy over the row) */
+static mst_value grad(mst_grad *c, int i) {
+    (void)i;
+    mst_value sum = mst_reduce_sum(.src = c->ddst[0], .axes = MST_AXES(-1), .keep_dims = true);
+    return mst_sub(c->ddst[0], mst_mul(mst_exp(c->dst[0]), sum));
+}
+
+/* The exponentials go to dst, where the result replaces them. */
+MST_SIMD static void rows_f32(const float *src, float *dst, int64_t rows, int64_t n) {
+    for (int64_t row = 0; row < rows; row++, src += n, dst += n) {
+        const float most = mst_softmax_max_f32(src, n), log_sum = logf(mst_softmax_exp_f32(src, most, n, dst));
+        for (int64_t j = 0; j < n; j++) dst[j] = src[j] - most - log_sum;
+    }
+}
+
+static void rows_f64(const double *src, double *dst, int64_t rows, int64_t n) {
+    for (int64_t row = 0; row < rows; row++, src += n, dst += n) {
+        const double most = mst_softmax_max_f64(src, n), log_sum = log(mst_softmax_exp_f64(src, most, n, dst));
+        for (int64_t j = 0; j < n; j++) dst[j] = src[j] - most - log_sum;
+    }
+}
+
+/* Rows BEGIN to END - 1. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes;
+    (void)thread;
+    if (a->src[0].dtype == MST_F32)
+        rows_f32((const float *)a->src[0].data + at, (float *)a->dst[0].data + at, end - begin, classes);
+    else
+        rows_f64((const double *)a->src[0].data + at, (double *)a->dst[0].data + at, end - begin, classes);
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
+    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), run, mst_context_of(a));
+}
+
+#define LOG_2 0.69314718055994530942
+#define LOG_3 1.0986122886681098
+#define LOG_6 1.791759469228055
+
+static const mst_example examples[] = {
+    {.name = "small",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {1, 3}, .value = (const double[]){0, LOG_2, LOG_3}}},
+     .expect = {(const double[]){-LOG_6, LOG_2 - LOG_6, LOG_3 - LOG_6}}},
+    {.name = "far from zero",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1000, 1000, 2000, -2000}, .no_grad = true}},
+     .expect = {(const double[]){-LOG_2, -LOG_2, 0, -4000}}},
+    {.name = "vector", .num_src = 1, .src = {{.ndim = 1, .dim = {5}}}},
+    {.name = "long rows", .num_src = 1, .src = {{.ndim = 3, .dim = {2, 1, 75}, .low = -8, .high = 8}}},
+    {.name = "scalar", .num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID},
+    {.name = "integers", .num_src = 1, .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
+};
+
+const mst_op mst_op_log_softmax = {
+    .name = "log_softmax",
+    .tf_name = "LogSoftmax",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_INFALLIBLE,
+    .infer = mst_softmax_infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_log_softmax(mst_value src) {
+    return mst_call(NULL, &mst_op_log_softmax, 1, &src, NULL);
+}

@@ -1,0 +1,141 @@
+/** softmax_cross_entropy: loss = sum over classes of labels * -log(softmax(logits))
+ *
+ *  logits      f32 or f64, [..., classes]
+ *  labels      like logits: probabilities, or any weights of the classes
+ *  loss        output 0, [...]
+ *  derivative  output 1, like logits: d loss / d logits = softmax(logits) * sum(labels) - labels, where the sum is that
+ *              of the row (1 for probabilities)
+ */
+#ifdef MST_OP_HEADER
+/** Output 0, the loss. */
+MST_API mst_value mst_softmax_cross_entropy(mst_value logits, mst_value labels);
+#endif
+#include "op/op.h"
+#include "op/share.h"
+#include "op/softmax/softmax.h"
+
+static mst_status infer(mst_infer *c) {
+    mst_shape shape;
+    MST_TRY(mst_infer_want_float(c, 0));
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
+    if (shape.ndim < 1) return mst_infer_fail(c, "logits are a scalar, must have a dimension of classes");
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = mst_shape_make(shape.ndim - 1, shape.dim)};
+    c->dst[1] = (mst_spec){.dtype = c->src[0].dtype, .shape = shape};
+    return MST_OK;
+}
+
+static mst_value row_sum(mst_value src) {
+    return mst_reduce_sum(.src = src, .axes = MST_AXES(-1), .keep_dims = true);
+}
+
+/* of the loss: derivative and -log_softmax. Of the derivative, with upstream gradient u, p = softmax and S the sum of
+ * the labels: S p (u - sum(u p)) and sum(u p) - u */
+static mst_value grad(mst_grad *c, int i) {
+    mst_value logits = c->src[0], sum = MST_NONE;
+    if (!mst_value_is_none(c->ddst[0])) {
+        mst_value of_loss = i == 0 ? c->dst[1] : mst_neg(mst_log_softmax(logits));
+        sum = mst_mul(of_loss, mst_expand_dims(c->ddst[0], -1));
+    }
+    if (!mst_value_is_none(c->ddst[1])) {
+        mst_value p = mst_softmax(logits), u = c->ddst[1];
+        mst_value of_derivative =
+            i == 0 ? mst_mul(mst_softmax_project(p, u), row_sum(c->src[1])) : mst_sub(row_sum(mst_mul(u, p)), u);
+        sum = mst_value_is_none(sum) ? of_derivative : mst_add(sum, of_derivative);
+    }
+    return sum;
+}
+
+/* With m the maximum of a row and s the sum of exp(x - m): loss = S log s - sum(labels (x - m)), over the labels that
+ * are not 0, so that a logit of -Inf may have the label 0. */
+#define ROWS(SIMD, name, T, MAX, EXP, LOG)                                                           \
+    SIMD static void name(const T *x, const T *labels, T *loss, T *slope, int64_t rows, int64_t n) { \
+        for (int64_t row = 0; row < rows; row++, x += n, labels += n, slope += n) {                  \
+            loss[row] = 0;                                                                           \
+            if (n == 0) continue;                                                                    \
+            const T most = MAX(x, n), sum = EXP(x, most, n, slope);                                  \
+            T total = 0, inner = 0;                                                                  \
+            for (int64_t j = 0; j < n; j++) {                                                        \
+                total += labels[j];                                                                  \
+                if (labels[j] != 0) inner += labels[j] * (x[j] - most);                              \
+            }                                                                                        \
+            const T scale = total / sum;                                                             \
+            for (int64_t j = 0; j < n; j++) slope[j] = slope[j] * scale - labels[j];                 \
+            loss[row] = total * LOG(sum) - inner;                                                    \
+        }                                                                                            \
+    }
+
+ROWS(MST_SIMD, rows_f32, float, mst_softmax_max_f32, mst_softmax_exp_f32, logf)
+ROWS(, rows_f64, double, mst_softmax_max_f64, mst_softmax_exp_f64, log)
+
+/* Rows BEGIN to END - 1. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes, rows = end - begin;
+    void *loss = a->dst[0].data, *slope = a->dst[1].data;
+    (void)thread;
+    if (a->src[0].dtype == MST_F32)
+        rows_f32((const float *)a->src[0].data + at, (const float *)a->src[1].data + at, (float *)loss + begin,
+                 (float *)slope + at, rows, classes);
+    else
+        rows_f64((const double *)a->src[0].data + at, (const double *)a->src[1].data + at, (double *)loss + begin,
+                 (double *)slope + at, rows, classes);
+    return MST_OK;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])), run,
+                        mst_context_of(a));
+}
+
+#define LOG_2 0.69314718055994530942
+#define LOG_3 1.0986122886681098
+#define LOG_6 1.791759469228055
+
+static const mst_example examples[] = {
+    {.name = "probabilities and one hot",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){0, LOG_2, LOG_3, 0, LOG_2, LOG_3}},
+             {.ndim = 2, .dim = {2, 3}, .value = (const double[]){0.5, 0.25, 0.25, 0, 0, 1}}},
+     .expect = {(const double[]){LOG_6 - 0.25 * LOG_2 - 0.25 * LOG_3, LOG_2},
+                (const double[]){1.0 / 6 - 0.5, 1.0 / 3 - 0.25, 0.25, 1.0 / 6, 1.0 / 3, -0.5}}},
+    {.name = "weights that do not sum to 1",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){0, LOG_3, 0, LOG_3}},
+             {.ndim = 2, .dim = {2, 2}, .value = (const double[]){2, 0, 0, 0}}},
+     .expect = {(const double[]){4 * LOG_2, 0}, (const double[]){-1.5, 1.5, 0, 0}}},
+    {.name = "far from zero",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1000, 1000, 2000, -2000}, .no_grad = true},
+             {.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 0, 0, 1}, .no_grad = true}},
+     .expect = {(const double[]){LOG_2, 4000}, (const double[]){-0.5, 0.5, 1, -1}}},
+    {.name = "vector", .num_src = 2, .src = {{.ndim = 1, .dim = {4}}, {.ndim = 1, .dim = {4}, .low = 0, .high = 1}}},
+    {.name = "long rows",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 1, 41}, .low = -6, .high = 6},
+             {.ndim = 3, .dim = {2, 1, 41}, .low = 0, .high = 0.05}}},
+    {.name = "other shape",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 2, .dim = {2, 4}}},
+     .fails = MST_INVALID},
+    {.name = "other dtype",
+     .num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_F64, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_softmax_cross_entropy = {
+    .name = "softmax_cross_entropy",
+    .tf_name = "SoftmaxCrossEntropyWithLogits",
+    .num_src = 2,
+    .num_dst = 2,
+    .dtypes = MST_FLOATS,
+    .infer = infer,
+    .grad = grad,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_softmax_cross_entropy(mst_value logits, mst_value labels) {
+    return mst_call(NULL, &mst_op_softmax_cross_entropy, 2, (const mst_value[]){logits, labels}, NULL);
+}

@@ -1,0 +1,136 @@
+/** apply_gradients: one step of an optimizer for some variables, wherever they are
+ *
+ *  For each variable: the gradients of all shards are added in a fixed tree, the L1 and L2 penalties of the variable
+ *  are added, the gradient is clipped, decoupled weight decay and the optimizer's rule change the weight and the slots,
+ *  and the moving average follows. The plan lowers the node: each device updates the variables that it keeps, or its
+ *  part of those that several devices keep.
+ *
+ *  learning_rate  f32 scalar
+ *  step           i64 scalar, number of updates before this one
+ *  state          f64 scalar, what the rule keeps from update to update; written where it keeps something
+ *  per variable   itself, its slots, its moving average, its master (f32); all written, all of its shape. Then its
+ *                 gradients, one a shard, of its shape and dtype (of a variable with a master: f32 or its dtype)
+ *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, of the weights before
+ *
+ *  mst_minimize and mst_apply_gradients build it.
+ */
+#include "op/state/apply_gradients.h"
+
+#include "op/op.h"
+#include "optimizer/rule.h"
+
+#define NUMBER(member, help) \
+    { "optimizer." #member, MST_FIELD_TYPE_F64, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), NULL }
+#define FLAG(member, help) \
+    { "optimizer." #member, MST_FIELD_TYPE_BOOL, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), NULL }
+
+static const char *const epsilon_kinds[] = {"hat", "corrected", NULL};
+
+/* Defaults and ranges are those of the optimizer, which was checked before. */
+static const mst_field fields[] = {
+    {"optimizer.rule", MST_FIELD_TYPE_STRING, offsetof(mst_apply_options, optimizer.rule), 0, 0, 0, "its name", NULL},
+    NUMBER(learning_rate, "step size where there is no schedule"),
+    NUMBER(momentum, "part of the last step that is made again"),
+    FLAG(nesterov, "looks ahead by the momentum"),
+    NUMBER(rho, "decay of the mean square"),
+    FLAG(centered, "divides by the standard deviation"),
+    NUMBER(beta_1, "decay of the mean gradient"),
+    NUMBER(beta_2, "decay of the mean square"),
+    NUMBER(epsilon, "keeps the divisor from 0"),
+    {"optimizer.epsilon_kind", MST_FIELD_TYPE_ENUM, offsetof(mst_apply_options, optimizer.epsilon_kind), 0, 0, 0,
+     "where epsilon is added", epsilon_kinds},
+    FLAG(amsgrad, "divides by the largest mean square so far"),
+    NUMBER(initial_accumulator, "first sum of squares"),
+    NUMBER(learning_rate_power, "how the rate falls with the sum of squares"),
+    NUMBER(l1_strength, "L1 penalty of ftrl"),
+    NUMBER(l2_strength, "L2 penalty of ftrl"),
+    NUMBER(l2_shrinkage, "L2 penalty of the gradient only"),
+    NUMBER(beta, "first value of the inverse rate"),
+    NUMBER(weight_decay, "w -= learning_rate * weight_decay * w before the update"),
+    NUMBER(clip_value, "largest magnitude of a gradient's element"),
+    NUMBER(clip_norm, "largest norm of a variable's gradient"),
+    NUMBER(clip_global_norm, "largest norm of all gradients together"),
+    NUMBER(ema_decay, "decay of the moving average"),
+    FLAG(ema_num_updates, "the moving average follows faster in the first steps"),
+    MST_FIELD_I32(mst_apply_options, num_variables, 0, 1, 1 << 24, "variables"),
+    MST_FIELD_I32(mst_apply_options, num_shards, 1, 1, 1 << 20, "gradients of each variable"),
+    MST_FIELD_I32(mst_apply_options, num_slots, 0, 0, 0, "slot variables of each variable"),
+    MST_FIELD_BOOL(mst_apply_options, averages, "each variable has a moving average"),
+    MST_FIELD_BOOL(mst_apply_options, masters, "each variable has its value in f32 beside"),
+    MST_FIELD_END,
+};
+
+/* Sources of a variable that are written. */
+static int num_written(const mst_apply_options *o) {
+    return 1 + o->num_slots + (o->averages ? 1 : 0) + (o->masters ? 1 : 0);
+}
+
+int mst_apply_per_variable(const mst_apply_options *o) {
+    return num_written(o) + o->num_shards;
+}
+
+int mst_apply_source(const mst_apply_options *o, int v) {
+    return MST_APPLY_FIRST + v * mst_apply_per_variable(o);
+}
+
+static mst_status infer_variable(mst_infer *c, int v) {
+    const mst_apply_options *o = c->options;
+    const int first = mst_apply_source(o, v), gradients = first + num_written(o);
+    if (!o->masters) MST_TRY(mst_infer_want_float(c, first));
+    for (int i = first + 1; i < gradients + o->num_shards; i++) {
+        mst_shape shape;
+        const mst_dtype dtype = c->src[i].dtype;
+        if (!o->masters)
+            MST_TRY(mst_infer_same_dtype(c, first, i));
+        else if (i < gradients || dtype != c->src[first].dtype)
+            MST_TRY(mst_infer_want_dtype(c, i, MST_F32));
+        MST_TRY(mst_infer_same_shape(c, first, i, &shape));
+    }
+    return MST_OK;
+}
+
+static mst_status infer(mst_infer *c) {
+    const mst_apply_options *o = c->options;
+    if (o->num_slots < 0 || o->num_slots > MST_RULE_SLOTS || !mst_rule_find(o->optimizer.rule))
+        return mst_infer_fail(c, "there is no optimizer '%s' with %d slots", o->optimizer.rule ? o->optimizer.rule : "",
+                              o->num_slots);
+    if (o->num_variables < 1 || o->num_shards < 1 || o->num_shards > c->num_src ||
+        c->num_src - MST_APPLY_FIRST != (int64_t)o->num_variables * mst_apply_per_variable(o))
+        return mst_infer_fail(c, "has %d sources for %d variables and %d shards", c->num_src, o->num_variables,
+                              o->num_shards);
+    MST_TRY(mst_infer_want_dtype(c, MST_APPLY_LEARNING_RATE, MST_F32));
+    MST_TRY(mst_infer_want_dtype(c, MST_APPLY_STEP, MST_I64));
+    MST_TRY(mst_infer_want_dtype(c, MST_APPLY_STATE, MST_F64));
+    for (int v = 0; v < o->num_variables; v++) MST_TRY(infer_variable(c, v));
+    const mst_dtype dtype = o->masters ? MST_F32 : c->src[MST_APPLY_FIRST].dtype;
+    c->dst[0] = (mst_spec){.dtype = dtype, .shape = mst_shape_make(0, NULL)};
+    return MST_OK;
+}
+
+static bool writes(const void *options, int num_src, int i) {
+    const mst_apply_options *o = options;
+    (void)num_src;
+    if (i == MST_APPLY_STATE) return mst_rule_find(o->optimizer.rule)->next_state != NULL;
+    return i >= MST_APPLY_FIRST && (i - MST_APPLY_FIRST) % mst_apply_per_variable(o) < num_written(o);
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_kernel_fail(a, MST_INTERNAL, "the plan has not lowered it");
+}
+
+/* its sources are variables: test/strategy/ tests it through mst_minimize */
+static const mst_example examples[] = {{.num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID}};
+
+const mst_op mst_op_apply_gradients = {
+    .name = "apply_gradients",
+    .num_src = MST_VARIADIC,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
+    .fields = fields,
+    .options_size = sizeof(mst_apply_options),
+    .infer = infer,
+    .writes = writes,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};

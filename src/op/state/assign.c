@@ -1,0 +1,51 @@
+/** assign: variable = value
+ *
+ *  variable  the output of mst_variable, written
+ *  value     its dtype and shape
+ *  dst       the variable after the write: what reads dst reads the new value
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_assign(mst_value variable, mst_value value);
+#endif
+#include "op/op.h"
+#include "op/shape/strided.h"
+
+static mst_status infer(mst_infer *c) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    MST_TRY(mst_infer_same_shape(c, 0, 1, &c->dst[0].shape));
+    c->dst[0].dtype = c->src[0].dtype;
+    return MST_OK;
+}
+
+static bool writes(const void *options, int num_src, int i) {
+    (void)options, (void)num_src;
+    return i == 0;
+}
+
+static mst_status reference(const mst_kernel_args *a) {
+    return mst_copy(a, a->src[0].data, a->src[1].data, (size_t)a->src[1].count * mst_dtype_size(a->src[1].dtype));
+}
+
+/* the source must be a variable: values are tested in test/run/variables_test.c */
+static const mst_example examples[] = {
+    {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID}};
+
+const mst_op mst_op_assign = {
+    .name = "assign",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_STORED_DTYPES,
+    .flags = MST_OP_STATEFUL | MST_OP_OVERWRITES | MST_OP_VIEW | MST_OP_INFALLIBLE,
+    .infer = infer,
+    .writes = writes,
+    .reference = reference,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_assign(mst_value variable, mst_value value) {
+    if (!mst_value_is_none(variable) && !mst_is_variable(variable))
+        return mst_value_fail(mst_value_graph(variable), MST_INVALID, "assign: '%s' is no variable",
+                              mst_value_name(variable));
+    return mst_call(NULL, &mst_op_assign, 2, (const mst_value[]){variable, value}, NULL);
+}

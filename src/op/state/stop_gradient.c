@@ -1,0 +1,36 @@
+/** stop_gradient: dst = src, through which no gradient flows
+ *
+ *  src  any shape and dtype
+ *  dst  like src, the same memory
+ */
+#ifdef MST_OP_HEADER
+MST_API mst_value mst_stop_gradient(mst_value src);
+#endif
+#include "op/op.h"
+#include "op/shape/strided.h"
+
+static mst_status infer(mst_infer *c) {
+    c->dst[0] = c->src[0];
+    return MST_OK;
+}
+
+static const mst_example examples[] = {
+    {.num_src = 1,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 1}}},
+     .expect = {(const double[]){1, 0, 1}}},
+};
+
+const mst_op mst_op_stop_gradient = {
+    .name = "stop_gradient",
+    .num_src = 1,
+    .num_dst = 1,
+    .dtypes = MST_STORED_DTYPES,
+    .flags = MST_OP_VIEW,
+    .infer = infer,
+    .reference = mst_view_copy,
+    MST_EXAMPLES(examples),
+};
+
+mst_value mst_stop_gradient(mst_value src) {
+    return mst_call(NULL, &mst_op_stop_gradient, 1, &src, NULL);
+}
