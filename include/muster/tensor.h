@@ -93,6 +93,13 @@ MST_API double mst_tensor_get(const mst_tensor *tensor, int64_t i);
 /** Sets element I (flat) from a double, converted as mst_cast does it: to a float the nearest, to an integer cut
  * towards 0 and to the least and greatest that the dtype holds (NaN gives 0), to bool value != 0. */
 MST_API void mst_tensor_set(mst_tensor *tensor, int64_t i, double value);
+/** The elements as text, in NumPy's form; the caller frees it with free(). Of more than 1000 elements, the first and
+ *  last three along each axis are shown:
+ *
+ *      [[0.  0.5 1. ]
+ *       [1.5 2.  2.5]]
+ */
+MST_API MST_CHECKED mst_status mst_tensor_print(const mst_tensor *tensor, char **text);
 
 #ifdef __cplusplus
 }

@@ -41,6 +41,15 @@ int64_t train_total_steps(const training *t) {
 
 /* ---- data ---- */
 
+/* Pixels of one part in u8 and of the other in f32 would be scaled in one of them only. */
+static int check_stored_inputs(training *t, const char *part, const mst_dataset *dataset) {
+    const mst_dtype dtype = mst_dataset_spec(dataset, 0).dtype;
+    if (!t->stored_inputs) t->stored_inputs = dtype;
+    if (dtype == t->stored_inputs) return EXIT_DONE;
+    return command_fail(EXIT_FAILED, "'%s': inputs of the %s part are %s, those of the train part %s: save both alike",
+                        t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
+}
+
 /* DATASET with inputs in f32, u8 pixels from 0 to 1; takes the reference to it. */
 static mst_status scale(const train_options *o, mst_dataset **dataset) {
     mst_spec inputs = mst_dataset_spec(*dataset, 0);
@@ -56,6 +65,7 @@ static mst_status scale(const train_options *o, mst_dataset **dataset) {
 static int open_part(training *t, const char *part, mst_dataset **out) {
     if (mst_dataset_open(t->data, part, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
+    if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
     return scale(t->o, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 

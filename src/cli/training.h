@@ -15,6 +15,7 @@ typedef struct training {
     mst_strategy strategy;
     mst_optimizer optimizer;
     int64_t batch_size;
+    mst_dtype stored_inputs; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;
     mst_model *model;
     train_events events;

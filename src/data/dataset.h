@@ -101,6 +101,9 @@ void mst_cursor_destroy(mst_cursor *cursor);
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
 
+/** The number of row I of BATCH in the source, -1 where it is not known (behind a prefetch). */
+int64_t mst_batch_row(const mst_batch *batch, int64_t i);
+
 /** The memory of component I of a source in memory. */
 const void *mst_source_memory(const mst_dataset *source, int i);
 

@@ -75,6 +75,12 @@ int64_t mst_batch_grain(const mst_batch *batch, int component) {
     return mst_row_fetch_grain(batch->fetch, component, batch->element.count);
 }
 
+int64_t mst_batch_row(const mst_batch *batch, int64_t i) {
+    const mst_element *element = &batch->element;
+    if (element->memory) return -1;
+    return element->rows ? element->rows[i] : i;
+}
+
 static mst_status check_component(const mst_batch *batch, int component) {
     if (component >= 0 && component < batch->dataset->num_components) return MST_OK;
     return MST_FAIL(MST_INVALID, "batch: component %d, the dataset has 0 to %d", component,

@@ -1,4 +1,5 @@
 /* Data specs: one line of text that names a dataset. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,14 @@ static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
 
 static bool is_folder(const char *path) {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (stat(path, &info)) return false;
+    if (!S_ISDIR(info.st_mode)) errno = ENOTDIR;
+    return S_ISDIR(info.st_mode);
+}
+
+/* The file may be there: the system does not say, because of a permission or of a loop of links. */
+static mst_status cannot_look(const char *path) {
+    return MST_FAIL(MST_IO, "data: '%s' cannot be reached: %s", path, strerror(errno));
 }
 
 /* The path of a file that may be plain or gzip; plain is taken where both are there. */
@@ -32,14 +40,17 @@ static mst_status find_file(const char *folder, const char *name, char path[PATH
         return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);
     path[size - 3] = '\0';
     if (access(path, F_OK) == 0) return MST_OK;
+    if (errno != ENOENT) return cannot_look(path);
     path[size - 3] = '.';
     if (access(path, F_OK) == 0) return MST_OK;
+    if (errno != ENOENT) return cannot_look(path);
     return MST_FAIL(MST_NOT_FOUND, "data: neither '%s' nor '%s.gz' is in folder '%s': check the folder", name, name,
                     folder);
 }
 
 static mst_status open_idx(const char *folder, bool test, mst_dataset **out) {
     char images[PATH_SIZE], labels[PATH_SIZE];
+    if (!is_folder(folder) && errno != ENOENT && errno != ENOTDIR) return cannot_look(folder);
     if (!is_folder(folder))
         return MST_FAIL(MST_NOT_FOUND, "data: '%s' is no folder: idx:DIR takes the folder with the four MNIST files",
                         folder);

@@ -98,8 +98,9 @@ static mst_status read_header(mst_zip_reader *reader, const char *label, mst_npy
 
 static mst_status check_size(const mst_zip_reader *reader, const char *label, const mst_npy *header, size_t *size) {
     char text[MST_SHAPE_TEXT];
-    uint64_t total = mst_dtype_size(header->dtype), holds = reader->entry->size - reader->done;
-    bool overflow = reader->done > reader->entry->size;
+    const bool longer = reader->done > reader->entry->size; /* than the directory of the archive says */
+    uint64_t total = mst_dtype_size(header->dtype), holds = longer ? 0 : reader->entry->size - reader->done;
+    bool overflow = longer;
     for (int i = 0; i < header->shape.ndim; i++)
         overflow |= __builtin_mul_overflow(total, (uint64_t)header->shape.dim[i], &total);
     *size = (size_t)total;

@@ -15,7 +15,8 @@ size_t mst_align(size_t size) {
 
 static mst_status no_memory(size_t size) {
     char text[MST_BYTES_TEXT];
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get %s of memory: take a smaller batch or model, or end other programs",
+    return MST_FAIL(MST_OUT_OF_MEMORY,
+                    "cannot get %s of memory: take a smaller batch, model or data set, or end other programs",
                     mst_bytes_print(size < INT64_MAX ? (int64_t)size : INT64_MAX, text, sizeof text));
 }
 

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/argument.h"
+#include "base/failure.h"
 #include "data/dataset.h"
 #include "muster/ops.h"
 #include "store/store.h"
@@ -261,6 +262,35 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
 
 /* ---- run ---- */
 
+/* True where a label of the batch is no class; it is then the calling thread's error. */
+static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch) {
+    const int64_t size = mst_batch_size(batch), classes = trainer->num_classes;
+    mst_tensor *labels;
+    if (trainer->options.loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || mst_batch_tensor(batch, 1, &labels))
+        return false;
+    bool found = false;
+    for (int64_t i = 0; i < size && mst_tensor_count(labels) == size && !found; i++) {
+        const double label = mst_tensor_get(labels, i);
+        const int64_t row = mst_batch_row(batch, i);
+        found = !(label >= 0 && label < (double)classes);
+        if (found)
+            MST_FAIL(MST_INVALID, "label %.15g of row %lld of the %s is not one of the %lld classes, 0 to %lld", label,
+                     (long long)(row < 0 ? i : row), row < 0 ? "batch" : "data", (long long)classes,
+                     (long long)classes - 1);
+    }
+    mst_tensor_release(labels);
+    return found;
+}
+
+/* A kernel sees the rows of its shard only: names the row of the data that has a wrong label. */
+static mst_status explain(const mst_trainer *trainer, const mst_batch *batch, mst_status status) {
+    mst_failure failure;
+    if (status != MST_INVALID) return status;
+    mst_failure_keep(&failure, status);
+    if (!find_wrong_label(trainer, batch)) return mst_failure_restore(&failure);
+    return mst_error_at(failure.node, failure.device);
+}
+
 mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
     mst_trainer *trainer = step->trainer;
     int shards = trainer->strategy.num_shards;
@@ -276,5 +306,7 @@ mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
         }
         first += count;
     }
-    return mst_session_run(trainer->session, step->feed, 2 * shards, step->fetch, step->num_fetches, step->output);
+    const mst_status status =
+        mst_session_run(trainer->session, step->feed, 2 * shards, step->fetch, step->num_fetches, step->output);
+    return status ? explain(trainer, batch, status) : MST_OK;
 }

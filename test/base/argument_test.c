@@ -83,7 +83,7 @@ static void set_up(void) {
 static void tensors(void) {
     mst_tensor *out;
     struct DLManagedTensor *view;
-    char text[8];
+    char text[8], *printed;
     FAILS("mst_dtype_from_name: name is NULL", mst_dtype_from_name(NULL));
     FAILS_STRUCT("mst_shape_make: dim is NULL", mst_shape_make(1, NULL));
     FAILS("mst_shape_print: text is NULL", mst_shape_print(MST_SCALAR, NULL, sizeof text));
@@ -102,6 +102,8 @@ static void tensors(void) {
     FAILS("mst_tensor_references: tensor is NULL", mst_tensor_references(NULL));
     FAILS_STRUCT("mst_tensor_get: tensor is NULL", mst_tensor_get(NULL, 0));
     FAILS_VOID("mst_tensor_set: tensor is NULL", mst_tensor_set(NULL, 0, 1));
+    FAILS("mst_tensor_print: tensor is NULL", mst_tensor_print(NULL, &printed));
+    FAILS("mst_tensor_print: text is NULL", mst_tensor_print(tensor, NULL));
     FAILS("mst_tensor_to_dlpack: tensor is NULL", mst_tensor_to_dlpack(NULL, &view));
     FAILS("mst_tensor_to_dlpack: out is NULL", mst_tensor_to_dlpack(tensor, NULL));
     FAILS("mst_tensor_from_dlpack: managed is NULL", mst_tensor_from_dlpack(NULL, &out));

@@ -205,6 +205,8 @@ spoil && rm spoilt/t10k-images-idx3-ubyte
 fails missing_test_part_is_told_before_training 1 "t10k-images-idx3-ubyte" train --data idx:spoilt --batch-size 40 --evaluate
 spoil && { printf '\000\000\010\003\000\000' && word 50 && printf '\000\000\000\004\000\000\000\020' && tail -c 3200 data/t10k-images-idx3-ubyte; } > spoilt/t10k-images-idx3-ubyte
 fails test_part_of_another_shape_is_told_before_training 1 "f32\[4, 16\].*f32\[8, 8\]" train --data idx:spoilt --batch-size 40 --evaluate
+spoil && { printf '\000\000\015\003\000\000' && word 50 && printf '\000\000\000\010\000\000\000\010' && head -c 12800 /dev/zero; } > spoilt/t10k-images-idx3-ubyte
+fails test_part_of_another_type_is_told_before_training 1 "test part are f32, those of the train part u8" train --data idx:spoilt --batch-size 40 --evaluate
 printf 'not a zip' > bad.npz
 fails archive_that_is_none_is_refused 1 "bad.npz" train --data npz:bad.npz
 fails label_out_of_range_is_named 1 "label" train $small --classes 4 --progress none
@@ -424,7 +426,7 @@ if { (ulimit -v 120000 && "$muster" version > /dev/null 2>&1); } 2> /dev/null; t
     (ulimit -v 120000 && exec "$muster" train $small --hidden-units 20000 --steps 1 --progress none) > out 2> err
     status=$?
     check out_of_memory_is_an_error [ $status -eq 1 ]
-    check out_of_memory_says_how_much grep -q '^error: .*cannot get [0-9.]* [KMGT]B of memory: take a smaller batch' err
+    check out_of_memory_says_how_much grep -q '^error: .*cannot get [0-9.]* [KMGT]B of memory: take a smaller batch, model or data set' err
     check out_of_memory_is_one_line [ "$(wc -l < err)" -eq 1 ]
 else
     printf 'skip out_of_memory: no limit of memory can be set for this build\n'

@@ -169,6 +169,24 @@ static void idx_spec_finds_the_four_files_plain_or_gzip(void **state) {
                  "no' is no folder");
 }
 
+static void folder_that_cannot_be_reached_says_why(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    char loop[600], file[640];
+    snprintf(loop, sizeof loop, "%s", folder_path("loop"));
+    assert_int_equal(symlink(loop, loop), 0);
+    EXPECT_ERROR(mst_dataset_open(spec_of("idx:", loop), "test", &dataset), MST_IO,
+                 "cannot be reached: Too many levels");
+    assert_int_equal(unlink(loop), 0);
+    assert_int_equal(mkdir(loop, 0700), 0);
+    snprintf(file, sizeof file, "%s/train-images-idx3-ubyte", loop);
+    assert_int_equal(symlink(file, file), 0);
+    EXPECT_ERROR(mst_dataset_open(spec_of("idx:", loop), "train", &dataset), MST_IO,
+                 "train-images-idx3-ubyte' cannot be reached: Too many levels");
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rmdir(loop), 0);
+}
+
 static void npz_spec_takes_the_names_of_keras_or_x_and_y(void **state) {
     (void)state;
     mst_dataset *dataset;
@@ -232,6 +250,7 @@ int main(void) {
         TEST_IN_FOLDER(idx_files_that_do_not_belong_together_are_named),
         TEST_IN_FOLDER(npz_arrays_become_components),
         TEST_IN_FOLDER(idx_spec_finds_the_four_files_plain_or_gzip),
+        TEST_IN_FOLDER(folder_that_cannot_be_reached_says_why),
         TEST_IN_FOLDER(npz_spec_takes_the_names_of_keras_or_x_and_y),
         TEST_IN_FOLDER(fashion_mnist_spec_reads_the_folder_of_the_environment),
         TEST_IN_FOLDER(other_specs_name_the_nearest_right_one),

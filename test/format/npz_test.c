@@ -200,6 +200,19 @@ static void broken_headers_are_named(void **state) {
     }
 }
 
+/* The directory at the end of the archive says that the array has no bytes. */
+static void array_that_is_longer_than_the_directory_says_is_refused(void **state) {
+    (void)state;
+    const double one = 1;
+    zip_maker zip;
+    mst_tensor *tensor;
+    make(&zip, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", &one, sizeof one, 8);
+    for (size_t i = 0; i + 28 < zip.file.size; i++)
+        if (memcmp(zip.file.data + i, "PK\1\2", 4) == 0) memset(zip.file.data + i + 24, 0, 4);
+    EXPECT_ERROR(read_a(&zip.file, &tensor), MST_CORRUPT, "does not take the 0 bytes that are there");
+    zip_free(&zip);
+}
+
 static void missing_array_says_which_there_are(void **state) {
     (void)state;
     blob b = from_hex(by_numpy);
@@ -346,6 +359,7 @@ int main(void) {
         cmocka_unit_test(scalars_and_empty_arrays_are_read),
         cmocka_unit_test(unsupported_arrays_say_what_to_convert_to),
         cmocka_unit_test(broken_headers_are_named),
+        cmocka_unit_test(array_that_is_longer_than_the_directory_says_is_refused),
         cmocka_unit_test(missing_array_says_which_there_are),
         cmocka_unit_test(every_truncation_and_every_change_is_found_or_harmless),
         cmocka_unit_test(damaged_data_fails_its_check_sum),

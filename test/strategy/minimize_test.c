@@ -356,8 +356,37 @@ static void the_global_norm_is_that_of_variables_on_all_devices(void **state) {
     }
 }
 
+static void update_whose_sources_do_not_fit_its_options_is_refused(void **state) {
+    (void)state;
+    static const char *const options[] = {"optimizer.rule='sgd'",
+                                          "optimizer.rule='sgd', num_variables=1, num_shards=1048576",
+                                          "optimizer.rule='sgd', num_variables=16777216, num_shards=1048576"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        mst_graph *g = engine_graph();
+        const mst_value src[] = {mst_scalar(g, MST_F32, 1), mst_scalar(g, MST_I64, 0), mst_scalar(g, MST_F64, 0)};
+        mst_call_text(g, "apply_gradients", NULL, 3, src, options[i]);
+        EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "has 3 sources for");
+        mst_graph_destroy(g);
+    }
+}
+
+static void number_of_variables_must_not_be_negative(void **state) {
+    (void)state;
+    const mst_optimizer sgd = mst_sgd();
+    fixture f = begin(sgd, 0, 0);
+    assert_true(mst_value_is_none(mst_apply_gradients(&sgd, &f.w, &f.w, -1, mst_global_step(f.graph))));
+    EXPECT_ERROR(mst_graph_check(f.graph), MST_INVALID, "apply_gradients: -1 variables");
+    engine_end(f.graph, f.session);
+    f = begin(sgd, 0, 0);
+    assert_true(mst_value_is_none(mst_minimize(&sgd, f.loss, &f.w, -1, MST_NONE)));
+    EXPECT_ERROR(mst_graph_check(f.graph), MST_INVALID, "minimize: -1 variables");
+    engine_end(f.graph, f.session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(update_whose_sources_do_not_fit_its_options_is_refused),
+        cmocka_unit_test(number_of_variables_must_not_be_negative),
         cmocka_unit_test(sgd_makes_the_updates_done_by_hand),
         cmocka_unit_test(adam_makes_the_updates_done_by_hand),
         cmocka_unit_test(nadam_makes_the_updates_of_its_formula),

@@ -380,19 +380,36 @@ static void models_must_have_layers_and_be_compiled(void **state) {
     mst_dataset_release(data);
 }
 
-static void label_out_of_range_is_an_error(void **state) {
-    (void)state;
-    mst_tensor *tensor[2];
+/* Labels 0 and 1, but for a 7 in row 21 of 32. */
+static mst_dataset *data_with_a_wrong_label(void) {
+    mst_tensor *part[2];
     mst_dataset *data;
-    training_tensors(ROWS, FEATURES, CLASSES, 1, tensor);
-    mst_tensor_set(tensor[1], 5, CLASSES);
-    EXPECT_OK(mst_dataset_from_tensors(tensor, 2, &data));
-    for (int devices = 1; devices <= 2; devices++) {
-        mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), devices == 1 ? "cpu:1/1" : "cpu:2/1", 1);
-        EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = BATCH), MST_INVALID, "label");
+    training_tensors(32, FEATURES, 2, 1, part);
+    mst_tensor_set(part[1], 21, 7);
+    EXPECT_OK(mst_dataset_from_tensors(part, 2, &data));
+    mst_tensor_release(part[0]);
+    mst_tensor_release(part[1]);
+    return data;
+}
+
+static void wrong_label_is_named_by_its_row_in_the_data_whatever_the_batches_and_shards(void **state) {
+    (void)state;
+    static const char *const devices[] = {"cpu:1/1", "cpu:4/1"};
+    mst_dataset *data = data_with_a_wrong_label(), *batches, *ahead;
+    for (int i = 0; i < 2; i++) {
+        mst_model *model = training_model(2, 2, 0);
+        EXPECT_OK(mst_compile(model, .session = {.devices = devices[i]}));
+        EXPECT_ERROR(mst_fit(model, data, .batch_size = 8), MST_INVALID,
+                     "label 7 of row 21 of the data is not one of the 2 classes, 0 to 1");
+        assert_string_not_equal(mst_error()->node, "");
+        EXPECT_ERROR(mst_evaluate(model, data, 8, NULL, NULL), MST_INVALID, "label 7 of row 21 of the data");
+        EXPECT_OK(mst_dataset_batch(data, 8, false, &batches));
+        EXPECT_OK(mst_dataset_prefetch(batches, 1, &ahead));
+        EXPECT_ERROR(mst_fit(model, ahead), MST_INVALID, "label 7 of row 5 of the batch");
+        mst_dataset_release(ahead);
+        mst_dataset_release(batches);
         mst_model_destroy(model);
     }
-    for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
     mst_dataset_release(data);
 }
 
@@ -447,7 +464,7 @@ int main(void) {
         cmocka_unit_test(data_of_another_shape_is_refused),
         cmocka_unit_test(validation_data_that_does_not_fit_is_refused_before_training),
         cmocka_unit_test(models_must_have_layers_and_be_compiled),
-        cmocka_unit_test(label_out_of_range_is_an_error),
+        cmocka_unit_test(wrong_label_is_named_by_its_row_in_the_data_whatever_the_batches_and_shards),
         cmocka_unit_test(loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
