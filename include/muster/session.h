@@ -43,7 +43,7 @@ typedef struct mst_session_options {
     /** Places in that list that are used, numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;
     bool allow_soft_placement; /**< a node that cannot run where it was put runs on CPU:0 instead */
-    FILE *placement_log;       /**< one line a node, when its plan is made; NULL: none */
+    FILE *placement_log;       /**< one line a node, when its plan is made, also what was moved; NULL: none */
     FILE *plan_log;            /**< the plan after each pass; NULL: none */
     int64_t memory_limit;      /**< bytes a device may use; 0: no limit. Checked when a plan is made */
     bool pin_threads;          /**< binds each device's thread to its cores */
@@ -69,10 +69,10 @@ MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
 /** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor a fetch: where
  *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
- *  otherwise it is released and replaced. The caller owns them. On failure no variable has changed. Fetching a variable
- *  gives its value before the writes of this run. MST_DEADLINE, naming what a device was doing, where the run has not
- *  ended after the session's timeout: then its feeds are kept until it has. A run that is changing variables by then is
- *  not cut off: it may take as long again.
+ *  otherwise it is released and replaced. The caller owns them. A fetch without a value (mst_group, mst_no_op) gives
+ * NULL. On failure no variable has changed. Fetching a variable gives its value before the writes of this run.
+ * MST_DEADLINE, naming what a device was doing, where the run has not ended after the session's timeout: then its feeds
+ * are kept until it has. A run that is changing variables by then is not cut off: it may take as long again.
  *
  *  Random numbers are a function of the graph's seed, the node and the number of the run: for a run that changes
  *  global_step that is its value before, for others a count of their own. */

@@ -147,7 +147,7 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
 }
 
 int mst_device_push(mst_graph *graph, const char *device) {
-    const char *merged = mst_graph_merge_device(graph, graph->current.device, device);
+    const char *merged = device ? mst_graph_merge_device(graph, graph->current.device, device) : "";
     if (!merged) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_DEVICE)) return 0;
     if (merged) graph->current.device = merged;

@@ -32,6 +32,7 @@ static mst_value create(mst_graph *graph, const char *name, const mst_get_variab
 
 mst_value mst_get_variable_with(mst_get_variable_options o) {
     mst_graph *graph = o.graph;
+    if (!graph) return mst_value_fail(NULL, MST_INVALID, "get_variable '%s': no graph", o.name ? o.name : "");
     if (!o.dtype) o.dtype = MST_F32;
     if (!o.name) return mst_value_fail(graph, MST_INVALID, "get_variable: no name");
     char name[512];

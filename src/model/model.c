@@ -67,6 +67,10 @@ static mst_value build_function(const mst_model_layer *layer, mst_value x, bool 
 
 void mst_dense_with(mst_dense_options o) {
     mst_model *model = o.model;
+    if (!model) {
+        MST_FAIL(MST_INVALID, "dense: no model");
+        return;
+    }
     const char *name = o.name
                            ? mst_arena_string(&model->arena, o.name)
                            : mst_arena_print(&model->arena, model->num_dense ? "dense_%d" : "dense", model->num_dense);

@@ -301,15 +301,40 @@ static void data_without_end_needs_a_number_of_steps(void **state) {
     mst_dataset_release(data);
 }
 
-static void batch_larger_than_the_data_is_refused(void **state) {
+static void batch_larger_than_the_data_is_one_smaller_batch(void **state) {
     (void)state;
     mst_dataset *data = training_data(10, FEATURES, CLASSES, 1);
+    char hash[2][65];
+    for (int i = 0; i < 2; i++) {
+        mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+        mst_tensor *out;
+        mst_result result;
+        EXPECT_OK(
+            mst_fit_with(model, &(mst_fit_options){.data = data, .batch_size = i ? 11 : 10, .epochs = 2}, &result));
+        assert_int_equal(result.step, 2);
+        assert_int_equal(result.examples, 10);
+        EXPECT_OK(mst_model_sha256(model, hash[i]));
+        EXPECT_OK(mst_evaluate(model, data, 11, &result, NULL));
+        assert_int_equal(result.examples, 10);
+        EXPECT_OK(mst_predict(model, data, 11, &out));
+        assert_int_equal(mst_tensor_shape(out).dim[0], 10);
+        mst_tensor_release(out);
+        mst_model_destroy(model);
+    }
+    assert_string_equal(hash[0], hash[1]);
+    mst_dataset_release(data);
+}
+
+static void batch_sizes_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(10, FEATURES, CLASSES, 1), *none;
     mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
-    mst_tensor *out;
-    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 11), MST_INVALID,
-                 "batch size 11 is larger than the data, which has 10 rows");
-    EXPECT_ERROR(mst_evaluate(model, data, 11, NULL, NULL), MST_INVALID, "batch size 11 is larger");
-    EXPECT_ERROR(mst_predict(model, data, 11, &out), MST_INVALID, "batch size 11 is larger");
+    EXPECT_OK(mst_dataset_skip(data, 10, &none));
+    EXPECT_ERROR(mst_fit(model, .data = none, .batch_size = 5), MST_INVALID, "the data has no rows");
+    EXPECT_ERROR(mst_evaluate(model, none, 5, NULL, NULL), MST_INVALID, "the data has no rows");
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 11, .drop_remainder = true), MST_INVALID,
+                 "fewer rows than a batch");
+    mst_dataset_release(none);
     EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = -1), MST_INVALID, "batch size -1");
     EXPECT_ERROR(mst_evaluate(model, data, 0, NULL, NULL), MST_INVALID, "batch size 0");
     EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 5, .epochs = -1), MST_INVALID, "must not be negative");
@@ -442,7 +467,8 @@ int main(void) {
         cmocka_unit_test(batches_are_taken_as_they_come),
         cmocka_unit_test(epochs_may_be_more_than_can_be_counted_in_steps),
         cmocka_unit_test(data_without_end_needs_a_number_of_steps),
-        cmocka_unit_test(batch_larger_than_the_data_is_refused),
+        cmocka_unit_test(batch_larger_than_the_data_is_one_smaller_batch),
+        cmocka_unit_test(batch_sizes_that_cannot_be_are_refused),
         cmocka_unit_test(validation_data_may_be_smaller_than_the_batch),
         cmocka_unit_test(data_of_another_shape_is_refused),
         cmocka_unit_test(validation_data_that_does_not_fit_is_refused_before_training),
