@@ -451,6 +451,53 @@ static void loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss
     mst_dataset_release(data);
 }
 
+/* XOR, with outputs by a sigmoid and labels of one column. */
+static void accuracy_of_a_model_that_ends_in_sigmoid_is_that_of_probabilities(void **state) {
+    (void)state;
+    static const float x[] = {0, 0, 0, 1, 1, 0, 1, 1}, y[] = {0, 1, 1, 0};
+    mst_tensor *part[2];
+    mst_dataset *data;
+    mst_model *model;
+    mst_result result;
+    EXPECT_OK(mst_tensor_copy(MST_F32, MST_SHAPE(4, 2), x, &part[0]));
+    EXPECT_OK(mst_tensor_copy(MST_F32, MST_SHAPE(4, 1), y, &part[1]));
+    EXPECT_OK(mst_dataset_from_tensors(part, 2, &data));
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(model, 8, MST_TANH);
+    mst_dense(model, 1, MST_SIGMOID);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.05), .loss = MST_LOSS_BINARY_CROSSENTROPY,
+                          .metric = {MST_METRIC_ACCURACY}, .seed = 1));
+    EXPECT_OK(mst_fit(model, .data = data, .validation = data, .batch_size = 4, .epochs = 300));
+    EXPECT_OK(mst_evaluate(model, data, 4, &result, NULL));
+    assert_true(result.loss < 0.1);
+    assert_true(result.metric[0] == 1);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(part[i]);
+}
+
+static void labels_of_one_column_can_be_evaluated(void **state) {
+    (void)state;
+    enum { FEW = 6 };
+    mst_tensor *part[2], *confusion;
+    mst_dataset *data;
+    mst_result result;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(FEW, FEATURES), &part[0]));
+    EXPECT_OK(mst_tensor_create(MST_I64, MST_SHAPE(FEW, 1), &part[1]));
+    for (int i = 0; i < FEW; i++) mst_tensor_set(part[1], i, i % CLASSES);
+    EXPECT_OK(mst_dataset_from_tensors(part, 2, &data));
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:2/1", 1);
+    EXPECT_OK(mst_fit(model, .data = data, .validation = data, .batch_size = 4));
+    EXPECT_OK(mst_evaluate(model, data, 4, &result, &confusion));
+    double sum = 0;
+    for (int64_t i = 0; i < mst_tensor_count(confusion); i++) sum += mst_tensor_get(confusion, i);
+    assert_true(sum == FEW && mst_tensor_count(confusion) == CLASSES * CLASSES);
+    mst_tensor_release(confusion);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(part[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fit_learns_what_can_be_separated),
@@ -475,6 +522,8 @@ int main(void) {
         cmocka_unit_test(models_must_have_layers_and_be_compiled),
         cmocka_unit_test(label_out_of_range_is_an_error),
         cmocka_unit_test(loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss),
+        cmocka_unit_test(accuracy_of_a_model_that_ends_in_sigmoid_is_that_of_probabilities),
+        cmocka_unit_test(labels_of_one_column_can_be_evaluated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
