@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "device/quota.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static hwloc_topology_t topology;
@@ -35,11 +36,20 @@ static hwloc_topology_t get(void) {
     return topology;
 }
 
+static int quota; /* of the container; 0: none */
+
+static void read_quota(void) {
+    quota = mst_cpu_quota("/sys/fs/cgroup", "/proc/self/cgroup");
+}
+
 int mst_num_cores(void) {
+    static pthread_once_t quota_once = PTHREAD_ONCE_INIT;
+    pthread_once(&quota_once, read_quota);
     if (!get() || !allowed) return 1;
     int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, allowed, HWLOC_OBJ_CORE);
     /* a container may allow single hardware threads and no whole core */
     if (cores < 1) cores = hwloc_bitmap_weight(allowed);
+    if (quota && quota < cores) cores = quota;
     return cores > 0 ? cores : 1;
 }
 
