@@ -18,7 +18,7 @@ typedef struct mst_machine {
 } mst_machine;
 MST_API void mst_machine_read(mst_machine *out);
 
-/** Physical cores that this process may use, at least 1. */
+/** Physical cores that this process may use (affinity and quota of its container counted), at least 1. */
 MST_API int mst_num_cores(void);
 
 /** The devices that a specification ("cpu:2") makes, for showing: full name and threads of each. VISIBLE as

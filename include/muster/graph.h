@@ -113,7 +113,8 @@ MST_API int mst_name_scope_enter(mst_graph *graph, const char *prefix);
 MST_API int mst_name_scope_pop(mst_graph *graph);
 /** The name of the innermost open name scope without the last '/', "" at the root. */
 MST_API const char *mst_name_scope(const mst_graph *graph);
-/** Device of the nodes made inside, merged field by field with the outer scopes: "/gpu:1". */
+/** Device of the nodes made inside, merged field by field with the outer scopes: "/gpu:1". NULL: none, whatever the
+ *  outer scopes say. */
 MST_API int mst_device_push(mst_graph *graph, const char *device);
 MST_API int mst_device_pop(mst_graph *graph);
 /** Nodes made inside run after VALUE's node. */

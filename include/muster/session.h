@@ -50,7 +50,7 @@ typedef struct mst_session_options {
     const char *visible_devices;
     /** A node that cannot run where it was put runs elsewhere: on the first device of the host's memory that can. */
     bool allow_soft_placement;
-    FILE *placement_log;  /**< one line per node, when its plan is made; NULL: none */
+    FILE *placement_log;  /**< one line per node, when its plan is made, also what was moved; NULL: none */
     FILE *plan_log;       /**< the plan after each pass; NULL: none */
     int64_t memory_limit; /**< bytes that each device may use; 0: none. Checked before a plan runs */
     bool pin_threads;     /**< binds each device's thread to its cores */
@@ -82,10 +82,10 @@ MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
 /** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor per fetch: where
  *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
- *  otherwise it is released and replaced. The caller owns them. On failure no variable has changed. Fetching a variable
- *  gives its value before the writes of this run. MST_DEADLINE, naming what a device was doing, where the run has not
- *  ended after the session's timeout: then its feeds are kept until it has. A run that is changing variables by then is
- *  not cut off: it may take as long again.
+ *  otherwise it is released and replaced. The caller owns them. A fetch without a value (mst_group, mst_no_op) gives
+ * NULL. On failure no variable has changed. Fetching a variable gives its value before the writes of this run.
+ * MST_DEADLINE, naming what a device was doing, where the run has not ended after the session's timeout: then its feeds
+ * are kept until it has. A run that is changing variables by then is not cut off: it may take as long again.
  *
  *  Random numbers are a function of the graph's seed, the node and the number of the run: for a run that changes
  *  global_step that is its value before, for others a count of their own. */

@@ -136,6 +136,28 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     return failed ? mst_graph_error_value(graph) : (mst_value){.node = node};
 }
 
+/* The variable that VALUE is, or that it is the new value of; NULL where it is neither. */
+static const mst_value *variable_behind(const mst_value *value) {
+    while (value->node && value->node->id >= 0 && !(value->node->op->flags & MST_OP_VARIABLE)) {
+        const mst_node *node = value->node;
+        if (value->index != 0 || !node->op->writes || !node->op->writes(node->options, node->num_src, 0)) return NULL;
+        value = &node->src[0];
+    }
+    return value;
+}
+
+mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value) {
+    mst_graph *graph = mst_value_graph(variable);
+    const mst_value *behind = variable_behind(&variable);
+    if (!behind)
+        return mst_value_fail(graph, MST_INVALID, "%s: '%s' is no variable", op->name, mst_value_name(variable));
+    const mst_value src[] = {*behind, value};
+    if (mst_value_equal(*behind, variable)) return mst_call(NULL, op, 2, src, NULL);
+    mst_value written = MST_NONE;
+    mst_with_control (graph, variable) written = mst_call(NULL, op, 2, src, NULL);
+    return written;
+}
+
 mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src, const void *options) {
     return mst_call_named(graph, op, NULL, num_src, src, options);
 }

@@ -36,6 +36,14 @@ static bool parse_device(char *text, mst_device_name *out) {
     return copy(out->type, text, true);
 }
 
+/* A word alone could be anything: without an index it must be a type that everybody knows. */
+static bool is_known_type(const char *text) {
+    static const char *const types[] = {"cpu", "gpu", "tpu"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(text, types[i]) == 0) return true;
+    return false;
+}
+
 /* one "key:value" between slashes; the short form has the device's type as key */
 static bool parse_part(char *part, mst_device_name *out) {
     char *colon = strchr(part, ':');
@@ -44,7 +52,7 @@ static bool parse_part(char *part, mst_device_name *out) {
     if (colon && key == 7 && strncasecmp(part, "replica", key) == 0) return number(colon + 1, &out->replica);
     if (colon && key == 4 && strncasecmp(part, "task", key) == 0) return number(colon + 1, &out->task);
     if (colon && key == 6 && strncasecmp(part, "device", key) == 0) return parse_device(colon + 1, out);
-    return parse_device(part, out);
+    return (colon || is_known_type(part)) && parse_device(part, out);
 }
 
 mst_status mst_device_name_parse(const char *text, mst_device_name *out) {
@@ -72,9 +80,9 @@ void mst_device_name_merge(mst_device_name *name, const mst_device_name *inner) 
     if (*inner->job) memcpy(name->job, inner->job, sizeof name->job);
     if (inner->replica >= 0) name->replica = inner->replica;
     if (inner->task >= 0) name->task = inner->task;
-    if (*inner->type) {
+    if (*inner->type) { /* an open index stays that of the outer name, where that is of the same type */
+        if (inner->index >= 0 || strcmp(name->type, inner->type) != 0) name->index = inner->index;
         memcpy(name->type, inner->type, sizeof name->type);
-        name->index = inner->index;
     }
 }
 

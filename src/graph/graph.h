@@ -115,6 +115,9 @@ MST_CHECKED mst_status mst_graph_adopt_name(mst_graph *graph, const char *name);
 /** NAME was never used: where it was the last made from its base, it is the next again. */
 MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);
 /** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
+/** As mst_call with the sources VARIABLE, which OP writes, and VALUE. VARIABLE may be what another writer gave: then
+ *  the variable behind it is written, after that write. */
+mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value);
 void mst_control_clear(mst_graph *graph);
 /** The value that TEXT names: "matmul" is output 0 of that node, "split:1" output 1. False where there is none. */
 bool mst_graph_find_value(const mst_graph *graph, const char *text, mst_value *out);

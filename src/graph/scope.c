@@ -172,7 +172,7 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
 }
 
 static int open_device(mst_graph *graph, const char *device) {
-    const char *merged = mst_graph_merge_device(graph, graph->current.device, device);
+    const char *merged = device ? mst_graph_merge_device(graph, graph->current.device, device) : "";
     if (!merged) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_DEVICE)) return 0;
     if (merged) graph->current.device = merged;
@@ -180,7 +180,7 @@ static int open_device(mst_graph *graph, const char *device) {
 }
 
 int mst_device_push(mst_graph *graph, const char *device) {
-    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, device)) return 0;
+    if (MST_IS_NULL(graph)) return 0;
     const mst_claim claim = mst_graph_claim(graph);
     const int open = claim ? open_device(graph, device) : 0;
     mst_graph_yield(graph, claim);

@@ -102,6 +102,15 @@ static mst_value dense(const mst_loss_form *form, mst_value labels, mst_value pr
     return form->value(t, p, from_logits);
 }
 
+static bool is_activated(const mst_loss_form *form, mst_value predictions) {
+    return form->activation && strcmp(mst_node_op(predictions.node)->name, form->activation) == 0;
+}
+
+bool mst_loss_sees_logits(mst_loss loss, mst_value predictions) {
+    if ((unsigned)loss >= MST_NUM_LOSSES || mst_value_is_none(predictions)) return false;
+    return forms[loss]->activation && !is_activated(forms[loss], predictions);
+}
+
 mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
     mst_graph *graph = mst_value_graph(predictions);
     if ((unsigned)loss >= MST_NUM_LOSSES)
@@ -111,7 +120,7 @@ mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predic
         return mst_value_fail(graph, MST_INVALID, "%s: there are no labels or no predictions", form->name);
     if (!mst_dtype_is_float(mst_value_spec(predictions).dtype))
         return fail(form, labels, predictions, "predictions must be f32 or f64");
-    if (form->activation && strcmp(mst_node_op(predictions.node)->name, form->activation) == 0) {
+    if (is_activated(form, predictions)) {
         predictions = mst_node_src(predictions.node, 0);
         from_logits = true;
     }

@@ -103,10 +103,22 @@ static bool is_port(const mst_plan_node *node) {
     return node->op == &mst_op_feed || node->op == &mst_op_fetch;
 }
 
+/* What the node asked for, where soft placement has put it elsewhere; else NULL. */
+static const char *asked_in_vain(const mst_plan *plan, const mst_plan_node *node) {
+    mst_device_name name;
+    int device;
+    if (node->op == &mst_op_fetch || node->writer || !node->asked || !*node->asked) return NULL;
+    if (find_device(plan, node->asked, &name, &device)) return NULL;
+    return device == node->device ? NULL : node->asked;
+}
+
 static void log_node(const mst_plan *plan, const mst_plan_node *node, FILE *file) {
+    const char *moved_from = asked_in_vain(plan, node);
     char text[64];
-    fprintf(file, "%s: (%s): %s\n", node->name, mst_op_type_name(op_of(node), text, sizeof text),
+    fprintf(file, "%s: (%s): %s", node->name, mst_op_type_name(op_of(node), text, sizeof text),
             plan->host->devices->device[node->device].text);
+    if (moved_from) fprintf(file, ", moved from %s", moved_from);
+    fputc('\n', file);
 }
 
 static mst_status place_node(mst_plan *plan, mst_plan_node *node, last_device *last) {

@@ -11,6 +11,7 @@ typedef struct importer {
     int32_t *feed_of;   /* by graph node: its first fed output, -1 */
     int32_t *next_feed; /* by feed: another of the same node, -1 */
     uint8_t *needed;    /* by graph node */
+    uint8_t *ordered;   /* by graph node: it, or what it computes from, has control dependencies */
     int32_t *node_of;   /* plan node of a graph node */
     int32_t *value_of;  /* value of its first output */
     const mst_node **stack;
@@ -93,15 +94,35 @@ static mst_status import_variable(importer *m, const mst_node *from) {
     return MST_OK;
 }
 
+/* Source I only for its shape, which is known without running it. Its control dependencies must hold all the same. */
+static bool waits_for_shape(const importer *m, const mst_node *node, int i) {
+    const mst_value src = node->src[i];
+    return i < 32 && (node->op->shape_only >> i & 1u) && find_feed(m, src) < 0 && m->ordered[src.node->id];
+}
+
+/* Fills CONTROL with the plan nodes that FROM waits for; returns how many. */
+static int32_t list_controls(importer *m, const mst_node *from, int32_t *control) {
+    int32_t count = 0;
+    bool ordered = false;
+    for (int i = 0; i < from->num_control; i++)
+        if (!is_fed_placeholder(m, from->control[i])) control[count++] = m->node_of[from->control[i]->id];
+    ordered = count > 0;
+    for (int i = 0; i < from->num_src; i++) {
+        if (waits_for_shape(m, from, i)) control[count++] = m->node_of[from->src[i].node->id];
+        ordered |= find_feed(m, from->src[i]) < 0 && m->ordered[from->src[i].node->id];
+    }
+    m->ordered[from->id] = ordered;
+    return count;
+}
+
 static mst_status import_node(importer *m, const mst_node *from) {
     mst_plan *plan = m->plan;
     if (from->op->flags & MST_OP_VARIABLE) return import_variable(m, from);
-    int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(from->num_src + from->num_control) * sizeof *src);
+    int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(2 * from->num_src + from->num_control) * sizeof *src);
     if (!src) return no_memory();
     for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);
-    int32_t *control = src + from->num_src, num_control = 0;
-    for (int i = 0; i < from->num_control; i++)
-        if (!is_fed_placeholder(m, from->control[i])) control[num_control++] = m->node_of[from->control[i]->id];
+    int32_t *control = src + from->num_src;
+    const int32_t num_control = list_controls(m, from, control);
     mst_plan_node node = {.op = from->op,
                           .options = from->options,
                           .name = from->name,
@@ -145,13 +166,14 @@ static mst_status import_all(importer *m) {
     m->feed_of = malloc(count * sizeof *m->feed_of);
     m->next_feed = malloc(((size_t)plan->num_feeds + 1) * sizeof *m->next_feed);
     m->needed = calloc(count, sizeof *m->needed);
+    m->ordered = calloc(count, sizeof *m->ordered);
     m->node_of = malloc(count * sizeof *m->node_of);
     m->value_of = malloc(count * sizeof *m->value_of);
     m->stack = malloc(count * sizeof *m->stack);
     plan->feed_value = mst_arena_alloc(&plan->memory, (size_t)(plan->num_feeds + 1) * sizeof *plan->feed_value);
     plan->fetch_node = mst_arena_alloc(&plan->memory, (size_t)(plan->num_fetches + 1) * sizeof *plan->fetch_node);
-    if (!m->feed_of || !m->next_feed || !m->needed || !m->node_of || !m->value_of || !m->stack || !plan->feed_value ||
-        !plan->fetch_node)
+    if (!m->feed_of || !m->next_feed || !m->needed || !m->ordered || !m->node_of || !m->value_of || !m->stack ||
+        !plan->feed_value || !plan->fetch_node)
         return no_memory();
     memset(m->feed_of, -1, count * sizeof *m->feed_of);
     MST_TRY(list_feeds(m));
@@ -171,6 +193,7 @@ mst_status mst_plan_prune(mst_plan *plan) {
     free(m.feed_of);
     free(m.next_feed);
     free(m.needed);
+    free(m.ordered);
     free(m.node_of);
     free(m.value_of);
     free(m.stack);

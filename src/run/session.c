@@ -521,30 +521,52 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
     return status;
 }
 
-/* Finds the assignments of first values to variables that have none; returns their number. */
-static int find_bare(mst_session *session, int count, mst_value *out) {
-    int wanted = 0;
-    mst_collection(session->graph, MST_INITIALIZERS, NULL, out, count);
-    for (int i = 0; i < count; i++) {
-        const mst_node *variable = out[i].node->src[0].node;
-        const mst_variable_options *o = variable->options;
-        const mst_state *state = mst_store_find(session->store, o->container, variable->name);
-        if (!state || !mst_state_has_value(session->store, state)) out[wanted++] = out[i];
+static bool is_bare(mst_session *session, const mst_node *variable) {
+    const mst_variable_options *o = variable->options;
+    const mst_state *state = mst_store_find(session->store, o->container, variable->name);
+    return !state || !mst_state_has_value(session->store, state);
+}
+
+/* Fills BARE: by node, whether it is computed from a variable that has no value. Sources come before what uses them. */
+static void mark_bare(mst_session *session, bool *bare) {
+    for (int64_t id = 0; id < session->graph->num_nodes; id++) {
+        const mst_node *node = session->graph->node[id];
+        bare[id] = (node->op->flags & MST_OP_VARIABLE) && is_bare(session, node);
+        for (int i = 0; i < node->num_src && !bare[id]; i++) bare[id] = bare[node->src[i].node->id];
+        for (int i = 0; i < node->num_control && !bare[id]; i++) bare[id] = bare[node->control[i]->id];
     }
-    return wanted;
+}
+
+/* Assignments of first values to the variables that have none, of those whose first value can be computed now. Where
+ * there is none of these, all: the run says what is missing. */
+static int find_bare(mst_session *session, int count, mst_value *out, bool *bare) {
+    int wanted = 0, ready = 0;
+    mst_collection(session->graph, MST_INITIALIZERS, NULL, out, count);
+    mark_bare(session, bare);
+    for (int i = 0; i < count; i++)
+        if (bare[out[i].node->src[0].node->id]) out[wanted++] = out[i];
+    for (int i = 0; i < wanted; i++) {
+        const mst_value assign = out[i];
+        if (bare[assign.node->src[1].node->id]) continue;
+        out[i] = out[ready];
+        out[ready++] = assign;
+    }
+    return ready ? ready : wanted;
 }
 
 static mst_status init_variables(mst_session *session) {
     const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
     mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
-    if (!assigns) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
-    mst_status status;
-    purpose purpose;
-    do { /* again where another session of the store was faster with some of them, and has trained since */
-        purpose = (struct purpose){.initial = true, .once = true};
-        const int wanted = find_bare(session, count, assigns);
-        status = wanted ? run(session, &purpose, NULL, 0, assigns, wanted, NULL) : MST_OK;
-    } while (purpose.overtaken);
+    bool *bare = malloc((size_t)session->graph->num_nodes + 1);
+    mst_status status = assigns && bare ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
+    /* Again for those that are computed from the first ones, and where another session of the store was faster with
+     * some of them, and has trained since. */
+    for (int wanted; !status && (wanted = find_bare(session, count, assigns, bare)) > 0;) {
+        purpose purpose = {.initial = true, .once = true};
+        status = run(session, &purpose, NULL, 0, assigns, wanted, NULL);
+        if (purpose.overtaken) status = MST_OK;
+    }
+    free(bare);
     free(assigns);
     return status;
 }

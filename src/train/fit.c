@@ -260,7 +260,10 @@ static mst_status prepare_state(fit *f) {
     mst_trainer *trainer = f->trainer;
     mst_train_state *s = &f->state;
     int64_t per_epoch = mst_dataset_cardinality(f->batches);
-    if (per_epoch == 0) return MST_FAIL(MST_INVALID, "fit: the data has no batch");
+    if (per_epoch == 0)
+        return MST_FAIL(
+            MST_INVALID,
+            "fit: the data has no batch: it has fewer rows than a batch, and drop_remainder leaves those out");
     if (per_epoch == MST_INFINITE && o->steps == 0)
         return MST_FAIL(MST_INVALID, "fit: the data has no end: say with .steps how many steps to make");
     s->model = trainer->model;

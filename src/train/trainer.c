@@ -7,6 +7,7 @@
 #include "base/argument.h"
 #include "base/failure.h"
 #include "data/dataset.h"
+#include "loss/loss.h"
 #include "muster/ops.h"
 #include "store/store.h"
 
@@ -130,9 +131,7 @@ mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, boo
                         (long long)batch_size, (long long)data->batch_size);
     if (!batched && batch_size < 1)
         return MST_FAIL(MST_INVALID, "batch size %lld, must be at least 1", (long long)batch_size);
-    if (!batched && rows >= 0 && batch_size > rows)
-        return MST_FAIL(MST_INVALID, "batch size %lld is larger than the data, which has %lld rows: take a smaller one",
-                        (long long)batch_size, (long long)rows);
+    if (rows == 0) return MST_FAIL(MST_INVALID, "the data has no rows: there is nothing to compute with");
     for (int i = 0; i < needed; i++) {
         mst_spec spec = data->row[i];
         char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
@@ -187,16 +186,18 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     if (shape.ndim > 0) trainer->num_classes = shape.dim[shape.ndim - 1];
     bool from_logits = !trainer->options.from_probabilities;
     out->loss = mst_loss_per_example(trainer->options.loss, labels, outputs, from_logits);
+    const bool metric_logits = from_logits && mst_loss_sees_logits(trainer->options.loss, outputs);
     out->num_metrics = trainer->num_metrics;
     for (int m = 0; m < trainer->num_metrics; m++) {
         mst_metric_values values = mst_metric_batch(.metric = trainer->options.metric[m], .labels = labels,
-                                                    .predictions = outputs, .from_logits = from_logits);
+                                                    .predictions = outputs, .from_logits = metric_logits);
         out->metric_sum[m] = values.sum;
         out->metric_count[m] = values.count;
     }
     if (!step->training && trainer->options.loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
         step->confusion[shard] =
-            mst_confusion_matrix(mst_cast(labels, MST_I64), mst_argmax(outputs, .axis = -1), trainer->num_classes);
+            mst_confusion_matrix(mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)),
+                                 mst_reshape(mst_argmax(outputs, .axis = -1), MST_SHAPE(-1)), trainer->num_classes);
 }
 
 static mst_status make_arrays(mst_sharded_step *step, int shards) {

@@ -189,7 +189,10 @@ fails missing_folder_is_named 1 "nowhere" train --data idx:nowhere
 fails missing_archive_is_named 1 "nowhere.npz" train --data npz:nowhere.npz
 mkdir -p empty
 fails missing_file_is_named 1 "train-images-idx3-ubyte" train --data idx:empty
-fails batch_larger_than_the_data_says_how_large_it_may_be 1 "430" train --data idx:data --batch-size 431
+run train --data idx:data --batch-size 430 --steps 2 --json
+whole=$(value weights_sha256)
+run train --data idx:data --batch-size 1000 --steps 2 --json
+check batch_larger_than_the_data_is_one_smaller_batch [ "$(value weights_sha256)" = "$whole" ]
 
 spoil() {
     rm -rf spoilt

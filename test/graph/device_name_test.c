@@ -39,9 +39,9 @@ static void types_and_keys_are_not_case_sensitive_but_jobs_are(void **state) {
 
 static void bad_names_are_refused_with_the_right_form(void **state) {
     (void)state;
-    static const char *const bad[] = {"/",       "/gpu:",    "/gpu:one", "/gpu:-1",         "/gpu:1:2",
-                                      "/:0",     "/job:",    "/task:x",  "/task:",          "/replica:0.5",
-                                      "/gp u:0", "/job:a b", "//",       "/gpu:99999999999"};
+    static const char *const bad[] = {"/",     "/gpu:",   "/gpu:one", "/gpu:-1",         "/gpu:1:2", "/:0",
+                                      "/job:", "/task:x", "/task:",   "/replica:0.5",    "/gp u:0",  "/job:a b",
+                                      "//",    "foo",     "/foo",     "/gpu:99999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         mst_device_name name;
         EXPECT_ERROR(mst_device_name_parse(bad[i], &name), MST_INVALID, "write it like /gpu:0");
@@ -63,6 +63,8 @@ static void inner_fields_replace_outer_ones(void **state) {
         {"/gpu:1", "/cpu:0", "/device:CPU:0"},
         {"/gpu:1", "/cpu", "/device:CPU"}, /* the index was the GPU's */
         {"/gpu:1", "/task:2", "/task:2/device:GPU:1"},
+        {"/cpu:1", "/cpu:*", "/device:CPU:1"}, /* an open index says nothing of the same type */
+        {"/cpu:1", "/cpu", "/device:CPU:1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mst_device_name outer, inner;

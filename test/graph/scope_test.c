@@ -187,6 +187,36 @@ static void variables_made_in_a_control_scope_belong_to_no_step(void **state) {
     engine_end(g, session);
 }
 
+static void word_that_is_no_device_name_is_an_error_where_it_stands(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_with_device (g, "foo") mst_scalar(g, MST_F32, 1);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "device 'foo' is no device name");
+    mst_graph_destroy(g);
+}
+
+static void null_device_clears_the_scope(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value inner = MST_NONE, outer = MST_NONE;
+    mst_with_device (g, "/job:ps/task:1/gpu:1") {
+        mst_with_device (g, NULL) inner = mst_scalar(g, MST_F32, 1);
+        outer = mst_scalar(g, MST_F32, 2);
+    }
+    EXPECT_OK(mst_graph_check(g));
+    assert_string_equal(mst_node_device(inner.node), "");
+    assert_string_equal(mst_node_device(outer.node), "/job:ps/task:1/device:GPU:1");
+    mst_graph_destroy(g);
+}
+
+static void get_variable_without_a_graph_is_an_error(void **state) {
+    (void)state;
+    mst_value v = mst_get_variable(.name = "w", .shape = MST_SHAPE(2));
+    assert_true(mst_value_is_none(v));
+    assert_int_equal(mst_error()->code, MST_INVALID);
+    assert_non_null(strstr(mst_error()->message, "graph is NULL"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(device_scopes_merge_field_by_field),
@@ -201,6 +231,9 @@ int main(void) {
         cmocka_unit_test(pop_without_push_is_an_error),
         cmocka_unit_test(variables_that_are_not_trainable_are_not_in_the_trainable_collection),
         cmocka_unit_test(variables_made_in_a_control_scope_belong_to_no_step),
+        cmocka_unit_test(word_that_is_no_device_name_is_an_error_where_it_stands),
+        cmocka_unit_test(null_device_clears_the_scope),
+        cmocka_unit_test(get_variable_without_a_graph_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

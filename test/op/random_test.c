@@ -126,6 +126,27 @@ static void uniform_stays_below_its_bound(void **state) {
     engine_end(graph, session);
 }
 
+static void ops_of_one_seed_share_no_numbers(void **state) {
+    (void)state;
+    mst_graph *graph = engine_graph();
+    mst_value drawn[3] = {mst_random_uniform(graph, MST_SHAPE(MANY), .seed = 5),
+                          mst_random_normal(graph, MST_SHAPE(MANY), .seed = 5),
+                          mst_random_truncated_normal(graph, MST_SHAPE(MANY), .seed = 5)};
+    mst_session *session = engine_session(graph, NULL);
+    mst_tensor *value[3] = {NULL};
+    EXPECT_OK(mst_session_run(session, NULL, 0, drawn, 3, value));
+    const double mean[3] = {0.5, 0, 0}, deviation[3] = {0.288675, 1, 0.8796};
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < a; b++) {
+            double sum = 0;
+            for (int64_t i = 0; i < MANY; i++)
+                sum += (mst_tensor_get(value[a], i) - mean[a]) * (mst_tensor_get(value[b], i) - mean[b]);
+            assert_true(fabs(sum / (MANY * deviation[a] * deviation[b])) < 0.03);
+        }
+    for (int i = 0; i < 3; i++) mst_tensor_release(value[i]);
+    engine_end(graph, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_depend_on_seeds_step_and_name_only),
@@ -135,6 +156,7 @@ int main(void) {
         cmocka_unit_test(dropout_keeps_its_part_and_the_mean),
         cmocka_unit_test(the_gradient_of_dropout_applies_the_mask_of_the_same_step),
         cmocka_unit_test(uniform_stays_below_its_bound),
+        cmocka_unit_test(ops_of_one_seed_share_no_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

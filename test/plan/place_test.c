@@ -141,7 +141,7 @@ static void soft_placement_runs_on_the_cpu_what_the_device_cannot(void **state) 
     }
     char *text = logged(g, "cpu/1,fake", true, y);
     assert_non_null(strstr(text, engine_here("x: (Square): /job:localhost/replica:0/task:0/device:FAKE:0\n")));
-    assert_non_null(strstr(text, engine_here("y: (Neg): " CPU0 "\n")));
+    assert_non_null(strstr(text, engine_here("y: (Neg): " CPU0 ", moved from /device:FAKE:0\n")));
     free(text);
     mst_session *session = session_of(g, "cpu/1,fake", true, NULL);
     mst_tensor *got = engine_fetch(session, NULL, 0, y);

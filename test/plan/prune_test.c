@@ -155,6 +155,23 @@ static void variable_that_is_fed_cannot_be_written(void **state) {
     engine_end(g, session);
 }
 
+static void control_dependencies_hold_where_only_the_shape_is_used(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = mst_variable(g, "v", mst_scalar(g, MST_F32, 1)), x = engine_input(g, "x", MST_SHAPE(-1));
+    mst_value count = mst_assign_add(v, mst_scalar(g, MST_F32, 1)), y = MST_NONE;
+    mst_with_control (g, count) y = mst_neg(x);
+    mst_value fetches[] = {mst_zeros_like(mst_square(y)), mst_dim_size(y, 0, MST_I64)};
+    mst_session *session = engine_session(g, NULL);
+    mst_feed feed = {.value = x, .tensor = engine_tensor(MST_F32, MST_SHAPE(3), NULL)};
+    for (int i = 0; i < 2; i++) {
+        mst_tensor_release(engine_fetch(session, &feed, 1, fetches[i]));
+        assert_true(engine_number(session, v) == 2 + i);
+    }
+    mst_tensor_release(feed.tensor);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_fetched_does_not_run),
@@ -167,6 +184,7 @@ int main(void) {
         cmocka_unit_test(second_output_is_fed_with_its_own_dtype),
         cmocka_unit_test(nothing_waits_for_a_fed_placeholder),
         cmocka_unit_test(variable_that_is_fed_cannot_be_written),
+        cmocka_unit_test(control_dependencies_hold_where_only_the_shape_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,6 +261,61 @@ static void writers_take_values_as_they_were_before_the_writes_of_their_phase(vo
     }
 }
 
+static void initial_values_may_be_computed_from_other_variables(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value a = variable(g, "a", 3), b = mst_variable(g, "b", mst_scale(a, 2));
+    mst_value c = mst_variable(g, "c", mst_add(a, mst_identity(b)));
+    mst_session *session = engine_session(g, NULL);
+    assert_true(value_of(session, a) == 3 && value_of(session, b) == 6 && value_of(session, c) == 9);
+    engine_run(session, mst_assign(a, mst_scalar(g, MST_F64, 100)));
+    mst_value d = mst_variable(g, "d", mst_neg(a));
+    EXPECT_OK(mst_session_init_variables(session));
+    assert_true(value_of(session, b) == 6 && value_of(session, d) == -100);
+    engine_end(g, session);
+}
+
+static void assignment_to_what_an_assignment_gave_comes_after_it(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = variable(g, "v", 1);
+    mst_value set = mst_assign(v, mst_scalar(g, MST_F64, 10));
+    mst_value sum = mst_assign_add(mst_assign_sub(set, mst_scalar(g, MST_F64, 4)), mst_scalar(g, MST_F64, 0.5));
+    mst_session *session = engine_session(g, NULL);
+    for (int i = 0; i < 2; i++) {
+        assert_true(engine_number(session, sum) == 6.5);
+        assert_true(value_of(session, v) == 6.5);
+    }
+    engine_end(g, session);
+}
+
+static void variable_named_like_an_op_gets_a_suffix(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_rename(mst_scalar(g, MST_F64, 4), "w");
+    mst_value w = variable(g, "w", 5);
+    assert_string_equal(mst_value_name(w), "w_1");
+    mst_session *session = engine_session(g, NULL);
+    assert_true(value_of(session, w) == 5);
+    engine_end(g, session);
+}
+
+static void fetch_without_a_value_gives_no_tensor(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v = variable(g, "v", 1), add = mst_assign_add(v, mst_scalar(g, MST_F64, 1));
+    mst_value fetches[] = {mst_group(&add, 1), mst_no_op(g), v};
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *out[3] = {NULL, engine_tensor(MST_F64, MST_SHAPE(1), NULL), NULL};
+    EXPECT_OK(mst_session_run(session, NULL, 0, fetches, 3, out));
+    assert_null(out[0]);
+    assert_null(out[1]);
+    assert_non_null(out[2]);
+    assert_true(value_of(session, v) == 2);
+    mst_tensor_release(out[2]);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_begin_with_their_initial_values_once),
@@ -279,6 +334,10 @@ int main(void) {
         cmocka_unit_test(only_variables_are_assigned_to),
         cmocka_unit_test(setting_a_variable_makes_no_plan),
         cmocka_unit_test(writers_take_values_as_they_were_before_the_writes_of_their_phase),
+        cmocka_unit_test(initial_values_may_be_computed_from_other_variables),
+        cmocka_unit_test(assignment_to_what_an_assignment_gave_comes_after_it),
+        cmocka_unit_test(variable_named_like_an_op_gets_a_suffix),
+        cmocka_unit_test(fetch_without_a_value_gives_no_tensor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,15 +301,40 @@ static void data_without_end_needs_a_number_of_steps(void **state) {
     mst_dataset_release(data);
 }
 
-static void batch_larger_than_the_data_is_refused(void **state) {
+static void batch_larger_than_the_data_is_one_smaller_batch(void **state) {
     (void)state;
     mst_dataset *data = training_data(10, FEATURES, CLASSES, 1);
+    char hash[2][65];
+    for (int i = 0; i < 2; i++) {
+        mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+        mst_tensor *out;
+        mst_result result;
+        EXPECT_OK(
+            mst_fit_with(model, &(mst_fit_options){.data = data, .batch_size = i ? 11 : 10, .epochs = 2}, &result));
+        assert_int_equal(result.step, 2);
+        assert_int_equal(result.examples, 10);
+        EXPECT_OK(mst_model_sha256(model, hash[i]));
+        EXPECT_OK(mst_evaluate(model, data, 11, &result, NULL));
+        assert_int_equal(result.examples, 10);
+        EXPECT_OK(mst_predict(model, data, 11, &out));
+        assert_int_equal(mst_tensor_shape(out).dim[0], 10);
+        mst_tensor_release(out);
+        mst_model_destroy(model);
+    }
+    assert_string_equal(hash[0], hash[1]);
+    mst_dataset_release(data);
+}
+
+static void batch_sizes_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(10, FEATURES, CLASSES, 1), *none;
     mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
-    mst_tensor *out;
-    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 11), MST_INVALID,
-                 "batch size 11 is larger than the data, which has 10 rows");
-    EXPECT_ERROR(mst_evaluate(model, data, 11, NULL, NULL), MST_INVALID, "batch size 11 is larger");
-    EXPECT_ERROR(mst_predict(model, data, 11, &out), MST_INVALID, "batch size 11 is larger");
+    EXPECT_OK(mst_dataset_skip(data, 10, &none));
+    EXPECT_ERROR(mst_fit(model, .data = none, .batch_size = 5), MST_INVALID, "the data has no rows");
+    EXPECT_ERROR(mst_evaluate(model, none, 5, NULL, NULL), MST_INVALID, "the data has no rows");
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 11, .drop_remainder = true), MST_INVALID,
+                 "fewer rows than a batch");
+    mst_dataset_release(none);
     EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = -1), MST_INVALID, "batch size -1");
     EXPECT_ERROR(mst_evaluate(model, data, 0, NULL, NULL), MST_INVALID, "batch size 0");
     EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = 5, .epochs = -1), MST_INVALID, "must not be negative");
@@ -443,6 +468,53 @@ static void loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss
     mst_dataset_release(data);
 }
 
+/* XOR, with outputs by a sigmoid and labels of one column. */
+static void accuracy_of_a_model_that_ends_in_sigmoid_is_that_of_probabilities(void **state) {
+    (void)state;
+    static const float x[] = {0, 0, 0, 1, 1, 0, 1, 1}, y[] = {0, 1, 1, 0};
+    mst_tensor *part[2];
+    mst_dataset *data;
+    mst_model *model;
+    mst_result result;
+    EXPECT_OK(mst_tensor_copy(MST_F32, MST_SHAPE(4, 2), x, &part[0]));
+    EXPECT_OK(mst_tensor_copy(MST_F32, MST_SHAPE(4, 1), y, &part[1]));
+    EXPECT_OK(mst_dataset_from_tensors(part, 2, &data));
+    EXPECT_OK(mst_model_create(&model));
+    mst_dense(model, 8, MST_TANH);
+    mst_dense(model, 1, MST_SIGMOID);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.05), .loss = MST_LOSS_BINARY_CROSSENTROPY,
+                          .metric = {MST_METRIC_ACCURACY}, .seed = 1));
+    EXPECT_OK(mst_fit(model, .data = data, .validation = data, .batch_size = 4, .epochs = 300));
+    EXPECT_OK(mst_evaluate(model, data, 4, &result, NULL));
+    assert_true(result.loss < 0.1);
+    assert_true(result.metric[0] == 1);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(part[i]);
+}
+
+static void labels_of_one_column_can_be_evaluated(void **state) {
+    (void)state;
+    enum { FEW = 6 };
+    mst_tensor *part[2], *confusion;
+    mst_dataset *data;
+    mst_result result;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(FEW, FEATURES), &part[0]));
+    EXPECT_OK(mst_tensor_create(MST_I64, MST_SHAPE(FEW, 1), &part[1]));
+    for (int i = 0; i < FEW; i++) mst_tensor_set(part[1], i, i % CLASSES);
+    EXPECT_OK(mst_dataset_from_tensors(part, 2, &data));
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:2/1", 1);
+    EXPECT_OK(mst_fit(model, .data = data, .validation = data, .batch_size = 4));
+    EXPECT_OK(mst_evaluate(model, data, 4, &result, &confusion));
+    double sum = 0;
+    for (int64_t i = 0; i < mst_tensor_count(confusion); i++) sum += mst_tensor_get(confusion, i);
+    assert_true(sum == FEW && mst_tensor_count(confusion) == CLASSES * CLASSES);
+    mst_tensor_release(confusion);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(part[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fit_learns_what_can_be_separated),
@@ -459,13 +531,16 @@ int main(void) {
         cmocka_unit_test(batches_are_taken_as_they_come),
         cmocka_unit_test(epochs_may_be_more_than_can_be_counted_in_steps),
         cmocka_unit_test(data_without_end_needs_a_number_of_steps),
-        cmocka_unit_test(batch_larger_than_the_data_is_refused),
+        cmocka_unit_test(batch_larger_than_the_data_is_one_smaller_batch),
+        cmocka_unit_test(batch_sizes_that_cannot_be_are_refused),
         cmocka_unit_test(validation_data_may_be_smaller_than_the_batch),
         cmocka_unit_test(data_of_another_shape_is_refused),
         cmocka_unit_test(validation_data_that_does_not_fit_is_refused_before_training),
         cmocka_unit_test(models_must_have_layers_and_be_compiled),
         cmocka_unit_test(wrong_label_is_named_by_its_row_in_the_data_whatever_the_batches_and_shards),
         cmocka_unit_test(loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss),
+        cmocka_unit_test(accuracy_of_a_model_that_ends_in_sigmoid_is_that_of_probabilities),
+        cmocka_unit_test(labels_of_one_column_can_be_evaluated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static const mst_example examples[] = {
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {8}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}}},
      .options = &(const mst_dropout_options){.rate = 0.5f, .seed = 7},
-     .expect = {(const double[]){2, 4, 6, 0, 0, 0, 14, 16}, (const double[]){2, 2, 2, 0, 0, 0, 2, 2}}},
+     .expect = {(const double[]){0, 0, 0, 8, 0, 12, 14, 0}, (const double[]){0, 0, 0, 2, 0, 2, 2, 0}}},
     {.name = "none",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},

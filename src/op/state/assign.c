@@ -1,12 +1,13 @@
 /** assign: variable = value
  *
- *  variable  the output of mst_variable, written
+ *  variable  the output of mst_variable, written; or what an assignment gave: then this one comes after that
  *  value     its dtype and shape
  *  dst       the variable after the write: what reads dst reads the new value
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_assign(mst_value variable, mst_value value);
 #endif
+#include "graph/graph.h"
 #include "op/op.h"
 #include "op/shape/strided.h"
 
@@ -44,8 +45,5 @@ const mst_op mst_op_assign = {
 };
 
 mst_value mst_assign(mst_value variable, mst_value value) {
-    if (!mst_value_is_none(variable) && !mst_is_variable(variable))
-        return mst_value_fail(mst_value_graph(variable), MST_INVALID, "assign: '%s' is no variable",
-                              mst_value_name(variable));
-    return mst_call(NULL, &mst_op_assign, 2, (const mst_value[]){variable, value}, NULL);
+    return mst_call_writer(&mst_op_assign, variable, value);
 }

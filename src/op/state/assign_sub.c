@@ -1,12 +1,13 @@
 /** assign_sub: variable -= value
  *
- *  variable  the output of mst_variable, written
+ *  variable  the output of mst_variable, written; or what an assignment gave: then this one comes after that
  *  value     its dtype and shape
  *  dst       the variable after the write: what reads dst reads the new value
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_assign_sub(mst_value variable, mst_value value);
 #endif
+#include "graph/graph.h"
 #include "op/op.h"
 #include "op/share.h"
 
@@ -66,8 +67,5 @@ const mst_op mst_op_assign_sub = {
 };
 
 mst_value mst_assign_sub(mst_value variable, mst_value value) {
-    if (!mst_value_is_none(variable) && !mst_is_variable(variable))
-        return mst_value_fail(mst_value_graph(variable), MST_INVALID, "assign_sub: '%s' is no variable",
-                              mst_value_name(variable));
-    return mst_call(NULL, &mst_op_assign_sub, 2, (const mst_value[]){variable, value}, NULL);
+    return mst_call_writer(&mst_op_assign_sub, variable, value);
 }

@@ -106,7 +106,8 @@ mst_value mst_variable_with(mst_variable_options options) {
     mst_value variable = MST_NONE;
     mst_name_scope_enter(graph, "");
     mst_control_clear(graph);
-    if (options.name && mst_graph_find(graph, options.name))
+    const mst_node *taken = options.name ? mst_graph_find(graph, options.name) : NULL;
+    if (taken && (taken->op->flags & MST_OP_VARIABLE)) /* of another op: the variable becomes NAME_1 */
         variable = mst_value_fail(
             graph, MST_EXISTS, "variable '%s': there is one already; mst_get_variable in a scope with reuse shares it",
             options.name);
