@@ -80,7 +80,7 @@ static bool is_row_major(const DLTensor *t) {
         if (t->shape[i] == 0) return true; /* strides of nothing mean nothing */
     for (int i = t->ndim - 1; t->strides && i >= 0; i--) {
         if (t->shape[i] != 1 && t->strides[i] != stride) return false;
-        stride *= t->shape[i];
+        if (__builtin_mul_overflow(stride, t->shape[i], &stride)) return true; /* too large: refused as a shape */
     }
     return true;
 }
@@ -104,6 +104,8 @@ mst_status mst_tensor_from_dlpack(DLManagedTensor *managed, mst_tensor **out) {
                         t->dtype.bits, t->dtype.lanes);
     if (t->ndim < 0 || t->ndim > MST_MAX_NDIM)
         return MST_FAIL(MST_UNIMPLEMENTED, "dlpack: %d dimensions, at most %d are possible", t->ndim, MST_MAX_NDIM);
+    if (t->ndim > 0 && !t->shape)
+        return MST_FAIL(MST_INVALID, "dlpack: the tensor has %d dimensions and no shape", t->ndim);
     if (!is_row_major(t))
         return MST_FAIL(MST_UNIMPLEMENTED, "dlpack: the tensor is not dense and row-major: make it contiguous first");
     char *data = t->data ? (char *)t->data + t->byte_offset : NULL;

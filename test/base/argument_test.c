@@ -289,6 +289,19 @@ static void ops(void) {
     FAILS("mst_find_op: name is NULL", mst_find_op(NULL));
 }
 
+/* Each op of the library, with sources that are no values. */
+static void sources_of_ops(void) {
+    const mst_value none[8] = {0};
+    const mst_op *op;
+    for (int i = 0; (op = mst_op_at(i)); i++) {
+        const int n = op->num_src == MST_VARIADIC ? 2 : op->num_src;
+        if (n == 0) continue;
+        FAILS_STRUCT("source 0 is no value", mst_call(engine_graph(), op, n, none, NULL));
+        FAILS_STRUCT("no graph", mst_call(NULL, op, n, none, NULL));
+        FAILS_STRUCT("but src is NULL", mst_call(engine_graph(), op, n, NULL, NULL));
+    }
+}
+
 static void losses(void) {
     mst_loss loss;
     mst_metric metric;
@@ -517,8 +530,9 @@ static void iterators(void) {
 /* ---- the children ---- */
 
 static void make_calls(void) {
-    static void (*const groups[])(void) = {tensors,  graphs,     scopes,   values, no_values, ops,     losses,   models,
-                                           training, strategies, sessions, stores, machines,  sources, iterators};
+    static void (*const groups[])(void) = {tensors,        graphs,   scopes,  values,   no_values,  ops,
+                                           sources_of_ops, losses,   models,  training, strategies, sessions,
+                                           stores,         machines, sources, iterators};
     set_up();
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) groups[i]();
 }

@@ -358,8 +358,7 @@ static void the_global_norm_is_that_of_variables_on_all_devices(void **state) {
 
 static void update_whose_sources_do_not_fit_its_options_is_refused(void **state) {
     (void)state;
-    static const char *const options[] = {"optimizer.rule='sgd', num_variables=2",
-                                          "optimizer.rule='sgd', num_variables=1, num_shards=1048576",
+    static const char *const options[] = {"optimizer.rule='sgd', num_variables=1, num_shards=1048576",
                                           "optimizer.rule='sgd', num_variables=16777216, num_shards=1048576"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         mst_graph *g = engine_graph();

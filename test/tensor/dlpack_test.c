@@ -97,11 +97,26 @@ static void empty_tensors_of_any_strides_are_taken_and_unaligned_ones_are_not(vo
     assert_int_equal(mst_tensor_from_dlpack((struct DLManagedTensor *)(void *)&f, &tensor), MST_UNIMPLEMENTED);
 }
 
+static void tensor_of_another_library_that_cannot_be_is_refused(void **state) {
+    (void)state;
+    float data[2] = {0, 1};
+    int64_t shape[2] = {INT64_MAX, INT64_MAX}, strides[2] = {INT64_MAX, 1};
+    struct foreign f = {data, 1, 0, 2, 2, 32, 1, NULL, NULL, 0, NULL, NULL};
+    mst_tensor *tensor;
+    assert_int_equal(mst_tensor_from_dlpack((struct DLManagedTensor *)(void *)&f, &tensor), MST_INVALID);
+    f.shape = shape;
+    f.strides = strides;
+    assert_int_equal(mst_tensor_from_dlpack((struct DLManagedTensor *)(void *)&f, &tensor), MST_OUT_OF_MEMORY);
+    shape[0] = -3;
+    assert_int_equal(mst_tensor_from_dlpack((struct DLManagedTensor *)(void *)&f, &tensor), MST_INVALID);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_trip_shares_memory_and_keeps_it_alive),
         cmocka_unit_test(every_dtype_and_a_scalar_go_through),
         cmocka_unit_test(what_cannot_be_taken_is_refused_and_stays_the_callers),
+        cmocka_unit_test(tensor_of_another_library_that_cannot_be_is_refused),
         cmocka_unit_test(empty_tensors_of_any_strides_are_taken_and_unaligned_ones_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

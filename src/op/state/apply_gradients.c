@@ -94,8 +94,7 @@ static mst_status infer(mst_infer *c) {
     if (o->num_slots < 0 || o->num_slots > MST_RULE_SLOTS || !mst_rule_find(o->optimizer.rule))
         return mst_infer_fail(c, "there is no optimizer '%s' with %d slots", o->optimizer.rule ? o->optimizer.rule : "",
                               o->num_slots);
-    if (o->num_variables < 1 || o->num_shards < 1 || o->num_shards > c->num_src ||
-        c->num_src - MST_APPLY_FIRST != (int64_t)o->num_variables * mst_apply_per_variable(o))
+    if (c->num_src - MST_APPLY_FIRST != (int64_t)o->num_variables * mst_apply_per_variable(o))
         return mst_infer_fail(c, "has %d sources for %d variables and %d shards", c->num_src, o->num_variables,
                               o->num_shards);
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_LEARNING_RATE, MST_F32));
