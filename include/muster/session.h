@@ -50,10 +50,11 @@ typedef struct mst_session_options {
     const char *visible_devices;
     /** A node that cannot run where it was put runs elsewhere: on the first device of the host's memory that can. */
     bool allow_soft_placement;
-    FILE *placement_log;  /**< one line per node, when its plan is made, also what was moved; NULL: none */
-    FILE *plan_log;       /**< the plan after each pass; NULL: none */
-    int64_t memory_limit; /**< bytes that each device may use; 0: none. Checked before a plan runs */
-    bool pin_threads;     /**< binds each device's thread to its cores */
+    FILE *placement_log;   /**< one line per node, when its plan is made, also what was moved; NULL: none */
+    FILE *plan_log;        /**< each plan, when it is made, after each pass; NULL: none */
+    const char *plan_pass; /**< with plan_log: only after this pass, such as "memory"; NULL: after each */
+    int64_t memory_limit;  /**< bytes that each device may use; 0: none. Checked before a plan runs */
+    bool pin_threads;      /**< binds each device's thread to its cores */
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
     /** Seconds that a run may take before that is an error; default 600. Where it is given, the call returns in time

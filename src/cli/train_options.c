@@ -75,7 +75,8 @@ static const option strategy_options[] = {
     {"allow-soft-placement", OPTION_FLAG, AT(allow_soft_placement),
      .help = "what cannot run on its device runs on CPU:0"},
     {"log-device-placement", OPTION_FLAG, AT(log_device_placement), .help = "each node's device, on standard error"},
-    {"dump-plan", OPTION_FLAG, AT(dump_plan), .help = "the plan after each pass, on standard error"},
+    {"dump-plan", OPTION_TEXT, AT(dump_plan), "PASS",
+     .help = "each plan as it is after a pass, such as memory, or after all of them (all), on standard error"},
     {"check-numerics", OPTION_FLAG, AT(check_numerics), .help = "names the first node that makes a NaN or Inf"},
     {0}};
 

@@ -30,7 +30,8 @@ typedef struct train_options {
     int progress; /**< mst_progress */
     int64_t log_every;
     bool json;
-    bool log_device_placement, allow_soft_placement, dump_plan, check_numerics, pin;
+    bool log_device_placement, allow_soft_placement, check_numerics, pin;
+    const char *dump_plan;
     int64_t memory_limit;
 } train_options;
 

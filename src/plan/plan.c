@@ -1,4 +1,5 @@
 #include "plan/plan.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +252,18 @@ static const struct {
     {"memory", mst_plan_memory},     {"compile", mst_plan_compile},
 };
 
+mst_status mst_plan_check_pass(const char *name) {
+    enum { NUM_PASSES = sizeof passes / sizeof *passes };
+    const char *names[NUM_PASSES + 1] = {NULL};
+    for (int i = 0; i < NUM_PASSES; i++) {
+        names[i] = passes[i].name;
+        if (strcmp(names[i], name) == 0) return MST_OK;
+    }
+    const char *nearest = mst_nearest(name, names);
+    return MST_FAIL(MST_INVALID, "session: plan_pass '%s' is no pass%s%s%s: they are listed in docs/how-a-step-runs.md",
+                    name, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'" : "");
+}
+
 mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, const mst_feed *feeds, int num_feeds,
                          const mst_value *fetches, int num_fetches, mst_plan **out) {
     *out = NULL;
@@ -267,7 +280,9 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     mst_status status = MST_OK;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && !status; i++) {
         status = passes[i].run(plan);
-        if (!status && host->options->plan_log) mst_plan_print(plan, host->options->plan_log, passes[i].name);
+        const char *wanted = host->options->plan_pass;
+        if (!status && host->options->plan_log && (!wanted || strcmp(wanted, passes[i].name) == 0))
+            mst_plan_print(plan, host->options->plan_log, passes[i].name);
     }
     plan->feed = NULL;
     plan->fetch = NULL;

@@ -190,6 +190,8 @@ MST_CHECKED mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host
                                      int num_feeds, const mst_value *fetches, int num_fetches, mst_plan **out);
 /** NULL is allowed. */
 void mst_plan_destroy(mst_plan *plan);
+/** MST_INVALID where there is no pass of this name. */
+MST_CHECKED mst_status mst_plan_check_pass(const char *name);
 mst_plan_info mst_plan_describe(const mst_plan *plan);
 /** Writes one line per live node to FILE, under "after TITLE". */
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title);

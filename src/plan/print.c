@@ -47,10 +47,20 @@ static void print_node(const mst_plan *plan, FILE *file, const mst_plan_node *no
     fprintf(file, "\n");
 }
 
+/* Which plan it is. */
+static void print_fetches(const mst_plan *plan, FILE *file) {
+    enum { FEW = 3 };
+    for (int i = 0; i < plan->num_fetches && i < FEW; i++)
+        fprintf(file, "%s%s", i ? ", " : " for ", mst_value_name(plan->fetch[i]));
+    if (plan->num_fetches > FEW) fprintf(file, " and %d more", plan->num_fetches - FEW);
+    fprintf(file, "\n");
+}
+
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title) {
     int64_t live = 0;
     for (int64_t i = 0; i < plan->num_nodes; i++) live += !plan->node[i].dead;
-    fprintf(file, "after %s: %" PRId64 " nodes\n", title, live);
+    fprintf(file, "after %s: %" PRId64 " nodes", title, live);
+    print_fetches(plan, file);
     if (plan->program) {
         for (int d = 0; d < plan->host->devices->count; d++) {
             const mst_program *program = &plan->program[d];

@@ -26,6 +26,12 @@ static mst_status check_options(mst_session *session) {
         return MST_FAIL(MST_INVALID, "session: num_frames is %d, must be from 1 to %d", o->num_frames, MOST_FRAMES);
     if (o->timeout == 0) o->timeout = DEFAULT_TIMEOUT;
     if (o->num_frames == 0) o->num_frames = 1;
+    if (o->plan_pass) {
+        MST_TRY(mst_plan_check_pass(o->plan_pass));
+        session->plan_pass = strdup(o->plan_pass); /* the caller's string may go */
+        o->plan_pass = session->plan_pass;
+        if (!o->plan_pass) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    }
     return MST_OK;
 }
 
@@ -168,6 +174,7 @@ static void free_session(void *owner) {
     free(session->slots);
     free(session->plans);
     free(session->used);
+    free(session->plan_pass);
     free(session->state_bytes);
     free(session->constant_bytes);
     free(session);

@@ -104,6 +104,7 @@ struct mst_session {
     int64_t num_used, used_capacity;
     int64_t *state_bytes;    /**< by device */
     int64_t *constant_bytes; /**< by device */
+    char *plan_pass;         /**< the option's own copy */
     _Atomic int64_t copied;
     const mst_cached_plan *touching; /**< plan whose new copies the devices are writing for the first time */
 };

@@ -294,8 +294,13 @@ for key in step loss accuracy test_accuracy test_loss examples_per_sec first_ste
 done
 check weights_sha256_has_64_digits [ "$(value weights_sha256 | tr -d '0-9a-f' | wc -c)" -eq 1 -a "$(value weights_sha256 | wc -c)" -eq 65 ]
 
-run train $small --steps 1 --json --log-device-placement --dump-plan
+run train $small --steps 1 --json --log-device-placement --dump-plan all
 check json_is_pure_with_placement_and_plan json_lines out
+run train $small --steps 1 --dump-plan memory
+check one_pass_of_the_plan_is_printed sh -c 'grep -q "^after memory: .* nodes for " err && ! grep -q "^after prune" err'
+run train $small --steps 1 --dump-plan memori
+check unknown_pass_is_an_error sh -c 'grep -q "did you mean .memory" err'
+run train $small --steps 1 --json --log-device-placement --dump-plan all
 check placement_is_logged grep -q '(MatMul\|matmul.*device:CPU:0' err
 
 run train $small --steps 3 --json --optimizer ftrl

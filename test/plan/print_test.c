@@ -39,7 +39,30 @@ static void plan_is_printed_after_each_pass(void **state) {
     free(log);
 }
 
+static void plan_is_printed_after_the_pass_that_is_asked_for(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value y = mst_rename(mst_neg(mst_scalar(g, MST_F32, 1)), "y");
+    char *log = NULL, pass[] = "memory";
+    size_t size;
+    FILE *file = open_memstream(&log, &size);
+    mst_session *session;
+    EXPECT_OK(mst_session_create(g, &(mst_session_options){.plan_log = file, .plan_pass = pass}, &session));
+    memset(pass, 'x', strlen(pass));
+    assert_true(engine_number(session, y) == -1);
+    fflush(file);
+    assert_int_equal(strncmp(log, "after memory: 2 nodes for y\n", 28), 0);
+    assert_null(strstr(log + 1, "after "));
+    mst_session_destroy(session);
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.plan_log = file, .plan_pass = "memmory"}, &session),
+                 MST_INVALID, "did you mean 'memory'");
+    mst_graph_destroy(g);
+    fclose(file);
+    free(log);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plan_is_printed_after_each_pass)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plan_is_printed_after_each_pass),
+                                       cmocka_unit_test(plan_is_printed_after_the_pass_that_is_asked_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
