@@ -12,8 +12,8 @@
 #ifndef MUSTER_NAMED_H
 #define MUSTER_NAMED_H
 
-/** The number 0, for a member whose default is another number: `.learning_rate_power = MST_ZERO`. A member that is 0 was
- *  not given; this is the 0 with a sign, which computes like the other. */
+/** The number 0, for a member whose default is another number: `.learning_rate_power = MST_ZERO`. A member that is 0
+ * was not given; this is the 0 with a sign, which computes like the other. */
 #define MST_ZERO (-0.0)
 
 /* Members that are left out are no oversight here, whatever a user's warnings say. */

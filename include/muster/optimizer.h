@@ -1,8 +1,8 @@
 /** Optimizers, by the formulas of TensorFlow and Keras.
  *
  *  An mst_optimizer is a plain value: make one with mst_sgd(.learning_rate = 0.1, .momentum = 0.9) and hand it
- *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0. The formulas stand at the top of
- *  each file of src/optimizer/rule/.
+ *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0. The
+ *  formulas stand at the top of each file of src/optimizer/rule/.
  */
 #ifndef MUSTER_OPTIMIZER_H
 #define MUSTER_OPTIMIZER_H

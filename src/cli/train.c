@@ -100,10 +100,6 @@ static int split_validation(training *t) {
 
 static int open_data(training *t) {
     const train_options *o = t->o;
-    const char *where = o->data_dir ? o->data_dir : o->data;
-    t->data = malloc(strlen(where) + sizeof "idx:");
-    if (!t->data) return command_fail(EXIT_FAILED, "cannot get memory for the name of the data");
-    sprintf(t->data, "%s%s", o->data_dir ? "idx:" : "", where);
     int status = open_part(t, "train", &t->train);
     if (!status && (o->evaluate || o->confusion || o->predict)) status = open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
@@ -268,10 +264,22 @@ static int run_training(training *t) {
     return t->result.stopped && train_signal() ? EXIT_SIGNAL + train_signal() : EXIT_DONE;
 }
 
+/* The data spec; to be freed. NULL where memory is out. */
+static char *data_spec(const train_options *o) {
+    const char *where = o->data_dir ? o->data_dir : o->data;
+    char *spec = malloc(strlen(where) + sizeof "idx:");
+    if (spec) sprintf(spec, "%s%s", o->data_dir ? "idx:" : "", where);
+    return spec;
+}
+
 static int run(const command_call *call) {
     const train_options *o = call->options;
-    training t = {
-        .o = o, .list = call->list, .events = {.json = o->json, .every = o->log_every, .began = train_clock()}};
+    char *data = data_spec(o);
+    if (!data) return command_fail(EXIT_FAILED, "cannot get memory for the name of the data");
+    training t = {.o = o,
+                  .list = call->list,
+                  .data = data,
+                  .events = {.json = o->json, .every = o->log_every, .began = train_clock()}};
     int status = run_training(&t);
     mst_tensor_release(t.confusion);
     mst_model_destroy(t.model);
@@ -280,7 +288,7 @@ static int run(const command_call *call) {
     mst_dataset_release(t.train);
     free(t.device);
     free(t.devices);
-    free(t.data);
+    free(data);
     return status;
 }
 

@@ -9,7 +9,8 @@
 typedef struct training {
     const train_options *o;
     const option_list *list;
-    char *data, *devices; /**< specifications; owned */
+    const char *data; /**< specification */
+    char *devices;    /**< specification; owned */
     mst_device_info *device;
     int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
     mst_strategy strategy;

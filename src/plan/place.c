@@ -107,6 +107,8 @@ static bool is_port(const mst_plan_node *node) {
 static const char *asked_in_vain(const mst_plan *plan, const mst_plan_node *node) {
     mst_device_name name;
     int device;
+    const bool is_variable = (node->op->flags & MST_OP_VARIABLE) != 0;
+    if (is_variable && ((const mst_variable_options *)node->options)->mirrored) return NULL;
     if (node->op == &mst_op_fetch || node->writer || !node->asked || !*node->asked) return NULL;
     if (find_device(plan, node->asked, &name, &device)) return NULL;
     return device == node->device ? NULL : node->asked;

@@ -383,6 +383,26 @@ static void lines_have_the_format_of_the_classic_example(void **state) {
     free(text);
 }
 
+static void seconds_of_a_batch_are_those_of_one_replica(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    mst_callback callback;
+    EXPECT_OK(mst_progress_callback(MST_PROGRESS_LINES, file, 100, &callback));
+    mst_train_state s = {.num_shards = 4, .num_steps = -1, .steps_per_epoch = -1};
+    EXPECT_OK(callback.train_begin(callback.context, &s));
+    s.step = 100;
+    s.examples = 20000;
+    s.seconds = 8;
+    s.step_loss = 0.5;
+    EXPECT_OK(callback.step_end(callback.context, &s));
+    EXPECT_OK(callback.train_end(callback.context, &s));
+    fclose(file);
+    assert_string_equal(text, "step 100, loss = 0.50 (2500.0 examples/sec; 0.020 sec/batch)\n");
+    free(text);
+}
+
 static void progress_on_no_terminal_is_a_line_an_epoch(void **state) {
     (void)state;
     mst_status status;
@@ -549,6 +569,7 @@ int main(void) {
         cmocka_unit_test(early_stopping_restores_the_best_weights),
         cmocka_unit_test(early_stopping_on_what_is_not_there_is_an_error),
         cmocka_unit_test(lines_have_the_format_of_the_classic_example),
+        cmocka_unit_test(seconds_of_a_batch_are_those_of_one_replica),
         cmocka_unit_test(progress_on_no_terminal_is_a_line_an_epoch),
         cmocka_unit_test(bar_is_drawn_over_itself),
         cmocka_unit_test(bar_fits_the_terminal),

@@ -103,8 +103,7 @@ static bool graphs() {
     mst_tensor *ones = nullptr;
     float six[6] = {1, 1, 1, 1, 1, 1};
     int released = 0;
-    if (mst_graph_create(&graph) ||
-        mst_tensor_wrap(MST_F32, MST_SHAPE(2, 3), six, count_call, &released, &ones))
+    if (mst_graph_create(&graph) || mst_tensor_wrap(MST_F32, MST_SHAPE(2, 3), six, count_call, &released, &ones))
         return false;
     mst_value x = mst_constant(graph, ones);
     initializers(graph, ones);
