@@ -63,7 +63,7 @@ typedef struct mst_session_options {
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
 /** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls
- *  that begin meanwhile fail with MST_CANCELLED. Does nothing in a child of the process that made it. */
+ *  that begin meanwhile fail with MST_CANCELLED. In a child process, see below, does nothing. */
 MST_API void mst_session_destroy(mst_session *session);
 
 /** The store of its variables; the session's reference. */
