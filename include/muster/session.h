@@ -72,7 +72,7 @@ MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_se
                                                   mst_session **out);
 /** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls
  *  that begin meanwhile fail with MST_CANCELLED. A device that is stuck in an op keeps what it works with, which is freed
- *  when the op returns: GRAPH must stay until then. In a child process, see below, does nothing. */
+ *  when the op returns: GRAPH must stay until then. In a child process, see above, does nothing. */
 MST_API void mst_session_destroy(mst_session *session);
 
 /** The store of its variables; the session's reference. */
