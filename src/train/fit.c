@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/failure.h"
+#include "base/no_memory.h"
 #include "data/dataset.h"
 #include "train/trainer.h"
 
@@ -288,7 +289,7 @@ static mst_status prepare_callbacks(fit *f) {
     if (o->num_callbacks > 0 && !o->callbacks)
         return MST_FAIL(MST_INVALID, "fit: %d callbacks, but callbacks is NULL", o->num_callbacks);
     f->callbacks = calloc((size_t)o->num_callbacks + 1, sizeof *f->callbacks);
-    if (!f->callbacks) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for callbacks");
+    if (!f->callbacks) return MST_NO_MEMORY("for callbacks");
     for (int i = 0; i < o->num_callbacks; i++) f->callbacks[f->num_callbacks++] = o->callbacks[i];
     if (!o->progress || o->progress_kind == MST_PROGRESS_NONE) return MST_OK;
     MST_TRY(mst_progress_callback(o->progress_kind, o->progress, 0, &f->callbacks[f->num_callbacks]));
