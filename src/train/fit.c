@@ -316,7 +316,7 @@ static void fill_result(const fit *f, mst_result *result) {
 static mst_status check_validation(const fit *f) {
     const mst_dataset *data = f->options->validation;
     if (!data) return MST_OK;
-    mst_status status = mst_trainer_accept(f->trainer, data, true, validation_batch_size(f));
+    mst_status status = mst_trainer_check_data(f->trainer, data, true, validation_batch_size(f));
     if (!status) status = mst_trainer_check_end(data);
     return status ? mst_error_prefix("fit: validation") : MST_OK;
 }
@@ -329,7 +329,7 @@ static mst_status prepare(fit *f, mst_model *model) {
     if (o->data->batch_size && o->drop_remainder)
         return MST_FAIL(MST_INVALID, "fit: the data comes in batches: say drop_remainder to mst_dataset_batch");
     if (o->epochs < 0 || o->steps < 0) return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
-    MST_TRY(mst_trainer_accept(f->trainer, o->data, true, f->batch_size));
+    MST_TRY(mst_trainer_check_data(f->trainer, o->data, true, f->batch_size));
     if (o->data->batch_size) f->batch_size = o->data->batch_size;
     MST_TRY(check_validation(f));
     MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));

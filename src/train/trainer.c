@@ -120,7 +120,7 @@ mst_session *mst_model_session(mst_model *model) {
 
 /* ---- data ---- */
 
-mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
+mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
     if (!data) return MST_FAIL(MST_INVALID, "no data");
     int needed = with_labels ? 2 : 1;
     if (mst_dataset_num_components(data) < needed)

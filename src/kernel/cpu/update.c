@@ -144,16 +144,8 @@ static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     return elements;
 }
 
-#define T float
-#define MST_NAME(name) name##_f32
-#include "kernel/cpu/update_unit.h"
-#undef T
-#undef MST_NAME
-#define T double
-#define MST_NAME(name) name##_f64
-#include "kernel/cpu/update_unit.h"
-#undef T
-#undef MST_NAME
+#define MST_TEMPLATE "kernel/cpu/update_unit.h"
+#include "base/floats.h"
 
 /* ---- preparing ---- */
 
