@@ -1,6 +1,6 @@
 #include "base/nearest.h"
 
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 63 };
@@ -52,4 +52,10 @@ const char *mst_nearest(const char *word, const char *const *names) {
         best = *names;
     }
     return best;
+}
+
+const char *mst_did_you_mean(const char *word, const char *const *names, char *text, size_t size) {
+    const char *nearest = mst_nearest(word, names);
+    snprintf(text, size, "%s%s%s", nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return text;
 }

@@ -9,6 +9,7 @@
 #include "base/denormal.h"
 #include "base/failure.h"
 #include "base/line.h"
+#include "base/no_memory.h"
 
 typedef struct member {
     mst_team *team;
@@ -132,7 +133,7 @@ mst_status mst_team_create(int size, bool spin, void (*begun)(void *context, int
         free(team);
         free(members);
         free(blocks);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d threads", size);
+        return MST_NO_MEMORY("for %d threads", size);
     }
     memset(team, 0, sizeof *team);
     memset(blocks, 0, (size_t)size * sizeof *blocks);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "cli/bench.h"
 #include "cli/bench_table.h"
 #include "cli/command.h"
@@ -30,10 +31,6 @@ static mst_status begin(bench *b, const char *devices) {
 static void end(bench *b) {
     mst_session_destroy(b->session);
     mst_graph_destroy(b->graph);
-}
-
-static mst_status no_memory(void) {
-    return mst_error_set(MST_OUT_OF_MEMORY, __FILE__, __LINE__, "no memory");
 }
 
 /* ---- the update of many variables ---- */
@@ -68,7 +65,9 @@ static mst_status measure_update(int count, update_time *out) {
     bench b;
     mst_value *variables = malloc((size_t)count * sizeof *variables), *terms = malloc((size_t)count * sizeof *terms);
     mst_status status = begin(&b, "cpu:1/1");
-    if (!status) status = variables && terms ? update_variables(&b, count, variables, terms, out) : no_memory();
+    if (!status)
+        status =
+            variables && terms ? update_variables(&b, count, variables, terms, out) : MST_NO_MEMORY("for a benchmark");
     end(&b);
     free(variables);
     free(terms);
@@ -96,7 +95,7 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
 
 static mst_status plan_mirrored(bench *b, int devices, mst_plan_info *out) {
     const char **names = malloc((size_t)devices * sizeof *names);
-    if (!names) return no_memory();
+    if (!names) return MST_NO_MEMORY("for a benchmark");
     for (int i = 0; i < devices; i++) names[i] = mst_session_device(b->session, i);
     const mst_strategy strategy = {.kind = MST_STRATEGY_MIRRORED, .num_devices = devices, .devices = names};
     const mst_optimizer sgd = mst_sgd(.learning_rate = 0.01, .momentum = 0.9);
@@ -178,7 +177,8 @@ static mst_status measure_feeds(int count, double *out) {
     mst_value *values = calloc((size_t)count, sizeof *values);
     mst_status status = begin(&b, "cpu:1/1");
     if (!status) status = mst_tensor_create(MST_F32, MST_SCALAR, &number);
-    if (!status) status = feeds && values ? time_feeds(&b, number, count, feeds, values, out) : no_memory();
+    if (!status)
+        status = feeds && values ? time_feeds(&b, number, count, feeds, values, out) : MST_NO_MEMORY("for a benchmark");
     end(&b);
     mst_tensor_release(number);
     free(feeds);

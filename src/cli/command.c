@@ -48,8 +48,9 @@ int command_fail_usage(const char *command) {
 }
 
 int command_unknown(const char *what, const char *word, const char *const *names, const char *hint) {
-    const char *nearest = mst_nearest(word, names);
-    if (nearest) return command_fail(EXIT_USAGE, "there is no %s '%s': did you mean '%s'?", what, word, nearest);
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    if (*mst_did_you_mean(word, names, guess, sizeof guess))
+        return command_fail(EXIT_USAGE, "there is no %s '%s'%s", what, word, guess);
     return command_fail(EXIT_USAGE, "there is no %s '%s': %s", what, word, hint);
 }
 

@@ -1,4 +1,5 @@
 #include "cli/json_events.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -57,7 +58,7 @@ mst_status json_check_output(void) {
 mst_status json_write(json_t *event) {
     char *text = event ? json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
     json_decref(event);
-    if (!text) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a line of JSON");
+    if (!text) return MST_NO_MEMORY("for a line of JSON");
     errno = 0;
     bool failed = fputs(text, stdout) < 0 || fputc('\n', stdout) < 0 || fflush(stdout) != 0;
     free(text);

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/nearest.h"
+#include "base/no_memory.h"
 
 enum { NAME_SIZE = 64, MOST_NAMES = 256 };
 
@@ -74,7 +75,7 @@ mst_status option_list_make(const option_section *sections, option_list *out) {
         for (const mst_field *field = section->fields; field && field->name; field++) count++;
     }
     out->entry = calloc((size_t)count + 1, sizeof *out->entry);
-    if (!out->entry) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d options", count);
+    if (!out->entry) return MST_NO_MEMORY("for %d options", count);
     for (const option_section *section = sections; section->title; section++) {
         int first = out->count;
         for (const option *option = section->options; option && option->name; option++)
@@ -190,10 +191,9 @@ static mst_status choice_fail(const option *o, const char *text) {
     for (int i = 0; o->later && o->later[i]; i++)
         if (option_same_word(o->later[i], text))
             return MST_FAIL(MST_INVALID, "--%s %s: not built yet: there is %s", o->name, text, list);
-    const char *nearest = mst_nearest(text, o->choices);
-    if (nearest)
-        return MST_FAIL(MST_INVALID, "--%s: there is no '%s': did you mean '%s'? (there is %s)", o->name, text, nearest,
-                        list);
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    if (*mst_did_you_mean(text, o->choices, guess, sizeof guess))
+        return MST_FAIL(MST_INVALID, "--%s: there is no '%s'%s (there is %s)", o->name, text, guess, list);
     return MST_FAIL(MST_INVALID, "--%s: there is no '%s': use one of %s", o->name, text, list);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/no_memory.h"
 #include "cli/command.h"
 #include "cli/evaluate.h"
 #include "cli/json_events.h"
@@ -184,7 +185,7 @@ static mst_status take_averages(training *t) {
     mst_session *session = mst_model_session(t->model);
     const int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
     mst_value *variable = calloc((size_t)count + 1, sizeof *variable);
-    if (!variable) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for the moving averages");
+    if (!variable) return MST_NO_MEMORY("for the moving averages");
     mst_status status = MST_OK;
     mst_collection(graph, MST_TRAINABLE, NULL, variable, count);
     for (int i = 0; i < count && !status; i++) {

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "data/dataset.h"
 #include "data/row_fetch.h"
 
@@ -22,7 +23,7 @@ mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator
     *out = NULL;
     MST_TRY(mst_dataset_want_least("iterator", "epoch", epoch, 0));
     mst_iterator *it = calloc(1, sizeof *it);
-    if (!it) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an iterator");
+    if (!it) return MST_NO_MEMORY("for an iterator");
     it->dataset = mst_dataset_retain(dataset);
     it->batch.dataset = dataset;
     mst_status status = mst_row_fetch_create(dataset, &it->batch.fetch);

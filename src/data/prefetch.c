@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/failure.h"
+#include "base/no_memory.h"
 #include "base/process.h"
 #include "data/row_fetch.h"
 #include "tensor/buffer.h"
@@ -20,8 +22,6 @@ typedef struct slot {
     int64_t count;
     void **component;
 } slot;
-
-enum { MESSAGE_SIZE = 1024 };
 
 /* A ring of slots between one thread that fills and one caller that empties. The lock guards all but what the thread
  * uses alone while it is busy: the upstream cursor, and the slot after the filled ones. */
@@ -42,8 +42,7 @@ typedef struct prefetch_cursor {
     bool paused;    /* the thread must not begin another */
     bool ended;     /* there is nothing more to fill */
     bool quit;
-    mst_status status; /* what ended it */
-    char message[MESSAGE_SIZE];
+    mst_failure failure; /* what ended it */
 } prefetch_cursor;
 
 static mst_status fill(prefetch_cursor *c, slot *s) {
@@ -69,8 +68,7 @@ static void *run(void *argument) {
         mst_status status = fill(c, s);
         pthread_mutex_lock(&c->lock);
         c->busy = false;
-        c->status = status;
-        if (status) snprintf(c->message, sizeof c->message, "%s", mst_error()->message);
+        mst_failure_keep(&c->failure, status);
         if (status || s->count == 0)
             c->ended = true;
         else
@@ -119,7 +117,7 @@ static mst_status start(mst_cursor *cursor, int64_t epoch) {
     c->first = c->filled = 0;
     c->looked_at = false;
     c->ended = status != MST_OK;
-    c->status = MST_OK;
+    c->failure.code = MST_OK;
     resume_thread(c);
     MST_TRY(status);
     return c->has_thread ? MST_OK : start_thread(c);
@@ -143,8 +141,8 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     if (c->looked_at) {
         const slot *s = &c->slots[c->first];
         *element = (mst_element){.count = s->count, .memory = (const void *const *)s->component};
-    } else if (c->status) {
-        status = MST_FAIL(c->status, "%s", c->message);
+    } else {
+        status = mst_failure_restore(&c->failure);
     }
     pthread_mutex_unlock(&c->lock);
     return status;
@@ -202,14 +200,14 @@ static mst_status make_slots(prefetch_cursor *c) {
     int64_t most = mst_dataset_most_rows(dataset);
     c->num_slots = ((const prefetch *)dataset)->n + 1;
     if (!(c->slots = calloc((size_t)c->num_slots, sizeof *c->slots)))
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %lld batches", (long long)c->num_slots);
+        return MST_NO_MEMORY("for %lld batches", (long long)c->num_slots);
     for (int64_t i = 0; i < c->num_slots; i++) {
         void **component = c->slots[i].component = calloc((size_t)dataset->num_components, sizeof *component);
-        if (!component) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a batch");
+        if (!component) return MST_NO_MEMORY("for a batch");
         for (int j = 0; j < dataset->num_components; j++) {
             size_t bytes;
             if (__builtin_mul_overflow((size_t)most, mst_dataset_row_bytes(dataset, j), &bytes))
-                return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a batch of %lld rows", (long long)most);
+                return MST_NO_MEMORY("for a batch of %lld rows", (long long)most);
             MST_TRY(mst_buffer_alloc(bytes, &component[j]));
         }
     }

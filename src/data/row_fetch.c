@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/failure.h"
+#include "base/no_memory.h"
 #include "data/prefetch.h"
 #include "op/share.h"
 
@@ -57,7 +58,7 @@ static void measure(mst_row_fetch *fetch) {
 
 mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_row_fetch **out) {
     mst_row_fetch *fetch = *out = calloc(1, sizeof *fetch);
-    if (!fetch) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an iterator");
+    if (!fetch) return MST_NO_MEMORY("for an iterator");
     fetch->end = dataset;
     measure(fetch);
     pthread_mutex_init(&fetch->lock, NULL);
@@ -65,7 +66,7 @@ mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_row_fetch **out)
     if (!fetch->stage) {
         mst_row_fetch_destroy(fetch);
         *out = NULL;
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an iterator");
+        return MST_NO_MEMORY("for an iterator");
     }
     int i = fetch->num_stages;
     for (; dataset != fetch->base; dataset = dataset->upstream)

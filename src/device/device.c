@@ -1,4 +1,5 @@
 #include "device/device.h"
+#include "base/no_memory.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static mst_status add_devices(const mst_device_type *type, int count, int thread
     for (int i = 0; i < out->count; i++) before += out->device[i].type == type;
     if (out->count + count > MOST_DEVICES) return MST_FAIL(MST_INVALID, "devices: more than %d", MOST_DEVICES);
     mst_device *grown = realloc(out->device, (size_t)(out->count + count) * sizeof *grown);
-    if (!grown) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", count);
+    if (!grown) return MST_NO_MEMORY("for %d devices", count);
     out->device = grown;
     const int share = cores / count > 0 ? cores / count : 1;
     for (int i = 0; i < count; i++) {
@@ -75,7 +76,7 @@ static mst_status parse_one(const char *spec, char **rest, int64_t memory_limit,
 static mst_status parse(const char *spec, int64_t memory_limit, mst_devices *out) {
     if (!spec || !*spec) spec = "cpu";
     char *copy = strdup(spec), *rest = copy;
-    if (!copy) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a device specification");
+    if (!copy) return MST_NO_MEMORY("for a device specification");
     mst_status status;
     do {
         status = parse_one(spec, &rest, memory_limit, out);
@@ -87,7 +88,7 @@ static mst_status parse(const char *spec, int64_t memory_limit, mst_devices *out
 /* Keeps the devices at the places that VISIBLE names, in its order. */
 static mst_status keep_visible(mst_devices *devices, const char *visible, bool *taken) {
     mst_device *kept = calloc((size_t)devices->count + 1, sizeof *kept);
-    if (!kept) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
+    if (!kept) return MST_NO_MEMORY("for %d devices", devices->count);
     int count = 0;
     const char *text = visible;
     for (char *end; *text; text = *end == ',' ? end + 1 : end) {
@@ -110,7 +111,7 @@ static mst_status keep_visible(mst_devices *devices, const char *visible, bool *
 static mst_status select_visible(mst_devices *devices, const char *visible) {
     if (!visible || !*visible) return MST_OK;
     bool *taken = calloc((size_t)devices->count + 1, sizeof *taken);
-    if (!taken) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for %d devices", devices->count);
+    if (!taken) return MST_NO_MEMORY("for %d devices", devices->count);
     mst_status status = keep_visible(devices, visible, taken);
     free(taken);
     return status;

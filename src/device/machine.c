@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "device/device.h"
 #include "device/quota.h"
 
@@ -51,7 +52,7 @@ int mst_num_cores(void) {
 mst_status mst_bind_thread(int first, int count) {
     if (!get() || !allowed || first < 0) return MST_OK;
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
-    if (!set) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to bind a thread");
+    if (!set) return MST_NO_MEMORY("to bind a thread");
     for (int i = first; i < first + count; i++) {
         hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(topology, allowed, HWLOC_OBJ_CORE, (unsigned)i);
         if (core) hwloc_bitmap_or(set, set, core->cpuset);

@@ -1,4 +1,5 @@
 #include "format/bytes.h"
+#include "base/no_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 
 static mst_status start(const char *name, mst_bytes *out) {
     *out = (mst_bytes){.fd = -1};
-    if (!(out->name = strdup(name))) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a path");
+    if (!(out->name = strdup(name))) return MST_NO_MEMORY("for a path");
     return MST_OK;
 }
 

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/spec.h"
 #include "muster/ops.h"
 
 /* gradients that reached one value */
@@ -40,12 +42,12 @@ static step *step_of(const walk *w, const mst_node *node) {
 static mst_status add_term(walk *w, mst_value to, mst_value gradient) {
     step *s = step_of(w, to.node);
     if (!s->terms) s->terms = mst_arena_alloc(&w->memory, (size_t)to.node->num_dst * sizeof *s->terms);
-    if (!s->terms) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+    if (!s->terms) return MST_NO_MEMORY("for gradients");
     terms *t = &s->terms[to.index];
     if (t->count == t->capacity) {
         t->capacity = t->capacity ? 2 * t->capacity : 2;
         mst_value *larger = mst_arena_alloc(&w->memory, (size_t)t->capacity * sizeof *larger);
-        if (!larger) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+        if (!larger) return MST_NO_MEMORY("for gradients");
         for (int64_t i = 0; i < t->count; i++) larger[i] = t->value[i];
         t->value = larger;
     }
@@ -110,7 +112,7 @@ static mst_status visit(walk *w, mst_node *node) {
     enum { FEW = 8 };
     mst_value few[2 * FEW], *dst = few;
     if (node->num_dst > FEW && !(dst = calloc(2 * (size_t)node->num_dst, sizeof *dst)))
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+        return MST_NO_MEMORY("for gradients");
     mst_value *ddst = dst + node->num_dst;
     for (int k = 0; k < node->num_dst; k++) {
         dst[k] = (mst_value){node, k};
@@ -154,19 +156,16 @@ static mst_status run(walk *w, mst_value target, mst_value gradient, const mst_v
 /* Keeps on the graph what is wrong with the arguments. */
 static bool is_wrong(mst_graph *graph, mst_value target, mst_value gradient, const mst_value *src, int num_src) {
     const mst_spec spec = mst_value_spec(target), given = mst_value_spec(gradient);
-    bool fits = given.dtype == spec.dtype && given.shape.ndim == spec.shape.ndim;
-    for (int k = 0; k < spec.shape.ndim && fits; k++)
-        fits = given.shape.dim[k] == spec.shape.dim[k] || given.shape.dim[k] < 0 || spec.shape.dim[k] < 0;
+    const bool fits = mst_spec_agrees(&given, &spec);
     const bool is_float = spec.dtype == MST_F32 || spec.dtype == MST_F64;
-    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
     if (!is_float)
         mst_value_fail(graph, MST_INVALID, "gradients: the target '%s' is %s, must be f32 or f64",
                        mst_value_name(target), mst_dtype_name(spec.dtype));
     else if (!fits)
-        mst_value_fail(graph, MST_INVALID, "gradients: the gradient '%s' is %s%s, the target '%s' %s%s",
-                       mst_value_name(gradient), mst_dtype_name(given.dtype),
-                       mst_shape_print(given.shape, have, sizeof have), mst_value_name(target),
-                       mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, want, sizeof want));
+        mst_value_fail(graph, MST_INVALID, "gradients: the gradient '%s' is %s, the target '%s' %s",
+                       mst_value_name(gradient), mst_spec_print(&given, have, sizeof have), mst_value_name(target),
+                       mst_spec_print(&spec, want, sizeof want));
     bool wrong = !fits || !is_float;
     for (int i = 0; i < num_src && !wrong; i++) {
         wrong = !mst_value_is_none(src[i]) && mst_value_graph(src[i]) != graph;

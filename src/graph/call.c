@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+#include "base/no_memory.h"
 #include "graph/graph.h"
 
 mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, ...) {
@@ -44,7 +46,7 @@ static mst_status infer(mst_node *node) {
         name = calloc((size_t)node->num_src, sizeof *name);
     }
     mst_status status = MST_OK;
-    if (!spec || !name) status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a node");
+    if (!spec || !name) status = MST_NO_MEMORY("for a node");
     for (int i = 0; i < node->num_src && !status; i++) {
         spec[i] = node->src[i].node->dst[node->src[i].index];
         name[i] = node->src[i].node->name;
@@ -73,7 +75,7 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
     mst_node *const *control =
         num_control ? mst_arena_copy(arena, parts->control, (size_t)num_control * sizeof *control) : NULL;
     if (!node || !options || !src || !dst || (num_control && !control))
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for node '%s'", parts->name);
+        return MST_NO_MEMORY("for node '%s'", parts->name);
     MST_TRY(mst_options_resolve(graph, op, parts->name, options));
     mst_options_seed(graph, op, parts->name, options);
     *node = (mst_node){.graph = graph,
@@ -165,9 +167,9 @@ mst_value mst_call(mst_graph *graph, const mst_op *op, int num_src, const mst_va
 static const mst_op *find_op(const char *name) {
     const mst_op *op = mst_find_op(name);
     if (op) return op;
-    const char *nearest = mst_op_nearest(name);
-    if (nearest)
-        MST_FAIL(MST_INVALID, "there is no op '%s': is '%s' meant?", name, nearest);
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    if (*mst_op_did_you_mean(name, guess, sizeof guess))
+        MST_FAIL(MST_INVALID, "there is no op '%s'%s", name, guess);
     else
         MST_FAIL(MST_INVALID, "there is no op '%s': mst_register_op makes one of your own known", name);
     return NULL;
@@ -182,7 +184,7 @@ mst_value mst_call_text(mst_graph *graph, const char *op, const char *name, int 
     for (int i = 0; i < num_src && !graph; i++) graph = mst_value_graph(src[i]);
     const mst_op *found = find_op(op);
     void *options = found ? mst_arena_alloc(&memory.arena, found->options_size + 1) : NULL;
-    if (found && !options) MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (found && !options) MST_NO_MEMORY("for options");
     if (options && !mst_options_parse(graph, op, found->fields, text ? text : "", &memory, options)) {
         out = mst_call_named(graph, found, name, num_src, src, options);
     } else if (graph) {

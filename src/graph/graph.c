@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "graph/graph.h"
 
 mst_status mst_graph_create(mst_graph **out) {
     if (MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_graph *graph = calloc(1, sizeof *graph);
-    if (!graph) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a graph");
+    if (!graph) return MST_NO_MEMORY("for a graph");
     graph->error_node = (mst_node){.graph = graph, .id = -1, .name = "error", .device = ""};
     graph->current = (mst_scope){.name_prefix = "", .variable_prefix = "", .device = ""};
     *out = graph;
@@ -56,22 +57,11 @@ void mst_graph_yield(mst_graph *graph, mst_claim claim) {
 mst_status mst_graph_check(const mst_graph *graph) {
     if (MST_IS_NULL(graph)) return MST_INVALID;
     if (atomic_load(&graph->contended)) return contended();
-    if (!graph->error) return MST_OK;
-    const mst_error_info *e = &graph->error_info;
-    mst_error_set(e->code, e->file, e->line, "%s", e->message);
-    return mst_error_at(e->node, e->device);
+    return mst_failure_restore(&graph->failure);
 }
 
 static void stick(mst_graph *graph) {
-    if (graph->error) return;
-    const mst_error_info *e = mst_error();
-    const char *message = mst_arena_string(&graph->arena, e->message);
-    const char *node = mst_arena_string(&graph->arena, e->node);
-    graph->error = e->code;
-    graph->error_info = *e;
-    graph->error_info.message = message ? message : "out of memory";
-    graph->error_info.node = node ? node : "";
-    graph->error_info.device = graph->error_info.task = "";
+    if (!graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code);
 }
 
 void mst_graph_stick(mst_graph *graph) {
@@ -227,7 +217,7 @@ static mst_status collect(mst_graph *graph, const char *name, mst_value value) {
         MST_TRY(mst_grow(&graph->collection, sizeof *list, graph->num_collections + 1, &graph->collection_capacity));
         list = &graph->collection[graph->num_collections];
         *list = (mst_collection_list){.name = mst_arena_string(&graph->arena, name)};
-        if (!list->name) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a collection");
+        if (!list->name) return MST_NO_MEMORY("for a collection");
         graph->num_collections++;
     }
     MST_TRY(mst_grow(&list->value, sizeof value, list->count + 1, &list->capacity));

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/argument.h"
+#include "base/failure.h"
 #include "muster/op.h"
 
 struct mst_node {
@@ -77,8 +78,7 @@ struct mst_graph {
     int64_t num_collections, collection_capacity;
     mst_tensor **tensor; /**< kept alive by options */
     int64_t num_tensors, tensor_capacity;
-    mst_status error;
-    mst_error_info error_info; /**< strings in the arena */
+    mst_failure failure; /**< the first error; code MST_OK: there is none */
 };
 
 /** What a node is made of; all is copied, but for the strings, which are in the graph's arena. */
@@ -176,8 +176,8 @@ void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node
 
 /** MST_INVALID, naming the op and the member, where OP is incomplete. */
 MST_CHECKED mst_status mst_op_check(const mst_op *op);
-/** The name of an op that is known, where NAME may be a slip for it; else NULL. */
-const char *mst_op_nearest(const char *name);
+/** mst_did_you_mean with the names of all known ops. */
+const char *mst_op_did_you_mean(const char *name, char *text, size_t size);
 
 /** Runs infer with the specs given; names for messages are those of NODE and its sources. */
 MST_CHECKED mst_status mst_node_infer(const mst_op *op, const void *options, const char *name, int num_src,

@@ -12,6 +12,7 @@
 #include "base/argument.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/no_memory.h"
 #include "graph/field.h"
 #include "graph/graph.h"
 #include "graph/graphdef.h"
@@ -46,10 +47,6 @@ typedef struct reader {
     size_t spare;         /* bytes of tensors that need not be in the file */
     int64_t outputs_left; /* a file of n bytes has no use for more than n outputs */
 } reader;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to read a graph");
-}
 
 /* ---- errors ---- */
 
@@ -105,7 +102,7 @@ static mst_status string_of(const item *it, const char *key, const ProtobufCBina
     if (bytes->len && memchr(bytes->data, '\0', bytes->len))
         return wrong(it, MST_CORRUPT, "attribute '%.60s' has a zero byte", key);
     char *text = mst_arena_alloc(arena, bytes->len + 1);
-    if (!text) return no_memory();
+    if (!text) return MST_NO_MEMORY("to read a graph");
     if (bytes->len) memcpy(text, bytes->data, bytes->len);
     *out = text;
     return MST_OK;
@@ -158,11 +155,11 @@ static mst_status find_op(reader *r, item *it) {
     MST_TRY(want(it, MST_ATTR_OP, value, MUSTER__ATTR_VALUE__VALUE_S));
     MST_TRY(string_of(it, MST_ATTR_OP, &value->s, &r->arena, &name));
     if ((it->op = mst_find_op(name))) return MST_OK;
-    const char *nearest = mst_op_nearest(name);
+    char guess[MST_DID_YOU_MEAN_TEXT];
     return wrong(it, MST_INVALID,
-                 "its op '%.60s' is not known here%s%s: one of a program must be registered with "
-                 "mst_register_op before the graph is read",
-                 name, nearest ? "; the nearest is " : "", nearest ? nearest : "");
+                 "its op '%.60s' is not known here: one of a program must be registered with mst_register_op before "
+                 "the graph is read%s",
+                 name, mst_op_did_you_mean(name, guess, sizeof guess));
 }
 
 /* ---- names and links ---- */
@@ -215,7 +212,7 @@ static const mst_field *value_field(const mst_op *op, const char *key) {
 static mst_status find_links(reader *r, item *it) {
     const Muster__NodeDef *def = it->def;
     it->link = mst_arena_alloc(&r->arena, (def->n_input + def->n_attr + 1) * sizeof *it->link);
-    if (!it->link) return no_memory();
+    if (!it->link) return MST_NO_MEMORY("to read a graph");
     for (size_t i = 0; i < def->n_input; i++) MST_TRY(parse_link(r, it, def->input[i], &it->link[it->num_links++]));
     for (size_t i = 0; i < def->n_attr; i++) {
         const char *key = def->attr[i]->key, *text;
@@ -348,11 +345,11 @@ static mst_status unknown(reader *r, const item *it, const char *key) {
     size_t count = 0;
     while (it->op->fields && it->op->fields[count].name) count++;
     const char **names = mst_arena_alloc(&r->arena, (count + 1) * sizeof *names);
-    if (!names) return no_memory();
+    if (!names) return MST_NO_MEMORY("to read a graph");
     for (size_t i = 0; i < count; i++) names[i] = it->op->fields[i].name;
-    const char *nearest = mst_nearest(key, names);
-    return wrong(it, MST_INVALID, "attribute '%.60s' is no option of %s%s%s", key, it->op->name,
-                 nearest ? "; the nearest is " : "", nearest ? nearest : "");
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    return wrong(it, MST_INVALID, "attribute '%.60s' is no option of %s%s", key, it->op->name,
+                 mst_did_you_mean(key, names, guess, sizeof guess));
 }
 
 static int num_sources(const item *it) {
@@ -430,7 +427,7 @@ static mst_status add_node(reader *r, item *it, mst_option_memory *memory) {
     mst_value *src = mst_arena_alloc(&memory->arena, links * sizeof *src);
     mst_node **control = mst_arena_alloc(&memory->arena, links * sizeof *control);
     const char *name = mst_arena_string(&graph->arena, it->def->name);
-    if (!options || !src || !control || !name) return no_memory();
+    if (!options || !src || !control || !name) return MST_NO_MEMORY("to read a graph");
     mst_node_parts parts = {.op = it->op, .name = name};
     if (!(parts.device = mst_graph_merge_device(graph, "", it->def->device))) return wrong_in(it);
     MST_TRY(read_options(r, it, memory, options));
@@ -468,7 +465,7 @@ static mst_status build(reader *r, int64_t first, int64_t *stack) {
 
 static mst_status build_all(reader *r) {
     int64_t *stack = mst_arena_alloc(&r->arena, (size_t)r->num_items * sizeof *stack);
-    if (!stack) return no_memory();
+    if (!stack) return MST_NO_MEMORY("to read a graph");
     for (int64_t i = 0; i < r->num_items; i++)
         if (r->item[i].state == WAITING) MST_TRY(build(r, i, stack));
     return MST_OK;
@@ -533,7 +530,7 @@ static mst_status read_all(reader *r) {
     r->num_items = (int64_t)r->def->n_node;
     if (!r->num_items) return MST_FAIL(MST_CORRUPT, "there is no node in it");
     r->item = mst_arena_alloc(&r->arena, (size_t)r->num_items * sizeof *r->item);
-    if (!r->item) return no_memory();
+    if (!r->item) return MST_NO_MEMORY("to read a graph");
     MST_TRY(index_names(r));
     for (int64_t i = 0; i < r->num_items; i++) {
         MST_TRY(find_op(r, &r->item[i]));
@@ -564,7 +561,9 @@ mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
     *out = NULL;
     if (size > MST_GRAPHDEF_MOST) return MST_FAIL(MST_INVALID, "%zu bytes, a GraphDef has fewer than 2 GiB", size);
     Muster__GraphDef *def = muster__graph_def__unpack(&allocator, size, data);
-    if (!def) return failed ? no_memory() : MST_FAIL(MST_CORRUPT, "it is no GraphDef, or it is damaged or cut off");
+    if (!def)
+        return failed ? MST_NO_MEMORY("to read a graph")
+                      : MST_FAIL(MST_CORRUPT, "it is no GraphDef, or it is damaged or cut off");
     reader r = {.def = def, .spare = SPARE, .outputs_left = (int64_t)size};
     mst_status status = mst_graph_create(&r.graph);
     if (!status) status = read_all(&r);

@@ -14,6 +14,7 @@
 
 #include "base/argument.h"
 #include "base/file.h"
+#include "base/no_memory.h"
 #include "graph/graph.h"
 #include "graph/graphdef.h"
 #include "graph/type_name.h"
@@ -25,10 +26,6 @@ typedef struct writer {
     const mst_graph *graph;
     mst_arena arena;
 } writer;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to write a graph");
-}
 
 /* Messages have members without const, also where nobody writes to them. */
 static char *text_of(const char *text) {
@@ -58,7 +55,7 @@ static Muster__AttrValue *add(writer *w, Muster__NodeDef *node, const char *key)
 
 static mst_status add_text(writer *w, Muster__NodeDef *node, const char *key, const char *text) {
     Muster__AttrValue *value = text ? add(w, node, key) : NULL;
-    if (!value) return no_memory();
+    if (!value) return MST_NO_MEMORY("to write a graph");
     value->value_case = MUSTER__ATTR_VALUE__VALUE_S;
     value->s = bytes_of(text);
     return MST_OK;
@@ -66,7 +63,7 @@ static mst_status add_text(writer *w, Muster__NodeDef *node, const char *key, co
 
 static mst_status add_integer(writer *w, Muster__NodeDef *node, const char *key, int64_t integer) {
     Muster__AttrValue *value = add(w, node, key);
-    if (!value) return no_memory();
+    if (!value) return MST_NO_MEMORY("to write a graph");
     value->value_case = MUSTER__ATTR_VALUE__VALUE_I;
     value->i = integer;
     return MST_OK;
@@ -74,7 +71,7 @@ static mst_status add_integer(writer *w, Muster__NodeDef *node, const char *key,
 
 static mst_status add_type(writer *w, Muster__NodeDef *node, const char *key, mst_dtype dtype) {
     Muster__AttrValue *value = add(w, node, key);
-    if (!value) return no_memory();
+    if (!value) return MST_NO_MEMORY("to write a graph");
     value->value_case = MUSTER__ATTR_VALUE__VALUE_TYPE;
     value->type = mst_dtype_to_proto(dtype);
     return MST_OK;
@@ -112,7 +109,7 @@ static Muster__TensorShapeProto *shape_of(writer *w, const mst_shape *shape) {
 static mst_status add_shape(writer *w, Muster__NodeDef *node, const char *key, const mst_shape *shape) {
     Muster__AttrValue *value = add(w, node, key);
     Muster__TensorShapeProto *proto = value ? shape_of(w, shape) : NULL;
-    if (!proto) return no_memory();
+    if (!proto) return MST_NO_MEMORY("to write a graph");
     value->value_case = MUSTER__ATTR_VALUE__VALUE_SHAPE;
     value->shape = proto;
     return MST_OK;
@@ -123,10 +120,10 @@ static mst_status add_tensor(writer *w, Muster__NodeDef *node, const char *key, 
                              const void *data, size_t bytes) {
     Muster__AttrValue *value = add(w, node, key);
     Muster__TensorProto *proto = value ? mst_arena_alloc(&w->arena, sizeof *proto) : NULL;
-    if (!proto) return no_memory();
+    if (!proto) return MST_NO_MEMORY("to write a graph");
     muster__tensor_proto__init(proto);
     proto->dtype = mst_dtype_to_proto(dtype);
-    if (!(proto->tensor_shape = shape_of(w, &shape))) return no_memory();
+    if (!(proto->tensor_shape = shape_of(w, &shape))) return MST_NO_MEMORY("to write a graph");
     proto->tensor_content = (ProtobufCBinaryData){.len = bytes, .data = (uint8_t *)(uintptr_t)data};
     value->value_case = MUSTER__ATTR_VALUE__VALUE_TENSOR;
     value->tensor = proto;
@@ -142,7 +139,8 @@ static const char *value_name(writer *w, mst_value value) {
 static mst_status add_axes(writer *w, Muster__NodeDef *node, const char *key, const mst_axes *axes) {
     if (!axes->count) return MST_OK;
     Muster__AttrValue__ListValue *list = add_list(w, node, key);
-    if (!list || !(list->i = mst_arena_alloc(&w->arena, MST_MAX_NDIM * sizeof *list->i))) return no_memory();
+    if (!list || !(list->i = mst_arena_alloc(&w->arena, MST_MAX_NDIM * sizeof *list->i)))
+        return MST_NO_MEMORY("to write a graph");
     for (int i = 0; i < axes->count; i++) list->i[list->n_i++] = axes->axis[i];
     return MST_OK;
 }
@@ -150,7 +148,7 @@ static mst_status add_axes(writer *w, Muster__NodeDef *node, const char *key, co
 static mst_status add_flag(writer *w, Muster__NodeDef *node, const char *key, bool flag) {
     if (!flag) return MST_OK;
     Muster__AttrValue *value = add(w, node, key);
-    if (!value) return no_memory();
+    if (!value) return MST_NO_MEMORY("to write a graph");
     value->value_case = MUSTER__ATTR_VALUE__VALUE_B;
     value->b = true;
     return MST_OK;
@@ -159,7 +157,7 @@ static mst_status add_flag(writer *w, Muster__NodeDef *node, const char *key, bo
 static mst_status add_float(writer *w, Muster__NodeDef *node, const char *key, float number) {
     if (number == 0 && !signbit(number)) return MST_OK; /* -0 is written */
     Muster__AttrValue *value = add(w, node, key);
-    if (!value) return no_memory();
+    if (!value) return MST_NO_MEMORY("to write a graph");
     value->value_case = MUSTER__ATTR_VALUE__VALUE_F;
     value->f = number;
     return MST_OK;
@@ -199,7 +197,7 @@ static mst_status add_option(writer *w, const mst_node *from, Muster__NodeDef *n
             const mst_value *value = at;
             if (mst_value_is_none(*value)) return MST_OK;
             const char *key = mst_arena_print(&w->arena, MST_ATTR_VALUE "%s", name);
-            return key ? add_text(w, node, key, value_name(w, *value)) : no_memory();
+            return key ? add_text(w, node, key, value_name(w, *value)) : MST_NO_MEMORY("to write a graph");
         }
         default: break;
     }
@@ -235,9 +233,10 @@ static mst_status add_usual(writer *w, const mst_node *from, Muster__NodeDef *no
     if (!has_value) return MST_OK;
     Muster__AttrValue__ListValue *list = add_list(w, node, MST_ATTR_SHAPES);
     if (!list || !(list->shape = mst_arena_alloc(&w->arena, (size_t)from->num_dst * sizeof *list->shape)))
-        return no_memory();
+        return MST_NO_MEMORY("to write a graph");
     for (int i = 0; i < from->num_dst; i++)
-        if (!(list->shape[list->n_shape++] = shape_of(w, &from->dst[i].shape))) return no_memory();
+        if (!(list->shape[list->n_shape++] = shape_of(w, &from->dst[i].shape)))
+            return MST_NO_MEMORY("to write a graph");
     return MST_OK;
 }
 
@@ -251,11 +250,11 @@ static mst_status add_graph(writer *w, Muster__NodeDef *node) {
         const char *key = mst_arena_print(&w->arena, MST_ATTR_COLLECTION "_%lld", (long long)i);
         Muster__AttrValue__ListValue *list = key ? add_list(w, node, key) : NULL;
         if (!list || !(list->s = mst_arena_alloc(&w->arena, ((size_t)collection->count + 1) * sizeof *list->s)))
-            return no_memory();
+            return MST_NO_MEMORY("to write a graph");
         list->s[list->n_s++] = bytes_of(collection->name);
         for (int64_t v = 0; v < collection->count; v++) {
             const char *name = value_name(w, collection->value[v]);
-            if (!name) return no_memory();
+            if (!name) return MST_NO_MEMORY("to write a graph");
             list->s[list->n_s++] = bytes_of(name);
         }
     }
@@ -266,12 +265,13 @@ static mst_status add_graph(writer *w, Muster__NodeDef *node) {
 
 static mst_status add_inputs(writer *w, const mst_node *from, Muster__NodeDef *node) {
     const size_t count = (size_t)from->num_src + (size_t)from->num_control;
-    if (!(node->input = mst_arena_alloc(&w->arena, (count + 1) * sizeof *node->input))) return no_memory();
+    if (!(node->input = mst_arena_alloc(&w->arena, (count + 1) * sizeof *node->input)))
+        return MST_NO_MEMORY("to write a graph");
     for (int i = 0; i < from->num_src; i++) node->input[node->n_input++] = text_of(value_name(w, from->src[i]));
     for (int i = 0; i < from->num_control; i++)
         node->input[node->n_input++] = mst_arena_print(&w->arena, "^%s", from->control[i]->name);
     for (size_t i = 0; i < count; i++)
-        if (!node->input[i]) return no_memory();
+        if (!node->input[i]) return MST_NO_MEMORY("to write a graph");
     return MST_OK;
 }
 
@@ -290,13 +290,13 @@ static mst_status add_node(writer *w, const mst_node *from, Muster__NodeDef **ou
     size_t room = MOST_USUAL + (from->id == 0 ? (size_t)w->graph->num_collections : 0);
     for (const mst_field *field = from->op->fields; field && field->name; field++) room++;
     Muster__NodeDef *node = *out = mst_arena_alloc(&w->arena, sizeof *node);
-    if (!node) return no_memory();
+    if (!node) return MST_NO_MEMORY("to write a graph");
     muster__node_def__init(node);
     node->name = text_of(from->name);
     node->device = text_of(from->device);
     node->op = mst_arena_string(&w->arena, mst_op_type_name(from->op, type, sizeof type));
     node->attr = mst_arena_alloc(&w->arena, room * sizeof *node->attr);
-    if (!node->op || !node->attr) return no_memory();
+    if (!node->op || !node->attr) return MST_NO_MEMORY("to write a graph");
     MST_TRY(check_op(from));
     MST_TRY(add_inputs(w, from, node));
     MST_TRY(add_text(w, node, MST_ATTR_OP, from->op->name));
@@ -313,7 +313,7 @@ static mst_status pack(const Muster__GraphDef *def, void **data, size_t *size) {
                         "the graph would be written as %zu bytes, a GraphDef has fewer than 2 GiB: "
                         "large constants are better fed, or kept in variables",
                         needed);
-    if (!(*data = malloc(needed))) return no_memory();
+    if (!(*data = malloc(needed))) return MST_NO_MEMORY("to write a graph");
     *size = muster__graph_def__pack(def, *data);
     return MST_OK;
 }
@@ -325,7 +325,8 @@ static mst_status encode(writer *w, void **data, size_t *size) {
     def.versions = &versions;
     def.n_node = (size_t)w->graph->num_nodes;
     if (!def.n_node) return MST_FAIL(MST_INVALID, "the graph has no nodes to write");
-    if (!(def.node = mst_arena_alloc(&w->arena, def.n_node * sizeof *def.node))) return no_memory();
+    if (!(def.node = mst_arena_alloc(&w->arena, def.n_node * sizeof *def.node)))
+        return MST_NO_MEMORY("to write a graph");
     for (size_t i = 0; i < def.n_node; i++) MST_TRY(add_node(w, w->graph->node[i], &def.node[i]));
     return pack(&def, data, size);
 }

@@ -5,6 +5,7 @@
 #include "base/argument.h"
 #include "base/failure.h"
 #include "graph/graph.h"
+#include "graph/spec.h"
 
 mst_axes mst_axes_make(int count, const int *axis) {
     if (count > 0 && MST_IS_NULL(axis)) return (mst_axes){.count = 0};
@@ -22,11 +23,10 @@ mst_status mst_infer_fail(mst_infer *c, const char *format, ...) {
     va_end(list);
     size_t used = (size_t)snprintf(text, sizeof text, "%s '%s': %s", c->op->name, c->name, reason);
     for (int i = 0; i < c->num_src && i < 6 && used < sizeof text; i++) {
-        char shape[MST_SHAPE_TEXT];
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s %s%s%s%s", i ? "," : ":",
-                             c->src_name ? c->src_name[i] : "", c->src_name ? " " : "", mst_dtype_name(c->src[i].dtype),
-                             mst_shape_print(c->src[i].shape, shape, sizeof shape));
+        char spec[MST_SPEC_TEXT];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s%s%s", i ? "," : ":",
+                                 c->src_name ? c->src_name[i] : "", c->src_name ? " " : "",
+                                 mst_spec_print(&c->src[i], spec, sizeof spec));
     }
     MST_FAIL(MST_INVALID, "%s", text);
     return mst_error_at(c->name, NULL);
@@ -86,13 +86,10 @@ mst_status mst_infer_same_dim(mst_infer *c, int64_t a, int64_t b, const char *wh
 mst_status mst_infer_same_shape(mst_infer *c, int i, int j, mst_shape *out) {
     if (MST_IS_NULL(c) || MST_IS_NULL(out)) return MST_INVALID;
     const mst_shape *a = &c->src[i].shape, *b = &c->src[j].shape;
-    if (a->ndim != b->ndim) return mst_infer_fail(c, "shapes of sources %d and %d differ", i, j);
+    if (a->ndim != b->ndim || !mst_dims_agree(a, b, a->ndim))
+        return mst_infer_fail(c, "shapes of sources %d and %d differ", i, j);
     out->ndim = a->ndim;
-    for (int k = 0; k < a->ndim; k++) {
-        if (a->dim[k] >= 0 && b->dim[k] >= 0 && a->dim[k] != b->dim[k])
-            return mst_infer_fail(c, "shapes of sources %d and %d differ", i, j);
-        out->dim[k] = a->dim[k] >= 0 ? a->dim[k] : b->dim[k];
-    }
+    for (int k = 0; k < a->ndim; k++) out->dim[k] = a->dim[k] >= 0 ? a->dim[k] : b->dim[k];
     return MST_OK;
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "graph/graph.h"
 
 static uint64_t hash(const char *name, size_t length) {
@@ -30,7 +31,7 @@ int64_t mst_names_get(const mst_names *names, const char *name) {
 static mst_status rehash(mst_names *names) {
     mst_names larger = {.capacity = names->capacity ? names->capacity * 2 : 64};
     larger.slot = calloc((size_t)larger.capacity, sizeof *larger.slot);
-    if (!larger.slot) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a table of names");
+    if (!larger.slot) return MST_NO_MEMORY("for a table of names");
     for (int64_t i = 0; i < names->capacity; i++)
         if (names->slot[i].name) *find(&larger, names->slot[i].name, strlen(names->slot[i].name)) = names->slot[i];
     larger.count = names->count;

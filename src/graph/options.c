@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "base/rng.h"
 #include "graph/field.h"
 #include "graph/graph.h"
@@ -39,8 +40,7 @@ mst_status mst_field_given(const mst_field *field, void *at) {
 static mst_status own(mst_graph *graph, const mst_field *field, void *at) {
     if (field->type == MST_FIELD_TYPE_STRING) {
         const char **text = at;
-        if (*text && !(*text = mst_arena_string(&graph->arena, *text)))
-            return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an option");
+        if (*text && !(*text = mst_arena_string(&graph->arena, *text))) return MST_NO_MEMORY("for an option");
     } else if (field->type == MST_FIELD_TYPE_TENSOR) {
         mst_tensor *tensor = *(mst_tensor **)at;
         if (!tensor) return MST_OK;

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/no_memory.h"
 #include "base/number.h"
 #include "graph/field.h"
 #include "graph/graph.h"
@@ -203,7 +204,7 @@ static bool take(reader *r, char c) {
 static mst_status take_word(reader *r, const char **out) {
     const size_t length = strcspn(next(r), " \t\n\r,=[](){}'\"");
     char *word = mst_arena_alloc(&r->memory->arena, length + 1);
-    if (!word) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (!word) return MST_NO_MEMORY("for options");
     memcpy(word, r->at, length);
     r->at += length;
     *out = word;
@@ -294,7 +295,7 @@ static mst_status take_string(reader *r, const char *name, const char **out) {
         return **out ? MST_OK : wrong(r, begin, "%s wants text, like 'a b'", name);
     }
     char *text = mst_arena_alloc(&r->memory->arena, strlen(begin) + 1), *to = text;
-    if (!text) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (!text) return MST_NO_MEMORY("for options");
     for (r->at++; *r->at != quote;) {
         if (!*r->at) return wrong(r, begin, "the text of %s has no end", name);
         int c = (unsigned char)*r->at++;
@@ -430,15 +431,16 @@ static mst_status unknown(const reader *r, const char *at, const char *name) {
     while (r->fields && r->fields[count].name) count++;
     if (!count) return wrong(r, at, "there is no option '%.60s', nor any other", name);
     const char **names = mst_arena_alloc(&r->memory->arena, ((size_t)count + 1) * sizeof *names);
-    if (!names) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (!names) return MST_NO_MEMORY("for options");
     char list[250] = "";
     for (int i = 0; i < count; i++) {
         const size_t used = strlen(list);
         names[i] = r->fields[i].name;
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     }
-    const char *nearest = mst_nearest(name, names);
-    if (nearest) return wrong(r, at, "there is no option '%.60s': is '%s' meant?", name, nearest);
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    if (*mst_did_you_mean(name, names, guess, sizeof guess))
+        return wrong(r, at, "there is no option '%.60s'%s", name, guess);
     return wrong(r, at, "there is no option '%.60s': there are %s", name, list);
 }
 
@@ -464,7 +466,7 @@ mst_status mst_options_parse(const mst_graph *graph, const char *owner, const ms
     size_t count = 0;
     while (fields && fields[count].name) count++;
     bool *given = mst_arena_alloc(&memory->arena, count + 1);
-    if (!given) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for options");
+    if (!given) return MST_NO_MEMORY("for options");
     while (*next(&r)) {
         MST_TRY(take_option(&r, options, given));
         if (take(&r, ',')) {

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/spec.h"
 
 static void print_options(FILE *file, const mst_node *node) {
     char few[256], *text = few;
@@ -20,7 +22,7 @@ static void print_options(FILE *file, const mst_node *node) {
 }
 
 static void print_node(FILE *file, const mst_node *node) {
-    char text[MST_SHAPE_TEXT];
+    char text[MST_SPEC_TEXT];
     fprintf(file, "%s = %s(", node->name, node->op->name);
     for (int i = 0; i < node->num_src; i++) {
         fprintf(file, "%s%s", i ? ", " : "", node->src[i].node->name);
@@ -31,8 +33,7 @@ static void print_node(FILE *file, const mst_node *node) {
     fprintf(file, ")");
     print_options(file, node);
     for (int i = 0; i < node->num_dst; i++)
-        fprintf(file, "%s%s%s", i ? ", " : " : ", mst_dtype_name(node->dst[i].dtype),
-                mst_shape_print(node->dst[i].shape, text, sizeof text));
+        fprintf(file, "%s%s", i ? ", " : " : ", mst_spec_print(&node->dst[i], text, sizeof text));
     fprintf(file, "%s%s\n", *node->device ? " @" : "", node->device);
 }
 
@@ -41,13 +42,13 @@ mst_status mst_graph_print(const mst_graph *graph, char **text) {
     size_t size;
     *text = NULL;
     FILE *file = open_memstream(text, &size);
-    if (!file) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to print a graph");
+    if (!file) return MST_NO_MEMORY("to print a graph");
     for (int64_t i = 0; i < graph->num_nodes; i++) print_node(file, graph->node[i]);
     bool failed = ferror(file);
     if (fclose(file) || failed) {
         free(*text);
         *text = NULL;
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to print a graph");
+        return MST_NO_MEMORY("to print a graph");
     }
     return MST_OK;
 }

@@ -47,16 +47,17 @@ const mst_op *mst_find_op(const char *name) {
     return op;
 }
 
-const char *mst_op_nearest(const char *name) {
+const char *mst_op_did_you_mean(const char *name, char *text, size_t size) {
     int count = 0;
+    *text = '\0';
     while (mst_op_at(count)) count++;
     const char **names = malloc(((size_t)count + 1) * sizeof *names);
-    if (!names) return NULL;
+    if (!names) return text;
     for (int i = 0; i < count; i++) names[i] = mst_op_at(i)->name;
     names[count] = NULL;
-    const char *nearest = mst_nearest(name, names);
+    mst_did_you_mean(name, names, text, size);
     free(names);
-    return nearest;
+    return text;
 }
 
 static mst_status incomplete(const mst_op *op, const char *what) {

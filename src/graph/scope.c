@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "graph/device_name.h"
 #include "graph/graph.h"
 
@@ -39,15 +40,15 @@ bool mst_name_is_valid(const char *name) {
            name[0] != '/' && name[strlen(name) - 1] != '/';
 }
 
-static const char *no_memory(void) {
-    MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+static const char *no_name(void) {
+    MST_NO_MEMORY("for a name");
     return NULL;
 }
 
 /* The name and '/', NULL and an error set where NAME is NULL or memory is out. */
 static const char *prefix_of(mst_graph *graph, const char *name) {
     const char *prefix = name ? mst_arena_print(&graph->arena, "%s/", name) : NULL;
-    return prefix || !name ? prefix : no_memory();
+    return prefix || !name ? prefix : no_name();
 }
 
 const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
@@ -56,7 +57,7 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
         return NULL;
     }
     const char *full = mst_arena_print(&graph->arena, "%s%s", graph->current.name_prefix, base);
-    if (!full) return no_memory();
+    if (!full) return no_name();
     if (mst_names_get(&graph->names, full) < 0 && mst_names_get(&graph->suffixes, full) < 0)
         return mst_names_set(&graph->suffixes, full, 0) ? NULL : full;
     int64_t suffix = mst_names_get(&graph->suffixes, full);
@@ -64,7 +65,7 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     const char *unique;
     do {
         unique = mst_arena_print(&graph->arena, "%s_%lld", full, (long long)++suffix);
-        if (!unique) return no_memory();
+        if (!unique) return no_name();
     } while (mst_names_get(&graph->names, unique) >= 0 || mst_names_get(&graph->suffixes, unique) >= 0);
     if (mst_names_set(&graph->suffixes, full, suffix) || mst_names_set(&graph->suffixes, unique, 0)) return NULL;
     return unique;
@@ -82,7 +83,7 @@ static mst_status use_name(mst_graph *graph, const char *name) {
     const int64_t last = mst_names_get_part(&graph->suffixes, name, (size_t)(underscore - name));
     if (last < 0 || last >= number) return MST_OK;
     const char *base = mst_arena_print(&graph->arena, "%.*s", (int)(underscore - name), name);
-    if (!base) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+    if (!base) return MST_NO_MEMORY("for a name");
     return mst_names_set(&graph->suffixes, base, number);
 }
 
@@ -90,7 +91,7 @@ mst_status mst_graph_adopt_name(mst_graph *graph, const char *name) {
     for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
         if (mst_names_get_part(&graph->suffixes, name, (size_t)(slash - name)) >= 0) continue;
         const char *scope = mst_arena_print(&graph->arena, "%.*s", (int)(slash - name), name);
-        if (!scope) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+        if (!scope) return MST_NO_MEMORY("for a name");
         MST_TRY(use_name(graph, scope));
     }
     return use_name(graph, name);
@@ -109,7 +110,7 @@ mst_status mst_graph_release_name(mst_graph *graph, const char *name) {
     snprintf(last, sizeof last, "%lld", (long long)suffix);
     if (suffix < 1 || strcmp(underscore + 1, last) != 0) return MST_OK;
     const char *key = mst_arena_string(&graph->arena, base);
-    if (!key) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a name");
+    if (!key) return MST_NO_MEMORY("for a name");
     return mst_names_set(&graph->suffixes, key, suffix - 1);
 }
 
@@ -167,7 +168,7 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
     if (mst_device_name_parse(outer, &a) || mst_device_name_parse(inner, &b)) return NULL;
     mst_device_name_merge(&a, &b);
     const char *merged = mst_arena_string(&graph->arena, mst_device_name_print(&a, text));
-    if (!merged) MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a device name");
+    if (!merged) MST_NO_MEMORY("for a device name");
     return merged;
 }
 
@@ -228,7 +229,7 @@ int mst_control_pop(mst_graph *graph) {
 static int open_variables(mst_graph *graph, const char *name, mst_reuse reuse) {
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name)), *variables = NULL;
     if (prefix && !(variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name)))
-        variables = no_memory();
+        variables = no_name();
     if (!prefix || !variables) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_VARIABLE)) return 0;
     if (prefix) graph->current.name_prefix = prefix;

@@ -2,20 +2,21 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "graph/spec.h"
 #include "muster/layer.h"
 #include "muster/ops.h"
 
 static mst_value found(mst_graph *graph, mst_node *node, const mst_get_variable_options *o) {
     mst_value variable = {.node = node};
     mst_spec spec = mst_value_spec(variable);
-    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+    const mst_spec wanted = {o->dtype, o->shape};
+    char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
     if (!mst_is_variable(variable))
         return mst_value_fail(graph, MST_EXISTS, "variable '%s': the name is taken by a node of op %s", node->name,
                               node->op->name);
-    if (spec.dtype != o->dtype || !mst_shape_equal(spec.shape, o->shape))
-        return mst_value_fail(graph, MST_INVALID, "variable '%s' is %s%s, and is asked for as %s%s", node->name,
-                              mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, have, sizeof have),
-                              mst_dtype_name(o->dtype), mst_shape_print(o->shape, want, sizeof want));
+    if (!mst_spec_equal(&spec, &wanted))
+        return mst_value_fail(graph, MST_INVALID, "variable '%s' is %s, and is asked for as %s", node->name,
+                              mst_spec_print(&spec, have, sizeof have), mst_spec_print(&wanted, want, sizeof want));
     return variable;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "graph/field.h"
+#include "graph/spec.h"
 #include "muster/ops.h"
 
 /* standard deviation of a normal distribution with deviation 1 that is cut off beyond 2 */
@@ -104,12 +105,11 @@ static mst_status check(const mst_initializer *r, mst_dtype dtype, mst_shape sha
         return MST_FAIL(MST_INVALID, "%s initializer: low is %g, must not be above high, %g", name, r->low, r->high);
     if (r->kind != MST_INITIALIZER_TENSOR) return MST_OK;
     if (!r->tensor) return MST_FAIL(MST_INVALID, "tensor initializer: no tensor given");
-    if (mst_tensor_dtype(r->tensor) == dtype && mst_shape_equal(mst_tensor_shape(r->tensor), shape)) return MST_OK;
-    char other[MST_SHAPE_TEXT];
-    return MST_FAIL(MST_INVALID, "tensor initializer: the tensor is %s%s, the variable %s%s",
-                    mst_dtype_name(mst_tensor_dtype(r->tensor)),
-                    mst_shape_print(mst_tensor_shape(r->tensor), other, sizeof other), mst_dtype_name(dtype),
-                    mst_shape_print(shape, text, sizeof text));
+    const mst_spec given = mst_spec_of(r->tensor), wanted = {dtype, shape};
+    if (mst_spec_equal(&given, &wanted)) return MST_OK;
+    char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
+    return MST_FAIL(MST_INVALID, "tensor initializer: the tensor is %s, the variable %s",
+                    mst_spec_print(&given, have, sizeof have), mst_spec_print(&wanted, want, sizeof want));
 }
 
 mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, mst_dtype dtype, mst_shape shape) {

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/nearest.h"
+#include "graph/spec.h"
 
 static const mst_loss_form *const forms[MST_NUM_LOSSES] = {
     [MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY] = &mst_loss_form_sparse_categorical_crossentropy,
@@ -30,9 +31,8 @@ mst_status mst_loss_from_name(const char *name, mst_loss *out) {
         *out = (mst_loss)i;
         return MST_OK;
     }
-    const char *nearest = mst_nearest(name, names);
-    return MST_FAIL(MST_INVALID, "there is no loss '%s'%s%s%s", name, nearest ? ": did you mean '" : "",
-                    nearest ? nearest : "", nearest ? "'?" : "");
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    return MST_FAIL(MST_INVALID, "there is no loss '%s'%s", name, mst_did_you_mean(name, names, guess, sizeof guess));
 }
 
 mst_value mst_loss_scalar(mst_value like, double value) {
@@ -48,19 +48,11 @@ mst_value mst_loss_sum_last(mst_value src) {
 }
 
 static mst_value fail(const mst_loss_form *form, mst_value labels, mst_value predictions, const char *what) {
-    char left[MST_SHAPE_TEXT], right[MST_SHAPE_TEXT];
+    char left[MST_SPEC_TEXT], right[MST_SPEC_TEXT];
     mst_spec a = mst_value_spec(labels), b = mst_value_spec(predictions);
-    return mst_value_fail(mst_value_graph(predictions), MST_INVALID, "%s: %s: labels '%s' %s%s, predictions '%s' %s%s",
-                          form->name, what, mst_value_name(labels), mst_dtype_name(a.dtype),
-                          mst_shape_print(a.shape, left, sizeof left), mst_value_name(predictions),
-                          mst_dtype_name(b.dtype), mst_shape_print(b.shape, right, sizeof right));
-}
-
-/* True where the first NDIM dimensions can be the same. */
-static bool agree(mst_shape a, mst_shape b, int ndim) {
-    for (int i = 0; i < ndim; i++)
-        if (a.dim[i] >= 0 && b.dim[i] >= 0 && a.dim[i] != b.dim[i]) return false;
-    return true;
+    return mst_value_fail(mst_value_graph(predictions), MST_INVALID, "%s: %s: labels '%s' %s, predictions '%s' %s",
+                          form->name, what, mst_value_name(labels), mst_spec_print(&a, left, sizeof left),
+                          mst_value_name(predictions), mst_spec_print(&b, right, sizeof right));
 }
 
 static mst_value mean_of_example(mst_value losses) {
@@ -77,7 +69,7 @@ static mst_value sparse(const mst_loss_form *form, mst_value labels, mst_value p
         classes = mst_squeeze(.src = labels, .axes = MST_AXES(-1));
         t.ndim--;
     }
-    if (t.ndim != p.ndim - 1 || !agree(t, p, t.ndim))
+    if (t.ndim != p.ndim - 1 || !mst_dims_agree(&t, &p, t.ndim))
         return fail(form, labels, predictions, "labels must be class numbers, one for each row of predictions");
     mst_dtype dtype = mst_value_spec(classes).dtype;
     if (mst_dtype_is_float(dtype) || dtype == MST_BOOL) classes = mst_cast(classes, MST_I64);
@@ -97,7 +89,7 @@ static mst_value dense(const mst_loss_form *form, mst_value labels, mst_value pr
     mst_shape t_shape = mst_value_spec(t).shape, p_shape = mst_value_spec(p).shape;
     if (mst_value_is_none(t) || mst_value_is_none(p)) return form->value(t, p, from_logits);
     /* NumPy broadcasting of [n] against [n, 1] to [n, n] is never what was meant */
-    if (t_shape.ndim < 2 || t_shape.ndim != p_shape.ndim || !agree(t_shape, p_shape, t_shape.ndim))
+    if (t_shape.ndim < 2 || t_shape.ndim != p_shape.ndim || !mst_dims_agree(&t_shape, &p_shape, t_shape.ndim))
         return fail(form, labels, predictions, "shapes differ");
     return form->value(t, p, from_logits);
 }

@@ -5,6 +5,7 @@
 #include "base/argument.h"
 #include "base/nearest.h"
 #include "graph/field.h"
+#include "graph/spec.h"
 
 static const mst_metric_form *const forms[MST_NUM_METRICS] = {
     [MST_METRIC_ACCURACY] = &mst_metric_form_accuracy,
@@ -30,31 +31,23 @@ mst_status mst_metric_from_name(const char *name, mst_metric *out) {
         *out = (mst_metric)i;
         return MST_OK;
     }
-    const char *nearest = mst_nearest(name, names);
-    return MST_FAIL(MST_INVALID, "there is no metric '%s'%s%s%s", name, nearest ? ": did you mean '" : "",
-                    nearest ? nearest : "", nearest ? "'?" : "");
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    return MST_FAIL(MST_INVALID, "there is no metric '%s'%s", name, mst_did_you_mean(name, names, guess, sizeof guess));
 }
 
 mst_value mst_metric_fail(const mst_metric_options *o, const char *what) {
-    char left[MST_SHAPE_TEXT], right[MST_SHAPE_TEXT];
+    char left[MST_SPEC_TEXT], right[MST_SPEC_TEXT];
     mst_spec a = mst_value_spec(o->labels), b = mst_value_spec(o->predictions);
-    return mst_value_fail(mst_value_graph(o->predictions), MST_INVALID,
-                          "%s: %s: labels '%s' %s%s, predictions '%s' %s%s", forms[o->metric]->name, what,
-                          mst_value_name(o->labels), mst_dtype_name(a.dtype),
-                          mst_shape_print(a.shape, left, sizeof left), mst_value_name(o->predictions),
-                          mst_dtype_name(b.dtype), mst_shape_print(b.shape, right, sizeof right));
-}
-
-static bool agree(mst_shape a, mst_shape b, int ndim) {
-    for (int i = 0; i < ndim; i++)
-        if (a.dim[i] >= 0 && b.dim[i] >= 0 && a.dim[i] != b.dim[i]) return false;
-    return true;
+    return mst_value_fail(mst_value_graph(o->predictions), MST_INVALID, "%s: %s: labels '%s' %s, predictions '%s' %s",
+                          forms[o->metric]->name, what, mst_value_name(o->labels),
+                          mst_spec_print(&a, left, sizeof left), mst_value_name(o->predictions),
+                          mst_spec_print(&b, right, sizeof right));
 }
 
 bool mst_metric_rows(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
     mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
     if (t.ndim == p.ndim && t.ndim > 0 && t.dim[t.ndim - 1] == 1) t.ndim--;
-    if (p.ndim < 2 || t.ndim != p.ndim - 1 || !agree(t, p, t.ndim)) {
+    if (p.ndim < 2 || t.ndim != p.ndim - 1 || !mst_dims_agree(&t, &p, t.ndim)) {
         *labels = mst_metric_fail(o, "labels must be class numbers, one for each row of predictions");
         return false;
     }
@@ -77,7 +70,7 @@ bool mst_metric_elements(const mst_metric_options *o, mst_value *labels) {
     bool row = t.shape.ndim == 2 && t.shape.dim[1] == 1 && p.shape.ndim == 1;
     if (row) *labels = mst_squeeze(.src = *labels, .axes = MST_AXES(-1));
     t = mst_value_spec(*labels);
-    if (t.shape.ndim == p.shape.ndim && agree(t.shape, p.shape, p.shape.ndim)) return true;
+    if (t.shape.ndim == p.shape.ndim && mst_dims_agree(&t.shape, &p.shape, p.shape.ndim)) return true;
     *labels = mst_metric_fail(o, "shapes differ");
     return false;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "layer/dense.h"
 #include "muster/ops.h"
 
@@ -11,7 +12,7 @@ mst_status mst_model_create(mst_model **out) {
     if (MST_IS_NULL(out)) return MST_INVALID;
     mst_model *model = calloc(1, sizeof *model);
     *out = NULL;
-    if (!model) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a model");
+    if (!model) return MST_NO_MEMORY("for a model");
     mst_status status = mst_store_create(&model->store);
     if (status)
         free(model);
@@ -30,9 +31,7 @@ void mst_model_destroy(mst_model *model) {
 }
 
 static void stick(mst_model *model) {
-    if (model->error) return;
-    model->error = mst_error()->code;
-    model->error_message = mst_arena_string(&model->arena, mst_error()->message);
+    if (!model->failure.code) mst_failure_keep(&model->failure, mst_error()->code);
 }
 
 static void add(mst_model *model, mst_model_layer layer) {
@@ -123,7 +122,8 @@ void mst_model_function(mst_model *model, mst_build_function build, void *contex
 
 mst_value mst_model_call(mst_model *model, mst_value inputs, bool training) {
     if (MST_IS_NULL(model)) return MST_NONE;
-    if (model->error) return mst_value_fail(mst_value_graph(inputs), model->error, "%s", model->error_message);
+    if (model->failure.code)
+        return mst_value_fail(mst_value_graph(inputs), model->failure.code, "%s", model->failure.message);
     if (!mst_value_graph(inputs)) return mst_value_fail(NULL, MST_INVALID, "model: the inputs are no value");
     mst_value x = inputs;
     for (int64_t i = 0; i < model->num_layers; i++) x = model->layer[i].build(&model->layer[i], x, training);

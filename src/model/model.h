@@ -3,6 +3,7 @@
 #define MUSTER_MODEL_MODEL_H
 
 #include "base/arena.h"
+#include "base/failure.h"
 #include "muster/model.h"
 #include "muster/store.h"
 
@@ -21,8 +22,7 @@ struct mst_model {
     mst_model_layer *layer;
     int64_t num_layers, layer_capacity;
     int num_dense;
-    mst_status error;
-    const char *error_message;
+    mst_failure failure;         /**< the first error; code MST_OK: there is none */
     mst_store *store;            /**< weights and all other state; stays when the model is compiled again */
     struct mst_trainer *trainer; /**< made by mst_compile */
     void (*destroy_trainer)(struct mst_trainer *trainer);

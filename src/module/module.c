@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/failure.h"
+#include "base/no_memory.h"
 
 extern const struct mst_backend mst_backend_cpu;
 
@@ -119,7 +120,7 @@ static mst_status need(const char *name) {
     mst_failure_keep(&failure, status);
     MST_TRY(mst_grow(&modules, sizeof *modules, num_modules + 1, &capacity));
     loaded *added = &modules[num_modules];
-    if (!(added->name = strdup(name))) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a module");
+    if (!(added->name = strdup(name))) return MST_NO_MEMORY("for a module");
     added->failure = failure;
     num_modules++;
     return mst_failure_restore(&failure);

@@ -72,9 +72,9 @@ static mst_status unknown_rule(const char *name) {
     const char *names[MOST_RULES + 1] = {NULL};
     for (int i = 0; i < MOST_RULES && mst_rule_table[i]; i++) names[i] = mst_rule_table[i]->name;
     if (!name || !*name) return MST_FAIL(MST_INVALID, "the optimizer has no name: make it with mst_sgd() or another");
-    const char *nearest = mst_nearest(name, names);
-    return MST_FAIL(MST_INVALID, "there is no optimizer '%s'%s%s%s", name, nearest ? ": did you mean '" : "",
-                    nearest ? nearest : "", nearest ? "'?" : "");
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    return MST_FAIL(MST_INVALID, "there is no optimizer '%s'%s", name,
+                    mst_did_you_mean(name, names, guess, sizeof guess));
 }
 
 static mst_status check_taken(const mst_optimizer *o) {

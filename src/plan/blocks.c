@@ -5,6 +5,7 @@
  *    by size    the largest block first, each at the lowest offset where no block is whose life meets its own; the
  * small ones in order, behind them. Large blocks do not lie between small ones then, where none fits any more. */
 #include "plan/blocks.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,6 @@
 
 /* Blocks that are placed by size. */
 enum { MOST_LARGE = 512 };
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 /* ---- in order ---- */
 
@@ -90,7 +87,7 @@ static int compare_events(const void *a, const void *b) {
 static mst_status place_in_order(mst_plan_block *blocks, int64_t count, int64_t from, int64_t *bytes) {
     walk w = {.end = from};
     event *begins = malloc(2 * ((size_t)count + 1) * sizeof *begins);
-    if (!begins) return no_memory();
+    if (!begins) return MST_NO_MEMORY("for a plan");
     event *ends = begins + count;
     int64_t num = 0, next = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -138,7 +135,7 @@ static int64_t lowest(const mst_plan_block *block, mst_plan_block *const *placed
 static mst_status place_by_size(mst_plan_block *blocks, int64_t count, int64_t *bytes) {
     const int64_t num_large = count < MOST_LARGE ? count : MOST_LARGE;
     mst_plan_block **sorted = malloc(((size_t)count + 1) * sizeof *sorted), *placed[MOST_LARGE];
-    if (!sorted) return no_memory();
+    if (!sorted) return MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < count; i++) {
         sorted[i] = &blocks[i];
         blocks[i].offset = -1;
@@ -160,7 +157,7 @@ static mst_status place_by_size(mst_plan_block *blocks, int64_t count, int64_t *
 mst_status mst_plan_place_blocks(mst_plan_block *blocks, int64_t count, int64_t *bytes) {
     int64_t in_order, by_size;
     int64_t *offset = malloc(((size_t)count + 1) * sizeof *offset);
-    if (!offset) return no_memory();
+    if (!offset) return MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < count; i++) blocks[i].offset = -1;
     mst_status status = place_in_order(blocks, count, 0, &in_order);
     for (int64_t i = 0; i < count; i++) offset[i] = blocks[i].offset;

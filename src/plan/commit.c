@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "muster/ops.h"
 #include "plan/plan.h"
 
@@ -42,10 +43,6 @@ typedef struct committer {
     int64_t num_links, link_capacity;
     int64_t num_values, num_nodes; /* when the pass began */
 } committer;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 /* ---- what can fail ---- */
 
@@ -87,7 +84,7 @@ static mst_status sort_by_phase(mst_plan *plan, int32_t *order) {
     for (int64_t k = 0; k < plan->num_order; k++)
         if (plan->node[plan->order[k]].phase >= phases) phases = plan->node[plan->order[k]].phase + 1;
     int64_t *start = calloc((size_t)phases * 2 + 1, sizeof *start);
-    if (!start) return no_memory();
+    if (!start) return MST_NO_MEMORY("for a plan");
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         start[node->phase * 2 + node->writer + 1]++;
@@ -137,7 +134,7 @@ static mst_status add_identity(committer *c, int32_t value, const char *suffix, 
                                     .phase = phase,
                                     .region = region,
                                     .materialize = after < 0};
-    if (!identity.name) return no_memory();
+    if (!identity.name) return MST_NO_MEMORY("for a plan");
     const mst_spec spec = plan->value[value].spec;
     int32_t added;
     MST_TRY(mst_plan_add(plan, &identity, &value, &spec, &added));
@@ -220,7 +217,7 @@ static mst_status commit_staged(committer *c, int32_t v) {
     const mst_spec spec = plan->value[v].spec;
     const int32_t src[2] = {v, a->staged};
     int32_t added;
-    if (!assign.name) return no_memory();
+    if (!assign.name) return MST_NO_MEMORY("for a plan");
     MST_TRY(mst_plan_add(plan, &assign, src, &spec, &added));
     MST_TRY(mst_plan_add_effect(plan, added));
     a->last_writer = added;
@@ -363,7 +360,7 @@ mst_status mst_plan_commit(mst_plan *plan) {
     c.accesses = malloc(values * sizeof *c.accesses);
     c.after_write = calloc((size_t)plan->num_nodes + 1, sizeof *c.after_write);
     int32_t *order = calloc((size_t)plan->num_order + 1, sizeof *order);
-    mst_status status = c.variable_of && c.accesses && c.after_write && order ? MST_OK : no_memory();
+    mst_status status = c.variable_of && c.accesses && c.after_write && order ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) {
         memset(c.variable_of, -1, values * sizeof *c.variable_of);
         memset(c.accesses, -1, values * sizeof *c.accesses);

@@ -3,6 +3,7 @@
  * it, right before its first use. Constants have a copy in each domain, made once. */
 #include <stdlib.h>
 
+#include "base/no_memory.h"
 #include "plan/map.h"
 #include "plan/plan.h"
 
@@ -12,10 +13,6 @@ typedef struct crossing {
     mst_map sent;    /* (value, 0) -> the value of its send */
     int32_t *domain; /* by device: the first device of its domain */
 } crossing;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
@@ -44,7 +41,7 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
                                 .device = device,
                                 .group = -1,
                                 .fallible = true};
-    if (!node.name) return no_memory();
+    if (!node.name) return MST_NO_MEMORY("for a plan");
     const mst_spec spec = plan->value[value].spec;
     int32_t added;
     MST_TRY(mst_plan_add(plan, &node, &value, &spec, &added));
@@ -56,7 +53,7 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
     int32_t *there = mst_map_at(&x->there, value, x->domain[device], -1);
-    if (!there) return no_memory();
+    if (!there) return MST_NO_MEMORY("for a plan");
     if ((*out = *there) >= 0) return MST_OK;
     if (plan->value[value].constant) {
         MST_TRY(copy_constant(x, value, device, out));
@@ -66,7 +63,7 @@ static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out
                                plan->value[plan->value[value].root].space == MST_IN_FEED;
         if (!from_host) {
             int32_t *sent = mst_map_at(&x->sent, value, 0, -1);
-            if (!sent) return no_memory();
+            if (!sent) return MST_NO_MEMORY("for a plan");
             if (*sent < 0)
                 MST_TRY(add_end(x, &mst_op_send, "send", value, plan->node[plan->value[value].node].device, &from));
             from = *(sent = mst_map_at(&x->sent, value, 0, -1)) < 0 ? (*sent = from) : *sent;
@@ -120,7 +117,7 @@ mst_status mst_plan_cross(mst_plan *plan) {
     if (one) return MST_OK;
     mst_status status = MST_OK;
     x.domain = malloc((size_t)devices->count * sizeof *x.domain);
-    if (!x.domain) status = no_memory();
+    if (!x.domain) status = MST_NO_MEMORY("for a plan");
     for (int i = 0; i < devices->count && !status; i++) {
         int k = i > 0 && devices->device[i - 1].domain == devices->device[i].domain ? i - 1 : 0;
         while (devices->device[k].domain != devices->device[i].domain) k++;

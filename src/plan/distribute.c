@@ -2,15 +2,12 @@
  * the copy of its own device; what writes it (an assignment) runs on each of its devices; apply_gradients is lowered in
  * update.c. After this pass every node is on one device, but for those that the devices of a domain run together. */
 #include "plan/distribute.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "muster/ops.h"
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 extern const mst_op mst_op_apply_gradients, mst_op_no_op;
 
@@ -25,7 +22,7 @@ static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, 
     *out = (mst_mirror_devices){.text = text};
     out->device = mst_arena_alloc(&d->plan->memory, (size_t)most * sizeof *out->device);
     out->place = mst_arena_alloc(&d->plan->memory, (size_t)devices->count * sizeof *out->place);
-    if (!copy || !out->device || !out->place) return no_memory();
+    if (!copy || !out->device || !out->place) return MST_NO_MEMORY("for a plan");
     memset(out->place, -1, (size_t)devices->count * sizeof *out->place);
     for (char *part = strtok_r(copy, ",", &rest); part; part = strtok_r(NULL, ",", &rest)) {
         mst_device_name name;
@@ -73,10 +70,10 @@ static mst_status find_mirrors(mst_distribution *d) {
         if (!mirrored_on(node)) continue;
         MST_TRY(find_devices(d, node, mirrored_on(node), &list));
         mst_mirror *mirror = mst_arena_alloc(&plan->memory, sizeof *mirror);
-        if (!mirror) return no_memory();
+        if (!mirror) return MST_NO_MEMORY("for a plan");
         *mirror = (mst_mirror){.devices = &d->lists[list], .variable = node->origin};
         mirror->value = mst_arena_alloc(&plan->memory, (size_t)mirror->devices->count * sizeof *mirror->value);
-        if (!mirror->value) return no_memory();
+        if (!mirror->value) return MST_NO_MEMORY("for a plan");
         memset(mirror->value, -1, (size_t)mirror->devices->count * sizeof *mirror->value);
         mirror->value[0] = node->dst;
         node->device = mirror->devices->device[0];
@@ -129,11 +126,11 @@ static mst_status move_to(mst_distribution *d, int32_t n, int32_t device) {
 static mst_status spread_writer(mst_distribution *d, int32_t n, const mst_mirror_devices *devices) {
     mst_plan *plan = d->plan;
     int32_t *twins = mst_arena_alloc(&plan->memory, (size_t)devices->count * sizeof *twins), added;
-    if (!twins) return no_memory();
+    if (!twins) return MST_NO_MEMORY("for a plan");
     for (int32_t i = 1; i < devices->count; i++) {
         const mst_plan_node twin = plan->node[n];
         mst_spec *dst = mst_arena_alloc(&plan->memory, (size_t)(twin.num_dst + 1) * sizeof *dst);
-        if (!dst) return no_memory();
+        if (!dst) return MST_NO_MEMORY("for a plan");
         for (int k = 0; k < twin.num_dst; k++) dst[k] = plan->value[twin.dst + k].spec;
         MST_TRY(mst_plan_add(plan, &twin, twin.src, dst, &added));
         MST_TRY(move_to(d, added, devices->device[i]));
@@ -186,7 +183,7 @@ mst_status mst_plan_distribute(mst_plan *plan) {
     d.mirror_of = calloc((size_t)plan->num_values + 1, sizeof *d.mirror_of);
     d.join_of = malloc(nodes * sizeof *d.join_of);
     if (d.join_of) memset(d.join_of, -1, nodes * sizeof *d.join_of);
-    mst_status status = d.mirror_of && d.join_of ? distribute(&d) : no_memory();
+    mst_status status = d.mirror_of && d.join_of ? distribute(&d) : MST_NO_MEMORY("for a plan");
     free(d.mirror_of);
     free(d.join_of);
     free(d.lists);

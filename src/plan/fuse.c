@@ -1,5 +1,6 @@
 /* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern; that node becomes the fused
  * one, so that it stays behind all of its sources. */
+#include "base/no_memory.h"
 #include "op/matrix/fused_matmul.h"
 #include "op/op.h"
 #include "plan/plan.h"
@@ -17,7 +18,7 @@ static mst_status become(mst_plan *plan, mst_plan_node *node, const mst_fused_ma
                          const int32_t *src, mst_plan_node *absorbed) {
     node->options = mst_arena_copy(&plan->memory, options, sizeof *options);
     node->src = mst_arena_copy(&plan->memory, src, (size_t)num_src * sizeof *src);
-    if (!node->options || !node->src) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!node->options || !node->src) return MST_NO_MEMORY("for a plan");
     node->op = &mst_op_fused_matmul;
     node->num_src = num_src;
     absorbed->dead = true;

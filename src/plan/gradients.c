@@ -5,15 +5,12 @@
  * one device, and between domains those of one domain, are added up where they are made. */
 #include <stdlib.h>
 
+#include "base/no_memory.h"
 #include "muster/ops.h"
 #include "op/index/gather.h"
 #include "plan/update.h"
 
 extern const mst_op mst_op_add, mst_op_add_n, mst_op_gather_grad, mst_op_matmul;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an update");
-}
 
 /* ---- products ---- */
 
@@ -176,7 +173,7 @@ static mst_status collect_parts(mst_lowering *l, mst_updated *v, int32_t first, 
 mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
     const int32_t shards = l->options->num_shards;
     v->parts = mst_lowering_alloc(l, (size_t)shards, sizeof *v->parts);
-    if (!v->parts) return no_memory();
+    if (!v->parts) return MST_NO_MEMORY("for an update");
     v->kind = are_products(l, v) ? MST_GRADIENT_PRODUCT : are_sparse(l, v) ? MST_GRADIENT_SPARSE : MST_GRADIENT_DENSE;
     if (v->kind == MST_GRADIENT_DENSE) return collect_parts(l, v, 0, shards);
     if (v->kind == MST_GRADIENT_SPARSE) return sum_rows(l, v);
@@ -197,7 +194,7 @@ static mst_status sum_piece(mst_lowering *l, const mst_updated *v, int64_t first
     const mst_spec spec = {.dtype = l->plan->value[v->parts[0].value].spec.dtype, .shape = mst_shape_make(1, &count)};
     int32_t *src = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *src), added;
     mst_leaf *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
-    if (!src || !leaf) return no_memory();
+    if (!src || !leaf) return MST_NO_MEMORY("for an update");
     for (int32_t i = 0; i < v->num_parts; i++) {
         const mst_piece_options piece = {.offset = first};
         MST_TRY(mst_lowering_node(l, &mst_op_piece, "piece", &piece, sizeof piece, 1, &v->parts[i].value, 1, &spec,
@@ -226,7 +223,7 @@ static mst_status scatter_variable(mst_lowering *l, mst_updated *v, bucket *b) {
     const int64_t size = (int64_t)mst_dtype_size(l->plan->value[v->parts[0].value].spec.dtype);
     v->piece = mst_lowering_alloc(l, (size_t)units + 1, sizeof *v->piece);
     v->first = mst_lowering_alloc(l, (size_t)units + 1, sizeof *v->first);
-    if (!v->piece || !v->first) return no_memory();
+    if (!v->piece || !v->first) return MST_NO_MEMORY("for an update");
     int64_t first = 0;
     int32_t owner = -1;
     for (int64_t u = 0; u <= units; u++) {

@@ -2,20 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/spec.h"
 #include "plan/plan.h"
 
 static mst_status check_feed(const mst_plan *plan, const mst_plan_node *node) {
     const mst_plan_value *value = &plan->value[node->dst];
     const mst_spec *fed = &value->spec, *wanted = &node->origin->dst[plan->feed[node->port].value.index];
-    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
-    bool same = fed->dtype == wanted->dtype && fed->shape.ndim == wanted->shape.ndim;
-    for (int i = 0; same && i < fed->shape.ndim; i++)
-        same = wanted->shape.dim[i] < 0 || wanted->shape.dim[i] == fed->shape.dim[i];
-    if (same) return MST_OK;
-    MST_FAIL(MST_INVALID, "feed of '%s' is %s%s, must be %s%s", node->name, mst_dtype_name(fed->dtype),
-             mst_shape_print(fed->shape, have, sizeof have), mst_dtype_name(wanted->dtype),
-             mst_shape_print(wanted->shape, want, sizeof want));
+    char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
+    if (mst_spec_agrees(fed, wanted)) return MST_OK;
+    MST_FAIL(MST_INVALID, "feed of '%s' is %s, must be %s", node->name, mst_spec_print(fed, have, sizeof have),
+             mst_spec_print(wanted, want, sizeof want));
     return mst_error_at(node->name, NULL);
 }
 
@@ -46,7 +44,7 @@ static mst_status infer_node(mst_plan *plan, mst_plan_node *node, mst_spec *src,
     }
     enum { FEW = 8 };
     mst_spec few[FEW], *dst = node->num_dst > FEW ? calloc((size_t)node->num_dst, sizeof *dst) : few;
-    if (!dst) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!dst) return MST_NO_MEMORY("for a plan");
     memset(dst, 0, (size_t)node->num_dst * sizeof *dst);
     mst_status status =
         mst_node_infer(node->op, node->options, node->name, node->num_src, src, src_name, node->num_dst, dst);
@@ -68,7 +66,7 @@ mst_status mst_plan_infer(mst_plan *plan) {
         if (plan->node[i].num_src > most) most = plan->node[i].num_src;
     mst_spec *src = calloc((size_t)most, sizeof *src);
     const char **name = calloc((size_t)most, sizeof *name);
-    mst_status status = src && name ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    mst_status status = src && name ? MST_OK : MST_NO_MEMORY("for a plan");
     /* nodes whose shapes alone are used are dead already, but their shapes must be known all the same */
     for (int64_t i = 0; i < plan->num_nodes && !status; i++) status = infer_node(plan, &plan->node[i], src, name);
     free(src);

@@ -3,13 +3,10 @@
  * that want the same constant in the same layout share it. */
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "op/op.h"
 #include "op/state/constant.h"
 #include "plan/plan.h"
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 /* A constant that was packed: VALUE as PACKED. */
 typedef struct packing {
@@ -45,7 +42,8 @@ static mst_status add(layout *l, int32_t value, int32_t device, mst_tensor *pack
         .op = &mst_op_constant, .options = options, .name = name, .num_dst = 1, .device = device, .group = -1};
     const mst_spec spec = {.dtype = mst_tensor_dtype(packed), .shape = mst_tensor_shape(packed)};
     int32_t added;
-    mst_status status = p && options && name ? mst_plan_add(plan, &node, NULL, &spec, &added) : no_memory();
+    mst_status status =
+        p && options && name ? mst_plan_add(plan, &node, NULL, &spec, &added) : MST_NO_MEMORY("for a plan");
     if (status) {
         mst_tensor_release(packed);
         return status;

@@ -1,4 +1,5 @@
 #include "plan/map.h"
+#include "base/no_memory.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ static struct mst_map_slot *find(const mst_map *map, uint64_t key) {
 static mst_status grow(mst_map *map) {
     mst_map larger = {.count = map->count, .capacity = map->capacity ? 2 * map->capacity : 64};
     larger.slot = calloc((size_t)larger.capacity, sizeof *larger.slot);
-    if (!larger.slot) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!larger.slot) return MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < map->capacity; i++)
         if (map->slot[i].key) *find(&larger, map->slot[i].key) = map->slot[i];
     free(map->slot);

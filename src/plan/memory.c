@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/no_memory.h"
 #include "plan/blocks.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
@@ -176,7 +177,7 @@ mst_status mst_plan_memory(mst_plan *plan) {
     layout l = {.plan = plan};
     l.last = malloc(((size_t)plan->num_values + 1) * sizeof *l.last);
     l.block = malloc(((size_t)plan->num_values + 1) * sizeof *l.block);
-    mst_status status = l.last && l.block ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    mst_status status = l.last && l.block ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) {
         find_roots(plan);
         find_lives(&l);

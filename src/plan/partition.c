@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "plan/map.h"
 #include "plan/plan.h"
 
@@ -19,10 +20,6 @@ typedef struct cut {
     int64_t num_needed, capacity;
 } cut;
 
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
-
 /* ---- instances ---- */
 
 static int32_t parts_of(const mst_plan *plan, const mst_plan_node *node) {
@@ -32,14 +29,14 @@ static int32_t parts_of(const mst_plan *plan, const mst_plan_node *node) {
 static mst_status make_instances(mst_plan *plan) {
     int64_t count = 0;
     plan->instance_of = malloc(((size_t)plan->num_nodes + 1) * sizeof *plan->instance_of);
-    if (!plan->instance_of) return no_memory();
+    if (!plan->instance_of) return MST_NO_MEMORY("for a plan");
     memset(plan->instance_of, -1, ((size_t)plan->num_nodes + 1) * sizeof *plan->instance_of);
     for (int64_t k = 0; k < plan->num_order; k++) {
         plan->instance_of[plan->order[k]] = (int32_t)count;
         count += parts_of(plan, &plan->node[plan->order[k]]);
     }
     plan->instance = calloc((size_t)count + 1, sizeof *plan->instance);
-    if (!plan->instance) return no_memory();
+    if (!plan->instance) return MST_NO_MEMORY("for a plan");
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int32_t i = 0; i < parts_of(plan, node); i++)
@@ -69,7 +66,7 @@ static mst_status come_after_instance(cut *c, int32_t instance, int32_t from) {
     const int32_t place = plan->node[plan->instance[from].node].position + 1;
     if (device == other) return MST_OK;
     int32_t *known = mst_map_at(&c->waited, device, other, 0);
-    if (!known) return no_memory();
+    if (!known) return MST_NO_MEMORY("for a plan");
     if (*known >= place) return MST_OK;
     *known = place;
     return add_wait(c, instance, from);
@@ -88,7 +85,7 @@ static mst_status collect(cut *c, int32_t user, int32_t from) {
     }
     if (plan->node[user].group < 0) {
         int32_t *settled = mst_map_at(&c->settled, from, plan->node[user].device, 0);
-        if (!settled) return no_memory();
+        if (!settled) return MST_NO_MEMORY("for a plan");
         if (*settled) return MST_OK;
         *settled = 1;
     }
@@ -116,7 +113,7 @@ static mst_status visit(cut *c, int32_t n) {
 static mst_status add_waits(cut *c) {
     const mst_plan *plan = c->plan;
     c->met = malloc(((size_t)plan->num_nodes + 1) * sizeof *c->met);
-    if (!c->met) return no_memory();
+    if (!c->met) return MST_NO_MEMORY("for a plan");
     memset(c->met, -1, ((size_t)plan->num_nodes + 1) * sizeof *c->met);
     for (int64_t k = 0; k < plan->num_order; k++) MST_TRY(visit(c, plan->order[k]));
     return MST_OK;
@@ -126,7 +123,7 @@ static mst_status add_waits(cut *c) {
 
 static mst_status emit(mst_plan *plan) {
     plan->program = calloc((size_t)plan->host->devices->count, sizeof *plan->program);
-    if (!plan->program) return no_memory();
+    if (!plan->program) return MST_NO_MEMORY("for a plan");
     for (int64_t k = 0; k < plan->num_instances; k++) {
         mst_plan_instance *instance = &plan->instance[k];
         mst_program *program = &plan->program[instance->device];

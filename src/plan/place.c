@@ -3,6 +3,7 @@
  * distribute gives each device its copy. */
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "graph/graph.h"
 #include "graph/type_name.h"
 #include "muster/ops.h"
@@ -88,7 +89,7 @@ static mst_status place_asked(const mst_plan *plan, mst_plan_node *node, const c
 /* "/device:CPU:0,/device:CPU:1": the first of them. */
 static mst_status place_mirrored(mst_plan *plan, mst_plan_node *node, const char *mirrored, last_device *last) {
     char *first = mst_arena_string(&plan->memory, mirrored);
-    if (!first) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!first) return MST_NO_MEMORY("for a plan");
     first[strcspn(first, ",")] = '\0';
     return place_asked(plan, node, first, last);
 }

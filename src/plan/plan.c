@@ -5,12 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "muster/ops.h"
 #include "tensor/buffer.h"
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 /* ---- building ---- */
 
@@ -22,7 +19,7 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
     mst_plan_node added = *node;
     added.src = mst_arena_copy(&plan->memory, src, (size_t)node->num_src * sizeof *src);
     added.control = mst_arena_copy(&plan->memory, node->control, (size_t)node->num_control * sizeof *src);
-    if (!added.src || !added.control) return no_memory();
+    if (!added.src || !added.control) return MST_NO_MEMORY("for a plan");
     MST_TRY(mst_grow(&plan->node, sizeof *plan->node, plan->num_nodes + 1, &plan->node_capacity));
     MST_TRY(mst_grow(&plan->value, sizeof *plan->value, plan->num_values + added.num_dst, &plan->value_capacity));
     added.dst = (int32_t)plan->num_values;
@@ -70,7 +67,7 @@ mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices, int32_t co
     mst_plan_group *group = &plan->group[plan->num_groups];
     group->device = mst_arena_copy(&plan->memory, devices, (size_t)count * sizeof *devices);
     group->count = count;
-    if (!group->device) return no_memory();
+    if (!group->device) return MST_NO_MEMORY("for a plan");
     *out = (int32_t)plan->num_groups++;
     return MST_OK;
 }
@@ -80,7 +77,7 @@ mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after) {
     for (int i = 0; i < n->num_control; i++)
         if (n->control[i] == after) return MST_OK;
     int32_t *control = mst_arena_alloc(&plan->memory, ((size_t)n->num_control + 1) * sizeof *control);
-    if (!control) return no_memory();
+    if (!control) return MST_NO_MEMORY("for a plan");
     memcpy(control, n->control, (size_t)n->num_control * sizeof *control);
     control[n->num_control++] = after;
     n->control = control;
@@ -157,7 +154,7 @@ mst_status mst_plan_sweep(mst_plan *plan) {
     if (!live || !stack) {
         free(live);
         free(stack);
-        return no_memory();
+        return MST_NO_MEMORY("for a plan");
     }
     for (int64_t i = 0; i < plan->num_values; i++) plan->value[i].num_uses = 0;
     for (int64_t i = 0; i < plan->num_fetches + plan->num_effects; i++) {
@@ -198,7 +195,7 @@ mst_status mst_plan_sort(mst_plan *plan) {
     plan->order = malloc(((size_t)plan->num_nodes + 1) * sizeof *plan->order);
     visit *stack = malloc(((size_t)plan->num_nodes + 1) * sizeof *stack);
     bool *seen = calloc((size_t)plan->num_nodes + 1, sizeof *seen);
-    mst_status status = plan->order && stack && seen ? MST_OK : no_memory();
+    mst_status status = plan->order && stack && seen ? MST_OK : MST_NO_MEMORY("for a plan");
     plan->num_order = 0;
     for (int64_t i = 0; i < plan->num_fetches + plan->num_effects && !status; i++) {
         const int32_t root = i < plan->num_fetches ? plan->fetch_node[i] : plan->effect[i - plan->num_fetches];
@@ -268,7 +265,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
                          const mst_value *fetches, int num_fetches, mst_plan **out) {
     *out = NULL;
     mst_plan *plan = calloc(1, sizeof *plan);
-    if (!plan) return no_memory();
+    if (!plan) return MST_NO_MEMORY("for a plan");
     plan->graph = graph;
     plan->host = host;
     plan->feed = feeds;

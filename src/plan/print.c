@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "graph/graph.h"
+#include "graph/spec.h"
 #include "plan/plan.h"
 
 /* Whether the pass memory has run. */
@@ -30,8 +31,7 @@ static void print_node(const mst_plan *plan, FILE *file, const mst_plan_node *no
     fprintf(file, ")%s%s%s", *text ? " {" : "", text, *text ? "}" : "");
     for (int i = 0; i < node->num_dst; i++) {
         const mst_plan_value *value = &plan->value[node->dst + i];
-        fprintf(file, "%s%s%s", i ? ", " : " : ", mst_dtype_name(value->spec.dtype),
-                mst_shape_print(value->spec.shape, text, sizeof text));
+        fprintf(file, "%s%s", i ? ", " : " : ", mst_spec_print(&value->spec, text, sizeof text));
         if (value->root != node->dst + i) {
             fprintf(file, " in ");
             print_value(plan, file, value->root);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
 
@@ -17,10 +18,6 @@ typedef struct importer {
     const mst_node **stack;
     int64_t top;
 } importer;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 static int find_feed(const importer *m, mst_value value) {
     for (int32_t i = m->feed_of[value.node->id]; i >= 0; i = m->next_feed[i])
@@ -119,7 +116,7 @@ static mst_status import_node(importer *m, const mst_node *from) {
     mst_plan *plan = m->plan;
     if (from->op->flags & MST_OP_VARIABLE) return import_variable(m, from);
     int32_t *src = mst_arena_alloc(&plan->memory, (size_t)(2 * from->num_src + from->num_control) * sizeof *src);
-    if (!src) return no_memory();
+    if (!src) return MST_NO_MEMORY("for a plan");
     for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);
     int32_t *control = src + from->num_src;
     const int32_t num_control = list_controls(m, from, control);
@@ -174,7 +171,7 @@ static mst_status import_all(importer *m) {
     plan->fetch_node = mst_arena_alloc(&plan->memory, (size_t)(plan->num_fetches + 1) * sizeof *plan->fetch_node);
     if (!m->feed_of || !m->next_feed || !m->needed || !m->ordered || !m->node_of || !m->value_of || !m->stack ||
         !plan->feed_value || !plan->fetch_node)
-        return no_memory();
+        return MST_NO_MEMORY("for a plan");
     memset(m->feed_of, -1, count * sizeof *m->feed_of);
     MST_TRY(list_feeds(m));
     MST_TRY(import_feeds(plan));

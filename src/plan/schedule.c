@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "plan/plan.h"
 
 /* A node that is ready. An entry is stale where the node has gone, or has got a better entry since. */
@@ -36,10 +37,6 @@ typedef struct scheduler {
     int32_t *order;
     int64_t num_order, clock;
 } scheduler;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 /* ---- the heap ---- */
 
@@ -88,7 +85,7 @@ static mst_status find_users(scheduler *s) {
     }
     s->user_start = calloc((size_t)plan->num_nodes + 2, sizeof *s->user_start);
     s->user = malloc(((size_t)total + 1) * sizeof *s->user);
-    if (!s->user_start || !s->user) return no_memory();
+    if (!s->user_start || !s->user) return MST_NO_MEMORY("for a plan");
     /* counts lie two places further on: filling advances the entry of the next node, and leaves the node's own */
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
@@ -246,7 +243,8 @@ static mst_status schedule(scheduler *s) {
     s->gone = calloc(nodes, sizeof *s->gone);
     s->ready = malloc(nodes * sizeof *s->ready);
     s->order = malloc(nodes * sizeof *s->order);
-    if (!s->place || !s->missing || !s->uses_left || !s->root || !s->gone || !s->ready || !s->order) return no_memory();
+    if (!s->place || !s->missing || !s->uses_left || !s->root || !s->gone || !s->ready || !s->order)
+        return MST_NO_MEMORY("for a plan");
     memset(s->ready, -1, nodes * sizeof *s->ready);
     MST_TRY(find_places(s));
     MST_TRY(find_users(s));

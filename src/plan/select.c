@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "plan/plan.h"
 
 static bool has_engine(const mst_device_type *type, const char *engine) {
@@ -30,7 +31,7 @@ static mst_status prepare(mst_plan *plan, mst_plan_node *node, const mst_infer *
     }
     const mst_plan_group *group = &plan->group[node->group];
     void **states = mst_arena_alloc(&plan->memory, (size_t)group->count * sizeof *states);
-    if (!states) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!states) return MST_NO_MEMORY("for a plan");
     node->state = states;
     for (int32_t i = 0; i < group->count; i++) {
         size_t workspace = 0;
@@ -69,7 +70,7 @@ mst_status mst_plan_select(mst_plan *plan) {
         if (plan->node[i].num_dst > most) most = plan->node[i].num_dst;
     }
     mst_spec *src = calloc((size_t)most, sizeof *src), *dst = calloc((size_t)most, sizeof *dst);
-    mst_status status = src && dst ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    mst_status status = src && dst ? MST_OK : MST_NO_MEMORY("for a plan");
     for (int64_t i = 0; i < plan->num_nodes && !status; i++)
         if (!plan->node[i].dead) {
             status = select_node(plan, &plan->node[i], src, dst);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/denormal.h"
+#include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/spec.h"
 #include "op/state/constant.h"
 #include "plan/plan.h"
 #include "tensor/buffer.h"
@@ -39,7 +41,7 @@ static mst_status run_reference(mst_plan *plan, const mst_plan_node *node) {
     mst_array src[MAX_SRC], *dst = calloc((size_t)node->num_dst, sizeof *dst);
     mst_spec src_spec[MAX_SRC], *dst_spec = calloc((size_t)node->num_dst, sizeof *dst_spec);
     void *workspace = NULL;
-    mst_status status = dst && dst_spec ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    mst_status status = dst && dst_spec ? MST_OK : MST_NO_MEMORY("for a plan");
     for (int i = 0; i < node->num_src && !status; i++)
         src[i] = array_of(plan->value[node->src[i]].spec, plan->value[node->src[i]].constant);
     for (int i = 0; i < node->num_dst && !status; i++)
@@ -99,8 +101,7 @@ static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
 static bool same(const mst_plan *plan, const mst_plan_node *a, const mst_plan_node *b) {
     const mst_plan_value *x = &plan->value[a->dst], *y = &plan->value[b->dst];
     if (x->constant || y->constant)
-        return x->constant && y->constant && x->spec.dtype == y->spec.dtype &&
-               mst_shape_equal(x->spec.shape, y->spec.shape) &&
+        return x->constant && y->constant && mst_spec_equal(&x->spec, &y->spec) &&
                memcmp(mst_tensor_data(x->constant), mst_tensor_data(y->constant), mst_tensor_bytes(x->constant)) == 0;
     return a->op == b->op && a->device == b->device && a->phase == b->phase && a->num_src == b->num_src &&
            memcmp(a->src, b->src, (size_t)a->num_src * sizeof *a->src) == 0 &&
@@ -159,7 +160,7 @@ static mst_status merge_all(mst_plan *plan) {
         for (int64_t i = 0; i < plan->num_nodes; i++) node_map[i] = (int32_t)i;
         for (int64_t i = 0; i < plan->num_nodes; i++) merge(plan, table, capacity - 1, value_map, node_map, (int32_t)i);
     } else {
-        status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+        status = MST_NO_MEMORY("for a plan");
     }
     free(table);
     free(value_map);

@@ -17,14 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "muster/ops.h"
 #include "optimizer/rule.h"
 
 extern const mst_op mst_op_assign, mst_op_add, mst_op_cast, mst_op_identity, mst_op_reduce_sum;
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an update");
-}
 
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size) {
     return mst_arena_alloc(&l->plan->memory, (count ? count : 1) * size);
@@ -70,7 +67,7 @@ mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name
                                 .num_dst = num_dst,
                                 .device = device,
                                 .group = -1};
-    if (!node.name || (options && !node.options)) return no_memory();
+    if (!node.name || (options && !node.options)) return MST_NO_MEMORY("for an update");
     return mst_plan_add(l->plan, &node, src, dst, out);
 }
 
@@ -80,7 +77,7 @@ static mst_status split_domains(mst_lowering *l, mst_update_set *s) {
     s->ordered = mst_lowering_alloc(l, (size_t)s->num_devices, sizeof *s->ordered);
     s->domain_start = mst_lowering_alloc(l, (size_t)s->num_devices + 1, sizeof *s->domain_start);
     bool *taken = mst_lowering_alloc(l, (size_t)s->num_devices, sizeof *taken);
-    if (!s->ordered || !s->domain_start || !taken) return no_memory();
+    if (!s->ordered || !s->domain_start || !taken) return MST_NO_MEMORY("for an update");
     int32_t count = 0;
     for (int32_t i = 0; i < s->num_devices; i++) {
         if (taken[i]) continue;
@@ -111,7 +108,7 @@ static mst_status find_set(mst_lowering *l, int32_t value, int32_t *out) {
         .mirrored = mirror ? mirror->devices : NULL,
         .num_devices = mirror ? mirror->devices->count : 1,
         .device = mirror ? mirror->devices->device : mst_arena_copy(&l->plan->memory, &device, sizeof device)};
-    if (!s->device) return no_memory();
+    if (!s->device) return MST_NO_MEMORY("for an update");
     MST_TRY(split_domains(l, s));
     *out = l->num_sets++;
     return MST_OK;
@@ -171,7 +168,7 @@ static mst_status push_gradient(mst_lowering *l, local *x, const mst_updated *v,
     mst_leaf *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
     const int32_t pieces = v->num_pieces ? v->num_pieces : 1;
     mst_gradient_piece *piece = mst_lowering_alloc(l, (size_t)pieces, sizeof *piece);
-    if (!leaf || !piece) return no_memory();
+    if (!leaf || !piece) return MST_NO_MEMORY("for an update");
     out->kind = v->kind;
     out->leaf = leaf;
     out->piece = piece;
@@ -217,7 +214,7 @@ static mst_status push_variable(mst_lowering *l, local *x, const mst_updated *v)
 
 static mst_status collect_local(mst_lowering *l, local *x) {
     x->variable = mst_lowering_alloc(l, (size_t)l->options->num_variables, sizeof *x->variable);
-    if (!x->variable) return no_memory();
+    if (!x->variable) return MST_NO_MEMORY("for an update");
     x->options = (mst_update_options){.optimizer = &l->options->optimizer,
                                       .factors = -1,
                                       .num_copies = x->set->mirrored ? x->num_devices : 1,
@@ -250,7 +247,7 @@ static mst_status add_clipping(mst_lowering *l, local *locals, int32_t num_local
     const int32_t num = l->options->num_variables;
     mst_clip_norms *norms = mst_lowering_alloc(l, (size_t)num, sizeof *norms);
     int32_t *src = mst_lowering_alloc(l, (size_t)l->num_sets, sizeof *src), count = 0, added;
-    if (!norms || !src) return no_memory();
+    if (!norms || !src) return MST_NO_MEMORY("for an update");
     for (int32_t i = 0; i < num_locals; i++) {
         if (!locals[i].first_of_set) continue;
         int64_t units = 0;
@@ -323,7 +320,7 @@ static mst_status lower_sets(mst_lowering *l) {
     int32_t num_locals = 0, count = 0;
     for (int32_t i = 0; i < l->num_sets; i++) num_locals += l->sets[i].num_domains;
     local *locals = calloc((size_t)num_locals + 1, sizeof *locals);
-    if (!locals) return no_memory();
+    if (!locals) return MST_NO_MEMORY("for an update");
     mst_status status = MST_OK;
     for (int32_t i = 0; i < l->num_sets && !status; i++) {
         if (l->sets[i].num_domains > 1) status = mst_lowering_scatter(l, i);
@@ -361,7 +358,7 @@ static mst_status add_scalars(mst_lowering *l) {
 static mst_status replace(mst_lowering *l) {
     mst_plan_node *node = &l->plan->node[l->node];
     node->control = mst_arena_copy(&l->plan->memory, l->control, (size_t)l->num_control * sizeof *l->control);
-    if (!node->control) return no_memory();
+    if (!node->control) return MST_NO_MEMORY("for an update");
     node->num_control = (int32_t)l->num_control;
     node->op = &mst_op_identity;
     node->options = NULL;
@@ -381,7 +378,7 @@ static mst_status replace(mst_lowering *l) {
 static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
     const mst_cast_options to = {.dtype = MST_F32};
     v->gradient = mst_lowering_alloc(l, (size_t)l->options->num_shards, sizeof *v->gradient);
-    if (!v->gradient) return no_memory();
+    if (!v->gradient) return MST_NO_MEMORY("for an update");
     for (int32_t s = 0; s < l->options->num_shards; s++) {
         const int32_t value = l->src[v->source + num_written(l->options) + s];
         mst_spec spec = l->plan->value[value].spec;
@@ -399,7 +396,7 @@ static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
 static mst_status lower(mst_lowering *l) {
     const int32_t num = l->options->num_variables;
     l->variables = calloc((size_t)num, sizeof *l->variables);
-    if (!l->variables) return no_memory();
+    if (!l->variables) return MST_NO_MEMORY("for an update");
     MST_TRY(add_scalars(l));
     for (int32_t v = 0; v < num; v++) {
         mst_updated *variable = &l->variables[v];

@@ -2,12 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "run/session.h"
 #include "tensor/buffer.h"
-
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
 
 /* ---- addresses ---- */
 
@@ -93,7 +90,7 @@ static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
         if (node->group >= 0) count += node->num_src + node->num_dst;
     }
     bound->arrays = calloc((size_t)count + 1, sizeof *bound->arrays);
-    if (!bound->group_arrays || !bound->arrays) return no_memory();
+    if (!bound->group_arrays || !bound->arrays) return MST_NO_MEMORY("for a plan");
     mst_array *next = bound->arrays;
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
@@ -112,7 +109,7 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
     bound->arena = calloc(count, sizeof *bound->arena);
     bound->staging = calloc(count, sizeof *bound->staging);
     bound->team = calloc(count, sizeof *bound->team);
-    if (!bound->instance || !bound->arena || !bound->staging || !bound->team) return no_memory();
+    if (!bound->instance || !bound->arena || !bound->staging || !bound->team) return MST_NO_MEMORY("for a plan");
     for (int d = 0; d < session->devices.count; d++) {
         bound->arena[d] = slot->arena[d].data;
         bound->staging[d] = slot->arena[d].staging;

@@ -2,16 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
+#include "graph/spec.h"
 #include "run/session.h"
 
 enum { MAX_PLANS = 64 };
 
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
-}
-
 static mst_spec feed_spec(const mst_feed *feed) {
-    return feed->tensor ? (mst_spec){mst_tensor_dtype(feed->tensor), mst_tensor_shape(feed->tensor)} : feed->spec;
+    return feed->tensor ? mst_spec_of(feed->tensor) : feed->spec;
 }
 
 static uint64_t mix(uint64_t h, uint64_t x) {
@@ -39,8 +37,8 @@ static bool is_for(const mst_cached_plan *cached, const mst_session *session, ui
         return false;
     for (int i = 0; i < num_feeds; i++) {
         mst_spec spec = feed_spec(&feeds[i]);
-        if (!mst_value_equal(cached->feeds[i].value, feeds[i].value) || cached->feeds[i].spec.dtype != spec.dtype ||
-            !mst_shape_equal(cached->feeds[i].spec.shape, spec.shape) ||
+        if (!mst_value_equal(cached->feeds[i].value, feeds[i].value) ||
+            !mst_spec_equal(&cached->feeds[i].spec, &spec) ||
             (cached->feeds[i].tensor != NULL) != (feeds[i].tensor != NULL))
             return false;
     }
@@ -109,7 +107,8 @@ static mst_status compile(mst_session *session, mst_cached_plan *cached) {
     cached->executable = calloc(count, sizeof *cached->executable);
     cached->constants = calloc(count, sizeof *cached->constants);
     cached->bound = calloc((size_t)session->num_slots, sizeof *cached->bound);
-    if (!cached->devices || !cached->executable || !cached->constants || !cached->bound) return no_memory();
+    if (!cached->devices || !cached->executable || !cached->constants || !cached->bound)
+        return MST_NO_MEMORY("for a plan");
     for (int d = 0; d < session->devices.count; d++) {
         const mst_program *program = &cached->plan->program[d];
         MST_TRY(place_constants(session, cached, d));
@@ -123,7 +122,7 @@ static mst_status compile(mst_session *session, mst_cached_plan *cached) {
 static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                        const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
     mst_cached_plan *cached = calloc(1, sizeof *cached);
-    if (!cached) return no_memory();
+    if (!cached) return MST_NO_MEMORY("for a plan");
     *out = cached;
     cached->references = 1;
     cached->graph_version = mst_graph_version(session->graph);
@@ -132,7 +131,7 @@ static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feed
     cached->num_fetches = num_fetches;
     cached->feeds = calloc((size_t)num_feeds + 1, sizeof *cached->feeds);
     cached->fetches = calloc((size_t)num_fetches + 1, sizeof *cached->fetches);
-    if (!cached->feeds || !cached->fetches) return no_memory();
+    if (!cached->feeds || !cached->fetches) return MST_NO_MEMORY("for a plan");
     for (int i = 0; i < num_feeds; i++) {
         cached->feeds[i] = feeds[i];
         cached->feeds[i].spec = feed_spec(&feeds[i]);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "run/backend.h"
 #include "run/frame.h"
 
@@ -25,7 +26,7 @@ typedef struct instance {
 
 static mst_status compile(const mst_plan *plan, int device, void **out) {
     executable *e = calloc(1, sizeof *e);
-    if (!e) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+    if (!e) return MST_NO_MEMORY("for a plan");
     *e = (executable){plan, device};
     *out = e;
     return MST_OK;
@@ -89,7 +90,7 @@ static mst_status bind(void *context, const mst_binding *binding, void **out) {
     if (x) x->arrays = calloc((size_t)arrays + 1, sizeof *x->arrays);
     if (!x || !x->calls || !x->arrays) {
         unbind(x);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+        return MST_NO_MEMORY("for a plan");
     }
     x->executable = e;
     mst_array *next = x->arrays;

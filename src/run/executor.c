@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/denormal.h"
+#include "base/no_memory.h"
 
 /* A device's queue: frame number n is in place n mod num_frames. */
 typedef struct worker {
@@ -119,7 +120,7 @@ static mst_status make_worker(mst_executor *e, int i) {
     pthread_mutex_init(&w->lock, NULL);
     w->queue = calloc((size_t)e->num_frames, sizeof *w->queue);
     w->given_up = calloc((size_t)e->num_frames, sizeof *w->given_up);
-    if (!w->queue || !w->given_up) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an executor");
+    if (!w->queue || !w->given_up) return MST_NO_MEMORY("for an executor");
     const int threads = e->devices->device[i].num_threads;
     if (threads > 1) MST_TRY(mst_team_create(threads, e->spin, begin_member, w, &w->team));
     return i == 0 && !e->runs_all ? MST_OK : start(w);
@@ -135,7 +136,7 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
     if (!e || !e->lines || !e->workers) {
         if (e) free(e->lines);
         free(e);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for an executor");
+        return MST_NO_MEMORY("for an executor");
     }
     memset(e->lines, 0, count * sizeof *e->lines);
     memset(e->workers, 0, count * sizeof *e->workers);

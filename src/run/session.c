@@ -6,7 +6,9 @@
 
 #include "base/argument.h"
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "base/process.h"
+#include "graph/spec.h"
 #include "muster/ops.h"
 #include "tensor/buffer.h"
 #include "tensor/spec.h"
@@ -39,7 +41,7 @@ static mst_status make_frame(mst_session *session, mst_frame *frame) {
     const size_t devices = (size_t)session->devices.count;
     frame->base = calloc(devices, sizeof *frame->base);
     frame->at = calloc(devices, sizeof *frame->at);
-    if (!frame->base || !frame->at) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    if (!frame->base || !frame->at) return MST_NO_MEMORY("for a session");
     frame->devices = &session->devices;
     frame->copied = &session->copied;
     frame->check_numerics = session->options.check_numerics;
@@ -57,7 +59,7 @@ static void free_frame(mst_frame *frame) {
 static mst_status make_slots(mst_session *session) {
     const size_t slots = (size_t)session->options.num_frames;
     session->slots = aligned_alloc(_Alignof(mst_slot), slots * sizeof *session->slots);
-    if (!session->slots) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    if (!session->slots) return MST_NO_MEMORY("for a session");
     memset(session->slots, 0, slots * sizeof *session->slots);
     session->num_slots = (int)slots;
     for (int i = 0; i < session->num_slots; i++) {
@@ -65,7 +67,7 @@ static mst_status make_slots(mst_session *session) {
         slot->session = session;
         slot->generation = 1;
         slot->arena = calloc((size_t)session->devices.count, sizeof *slot->arena);
-        if (!slot->arena) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+        if (!slot->arena) return MST_NO_MEMORY("for a session");
         MST_TRY(make_frame(session, &slot->frame));
     }
     return MST_OK;
@@ -88,8 +90,7 @@ static mst_status create(mst_session *session) {
     o->devices = o->visible_devices = NULL; /* the strings are the caller's */
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
-    if (!session->state_bytes || !session->constant_bytes)
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    if (!session->state_bytes || !session->constant_bytes) return MST_NO_MEMORY("for a session");
     if (o->store) MST_TRY(mst_process_check(o->store->process, "store"));
     if (o->store)
         session->store = mst_store_retain(o->store);
@@ -106,7 +107,7 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     if (MST_IS_NULL(graph) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_session *session = aligned_alloc(_Alignof(mst_session), sizeof *session);
-    if (!session) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    if (!session) return MST_NO_MEMORY("for a session");
     memset(session, 0, sizeof *session);
     if (options) session->options = *options;
     session->graph = graph;
@@ -222,9 +223,8 @@ static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
         mst_tensor *output = outputs[i];
         if (fetch->num_src) {
             const mst_spec *spec = &plan->value[fetch->src[0]].spec;
-            if (output && mst_tensor_references(output) == 1 && mst_tensor_dtype(output) == spec->dtype &&
-                mst_shape_equal(mst_tensor_shape(output), spec->shape))
-                continue;
+            const mst_spec own = output ? mst_spec_of(output) : (mst_spec){0};
+            if (output && mst_tensor_references(output) == 1 && mst_spec_equal(&own, spec)) continue;
             mst_tensor *fresh;
             MST_TRY(mst_tensor_create(spec->dtype, spec->shape, &fresh));
             outputs[i] = fresh;
@@ -472,7 +472,7 @@ static void job_left(mst_frame *frame) {
 mst_status mst_session_job(mst_session *session, mst_status (*function)(void *context, int device), void *context) {
     const int32_t count = session->devices.count;
     int32_t *devices = malloc((size_t)count * sizeof *devices);
-    if (!devices) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    if (!devices) return MST_NO_MEMORY("for a session");
     for (int32_t i = 0; i < count; i++) devices[i] = i;
     mst_frame *frame = &session->job;
     frame->job = function;
@@ -511,13 +511,11 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
     if (MST_IS_NULL(session) || MST_IS_NULL(value)) return MST_INVALID;
     if (!mst_is_variable(variable))
         return MST_FAIL(MST_INVALID, "set_variable: '%s' is no variable", mst_value_name(variable));
-    const mst_spec *spec = &variable.node->dst[0];
-    if (mst_tensor_dtype(value) != spec->dtype || !mst_shape_equal(mst_tensor_shape(value), spec->shape)) {
-        char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
-        return MST_FAIL(MST_INVALID, "set_variable: '%s' is %s%s, the value is %s%s", variable.node->name,
-                        mst_dtype_name(spec->dtype), mst_shape_print(spec->shape, want, sizeof want),
-                        mst_dtype_name(mst_tensor_dtype(value)),
-                        mst_shape_print(mst_tensor_shape(value), have, sizeof have));
+    const mst_spec *spec = &variable.node->dst[0], given = mst_spec_of(value);
+    if (!mst_spec_equal(&given, spec)) {
+        char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
+        return MST_FAIL(MST_INVALID, "set_variable: '%s' is %s, the value is %s", variable.node->name,
+                        mst_spec_print(spec, want, sizeof want), mst_spec_print(&given, have, sizeof have));
     }
     MST_TRY(mst_graph_check(session->graph));
     MST_TRY(enter(session));
@@ -565,7 +563,7 @@ static mst_status init_variables(mst_session *session) {
     const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
     mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
     bool *bare = malloc((size_t)session->graph->num_nodes + 1);
-    mst_status status = assigns && bare ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for initial values");
+    mst_status status = assigns && bare ? MST_OK : MST_NO_MEMORY("for initial values");
     /* Again for those that are computed from the first ones, and where another session of the store was faster with
      * some of them, and has trained since. */
     for (int wanted; !status && (wanted = find_bare(session, count, assigns, bare)) > 0;) {

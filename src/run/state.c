@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/no_memory.h"
 #include "muster/ops.h"
 #include "run/session.h"
 #include "tensor/buffer.h"
@@ -45,7 +46,7 @@ static mst_status find_used(mst_session *session, const mst_plan_state *state, c
     const int32_t place =
         state->of_domain ? session->devices.count + first_of_domain(session, state->device) : state->device;
     *out = mst_map_at(&session->copies, (int32_t)entry->number, place, -1);
-    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+    return *out ? MST_OK : MST_NO_MEMORY("for a session");
 }
 
 static mst_status note_used(mst_session *session, const mst_plan_state *state, mst_state *entry, mst_copy *copy) {
@@ -181,7 +182,7 @@ mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cache
                0};
     mst_status status = MST_OK;
     if (!cached->state || !cached->copy || !cached->data || !order || !b.plan_state || !b.state || !b.copy)
-        status = MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a plan");
+        status = MST_NO_MEMORY("for a plan");
     if (!status) status = place_all(session, cached, order, &b);
     free(order);
     free(b.plan_state);

@@ -5,6 +5,7 @@
 #include "base/argument.h"
 #include "graph/field.h"
 #include "graph/graph.h"
+#include "graph/spec.h"
 
 const char *const mst_schedule_names[] = {"none",         "exponential", "piecewise", "polynomial",
                                           "inverse_time", "cosine",      NULL};
@@ -81,10 +82,9 @@ mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *schedule, mst
     if (mst_schedule_check(schedule)) return mst_value_fail(graph, MST_INVALID, "schedule: %s", mst_error()->message);
     mst_spec spec = mst_value_spec(step);
     if (!mst_value_is_none(step) && (spec.dtype != MST_I64 || spec.shape.ndim != 0)) {
-        char text[MST_SHAPE_TEXT];
-        return mst_value_fail(graph, MST_INVALID, "schedule: the step '%s' is %s%s, must be an i64 scalar",
-                              mst_value_name(step), mst_dtype_name(spec.dtype),
-                              mst_shape_print(spec.shape, text, sizeof text));
+        char text[MST_SPEC_TEXT];
+        return mst_value_fail(graph, MST_INVALID, "schedule: the step '%s' is %s, must be an i64 scalar",
+                              mst_value_name(step), mst_spec_print(&spec, text, sizeof text));
     }
     const mst_schedule s = with_defaults(schedule);
     const mst_schedule_form *form = forms[s.kind];

@@ -6,14 +6,16 @@
 
 #include "base/argument.h"
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "base/process.h"
+#include "graph/spec.h"
 #include "tensor/buffer.h"
 
 mst_status mst_store_create(mst_store **out) {
     if (MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_store *store = aligned_alloc(_Alignof(mst_store), sizeof *store);
-    if (!store) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    if (!store) return MST_NO_MEMORY("for a store");
     memset(store, 0, sizeof *store);
     atomic_init(&store->references, 1);
     store->process = mst_process_number();
@@ -113,9 +115,9 @@ mst_copy *mst_state_use_any(mst_store *store, const mst_state *state) {
 static mst_status place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain, const char *place,
                         mst_block *block, mst_copy **out) {
     const char *own_place = mst_arena_string(&store->arena, place);
-    if (!own_place) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    if (!own_place) return MST_NO_MEMORY("for a store");
     for (int64_t i = 0; i < n; i++)
-        if (!(out[i] = calloc(1, sizeof *out[i]))) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+        if (!(out[i] = calloc(1, sizeof *out[i]))) return MST_NO_MEMORY("for a store");
     MST_TRY(domain->type->alloc(domain, block->bytes, &block->data));
     char *next = block->data;
     for (int64_t i = 0; i < n; i++) {
@@ -131,7 +133,7 @@ mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n
                            const char *place_name, mst_copy **out) {
     if (n == 0) return MST_OK;
     mst_block *block = calloc(1, sizeof *block);
-    if (!block) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    if (!block) return MST_NO_MEMORY("for a store");
     *block = (mst_block){.domain = domain, .num_copies = n};
     for (int64_t i = 0; i < n; i++) block->bytes += mst_align(states[i]->bytes);
     memset(out, 0, (size_t)n * sizeof *out);
@@ -189,7 +191,7 @@ static mst_state *find(mst_store *store, const char *key) {
 
 static mst_status make_key(mst_store *store, const char *container, const char *name, const char **out) {
     *out = mst_arena_print(&store->arena, "%s" SEPARATOR "%s", container ? container : "", name);
-    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    return *out ? MST_OK : MST_NO_MEMORY("for a store");
 }
 
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name) {
@@ -206,12 +208,11 @@ mst_state *mst_store_find(mst_store *store, const char *container, const char *n
 }
 
 mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec) {
-    if (state->spec.dtype == spec->dtype && mst_shape_equal(state->spec.shape, spec->shape)) return MST_OK;
-    char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
-    return MST_FAIL(MST_INVALID, "store: '%s' is %s%s there, and is wanted as %s%s: give one of them another name",
-                    state->name, mst_dtype_name(state->spec.dtype),
-                    mst_shape_print(state->spec.shape, have, sizeof have), mst_dtype_name(spec->dtype),
-                    mst_shape_print(spec->shape, want, sizeof want));
+    if (mst_spec_equal(&state->spec, spec)) return MST_OK;
+    char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
+    return MST_FAIL(MST_INVALID, "store: '%s' is %s there, and is wanted as %s: give one of them another name",
+                    state->name, mst_spec_print(&state->spec, have, sizeof have),
+                    mst_spec_print(spec, want, sizeof want));
 }
 
 static mst_status declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
@@ -220,14 +221,14 @@ static mst_status declare(mst_store *store, const char *container, const char *n
     MST_TRY(make_key(store, container, name, &key));
     if ((*out = find(store, key))) return mst_state_check_spec(*out, spec);
     mst_state *state = mst_arena_alloc(&store->arena, sizeof *state);
-    if (!state) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    if (!state) return MST_NO_MEMORY("for a store");
     *state = (mst_state){.container = mst_arena_string(&store->arena, container ? container : ""),
                          .name = mst_arena_string(&store->arena, name),
                          .number = store->num_states,
                          .kind = kind,
                          .spec = *spec,
                          .bytes = (size_t)mst_shape_count(spec->shape) * mst_dtype_size(spec->dtype)};
-    if (!state->container || !state->name) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    if (!state->container || !state->name) return MST_NO_MEMORY("for a store");
     MST_TRY(mst_grow(&store->state, sizeof state, store->num_states + 1, &store->state_capacity));
     MST_TRY(mst_names_set(&store->names, key, store->num_states));
     store->state[store->num_states++] = *out = state;
@@ -266,7 +267,7 @@ mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count
                                    .version = mst_state_version(store, state)};
     }
     pthread_mutex_unlock(&store->lock);
-    if (!list) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a list of %lld entries", (long long)n);
+    if (!list) return MST_NO_MEMORY("for a list of %lld entries", (long long)n);
     if (n) qsort(list, (size_t)n, sizeof *list, by_key);
     *out = list;
     *count = n;

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "base/process.h"
 #include "store/store.h"
 
@@ -81,7 +82,7 @@ static mst_status write_value(mst_store *store, mst_state *state, const void *sr
 static mst_status place_at_rest(mst_store *store, mst_state *const *states, int64_t n) {
     mst_state **bare = calloc((size_t)n + 1, sizeof *bare);
     mst_copy **copies = calloc((size_t)n + 1, sizeof *copies);
-    mst_status status = bare && copies ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a store");
+    mst_status status = bare && copies ? MST_OK : MST_NO_MEMORY("for a store");
     int64_t count = 0;
     pthread_mutex_lock(&store->lock);
     for (int64_t i = 0; i < n && !status; i++)
@@ -137,7 +138,7 @@ mst_status mst_store_clear(mst_store *store, unsigned kinds) {
 mst_status mst_snapshot_create(mst_snapshot **out) {
     if (MST_IS_NULL(out)) return MST_INVALID;
     *out = calloc(1, sizeof **out);
-    if (!*out) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a snapshot");
+    if (!*out) return MST_NO_MEMORY("for a snapshot");
     atomic_init(&(*out)->references, 1);
     return MST_OK;
 }
@@ -180,8 +181,7 @@ static mst_status insert(mst_snapshot *snapshot, int64_t at, const mst_state_inf
     entry added = {.info = *info};
     added.info.container = mst_arena_string(&snapshot->arena, info->container);
     added.info.name = mst_arena_string(&snapshot->arena, info->name);
-    if (!added.info.container || !added.info.name)
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a snapshot");
+    if (!added.info.container || !added.info.name) return MST_NO_MEMORY("for a snapshot");
     added.value = mst_tensor_retain(value);
     entry *place = snapshot->entry + at;
     memmove(place + 1, place, (size_t)(snapshot->count++ - at) * sizeof *place);
@@ -332,8 +332,7 @@ mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
     MST_TRY(mst_process_check(store->process, "store"));
     mst_turn turn;
     mst_state **states = calloc((size_t)snapshot->count + 1, sizeof *states);
-    mst_status status = states ? find_states(store, snapshot, states)
-                               : MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to restore a snapshot");
+    mst_status status = states ? find_states(store, snapshot, states) : MST_NO_MEMORY("to restore a snapshot");
     if (!status) status = take_and_begin(store, true, &turn);
     if (!status) {
         status = set_all(store, snapshot, states, turn.number);

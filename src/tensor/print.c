@@ -9,6 +9,7 @@
 
 #include "base/argument.h"
 #include "base/bf16.h"
+#include "base/no_memory.h"
 #include "base/number.h"
 #include "muster/tensor.h"
 
@@ -251,16 +252,12 @@ static void print(printer *p) {
     }
 }
 
-static mst_status no_memory(void) {
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory to print a tensor");
-}
-
 mst_status mst_tensor_print(const mst_tensor *tensor, char **text) {
     if (MST_IS_NULL(tensor) || MST_IS_NULL(text)) return MST_INVALID;
     size_t size;
     *text = NULL;
     const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* the point, whatever the program's locale */
-    if (!plain) return no_memory();
+    if (!plain) return MST_NO_MEMORY("to print a tensor");
     printer p = {.tensor = tensor, .shape = mst_tensor_shape(tensor), .file = open_memstream(text, &size)};
     bool failed = !p.file;
     if (p.file) {
@@ -274,5 +271,5 @@ mst_status mst_tensor_print(const mst_tensor *tensor, char **text) {
     if (!failed) return MST_OK;
     free(*text);
     *text = NULL;
-    return no_memory();
+    return MST_NO_MEMORY("to print a tensor");
 }

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/bf16.h"
+#include "base/no_memory.h"
 #include "base/saturate.h"
 #include "muster/tensor.h"
 #include "tensor/buffer.h"
@@ -48,7 +49,7 @@ mst_status mst_tensor_wrap(mst_dtype dtype, mst_shape shape, void *data, void (*
     MST_TRY(mst_tensor_check(dtype, shape, &count));
     if (count > 0 && MST_IS_NULL(data)) return MST_INVALID;
     mst_tensor *tensor = malloc(sizeof *tensor);
-    if (!tensor) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a tensor");
+    if (!tensor) return MST_NO_MEMORY("for a tensor");
     *tensor = (mst_tensor){.references = 1,
                            .dtype = dtype,
                            .shape = shape,

@@ -51,7 +51,7 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
     mst_iterator *iterator;
     if (confusion) *confusion = NULL;
     MST_TRY(mst_trainer_of(model, &trainer));
-    MST_TRY(mst_trainer_accept(trainer, data, true, batch_size));
+    MST_TRY(mst_trainer_check_data(trainer, data, true, batch_size));
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
     MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
     double began = mst_clock();
@@ -116,7 +116,7 @@ mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_
     mst_iterator *iterator;
     *out = NULL;
     MST_TRY(mst_trainer_of(model, &trainer));
-    MST_TRY(mst_trainer_accept(trainer, data, false, batch_size));
+    MST_TRY(mst_trainer_check_data(trainer, data, false, batch_size));
     int64_t rows = mst_dataset_num_rows(data), done = 0;
     if (rows < 0) return MST_FAIL(MST_INVALID, "predict: the data has no known number of rows");
     MST_TRY(build_predict(trainer));

@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/failure.h"
+#include "base/no_memory.h"
 #include "data/dataset.h"
 #include "train/trainer.h"
 
@@ -288,7 +289,7 @@ static mst_status prepare_callbacks(fit *f) {
     if (o->num_callbacks > 0 && !o->callbacks)
         return MST_FAIL(MST_INVALID, "fit: %d callbacks, but callbacks is NULL", o->num_callbacks);
     f->callbacks = calloc((size_t)o->num_callbacks + 1, sizeof *f->callbacks);
-    if (!f->callbacks) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for callbacks");
+    if (!f->callbacks) return MST_NO_MEMORY("for callbacks");
     for (int i = 0; i < o->num_callbacks; i++) f->callbacks[f->num_callbacks++] = o->callbacks[i];
     if (!o->progress || o->progress_kind == MST_PROGRESS_NONE) return MST_OK;
     MST_TRY(mst_progress_callback(o->progress_kind, o->progress, 0, &f->callbacks[f->num_callbacks]));
@@ -315,7 +316,7 @@ static void fill_result(const fit *f, mst_result *result) {
 static mst_status check_validation(const fit *f) {
     const mst_dataset *data = f->options->validation;
     if (!data) return MST_OK;
-    mst_status status = mst_trainer_accept(f->trainer, data, true, validation_batch_size(f));
+    mst_status status = mst_trainer_check_data(f->trainer, data, true, validation_batch_size(f));
     if (!status) status = mst_trainer_check_end(data);
     return status ? mst_error_prefix("fit: validation") : MST_OK;
 }
@@ -328,7 +329,7 @@ static mst_status prepare(fit *f, mst_model *model) {
     if (o->data->batch_size && o->drop_remainder)
         return MST_FAIL(MST_INVALID, "fit: the data comes in batches: say drop_remainder to mst_dataset_batch");
     if (o->epochs < 0 || o->steps < 0) return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
-    MST_TRY(mst_trainer_accept(f->trainer, o->data, true, f->batch_size));
+    MST_TRY(mst_trainer_check_data(f->trainer, o->data, true, f->batch_size));
     if (o->data->batch_size) f->batch_size = o->data->batch_size;
     MST_TRY(check_validation(f));
     MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "muster/train.h"
 
 enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 10, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
@@ -211,7 +212,7 @@ static mst_status train_end(void *context, mst_train_state *state) {
 mst_status mst_progress_callback(mst_progress kind, FILE *file, int64_t every, mst_callback *out) {
     if (MST_IS_NULL(file) || MST_IS_NULL(out)) return MST_INVALID;
     mst_progress_state *p = calloc(1, sizeof *p);
-    if (!p) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for progress");
+    if (!p) return MST_NO_MEMORY("for progress");
     int number = fileno(file);
     p->file = file;
     p->kind = kind;

@@ -6,7 +6,9 @@
 
 #include "base/argument.h"
 #include "base/failure.h"
+#include "base/no_memory.h"
 #include "data/dataset.h"
+#include "graph/spec.h"
 #include "loss/loss.h"
 #include "muster/ops.h"
 #include "store/store.h"
@@ -51,7 +53,7 @@ static mst_status make(mst_trainer *trainer) {
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
     MST_TRY(mst_strategy_resolve(&trainer->strategy));
     trainer->devices = calloc((size_t)trainer->strategy.num_devices, sizeof *trainer->devices);
-    if (!trainer->devices) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a trainer");
+    if (!trainer->devices) return MST_NO_MEMORY("for a trainer");
     for (int i = 0; i < trainer->strategy.num_devices; i++)
         trainer->devices[i] = mst_session_device(trainer->session, i);
     trainer->strategy.devices = trainer->devices;
@@ -76,12 +78,12 @@ static mst_status take_store(mst_model *model, mst_trainer *trainer) {
 
 mst_status mst_compile_with(mst_model *model, const mst_compile_options *options) {
     if (MST_IS_NULL(model) || MST_IS_NULL(options)) return MST_INVALID;
-    if (model->error) return MST_FAIL(model->error, "%s", model->error_message);
+    MST_TRY(mst_failure_restore(&model->failure));
     if (model->num_layers == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
     if (model->in_fit)
         return MST_FAIL(MST_INVALID, "compile: the model is in a fit: end it first, by stop where a callback decides");
     mst_trainer *trainer = calloc(1, sizeof *trainer);
-    if (!trainer) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a trainer");
+    if (!trainer) return MST_NO_MEMORY("for a trainer");
     trainer->model = model;
     trainer->options = *options;
     mst_status status = make(trainer);
@@ -118,7 +120,7 @@ mst_session *mst_model_session(mst_model *model) {
 
 /* ---- data ---- */
 
-mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
+mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
     if (!data) return MST_FAIL(MST_INVALID, "no data");
     int needed = with_labels ? 2 : 1;
     if (mst_dataset_num_components(data) < needed)
@@ -134,13 +136,12 @@ mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, boo
     if (rows == 0) return MST_FAIL(MST_INVALID, "the data has no rows: there is nothing to compute with");
     for (int i = 0; i < needed; i++) {
         mst_spec spec = data->row[i];
-        char have[MST_SHAPE_TEXT], want[MST_SHAPE_TEXT];
+        char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
         if (!trainer->row[i].dtype) trainer->row[i] = spec;
-        if (trainer->row[i].dtype != spec.dtype || !mst_shape_equal(trainer->row[i].shape, spec.shape))
-            return MST_FAIL(MST_INVALID, "%s are %s%s, the model was built for %s%s", i ? "labels" : "inputs",
-                            mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, have, sizeof have),
-                            mst_dtype_name(trainer->row[i].dtype),
-                            mst_shape_print(trainer->row[i].shape, want, sizeof want));
+        if (!mst_spec_equal(&trainer->row[i], &spec))
+            return MST_FAIL(MST_INVALID, "%s are %s, the model was built for %s", i ? "labels" : "inputs",
+                            mst_spec_print(&spec, have, sizeof have),
+                            mst_spec_print(&trainer->row[i], want, sizeof want));
     }
     return MST_OK;
 }
@@ -210,7 +211,7 @@ static mst_status make_arrays(mst_sharded_step *step, int shards) {
     step->fetch = calloc(most, sizeof *step->fetch);
     step->output = calloc(most, sizeof *step->output);
     if (step->placeholder && step->confusion && step->feed && step->rows && step->fetch && step->output) return MST_OK;
-    return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a step of %d shards", shards);
+    return MST_NO_MEMORY("for a step of %d shards", shards);
 }
 
 static mst_status fill_rows(void *context, const mst_spec *spec, int64_t first_row, void *dst) {

@@ -53,8 +53,8 @@ typedef struct mst_trainer {
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 /** Checks that DATA has inputs and (where WITH_LABELS) labels like those seen before, and a batch that fits. */
-MST_CHECKED mst_status mst_trainer_accept(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
-                                          int64_t batch_size);
+MST_CHECKED mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
+                                              int64_t batch_size);
 /** MST_INVALID where DATA has no end. */
 MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
 /** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "muster/muster.h"
+#include "op/shape/strided.h"
 #include "support/test.h"
 #include "support/training.h"
 

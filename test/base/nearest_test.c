@@ -44,11 +44,21 @@ static void of_equally_near_names_the_first_is_taken(void **state) {
     assert_string_equal(mst_nearest("cat", (const char *const[]){"bat", "rat", NULL}), "bat");
 }
 
+static void a_message_ends_in_the_nearest_name_or_in_nothing(void **state) {
+    (void)state;
+    char text[MST_DID_YOU_MEAN_TEXT];
+    assert_string_equal(mst_did_you_mean("epoch", names, text, sizeof text), ": did you mean 'epochs'?");
+    assert_string_equal(mst_did_you_mean("checkpoint", names, text, sizeof text), "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_slip_of_each_kind_finds_the_name),     cmocka_unit_test(case_and_dashes_do_not_count),
-        cmocka_unit_test(the_beginning_of_a_name_is_near),          cmocka_unit_test(another_word_has_no_nearest),
+        cmocka_unit_test(one_slip_of_each_kind_finds_the_name),
+        cmocka_unit_test(case_and_dashes_do_not_count),
+        cmocka_unit_test(the_beginning_of_a_name_is_near),
+        cmocka_unit_test(another_word_has_no_nearest),
         cmocka_unit_test(of_equally_near_names_the_first_is_taken),
+        cmocka_unit_test(a_message_ends_in_the_nearest_name_or_in_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,7 +285,7 @@ static void ops_that_are_not_known_or_not_one_are_errors(void **state) {
     begin(&m);
     node(&m, "n", "Neg", "");
     attr_s(&m, MST_ATTR_OP, "negg");
-    expect_error(&m, MST_INVALID, "node 'n': its op 'negg' is not known here; the nearest is neg: one of a program");
+    expect_error(&m, MST_INVALID, "graph is read: did you mean 'neg'?");
     begin(&m);
     node(&m, "n", "Neg", "");
     attr_i(&m, MST_ATTR_OP, 1);
@@ -304,7 +304,7 @@ static void attributes_must_be_of_their_kind(void **state) {
     placeholder(&m, "x");
     node(&m, "n", "LeakyRelu", "x");
     attr_f(&m, "slop", 0.2f);
-    expect_error(&m, MST_INVALID, "'slop' is no option of leaky_relu; the nearest is slope");
+    expect_error(&m, MST_INVALID, "'slop' is no option of leaky_relu: did you mean 'slope'?");
     begin(&m);
     placeholder(&m, "x");
     node(&m, "n", "LeakyRelu", "x");

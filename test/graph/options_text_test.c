@@ -96,8 +96,8 @@ static void values_are_found_by_name(void **state) {
 static void what_is_wrong_is_told_with_its_place(void **state) {
     (void)state;
     static const char *const rows[][2] = {
-        {"axs=1", "there is no option 'axs': is 'axis' meant?, at character 1 of the options 'axs=1'"},
-        {"axis=1, kep_dims", "is 'keep_dims' meant?, at character 9 of"},
+        {"axs=1", "there is no option 'axs': did you mean 'axis'?, at character 1 of the options 'axs=1'"},
+        {"axis=1, kep_dims", "did you mean 'keep_dims'?, at character 9 of"},
         {"nothing_like_it=1", "there are flag, keep_dims, axis, large, seeds, rate"},
         {"axis", "axis wants '=' and a value, at character 5"},
         {"axis=", "'' is no whole number, as axis wants, at character 6"},
@@ -135,7 +135,7 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
         {"tensor=f32[100](...)", "the numbers of tensor are left out"},
         {"tensor=bool(2)", "'2' is out of the range of tensor, 0 to 1"},
         {"join=product", "'product' is no join: there are mean, sum, first_of_all"},
-        {"nested.membr=1", "is 'nested.member' meant?"},
+        {"nested.membr=1", "did you mean 'nested.member'?"},
         {"initial=x", "initial: there is no value 'x'"},
         {"pointer=x", "pointer is a pointer, which cannot be given as text"},
         {"flag flag", "',' or the end is due, at character 6"},
@@ -216,9 +216,9 @@ static void zero_in_a_text_is_no_default(void **state) {
 static void mistakes_of_calls_by_text_stick_to_the_graph(void **state) {
     (void)state;
     static const char *const rows[][3] = {
-        {"reduce_sun", "", "there is no op 'reduce_sun': is 'reduce_sum' meant?"},
+        {"reduce_sun", "", "there is no op 'reduce_sun': did you mean 'reduce_sum'?"},
         {"nothing_like_it", "", "there is no op 'nothing_like_it': mst_register_op"},
-        {"reduce_sum", "axis=[0]", "reduce_sum: there is no option 'axis': is 'axes' meant?"},
+        {"reduce_sum", "axis=[0]", "reduce_sum: there is no option 'axis': did you mean 'axes'?"},
         {"leaky_relu", "slope=2", "leaky_relu 'n': slope is 2, must be between 1e-06 and 1"},
         {"leaky_relu", "slope=0", "leaky_relu 'n': slope is 0, must be between 1e-06 and 1"},
         {"top_k", "k=0", "k is 0, must be another number"},

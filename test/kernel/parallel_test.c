@@ -5,6 +5,8 @@
 #include "base/rng.h"
 #include "base/team.h"
 #include "muster/ops.h"
+#include "op/index/gather.h"
+#include "op/index/row_index.h"
 #include "support/test.h"
 
 static const char *const devices[] = {"cpu:1/1", "cpu:1/2", "cpu:1/3", "cpu:1/5"};

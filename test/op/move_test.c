@@ -1,4 +1,5 @@
 /* Ops that move elements, on arrays that are cut into parts: each element is where the formula puts it. */
+#include "op/shape/strided.h"
 #include "support/test.h"
 
 static const char *const device = "cpu:1/3";

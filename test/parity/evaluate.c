@@ -344,7 +344,8 @@ static mst_status run_update(bench *b, json_t *c, json_t *out) {
     for (int v = 0; v < count && indices; v++) {
         mst_value rows;
         MST_TRY(feed(b, json_array_get(json_array_get(indices, 0), (size_t)v), &rows));
-        gradient[v] = mst_gather_grad(gradient[v], rows, variable[v], 0);
+        gradient[v] =
+            mst_call_text(NULL, "gather_grad", NULL, 3, (const mst_value[]){gradient[v], rows, variable[v]}, NULL);
     }
     b->fetch[b->num_fetches++] = mst_apply_gradients(&optimizer, gradient, variable, count, MST_NONE);
     for (int v = 0; v < count; v++) average[v] = mst_moving_average(variable[v]);

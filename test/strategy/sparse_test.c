@@ -2,6 +2,7 @@
  * so, under every strategy with the same bits. test/parity/sparse_test.py compares the values with TensorFlow's. */
 #include <math.h>
 
+#include "op/index/gather.h"
 #include "support/test.h"
 #include "support/training.h"
 

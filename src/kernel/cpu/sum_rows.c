@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "kernel/kernel.h"
 #include "op/index/gather.h"
 #include "op/state/update.h"
@@ -40,7 +41,7 @@ static size_t divide(const state *s, char *memory, workspace *out) {
 static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
     (void)num_threads;
     state *s = calloc(1, sizeof *s);
-    if (!s) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+    if (!s) return MST_NO_MEMORY("for a kernel");
     for (int i = 1; i < c->num_src; i += 2) s->most += mst_shape_count(c->src[i].shape);
     *bytes = divide(s, NULL, NULL);
     *out = s;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bf16.h"
+#include "base/no_memory.h"
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
@@ -143,16 +144,8 @@ static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     return elements;
 }
 
-#define T float
-#define MST_NAME(name) name##_f32
-#include "kernel/cpu/update_unit.h"
-#undef T
-#undef MST_NAME
-#define T double
-#define MST_NAME(name) name##_f64
-#include "kernel/cpu/update_unit.h"
-#undef T
-#undef MST_NAME
+#define MST_TEMPLATE "kernel/cpu/update_unit.h"
+#include "base/floats.h"
 
 /* ---- preparing ---- */
 
@@ -166,7 +159,7 @@ static bool same_product(const mst_infer *c, const mst_update_variable *v, int32
 static mst_status prepare_product(const mst_infer *c, const mst_update_variable *v, variable *out, int num_threads,
                                   size_t *scratchpad) {
     out->product = calloc((size_t)v->num_leaves, sizeof *out->product);
-    if (!out->product) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+    if (!out->product) return MST_NO_MEMORY("for a kernel");
     const mst_shape shape = c->src[v->weight].shape;
     for (int32_t i = 0; i < v->num_leaves; i++) {
         const int32_t a = leaf_source(v, 0, i);
@@ -232,7 +225,7 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     if (s) s->variables = calloc((size_t)o->num_variables, sizeof *s->variables);
     if (!s || !s->variables) {
         free(s);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+        return MST_NO_MEMORY("for a kernel");
     }
     s->options = o;
     s->rule = mst_rule_find(o->optimizer->rule);

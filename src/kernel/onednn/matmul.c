@@ -8,6 +8,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "base/no_memory.h"
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
@@ -83,7 +84,7 @@ static void release(void *context) {
 
 static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     state *s = calloc(1, sizeof *s);
-    if (!s) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+    if (!s) return MST_NO_MEMORY("for a kernel");
     bool transpose_a;
     int axis;
     const mst_product_shape shape = describe(c, &transpose_a, &s->activation);

@@ -10,62 +10,6 @@ MST_API mst_value mst_add(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-mst_status mst_infer_binary(mst_infer *c) {
-    MST_TRY(mst_infer_want_listed(c, 0));
-    MST_TRY(mst_infer_same_dtype(c, 0, 1));
-    MST_TRY(mst_infer_broadcast(c, 0, 1, &c->dst[0].shape));
-    c->dst[0].dtype = c->src[0].dtype;
-    return MST_OK;
-}
-
-/* Bit K: source K runs along dimension AXIS of output 0. */
-static unsigned running(const mst_kernel_args *a, int axis) {
-    unsigned mask = 0;
-    for (int k = 0; k < a->num_src; k++) {
-        const mst_shape *shape = &a->src[k].shape;
-        const int own = axis - (a->dst[0].shape.ndim - shape->ndim);
-        if (own >= 0 && shape->dim[own] != 1) mask |= 1u << k;
-    }
-    return mask;
-}
-
-mst_broadcast mst_broadcast_make(const mst_kernel_args *a) {
-    mst_broadcast b = {.num_src = a->num_src, .inner = 1, .varies = {true, true, true}};
-    const mst_shape *shape = &a->dst[0].shape;
-    unsigned mask[MST_MAX_NDIM];
-    for (int axis = 0; axis < shape->ndim; axis++) {
-        if (shape->dim[axis] == 1) continue;
-        mask[b.ndim] = running(a, axis);
-        if (b.ndim && mask[b.ndim] == mask[b.ndim - 1])
-            b.dim[b.ndim - 1] *= shape->dim[axis];
-        else
-            b.dim[b.ndim++] = shape->dim[axis];
-    }
-    for (int k = 0; k < a->num_src; k++) {
-        int64_t stride = 1;
-        for (int j = b.ndim - 1; j >= 0; j--) {
-            if (!(mask[j] >> k & 1u)) continue;
-            b.stride[k][j] = stride;
-            stride *= b.dim[j];
-        }
-    }
-    if (b.ndim) {
-        b.inner = b.dim[--b.ndim];
-        for (int k = 0; k < a->num_src; k++) b.varies[k] = mask[b.ndim] >> k & 1u;
-    }
-    return b;
-}
-
-bool mst_broadcast_next(mst_broadcast *b) {
-    for (int j = b->ndim - 1; j >= 0; j--) {
-        for (int k = 0; k < b->num_src; k++) b->offset[k] += b->stride[k][j];
-        if (++b->index[j] < b->dim[j]) return true;
-        for (int k = 0; k < b->num_src; k++) b->offset[k] -= b->stride[k][j] * b->dim[j];
-        b->index[j] = 0;
-    }
-    return false;
-}
-
 static mst_value grad(mst_grad *c, int i) {
     return mst_unbroadcast(c->ddst[0], c->src[i]);
 }

@@ -28,49 +28,12 @@ static mst_value grad(mst_grad *c, int i) {
 
 enum { BLOCK = 256 };
 
-/* Sums elements AT to AT + LENGTH of N sources into OUT, which is no source: half of the values, the larger power of
- * two, in OUT, the others in a block of their own. */
-#define ADD_TREE(name, T)                                                                      \
-    MST_SIMD static void name##_two(const T *a, const T *b, T *out, int64_t length) {          \
-        for (int64_t i = 0; i < length; i++) out[i] = (T)(a[i] + b[i]);                        \
-    }                                                                                          \
-    static void name##_tree(const mst_array *src, int n, int64_t at, T *out, int64_t length) { \
-        T right[BLOCK];                                                                        \
-        int half = 1;                                                                          \
-        while (2 * half < n) half *= 2;                                                        \
-        if (n == 1) {                                                                          \
-            memcpy(out, (const T *)src[0].data + at, (size_t)length * sizeof(T));              \
-        } else if (n == 2) {                                                                   \
-            name##_two((const T *)src[0].data + at, (const T *)src[1].data + at, out, length); \
-        } else {                                                                               \
-            name##_tree(src, half, at, out, length);                                           \
-            name##_tree(src + half, n - half, at, right, length);                              \
-            name##_two(out, right, out, length);                                               \
-        }                                                                                      \
-    }                                                                                          \
-    static void name(const mst_kernel_args *a) {                                               \
-        T block[BLOCK], *dst = a->dst[0].data;                                                 \
-        for (int64_t at = 0; at < a->dst[0].count; at += BLOCK) {                              \
-            const int64_t left = a->dst[0].count - at, length = left < BLOCK ? left : BLOCK;   \
-            name##_tree(a->src, a->num_src, at, block, length);                                \
-            memcpy(dst + at, block, (size_t)length * sizeof(T));                               \
-        }                                                                                      \
-    }
-ADD_TREE(add_f32, float)
-ADD_TREE(add_f64, double)
-ADD_TREE(add_32, uint32_t)
-ADD_TREE(add_64, uint64_t)
-ADD_TREE(add_8, uint8_t)
+#define MST_TEMPLATE "op/elementwise/add_n_tree.h"
+#include "op/numbers.h"
 
 static mst_status reference(const mst_kernel_args *a) {
-    switch (a->dst[0].dtype) {
-        case MST_F32: add_f32(a); break;
-        case MST_F64: add_f64(a); break;
-        case MST_I32: add_32(a); break;
-        case MST_I64: add_64(a); break;
-        default: add_8(a); break;
-    }
-    return MST_OK;
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {MST_BY_NUMBER(add)};
+    return kernel[a->dst[0].dtype](a);
 }
 
 static const mst_example examples[] = {

@@ -11,7 +11,6 @@ MST_API mst_value mst_div(mst_value a, mst_value b);
 #endif
 #include "op/elements.h"
 #include "op/elementwise/elementwise.h"
-#include "op/share.h"
 
 /* d(a / b) = da / b - (a / b) db / b */
 static mst_value grad(mst_grad *c, int i) {
@@ -22,27 +21,6 @@ static mst_value grad(mst_grad *c, int i) {
 /* 64 bits are wide enough for all quotients but that of the smallest i64 by -1, which wraps around */
 static inline int64_t quotient(int64_t x, int64_t y) {
     return y == -1 ? (int64_t)(0u - (uint64_t)x) : x / y;
-}
-
-/* Elements BEGIN to END - 1 of the divisor. */
-static mst_status check(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_kernel_args *a = context;
-    const mst_array *b = &a->src[1];
-    (void)thread;
-    for (int64_t i = begin; i < end; i++) {
-        bool zero = b->dtype == MST_I32   ? ((const int32_t *)b->data)[i] == 0
-                    : b->dtype == MST_I64 ? ((const int64_t *)b->data)[i] == 0
-                                          : ((const uint8_t *)b->data)[i] == 0;
-        if (zero)
-            return mst_kernel_fail(a, MST_INVALID, "integer division by zero: element %lld of the divisor is 0",
-                                   (long long)i);
-    }
-    return MST_OK;
-}
-
-mst_status mst_check_divisor(const mst_kernel_args *a) {
-    if (a->dst[0].count == 0) return MST_OK;
-    return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check, mst_context_of(a));
 }
 
 MST_BINARY(f32, float, float, float, x / y)

@@ -25,16 +25,22 @@
 
 /* ---- inference and gradients ---------------------------------------------------------------------- */
 
-/** dst[0] is like source 0, whose dtype the op lists. Defined in neg.c. */
+/** dst[0] is like source 0, whose dtype the op lists. */
 MST_CHECKED mst_status mst_infer_unary(mst_infer *c);
-/** dst[0] has the shape of source 0, whose dtype the op lists, and is bool. Defined in is_nan.c. */
+/** dst[0] has the shape of source 0, whose dtype the op lists, and is bool. */
 MST_CHECKED mst_status mst_infer_test(mst_infer *c);
-/** dst[0] is what sources 0 and 1, of one listed dtype, broadcast to. Defined in add.c. */
+/** dst[0] is what sources 0 and 1, of one listed dtype, broadcast to. */
 MST_CHECKED mst_status mst_infer_binary(mst_infer *c);
-/** As mst_infer_binary, with a bool output. Defined in equal.c. */
+/** As mst_infer_binary, with a bool output. */
 MST_CHECKED mst_status mst_infer_comparison(mst_infer *c);
-/** dst[0] is like sources 0 and 1, which are alike. Defined in nn/relu_grad.c. */
+/** dst[0] is like sources 0 and 1, which are alike. */
 MST_CHECKED mst_status mst_infer_alike(mst_infer *c);
+
+/* Gradients that are ops of their own: GRADIENT is that of the op's OUTPUT. They are not in muster/ops.h. */
+mst_value mst_relu_grad(mst_value gradient, mst_value output);
+mst_value mst_relu6_grad(mst_value gradient, mst_value output);
+mst_value mst_sigmoid_grad(mst_value gradient, mst_value output);
+mst_value mst_tanh_grad(mst_value gradient, mst_value output);
 
 /** NUMBER as a scalar of LIKE's dtype. */
 static inline mst_value mst_number(mst_value like, double number) {
@@ -55,22 +61,25 @@ typedef struct mst_broadcast {
     int64_t dim[MST_MAX_NDIM], index[MST_MAX_NDIM], stride[MST_BROADCAST_SRC][MST_MAX_NDIM];
 } mst_broadcast;
 
-/** The first row. Output 0 must not be empty. Defined in add.c. */
+/** The first row. Output 0 must not be empty. */
 mst_broadcast mst_broadcast_make(const mst_kernel_args *a);
-/** Goes to the next row; false after the last. Defined in add.c. */
+/** Goes to the next row; false after the last. */
 bool mst_broadcast_next(mst_broadcast *b);
 
-/** Error where an element of the integer source 1 is 0 and something is divided by it. Defined in div.c. */
+/** Error where an element of the integer source 1 is 0 and something is divided by it. */
 MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
 
 /* ---- kernels -------------------------------------------------------------------------------------- */
 
-/** Defines the kernel `reference`, which runs the one of source 0's dtype: MST_REFERENCE([MST_F32] = f32, ...). */
-#define MST_REFERENCE(...)                                                       \
-    static mst_status reference(const mst_kernel_args *a) {                      \
+/** Defines the kernel `name`, which runs the one of source 0's dtype. */
+#define MST_REFERENCE_AS(name, ...)                                              \
+    static mst_status name(const mst_kernel_args *a) {                           \
         static const mst_kernel_function kernel[MST_NUM_DTYPES] = {__VA_ARGS__}; \
         return kernel[a->src[0].dtype](a);                                       \
     }
+
+/** Defines the kernel `reference`: MST_REFERENCE([MST_F32] = f32, ...). */
+#define MST_REFERENCE(...) MST_REFERENCE_AS(reference, __VA_ARGS__)
 
 /** Defines the kernel `name` from elements S to elements D, with x converted to the type W. */
 #define MST_UNARY(name, S, W, D, expression)                                \
@@ -97,28 +106,23 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
         return MST_OK;                                                              \
     }
 
-/** From two sources of elements S, that broadcast. */
+#define MST_BINARY_LOOP(D, x_of_i, y_of_i, expression)        \
+    _Pragma("omp simd") for (int64_t i = 0; i < count; i++) { \
+        const T x = (x_of_i), y = (y_of_i);                   \
+        dst[i] = (D)(expression);                             \
+    }
+
+/** From two sources of elements S, that broadcast; at least one of them runs along the row, or it has one element. */
 #define MST_BINARY(name, S, W, D, expression)                                                                        \
     MST_SIMD static void name##_row(const S *xs, bool x_varies, const S *ys, bool y_varies, D *dst, int64_t count) { \
         typedef W T;                                                                                                 \
-        if (x_varies && y_varies) {                                                                                  \
-            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                \
-                const T x = (T)xs[i], y = (T)ys[i];                                                                  \
-                dst[i] = (D)(expression);                                                                            \
-            }                                                                                                        \
-        } else if (x_varies) {                                                                                       \
-            const T y = (T)*ys;                                                                                      \
-            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                \
-                const T x = (T)xs[i];                                                                                \
-                dst[i] = (D)(expression);                                                                            \
-            }                                                                                                        \
-        } else {                                                                                                     \
-            const T x = (T)*xs;                                                                                      \
-            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                \
-                const T y = (T)ys[i];                                                                                \
-                dst[i] = (D)(expression);                                                                            \
-            }                                                                                                        \
-        }                                                                                                            \
+        const T first_x = (T)*xs, first_y = (T)*ys;                                                                  \
+        if (x_varies && y_varies)                                                                                    \
+            MST_BINARY_LOOP(D, (T)xs[i], (T)ys[i], expression)                                                       \
+        else if (x_varies)                                                                                           \
+            MST_BINARY_LOOP(D, (T)xs[i], first_y, expression)                                                        \
+        else                                                                                                         \
+            MST_BINARY_LOOP(D, first_x, (T)ys[i], expression)                                                        \
     }                                                                                                                \
     MST_BINARY_KERNEL(name, S, D)
 
@@ -160,10 +164,13 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
     MST_UNARY(f64, double, double, uint8_t, expression) \
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
 
-#define MST_BINARY_FLOATS(expression)                   \
-    MST_BINARY(f32, float, float, float, expression)    \
-    MST_BINARY(f64, double, double, double, expression) \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+#define MST_BINARY_FLOATS(expression) MST_BINARY_FLOATS_AS(, expression)
+
+/** The same with names of another beginning: grad_reference, for a gradient in the file of its op. */
+#define MST_BINARY_FLOATS_AS(prefix, expression)                \
+    MST_BINARY(prefix##f32, float, float, float, expression)    \
+    MST_BINARY(prefix##f64, double, double, double, expression) \
+    MST_REFERENCE_AS(prefix##reference, [MST_F32] = prefix##f32, [MST_F64] = prefix##f64)
 
 /** The same for an expression that calls functions of base/simd_math.h. */
 #define MST_BINARY_MATH(expression)                     \

@@ -10,12 +10,6 @@ MST_API mst_value mst_equal(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-mst_status mst_infer_comparison(mst_infer *c) {
-    MST_TRY(mst_infer_binary(c));
-    c->dst[0].dtype = MST_BOOL;
-    return MST_OK;
-}
-
 MST_COMPARISON(x == y)
 
 static const mst_example examples[] = {

@@ -8,12 +8,6 @@ MST_API mst_value mst_is_nan(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-mst_status mst_infer_test(mst_infer *c) {
-    MST_TRY(mst_infer_want_listed(c, 0));
-    c->dst[0] = (mst_spec){.dtype = MST_BOOL, .shape = c->src[0].shape};
-    return MST_OK;
-}
-
 MST_TEST_FLOATS(isnan(x))
 
 static const mst_example examples[] = {

@@ -10,12 +10,6 @@ MST_API mst_value mst_neg(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-mst_status mst_infer_unary(mst_infer *c) {
-    MST_TRY(mst_infer_want_listed(c, 0));
-    c->dst[0] = c->src[0];
-    return MST_OK;
-}
-
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_neg(c->ddst[0]);

@@ -37,58 +37,11 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_unbroadcast(share, c->src[i]);
 }
 
-/* What is selected is only moved: one loop a size of element. Both values are read first: without branches the loops
- * become vector instructions. */
-#define LOOP(name, E)                                                                                               \
-    MST_SIMD static void name##_row(const uint8_t *condition, const E *xs, const E *ys, const bool *varies, E *dst, \
-                                    int64_t count) {                                                                \
-        const bool x_varies = varies[1], y_varies = varies[2];                                                      \
-        if (!varies[0]) {                                                                                           \
-            const E *from = *condition ? xs : ys;                                                                   \
-            const int64_t step = varies[*condition ? 1 : 2];                                                        \
-            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) dst[i] = from[i * step];                        \
-        } else if (x_varies && y_varies) {                                                                          \
-            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
-                const E x = xs[i], y = ys[i];                                                                       \
-                dst[i] = condition[i] ? x : y;                                                                      \
-            }                                                                                                       \
-        } else if (x_varies) {                                                                                      \
-            const E y = *ys;                                                                                        \
-            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
-                const E x = xs[i];                                                                                  \
-                dst[i] = condition[i] ? x : y;                                                                      \
-            }                                                                                                       \
-        } else {                                                                                                    \
-            const E x = *xs;                                                                                        \
-            const int64_t step = y_varies;                                                                          \
-            _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                               \
-                const E y = ys[i * step];                                                                           \
-                dst[i] = condition[i] ? x : y;                                                                      \
-            }                                                                                                       \
-        }                                                                                                           \
-    }                                                                                                               \
-    static mst_status name(const mst_kernel_args *a) {                                                              \
-        const uint8_t *condition = a->src[0].data;                                                                  \
-        const E *xs = a->src[1].data, *ys = a->src[2].data;                                                         \
-        E *dst = a->dst[0].data;                                                                                    \
-        if (a->dst[0].count == 0) return MST_OK;                                                                    \
-        mst_broadcast b = mst_broadcast_make(a);                                                                    \
-        do {                                                                                                        \
-            name##_row(condition + b.offset[0], xs + b.offset[1], ys + b.offset[2], b.varies, dst, b.inner);        \
-            dst += b.inner;                                                                                         \
-        } while (mst_broadcast_next(&b));                                                                           \
-        return MST_OK;                                                                                              \
-    }
-
-LOOP(f32, float)
-LOOP(f64, double)
-LOOP(i32, int32_t)
-LOOP(i64, int64_t)
-LOOP(u8, uint8_t)
+#define MST_TEMPLATE "op/elementwise/select_rows.h"
+#include "op/numbers.h"
 
 static mst_status reference(const mst_kernel_args *a) {
-    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
-        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8};
+    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {MST_BY_NUMBER(select), [MST_BOOL] = select_u8};
     return kernel[a->src[1].dtype](a);
 }
 

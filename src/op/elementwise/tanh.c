@@ -41,3 +41,49 @@ const mst_op mst_op_tanh = {
 mst_value mst_tanh(mst_value src) {
     return mst_call(NULL, &mst_op_tanh, 1, &src, NULL);
 }
+
+/* ---- the gradient ---- */
+
+/** tanh_grad: dst = gradient * (1 - output^2), the gradient of tanh
+ *
+ *  gradient  of the output of tanh: any shape, f32 or f64
+ *  output    of tanh, alike
+ *  dst       like both; may alias either
+ */
+
+static mst_value grad_grad(mst_grad *c, int i) {
+    if (i == 0) return mst_tanh_grad(c->ddst[0], c->src[1]);
+    return mst_scale(mst_mul(c->ddst[0], mst_mul(c->src[0], c->src[1])), -2);
+}
+
+/* x is the gradient, y the output */
+MST_BINARY_FLOATS_AS(grad_, x *(1 - y * y))
+
+static const mst_example grad_examples[] = {
+    {.num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, -4}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){0.5, 0, -1}}},
+     .expect = {(const double[]){0.75, 2, 0}}},
+    {.num_src = 2, .src = {{.ndim = 2, .dim = {3, 5}}, {.ndim = 2, .dim = {3, 5}, .low = -1, .high = 1}}},
+    {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID},
+    {.num_src = 2,
+     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_F64, .ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_tanh_grad = {
+    .name = "tanh_grad",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .flags = MST_OP_ELEMENTWISE,
+    .may_alias = true,
+    .infer = mst_infer_alike,
+    .grad = grad_grad,
+    .reference = grad_reference,
+    MST_EXAMPLES(grad_examples),
+};
+
+mst_value mst_tanh_grad(mst_value gradient, mst_value output) {
+    return mst_call(NULL, &mst_op_tanh_grad, 2, (const mst_value[]){gradient, output}, NULL);
+}

@@ -28,4 +28,7 @@ mst_gather_sizes mst_gather_loops(const mst_kernel_args *a, const mst_array *par
 MST_CHECKED mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, int64_t size, int64_t begin,
                                         int64_t end);
 
+/** Node of gather_grad, see there. It is not in muster/ops.h. */
+mst_value mst_gather_grad(mst_value gradient, mst_value indices, mst_value like, int axis);
+
 #endif

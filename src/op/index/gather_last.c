@@ -6,38 +6,12 @@
  *
  *  An index that is not within 0 to n - 1 is an error.
  */
-#ifdef MST_OP_HEADER
-MST_API mst_value mst_gather_last(mst_value src, mst_value indices);
-#endif
-#include "op/index/last.h"
+#include "op/index/row_index.h"
 #include "op/op.h"
 #include "op/share.h"
 
-mst_status mst_last_infer(mst_infer *c, int rows, int indices) {
-    const mst_shape *wide = &c->src[rows].shape, *narrow = &c->src[indices].shape;
-    MST_TRY(mst_infer_want_listed(c, 0));
-    MST_TRY(mst_infer_want_index(c, indices));
-    if (narrow->ndim < 1 || narrow->ndim != wide->ndim)
-        return mst_infer_fail(c, "%d and %d dimensions, must be as many and at least 1", wide->ndim, narrow->ndim);
-    for (int k = 0; k < narrow->ndim - 1; k++) {
-        int64_t dim;
-        MST_TRY(mst_infer_same_dim(c, wide->dim[k], narrow->dim[k], "leading dimensions", &dim));
-    }
-    return MST_OK;
-}
-
-mst_status mst_last_check(const mst_kernel_args *a, const mst_array *indices, int64_t n, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t index = mst_last_at(indices, i);
-        if (index < 0 || index >= n)
-            return mst_kernel_fail(a, MST_INVALID, "index %lld at %lld is out of range, 0 to %lld", (long long)index,
-                                   (long long)i, (long long)n - 1);
-    }
-    return MST_OK;
-}
-
 static mst_status infer(mst_infer *c) {
-    MST_TRY(mst_last_infer(c, 0, 1));
+    MST_TRY(mst_row_index_infer(c, 0, 1));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
     return MST_OK;
 }
@@ -52,7 +26,7 @@ static mst_value grad(mst_grad *c, int i) {
                      int64_t end) {                                                                             \
         const E *row = (const E *)src + begin / k * n;                                                          \
         for (int64_t i = begin, j = begin % k; i < end; j = 0, row += n)                                        \
-            for (; j < k && i < end; i++, j++) ((E *)dst)[i] = row[mst_last_at(indices, i)];                    \
+            for (; j < k && i < end; i++, j++) ((E *)dst)[i] = row[mst_row_index_at(indices, i)];               \
     }
 GATHER(gather_8, uint8_t)
 GATHER(gather_32, uint32_t)
@@ -63,7 +37,7 @@ static mst_status gather(void *context, int64_t begin, int64_t end, int thread) 
     const mst_array *src = &a->src[0], *indices = &a->src[1];
     const int64_t n = src->shape.dim[src->shape.ndim - 1], k = indices->shape.dim[indices->shape.ndim - 1];
     (void)thread;
-    MST_TRY(mst_last_check(a, indices, n, begin, end));
+    MST_TRY(mst_row_index_check(a, indices, n, begin, end));
     switch (mst_dtype_size(src->dtype)) {
         case 1: gather_8(indices, src->data, a->dst[0].data, n, k, begin, end); break;
         case 4: gather_32(indices, src->data, a->dst[0].data, n, k, begin, end); break;

@@ -8,19 +8,16 @@
  *  The gradient of gather_last and of top_k. Values of one place are added in the order of j; integers wrap around. An
  *  index that is not within 0 to n - 1 is an error.
  */
-#ifdef MST_OP_HEADER
-MST_API mst_value mst_scatter_last(mst_value src, mst_value indices, mst_value like);
-#endif
 #include <string.h>
 
-#include "op/index/last.h"
+#include "op/index/row_index.h"
 #include "op/op.h"
 #include "op/share.h"
 
 static mst_status infer(mst_infer *c) {
     mst_shape shape;
     MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
-    MST_TRY(mst_last_infer(c, 2, 1));
+    MST_TRY(mst_row_index_infer(c, 2, 1));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[2].shape};
     return MST_OK;
 }
@@ -37,7 +34,7 @@ static mst_value grad(mst_grad *c, int i) {
         T *to = (T *)dst + begin * n;                                                                           \
         for (int64_t i = begin; i < end; i++, from += k, to += n)                                               \
             for (int64_t j = 0; j < k; j++) {                                                                   \
-                T *at = &to[mst_last_at(indices, i * k + j)];                                                   \
+                T *at = &to[mst_row_index_at(indices, i * k + j)];                                              \
                 *at = (T)(*at + from[j]);                                                                       \
             }                                                                                                   \
     }
@@ -54,7 +51,7 @@ static mst_status scatter(void *context, int64_t begin, int64_t end, int thread)
     const int64_t n = dst->shape.dim[dst->shape.ndim - 1], k = src->shape.dim[src->shape.ndim - 1];
     const size_t row = (size_t)n * mst_dtype_size(dst->dtype);
     (void)thread;
-    MST_TRY(mst_last_check(a, indices, n, begin * k, end * k));
+    MST_TRY(mst_row_index_check(a, indices, n, begin * k, end * k));
     if (row) memset((char *)dst->data + (size_t)begin * row, 0, (size_t)(end - begin) * row);
     switch (src->dtype) {
         case MST_F32: scatter_f32(indices, src->data, dst->data, n, k, begin, end); break;

@@ -17,6 +17,7 @@ typedef struct mst_top_k_options {
 MST_API mst_value mst_top_k_with(mst_top_k_options options);
 #define mst_top_k(...) mst_top_k_with(MST_NAMED_1(mst_top_k_options, src, __VA_ARGS__))
 #endif
+#include "op/index/row_index.h"
 #include "op/op.h"
 #include "op/share.h"
 
@@ -45,52 +46,8 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scatter_last(c->ddst[0], c->dst[1], c->src[0]);
 }
 
-/* The best so far are a heap of indices with the worst of them on top, so that a row takes n log k steps and no memory
- * beside the output; sorting it in place puts the best first. */
-#define TOP_K(name, T)                                                                             \
-    static bool name##_before(const T *row, int32_t i, int32_t j) {                                \
-        if (row[i] != row[j] && (row[i] == row[i] || row[j] == row[j]))                            \
-            return row[i] > row[j] || row[j] != row[j]; /* the second is true for a NaN */         \
-        return i < j;                                                                              \
-    }                                                                                              \
-    static void name##_sink(const T *row, int32_t *heap, int32_t count, int32_t at) {              \
-        const int32_t moved = heap[at];                                                            \
-        for (int64_t child; (child = 2 * (int64_t)at + 1) < count; at = (int32_t)child) {          \
-            if (child + 1 < count && name##_before(row, heap[child], heap[child + 1])) child++;    \
-            if (!name##_before(row, moved, heap[child])) break;                                    \
-            heap[at] = heap[child];                                                                \
-        }                                                                                          \
-        heap[at] = moved;                                                                          \
-    }                                                                                              \
-    static void name(const mst_kernel_args *a, int64_t begin, int64_t end, int32_t n, int32_t k) { \
-        const T *row = (const T *)a->src[0].data + begin * n;                                      \
-        T *values = (T *)a->dst[0].data + begin * k;                                               \
-        int32_t *heap = (int32_t *)a->dst[1].data + begin * k;                                     \
-        for (int64_t r = begin; r < end; r++, row += n, values += k, heap += k) {                  \
-            for (int32_t i = 0; i < k; i++) heap[i] = i;                                           \
-            for (int32_t i = k / 2; i-- > 0;) name##_sink(row, heap, k, i);                        \
-            T worst = row[heap[0]];                                                                \
-            for (int32_t i = k; i < n; i++) {                                                      \
-                if (row[i] <= worst || !name##_before(row, i, heap[0])) continue;                  \
-                heap[0] = i;                                                                       \
-                name##_sink(row, heap, k, 0);                                                      \
-                worst = row[heap[0]];                                                              \
-            }                                                                                      \
-            for (int32_t last = k - 1; last > 0; last--) {                                         \
-                const int32_t worst = heap[0];                                                     \
-                heap[0] = heap[last];                                                              \
-                heap[last] = worst;                                                                \
-                name##_sink(row, heap, last, 0);                                                   \
-            }                                                                                      \
-            for (int32_t i = 0; i < k; i++) values[i] = row[heap[i]];                              \
-        }                                                                                          \
-    }
-
-TOP_K(top_f32, float)
-TOP_K(top_f64, double)
-TOP_K(top_i32, int32_t)
-TOP_K(top_i64, int64_t)
-TOP_K(top_u8, uint8_t)
+#define MST_TEMPLATE "op/index/top_k_rows.h"
+#include "op/numbers.h"
 
 /* Rows BEGIN to END - 1. */
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
@@ -98,13 +55,9 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     const int32_t n = (int32_t)a->src[0].shape.dim[a->src[0].shape.ndim - 1];
     const int32_t k = ((const mst_top_k_options *)a->options)->k;
     (void)thread;
-    switch (a->src[0].dtype) {
-        case MST_F32: top_f32(a, begin, end, n, k); break;
-        case MST_F64: top_f64(a, begin, end, n, k); break;
-        case MST_I32: top_i32(a, begin, end, n, k); break;
-        case MST_I64: top_i64(a, begin, end, n, k); break;
-        default: top_u8(a, begin, end, n, k); break;
-    }
+    static void (*const top[MST_NUM_DTYPES])(const mst_kernel_args *, int64_t, int64_t, int32_t,
+                                             int32_t) = {MST_BY_NUMBER(top)};
+    top[a->src[0].dtype](a, begin, end, n, k);
     return MST_OK;
 }
 

@@ -87,26 +87,20 @@ typedef struct product {
     int64_t a_row, a_column, b_row, b_column;
 } product;
 
-/* All variants add over k in ascending order, so that swapping changes no bit. */
-#define MULTIPLY(name, T)                                                                                            \
-    MST_SIMD static void name##_axpy(T factor, const T *restrict b, T *restrict dst, int64_t n) {                    \
-        for (int64_t j = 0; j < n; j++) dst[j] += factor * b[j];                                                     \
-    }                                                                                                                \
-    static void name(const product *p, const T *a, const T *b, T *dst, int64_t rows) {                               \
-        for (int64_t i = 0; i < rows; i++, a += p->a_row, dst += p->n) {                                             \
-            for (int64_t j = 0; j < p->n; j++) dst[j] = 0;                                                           \
-            if (p->b_column == 1) {                                                                                  \
-                for (int64_t k = 0; k < p->k; k++) name##_axpy(a[k * p->a_column], b + k * p->b_row, dst, p->n);     \
-                continue;                                                                                            \
-            }                                                                                                        \
-            for (int64_t j = 0; j < p->n; j++)                                                                       \
-                for (int64_t k = 0; k < p->k; k++) dst[j] += a[k * p->a_column] * b[k * p->b_row + j * p->b_column]; \
-        }                                                                                                            \
-    }
-MULTIPLY(multiply_f32, float)
-MULTIPLY(multiply_f64, double)
-MULTIPLY(multiply_32, uint32_t)
-MULTIPLY(multiply_64, uint64_t)
+#define MST_TEMPLATE "op/matrix/multiply.h"
+#include "base/floats.h"
+
+#define T uint32_t
+#define MST_NAME(name) name##_u32
+#include "op/matrix/multiply.h"
+#undef T
+#undef MST_NAME
+
+#define T uint64_t
+#define MST_NAME(name) name##_u64
+#include "op/matrix/multiply.h"
+#undef T
+#undef MST_NAME
 
 /* Element where the matrix of SRC for batch BATCH of dst begins. */
 static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t batch) {
@@ -135,8 +129,8 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     name(p, (const T *)a->data + at_a, (const T *)b->data + at_b, (T *)dst->data + begin * p->n, rows)
             case MST_F32: PRODUCT(multiply_f32, float); break;
             case MST_F64: PRODUCT(multiply_f64, double); break;
-            case MST_I32: PRODUCT(multiply_32, uint32_t); break;
-            default: PRODUCT(multiply_64, uint64_t); break;
+            case MST_I32: PRODUCT(multiply_u32, uint32_t); break;
+            default: PRODUCT(multiply_u64, uint64_t); break;
 #undef PRODUCT
         }
         begin += rows;

@@ -9,8 +9,7 @@
 MST_API mst_value mst_l2_loss(mst_value src);
 #endif
 #include "op/op.h"
-#include "op/reduce/reduce.h"
-#include "op/share.h"
+#include "op/reduce/sum_squares.h"
 
 static mst_status infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
@@ -21,56 +20,6 @@ static mst_status infer(mst_infer *c) {
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->src[0], c->ddst[0]);
-}
-
-/* ---- sums of squares ---- */
-
-enum { SEGMENT = 8192 }; /* elements of a source whose squares are summed at a time */
-
-#define ADD_SQUARE(a, x) ((a) + (double)(x) * (double)(x))
-#define ADD(a, b) ((a) + (b))
-MST_FOLD_ROW(squares_f32, float, double, 0, ADD_SQUARE, ADD)
-MST_FOLD_ROW(squares_f64, double, double, 0, ADD_SQUARE, ADD)
-
-static int64_t segments_of(int64_t count) {
-    return (count + SEGMENT - 1) / SEGMENT;
-}
-
-size_t mst_sum_squares_workspace(const mst_infer *c, int num_threads) {
-    int64_t segments = 0;
-    (void)num_threads;
-    for (int i = 0; i < c->num_src; i++) segments += segments_of(mst_shape_count(c->src[i].shape));
-    return (size_t)segments * sizeof(double);
-}
-
-/* Segments are numbered through all sources. */
-static mst_status sum_segments(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_kernel_args *a = context;
-    const mst_array *src = a->src;
-    double *sum = a->workspace;
-    int64_t first = 0; /* segment of src */
-    (void)thread;
-    for (int64_t i = begin; i < end; i++) {
-        while (i >= first + segments_of(src->count)) first += segments_of(src++->count);
-        const int64_t at = (i - first) * SEGMENT, n = src->count - at < SEGMENT ? src->count - at : SEGMENT;
-        sum[i] = src->dtype == MST_F32 ? squares_f32_row((const float *)src->data + at, n)
-                                       : squares_f64_row((const double *)src->data + at, n);
-    }
-    return MST_OK;
-}
-
-mst_status mst_sum_squares(const mst_kernel_args *a, double *sum) {
-    const double *part = a->workspace;
-    int64_t segments = 0;
-    for (int i = 0; i < a->num_src; i++) segments += segments_of(a->src[i].count);
-    MST_TRY(mst_parallel(a, segments, 1, sum_segments, mst_context_of(a)));
-    *sum = 0;
-    for (int i = 0; i < a->num_src; i++) {
-        double of_source = 0;
-        for (int64_t k = segments_of(a->src[i].count); k > 0; k--) of_source += *part++;
-        *sum += of_source;
-    }
-    return MST_OK;
 }
 
 static mst_status reference(const mst_kernel_args *a) {

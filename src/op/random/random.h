@@ -22,9 +22,9 @@ static inline int64_t mst_random_grain(int64_t n) {
     return mst_grain_aligned(mst_grain(n, 8), 64);
 }
 
-/** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. Defined in random_uniform.c. */
+/** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. */
 MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape);
-/** dst[i] = mean + stddev * dst[i] for COUNT elements, computed in f64. Defined in random_normal.c. */
+/** dst[i] = mean + stddev * dst[i] for COUNT elements, computed in f64. */
 void mst_random_spread_f32(double mean, double stddev, int64_t count, float *dst);
 
 #endif

@@ -43,10 +43,6 @@ static mst_status infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-MST_SIMD void mst_random_spread_f32(double mean, double stddev, int64_t count, float *dst) {
-    for (int64_t i = 0; i < count; i++) dst[i] = (float)(mean + stddev * (double)dst[i]);
-}
-
 /* Elements BEGIN to END - 1. */
 static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;

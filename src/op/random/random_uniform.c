@@ -37,20 +37,6 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape) {
-    char text[MST_SHAPE_TEXT];
-    if (dtype < 0 || dtype >= MST_NUM_DTYPES || !(c->op->dtypes & MST_DTYPE_BIT(dtype)))
-        return mst_infer_fail(c, "the dtype %s is none that it makes", mst_dtype_name(dtype));
-    if (shape.ndim < 0 || shape.ndim > MST_MAX_NDIM)
-        return mst_infer_fail(c, "a shape of %d dimensions, must have 0 to %d", shape.ndim, MST_MAX_NDIM);
-    for (int k = 0; k < shape.ndim; k++)
-        if (shape.dim[k] < 0)
-            return mst_infer_fail(c, "all dimensions of the shape %s must be known",
-                                  mst_shape_print(shape, text, sizeof text));
-    c->dst[0] = (mst_spec){.dtype = dtype, .shape = shape};
-    return MST_OK;
-}
-
 static double high_of(const mst_random_uniform_options *o) {
     return o->low == 0 && o->high == 0 ? 1 : o->high;
 }

@@ -23,7 +23,7 @@ MST_API mst_value mst_argmax_with(mst_argmax_options options);
 #include <string.h>
 
 #include "op/op.h"
-#include "op/reduce/arg.h"
+#include "op/reduce/arg_search.h"
 
 static const mst_field fields[] = {
     MST_FIELD_I32(mst_argmax_options, axis, 0, 0, 0, "dimension to search"),
@@ -31,39 +31,23 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-mst_status mst_arg_infer(mst_infer *c, int axis, mst_dtype dtype) {
-    const mst_shape *src = &c->src[0].shape;
-    int at;
-    MST_TRY(mst_infer_want_listed(c, 0));
-    MST_TRY(mst_infer_axis(c, axis, src->ndim, &at));
-    if (dtype != MST_I32 && dtype != MST_I64)
-        return mst_infer_fail(c, "dtype is %s, must be i32 or i64", mst_dtype_name(dtype));
-    if (src->dim[at] == 0) return mst_infer_fail(c, "dimension %d is 0: there is nothing to choose from", at);
-    if (src->dim[at] > INT32_MAX && dtype == MST_I32)
-        return mst_infer_fail(c, "dimension %d is too large for i32, use i64", at);
-    c->dst[0] = (mst_spec){.dtype = dtype};
-    for (int k = 0; k < src->ndim; k++)
-        if (k != at) c->dst[0].shape.dim[c->dst[0].shape.ndim++] = src->dim[k];
-    return MST_OK;
-}
-
 static mst_status infer(mst_infer *c) {
     const mst_argmax_options *o = c->options;
-    return mst_arg_infer(c, o->axis, o->dtype);
+    return mst_arg_search_infer(c, o->axis, o->dtype);
 }
 
 /* All but NaN and -Inf is better than NaN: it is found only where it is first and there is nothing else. */
 #define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
-#define MST_TEMPLATE "op/reduce/arg_loops.h"
+#define MST_TEMPLATE "op/reduce/arg_search_loops.h"
 #include "op/numbers.h"
 
 static size_t workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    return mst_arg_workspace(c, ((const mst_argmax_options *)c->options)->axis);
+    return mst_arg_search_workspace(c, ((const mst_argmax_options *)c->options)->axis);
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    static const mst_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};
+    static const mst_arg_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};
     return mst_arg_search(a, ((const mst_argmax_options *)a->options)->axis, searcher[a->src[0].dtype]);
 }
 

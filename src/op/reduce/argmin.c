@@ -22,7 +22,7 @@ MST_API mst_value mst_argmin_with(mst_argmin_options options);
 #include <string.h>
 
 #include "op/op.h"
-#include "op/reduce/arg.h"
+#include "op/reduce/arg_search.h"
 
 static const mst_field fields[] = {
     MST_FIELD_I32(mst_argmin_options, axis, 0, 0, 0, "dimension to search"),
@@ -32,21 +32,21 @@ static const mst_field fields[] = {
 
 static mst_status infer(mst_infer *c) {
     const mst_argmin_options *o = c->options;
-    return mst_arg_infer(c, o->axis, o->dtype);
+    return mst_arg_search_infer(c, o->axis, o->dtype);
 }
 
 /* All but NaN and Inf is better than NaN: it is found only where it is first and there is nothing else. */
 #define BETTER(x, best) ((x) < (best) || (IS_NAN(best) && (x) < HIGHEST))
-#define MST_TEMPLATE "op/reduce/arg_loops.h"
+#define MST_TEMPLATE "op/reduce/arg_search_loops.h"
 #include "op/numbers.h"
 
 static size_t workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
-    return mst_arg_workspace(c, ((const mst_argmin_options *)c->options)->axis);
+    return mst_arg_search_workspace(c, ((const mst_argmin_options *)c->options)->axis);
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    static const mst_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};
+    static const mst_arg_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};
     return mst_arg_search(a, ((const mst_argmin_options *)a->options)->axis, searcher[a->src[0].dtype]);
 }
 

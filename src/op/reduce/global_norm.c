@@ -12,7 +12,7 @@ MST_API mst_value mst_global_norm(const mst_value *values, int n);
 #include <math.h>
 
 #include "op/op.h"
-#include "op/reduce/reduce.h"
+#include "op/reduce/sum_squares.h"
 
 static mst_status infer(mst_infer *c) {
     if (c->num_src < 1) return mst_infer_fail(c, "needs at least one value");

@@ -48,8 +48,6 @@ typedef struct mst_reducer {
 
 enum { MST_MOST_ACCUMULATOR = sizeof(double) };
 
-/* ---- src/kernel/reduce.c ---- */
-
 /** REDUCED says of each of the NDIM dimensions whether it goes. */
 mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduced);
 /** Which of NDIM axes are in AXES (none: all), which are valid. */
@@ -98,42 +96,19 @@ static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int6
 
 /* ---- what ops share ---- */
 
-/** Checks AXES and gives dst[0] the shape and dtype of the reduced source 0. Defined in reduce_sum.c. */
+/** Checks AXES and gives dst[0] the shape and dtype of the reduced source 0. */
 MST_CHECKED mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims);
-/** VALUE, of the shape of output 0, with the reduced dimensions back as 1: it broadcasts to source 0. Defined in
- *  reduce_sum.c. */
+/** VALUE, of the shape of output 0, with the reduced dimensions back as 1: it broadcasts to source 0. */
 mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims);
-/** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. Defined in
- *  reduce_mean.c. */
+/** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. */
 mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes);
-/** Gradient of the largest and of the smallest: equal shares for all elements that are. Defined in reduce_max.c. */
+/** Gradient of the largest and of the smallest: equal shares for all elements that are. */
 mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims);
-/** Sums of all groups of elements of source 0, as mst_reduce. Defined in reduce_sum.c. */
+/** Sums of all groups of elements of source 0, as mst_reduce. */
 MST_CHECKED mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r);
-/** *SUM = the sum of the squares of all elements of all sources, f32 or f64, in their order. Defined in nn/l2_loss.c. */
-MST_CHECKED mst_status mst_sum_squares(const mst_kernel_args *a, double *sum);
-/** Bytes of workspace that mst_sum_squares needs; the `workspace` of an op. */
-size_t mst_sum_squares_workspace(const mst_infer *c, int num_threads);
 
-/** Defines `static A name_row(const T *src, int64_t n)`, which folds contiguous elements T in accumulators A:
- *
- *      start            the accumulator of no elements
- *      A step(A, T)     takes one element in
- *      A combine(A, A)  joins two accumulators
- *
- *  by 32 interleaved accumulators that are joined in a tree. */
-#define MST_FOLD_ROW(name, T, A, start, step, combine)                                 \
-    MST_SIMD static A name##_row(const T *src, int64_t n) {                            \
-        enum { LANES = 32 };                                                           \
-        A lane[LANES];                                                                 \
-        for (int k = 0; k < LANES; k++) lane[k] = (start);                             \
-        int64_t i = 0;                                                                 \
-        for (; i + LANES <= n; i += LANES)                                             \
-            for (int k = 0; k < LANES; k++) lane[k] = step(lane[k], src[i + k]);       \
-        for (int k = 0; i + k < n; k++) lane[k] = step(lane[k], src[i + k]);           \
-        for (int half = LANES / 2; half; half /= 2)                                    \
-            for (int k = 0; k < half; k++) lane[k] = combine(lane[k], lane[k + half]); \
-        return lane[0];                                                                \
-    }
+/* Gradients of reduce_prod, which are ops of their own, see reduce_prod_others.c. They are not in muster/ops.h. */
+mst_value mst_reduce_prod_others(mst_value src, mst_axes axes);
+mst_value mst_reduce_prod_others_grad(mst_value gradient, mst_value src, mst_axes axes);
 
 #endif

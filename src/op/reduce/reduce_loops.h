@@ -5,31 +5,12 @@
  * Rows of at least LONG elements are folded by interleaved accumulators, shorter ones by 4, columns one element after
  * the other. */
 
-static inline A MST_NAME(step)(A a, T x) {
-    return STEP(a, x);
-}
+#include "op/reduce/fold.h"
 
-static inline A MST_NAME(combine)(A a, A b) {
-    return COMBINE(a, b);
-}
-
-/* Contiguous elements by 32 interleaved accumulators that are joined in a tree. */
-MST_SIMD static A MST_NAME(fold_long)(const T *src, int64_t n) {
-    enum { LANES = 32 };
-    A lane[LANES];
-    for (int k = 0; k < LANES; k++) lane[k] = START;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) lane[k] = MST_NAME(step)(lane[k], src[i + k]);
-    for (int k = 0; i + k < n; k++) lane[k] = MST_NAME(step)(lane[k], src[i + k]);
-    for (int half = LANES / 2; half; half /= 2)
-        for (int k = 0; k < half; k++) lane[k] = MST_NAME(combine)(lane[k], lane[k + half]);
-    return lane[0];
-}
-
-static inline A MST_NAME(fold)(const T *src, int64_t n) {
+/* The same for rows, of which the short ones take fewer accumulators. */
+static inline A MST_NAME(fold_row)(const T *src, int64_t n) {
     enum { FEW = 4, LONG = 128 };
-    if (n >= LONG) return MST_NAME(fold_long)(src, n);
+    if (n >= LONG) return MST_NAME(fold)(src, n);
     A lane[FEW] = {START, START, START, START};
     int64_t i = 0;
     for (; i + FEW <= n; i += FEW)
@@ -56,11 +37,11 @@ static A MST_NAME(fold_rows)(const mst_reduction *r, const T *src, int64_t begin
     int64_t index[MST_MAX_REDUCED], offset, first = begin % r->inner;
     mst_loops_seek(&r->reduced, begin / r->inner, index, &offset);
     int64_t n = r->inner - first < end - begin ? r->inner - first : end - begin;
-    A acc = MST_NAME(fold)(src + offset + first, n);
+    A acc = MST_NAME(fold_row)(src + offset + first, n);
     while ((begin += n) < end) {
         mst_loops_next(&r->reduced, index, &offset);
         n = r->inner < end - begin ? r->inner : end - begin;
-        acc = MST_NAME(combine)(acc, MST_NAME(fold)(src + offset, n));
+        acc = MST_NAME(combine)(acc, MST_NAME(fold_row)(src + offset, n));
     }
     return acc;
 }
@@ -77,7 +58,7 @@ static void MST_NAME(to_values)(const mst_reduction *r, const void *src, int64_t
     for (int64_t i = begin % n; begin < end; i = 0) {
         const T *row = (const T *)src + offset + i * stride;
         for (; i < n && begin < end; i++, begin++, row += stride) {
-            const A acc = r->reduced.num ? MST_NAME(fold_rows)(r, row, 0, r->count) : MST_NAME(fold)(row, r->inner);
+            const A acc = r->reduced.num ? MST_NAME(fold_rows)(r, row, 0, r->count) : MST_NAME(fold_row)(row, r->inner);
             ((T *)dst)[begin] = FINISH(acc, r->count);
         }
         mst_loops_next(&kept, index, &offset);

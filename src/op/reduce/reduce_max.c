@@ -34,14 +34,6 @@ static mst_status infer(mst_infer *c) {
     return mst_reduce_infer(c, &o->axes, o->keep_dims);
 }
 
-mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims) {
-    mst_dtype dtype = mst_value_spec(c->src[0]).dtype;
-    mst_value best = mst_reduce_restore(c, c->dst[0], axes, keep_dims);
-    mst_value is_best = mst_cast(mst_equal(c->src[0], best), dtype);
-    mst_value share = mst_div(c->ddst[0], mst_reduce_sum(.src = is_best, .axes = *axes, .keep_dims = keep_dims));
-    return mst_mul(is_best, mst_reduce_restore(c, share, axes, keep_dims));
-}
-
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     const mst_reduce_max_options *o = c->options;

@@ -34,19 +34,6 @@ static mst_status infer(mst_infer *c) {
     return mst_reduce_infer(c, &o->axes, o->keep_dims);
 }
 
-mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes) {
-    mst_spec src = mst_value_spec(c->src[0]);
-    bool reduced[MST_MAX_NDIM];
-    mst_reduce_mask(axes, src.shape.ndim, reduced);
-    double known = 1;
-    for (int k = 0; k < src.shape.ndim; k++)
-        if (reduced[k] && src.shape.dim[k] >= 0) known *= (double)src.shape.dim[k];
-    mst_value count = mst_scalar(c->graph, src.dtype, known);
-    for (int k = 0; k < src.shape.ndim; k++)
-        if (reduced[k] && src.shape.dim[k] < 0) count = mst_mul(count, mst_dim_size(c->src[0], k, src.dtype));
-    return count;
-}
-
 /* d mean / d src = 1/n: divided while it is small, then spread */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;

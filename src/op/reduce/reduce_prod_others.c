@@ -6,9 +6,6 @@
  *
  *  The derivative of reduce_prod, without a division. f32 is multiplied in f64 and rounded once.
  */
-#ifdef MST_OP_HEADER
-MST_API mst_value mst_reduce_prod_others(mst_value src, mst_axes axes);
-#endif
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 #include "op/share.h"
@@ -132,4 +129,143 @@ const mst_op mst_op_reduce_prod_others = {
 
 mst_value mst_reduce_prod_others(mst_value src, mst_axes axes) {
     return mst_call(NULL, &mst_op_reduce_prod_others, 1, &src, &(others_options){.axes = axes});
+}
+
+/* ---- the gradient ---- */
+
+/** reduce_prod_others_grad: dst[j] = sum over i != j of gradient[i] * (product of src[k], k != i and k != j)
+ *
+ *  gradient  f32 or f64, any shape: of the output of reduce_prod_others
+ *  src       like gradient: what reduce_prod_others was taken of
+ *  dst       like src
+ *  axes      as there; sums and products are over the elements that share an output of the reduction
+ *
+ *  Computed in f64, without a division. Has a gradient with respect to `gradient` only: reduce_prod can be
+ *  differentiated twice.
+ */
+
+static mst_status grad_infer(mst_infer *c) {
+    mst_shape shape;
+    MST_TRY(mst_infer_same_dtype(c, 0, 1));
+    MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
+    MST_TRY(mst_reduce_infer(c, &((const others_options *)c->options)->axes, false));
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = shape};
+    return MST_OK;
+}
+
+/* the matrix (product of all but i and j) is symmetric */
+static mst_value grad_grad(mst_grad *c, int i) {
+    if (i == 0) return mst_reduce_prod_others_grad(c->ddst[0], c->src[1], ((const others_options *)c->options)->axes);
+    return mst_value_fail(c->graph, MST_UNIMPLEMENTED, "reduce_prod: there is no third derivative");
+}
+
+/* for each thread g, x, p and q of one output */
+static size_t grad_workspace(const mst_infer *c, int num_threads) {
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_options *)c->options)->axes);
+    return 4 * (size_t)num_threads * (size_t)r.count * sizeof(double);
+}
+
+/* With p_j the product of x before j, and q_j the sum over i < j of g_i and the product of x before j without x_i:
+ * p_(j+1) = p_j x_j and q_(j+1) = q_j x_j + g_j p_j. With the same two from the other end, p' and q', the result is
+ * q_j p'_j + p_j q'_j. It replaces q. */
+static void grad_multiply(const double *g, const double *x, int64_t n, double *p, double *q) {
+    double product = 1, sum = 0;
+    for (int64_t j = 0; j < n; j++) {
+        p[j] = product;
+        q[j] = sum;
+        sum = sum * x[j] + g[j] * product;
+        product *= x[j];
+    }
+    product = 1;
+    sum = 0;
+    for (int64_t j = n - 1; j >= 0; j--) {
+        q[j] = q[j] * product + p[j] * sum;
+        sum = sum * x[j] + g[j] * product;
+        product *= x[j];
+    }
+}
+
+static double get(const mst_array *array, int64_t i) {
+    return array->dtype == MST_F32 ? (double)((const float *)array->data)[i] : ((const double *)array->data)[i];
+}
+
+/* Outputs BEGIN to END - 1 of the reduction. */
+static mst_status grad_run(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_kernel_args *a = w->args;
+    const int64_t count = w->reduction.count;
+    mst_loops kept, reduced;
+    mst_reduction_groups(&w->reduction, &kept, &reduced);
+    double *g = (double *)a->workspace + 4 * count * thread, *x = g + count, *p = x + count, *q = p + count;
+    int64_t kept_index[MST_MAX_REDUCED], base;
+    mst_loops_seek(&kept, begin, kept_index, &base);
+    for (int64_t i = begin; i < end; i++, mst_loops_next(&kept, kept_index, &base)) {
+        int64_t index[MST_MAX_REDUCED] = {0}, offset = base, n = 0;
+        do {
+            g[n] = get(&a->src[0], offset);
+            x[n++] = get(&a->src[1], offset);
+        } while (mst_loops_next(&reduced, index, &offset));
+        grad_multiply(g, x, n, p, q);
+        n = 0;
+        do { /* the loops begin anew after the last */
+            if (a->dst[0].dtype == MST_F32)
+                ((float *)a->dst[0].data)[offset] = (float)q[n++];
+            else
+                ((double *)a->dst[0].data)[offset] = q[n++];
+        } while (mst_loops_next(&reduced, index, &offset));
+    }
+    return MST_OK;
+}
+
+static mst_status grad_reference(const mst_kernel_args *a) {
+    const mst_axes *axes = &((const others_options *)a->options)->axes;
+    work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, axes)};
+    if (a->src[0].count == 0) return MST_OK;
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), grad_run, &w);
+}
+
+static const mst_example grad_examples[] = {
+    {.name = "three elements",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 10, 100}},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){2, 3, 4}, .no_grad = true}},
+     .expect = {(const double[]){340, 204, 23}}},
+    {.name = "columns with zeros",
+     .num_src = 2,
+     .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 1, 2, 2, 3, 3}},
+             {.ndim = 2, .dim = {3, 2}, .value = (const double[]){0, 0, 0, 4, 5, 6}, .no_grad = true}},
+     .options = &(const others_options){.axes = {.count = 1, .axis = {0}}},
+     .expect = {(const double[]){10, 24, 5, 6, 0, 4}}},
+    {.name = "two axes of three",
+     .num_src = 2,
+     .src = {{.ndim = 3, .dim = {2, 3, 2}}, {.ndim = 3, .dim = {2, 3, 2}, .no_grad = true}},
+     .options = &(const others_options){.axes = {.count = 2, .axis = {0, -1}}}},
+    {.name = "one element",
+     .num_src = 2,
+     .src = {{.ndim = 0}, {.ndim = 0, .no_grad = true}},
+     .expect = {(const double[]){0}}},
+    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 2}}, {.ndim = 2, .dim = {0, 2}, .no_grad = true}}},
+    {.name = "shapes differ",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_reduce_prod_others_grad = {
+    .name = "reduce_prod_others_grad",
+    .num_src = 2,
+    .num_dst = 1,
+    .dtypes = MST_FLOATS,
+    .fields = fields,
+    .options_size = sizeof(others_options),
+    .infer = grad_infer,
+    .grad = grad_grad,
+    .workspace = grad_workspace,
+    .reference = grad_reference,
+    MST_EXAMPLES(grad_examples),
+};
+
+mst_value mst_reduce_prod_others_grad(mst_value gradient, mst_value src, mst_axes axes) {
+    return mst_call(NULL, &mst_op_reduce_prod_others_grad, 2, (mst_value[]){gradient, src},
+                    &(others_options){.axes = axes});
 }

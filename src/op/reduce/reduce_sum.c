@@ -38,54 +38,6 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_broadcast_like(mst_reduce_restore(c, c->ddst[0], &o->axes, o->keep_dims), c->src[0]);
 }
 
-mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims) {
-    MST_TRY(mst_infer_want_listed(c, 0));
-    const mst_shape *src = &c->src[0].shape;
-    bool reduced[MST_MAX_NDIM] = {false};
-    if (axes->count > src->ndim)
-        return mst_infer_fail(c, "%d axes for a source of %d dimensions", axes->count, src->ndim);
-    for (int k = 0; k < axes->count; k++) {
-        int axis;
-        MST_TRY(mst_infer_axis(c, axes->axis[k], src->ndim, &axis));
-        if (reduced[axis]) return mst_infer_fail(c, "axis %d is given twice", axis);
-        reduced[axis] = true;
-    }
-    mst_reduce_mask(axes, src->ndim, reduced);
-    mst_shape *dst = &c->dst[0].shape;
-    *dst = (mst_shape){0};
-    c->dst[0].dtype = c->src[0].dtype;
-    for (int k = 0; k < src->ndim; k++) {
-        if (!reduced[k])
-            dst->dim[dst->ndim++] = src->dim[k];
-        else if (keep_dims)
-            dst->dim[dst->ndim++] = 1;
-    }
-    return MST_OK;
-}
-
-mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims) {
-    int ndim = mst_value_spec(c->src[0]).shape.ndim;
-    bool reduced[MST_MAX_NDIM];
-    mst_reduce_mask(axes, ndim, reduced);
-    bool is_scalar = !keep_dims && mst_value_spec(c->dst[0]).shape.ndim == 0; /* broadcasts as it is */
-    for (int k = 0; k < ndim && !keep_dims && !is_scalar; k++)
-        if (reduced[k]) value = mst_expand_dims(value, k);
-    return value;
-}
-
-#define A WIDE
-#define START 0
-#define STEP(a, x) ((a) + (A)(x))
-#define COMBINE(a, b) ((a) + (b))
-#define FINISH(a, n) ((T)(a))
-#define MST_TEMPLATE "op/reduce/reduce_loops.h"
-#include "op/numbers.h"
-
-mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r) {
-    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
-    return mst_reduce(a, r, reducer[a->src[0].dtype]);
-}
-
 static size_t workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
     const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_sum_options *)c->options)->axes);

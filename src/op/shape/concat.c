@@ -7,6 +7,9 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_concat(const mst_value *values, int n, int axis);
 #endif
+#include <stdlib.h>
+#include <string.h>
+
 #include "op/op.h"
 #include "op/shape/strided.h"
 
@@ -19,26 +22,6 @@ static const mst_field fields[] = {
     MST_FIELD_I32(concat_options, axis, 0, 0, 0, "dimension to go along"),
     MST_FIELD_END,
 };
-
-mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out) {
-    if (c->num_src < 1) return mst_infer_fail(c, "needs at least one source");
-    *out = c->src[0];
-    for (int i = 1; i < c->num_src; i++) {
-        const mst_shape *src = &c->src[i].shape;
-        MST_TRY(mst_infer_same_dtype(c, 0, i));
-        if (src->ndim != out->shape.ndim)
-            return mst_infer_fail(c, "source %d has %d dimensions, source 0 has %d", i, src->ndim, out->shape.ndim);
-        for (int k = 0; k < src->ndim; k++) {
-            int64_t *dim = &out->shape.dim[k];
-            if (k == axis) continue;
-            if (src->dim[k] >= 0 && *dim >= 0 && src->dim[k] != *dim)
-                return mst_infer_fail(c, "dimension %d of source %d is %lld, of those before it %lld", k, i,
-                                      (long long)src->dim[k], (long long)*dim);
-            if (*dim < 0) *dim = src->dim[k];
-        }
-    }
-    return MST_OK;
-}
 
 static mst_status infer(mst_infer *c) {
     int axis = 0;
@@ -138,4 +121,129 @@ const mst_op mst_op_concat = {
 
 mst_value mst_concat(const mst_value *values, int n, int axis) {
     return mst_call(NULL, &mst_op_concat, n, values, &(concat_options){.axis = axis});
+}
+
+/* ---- the gradient ---- */
+
+/** concat_grad: the part of gradient that belongs to values[index] of a concat
+ *
+ *  gradient  any dtype: of the output of concat(values, n, axis)
+ *  values    the sources of that concat; only their shapes are used
+ *  dst       gradient's dtype, the shape of values[index]
+ *
+ *  A slice whose place is known only when planning.
+ */
+
+typedef struct concat_grad_options {
+    int zero_;
+    int axis;
+    int index;
+} concat_grad_options;
+
+static const mst_field grad_fields[] = {
+    MST_FIELD_I32(concat_grad_options, axis, 0, 0, 0, "dimension that the concat went along"),
+    MST_FIELD_I32(concat_grad_options, index, 0, 0, 0, "source of the concat, from 0"),
+    MST_FIELD_END,
+};
+
+static mst_status grad_infer(mst_infer *c) {
+    const concat_grad_options *o = c->options;
+    if (o->index < 0 || o->index >= c->num_src - 1)
+        return mst_infer_fail(c, "index %d of %d values", o->index, c->num_src - 1);
+    const mst_shape *whole = &c->src[0].shape;
+    int axis;
+    MST_TRY(mst_infer_axis(c, o->axis, whole->ndim, &axis));
+    int64_t sum = 0;
+    for (int i = 1; i < c->num_src; i++) {
+        const mst_shape *part = &c->src[i].shape;
+        MST_TRY(mst_infer_same_dtype(c, 0, i));
+        bool fits = part->ndim == whole->ndim;
+        for (int k = 0; k < whole->ndim && fits; k++)
+            fits = k == axis || part->dim[k] < 0 || whole->dim[k] < 0 || part->dim[k] == whole->dim[k];
+        if (!fits) return mst_infer_fail(c, "value %d is no part of the gradient", i - 1);
+        sum = sum < 0 || part->dim[axis] < 0 ? -1 : sum + part->dim[axis];
+    }
+    if (sum >= 0 && whole->dim[axis] >= 0 && sum != whole->dim[axis])
+        return mst_infer_fail(c, "the values make %lld along axis %d, the gradient has %lld", (long long)sum, axis,
+                              (long long)whole->dim[axis]);
+    c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1 + o->index].shape};
+    return MST_OK;
+}
+
+/* the gradient in its place, zeros in all others */
+static mst_value grad_grad(mst_grad *c, int i) {
+    const concat_grad_options *o = c->options;
+    if (i > 0) return MST_NONE;
+    mst_value *part = calloc((size_t)c->num_src, sizeof *part);
+    if (!part) return mst_value_fail(c->graph, MST_OUT_OF_MEMORY, "concat_grad: cannot get memory for a gradient");
+    for (int k = 1; k < c->num_src; k++) part[k - 1] = k - 1 == o->index ? c->ddst[0] : mst_zeros_like(c->src[k]);
+    mst_value whole = mst_concat(part, c->num_src - 1, o->axis);
+    free(part);
+    return whole;
+}
+
+static mst_status grad_reference(const mst_kernel_args *a) {
+    const concat_grad_options *o = a->options;
+    const mst_shape *whole = &a->src[0].shape;
+    const int axis = o->axis < 0 ? o->axis + whole->ndim : o->axis;
+    mst_shape begin = {.ndim = whole->ndim};
+    for (int i = 0; i < o->index; i++) begin.dim[axis] += a->src[1 + i].shape.dim[axis];
+    return mst_slice_copy(a, &a->src[0], &begin, &a->dst[0], true);
+}
+
+static const mst_example grad_examples[] = {
+    {.name = "second of two",
+     .num_src = 3,
+     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
+             {.dtype = MST_F32, .ndim = 2, .dim = {2, 1}, .no_grad = true},
+             {.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .no_grad = true}},
+     .options = &(const concat_grad_options){.axis = 1, .index = 1},
+     .expect = {(const double[]){2, 3, 5, 6}}},
+    {.name = "first of two",
+     .num_src = 3,
+     .src = {{.ndim = 2, .dim = {3, 2}},
+             {.ndim = 2, .dim = {1, 2}, .no_grad = true},
+             {.ndim = 2, .dim = {2, 2}, .no_grad = true}}},
+    {.name = "empty",
+     .num_src = 3,
+     .src = {{.ndim = 1, .dim = {2}},
+             {.ndim = 1, .dim = {0}, .no_grad = true},
+             {.ndim = 1, .dim = {2}, .no_grad = true}}},
+    {.name = "no such value",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {2}}},
+     .options = &(const concat_grad_options){.index = 1},
+     .fails = MST_INVALID},
+    {.name = "values are not the parts",
+     .num_src = 2,
+     .src = {{.ndim = 1, .dim = {3}}, {.ndim = 1, .dim = {2}}},
+     .fails = MST_INVALID},
+};
+
+const mst_op mst_op_concat_grad = {
+    .name = "concat_grad",
+    .num_src = MST_VARIADIC,
+    .num_dst = 1,
+    .dtypes = MST_ALL_DTYPES,
+    .shape_only = ~1u,
+    .fields = grad_fields,
+    .options_size = sizeof(concat_grad_options),
+    .infer = grad_infer,
+    .grad = grad_grad,
+    .reference = grad_reference,
+    MST_EXAMPLES(grad_examples),
+};
+
+mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, int axis, int index) {
+    mst_graph *graph = mst_value_graph(gradient);
+    if (n < 0) return mst_value_fail(graph, MST_INVALID, "concat_grad: %d values, must be 0 or more", n);
+    if (n > 0 && !values) return mst_value_fail(graph, MST_INVALID, "concat_grad: %d sources, but values is NULL", n);
+    mst_value *src = calloc((size_t)n + 1, sizeof *src);
+    if (!src) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "concat_grad: cannot get memory for a node");
+    src[0] = gradient;
+    memcpy(src + 1, values, (size_t)n * sizeof *src);
+    mst_value part =
+        mst_call(NULL, &mst_op_concat_grad, n + 1, src, &(concat_grad_options){.axis = axis, .index = index});
+    free(src);
+    return part;
 }

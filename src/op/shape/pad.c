@@ -26,17 +26,6 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what) {
-    bool fits = true;
-    switch (dtype) {
-        case MST_I32: fits = value >= INT32_MIN && value <= INT32_MAX; break;
-        case MST_I64: fits = value >= -0x1p63 && value < 0x1p63; break;
-        case MST_U8: fits = value >= 0 && value <= UINT8_MAX; break;
-        default: break;
-    }
-    return fits ? MST_OK : mst_infer_fail(c, "%s is %g, out of range for %s", what, value, mst_dtype_name(dtype));
-}
-
 static mst_status infer(mst_infer *c) {
     const mst_pad_options *o = c->options;
     mst_spec *dst = &c->dst[0];

@@ -21,20 +21,6 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part) {
-    const mst_shape *large = &c->src[whole].shape, *small = &c->src[part].shape;
-    if (small->ndim != large->ndim || begin->ndim != large->ndim)
-        return mst_infer_fail(c, "begin has %d numbers, the sources %d and %d dimensions", begin->ndim,
-                              c->src[0].shape.ndim, c->src[1].shape.ndim);
-    for (int k = 0; k < large->ndim; k++) {
-        int64_t have = large->dim[k], size = small->dim[k] < 0 ? 0 : small->dim[k];
-        if (begin->dim[k] < 0 || (have >= 0 && (begin->dim[k] > have || size > have - begin->dim[k])))
-            return mst_infer_fail(c, "begin %lld and size %lld do not fit dimension %d", (long long)begin->dim[k],
-                                  (long long)size, k);
-    }
-    return MST_OK;
-}
-
 static mst_status infer(mst_infer *c) {
     MST_TRY(mst_infer_part(c, &((const slice_like_options *)c->options)->begin, 0, 1));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};

@@ -8,8 +8,6 @@
 /** Output 0; the others are mst_value_output(value, i). */
 MST_API mst_value mst_split(mst_value src, int n, int axis);
 #endif
-#include <stdlib.h>
-
 #include "op/op.h"
 #include "op/shape/strided.h"
 
@@ -46,16 +44,6 @@ static mst_status infer(mst_infer *c) {
     }
     for (int i = 0; i < c->num_dst; i++) c->dst[i] = part;
     return MST_OK;
-}
-
-mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis) {
-    mst_value *part = calloc((size_t)c->num_dst, sizeof *part);
-    if (!part) return mst_value_fail(c->graph, MST_OUT_OF_MEMORY, "%s: cannot get memory for a gradient", c->op->name);
-    for (int i = 0; i < c->num_dst; i++)
-        part[i] = mst_value_is_none(c->ddst[i]) ? mst_zeros_like(c->dst[i]) : c->ddst[i];
-    mst_value whole = join(part, c->num_dst, axis);
-    free(part);
-    return whole;
 }
 
 static mst_value grad(mst_grad *c, int i) {

@@ -5,7 +5,7 @@
 
 #include "muster/op.h"
 
-/* ---- src/kernel/strided.c ---- */
+/* ---- copying ---- */
 
 /** Most dimensions of a strided copy: tile gives each dimension of an array two. */
 enum { MST_MAX_STRIDED = 2 * MST_MAX_NDIM };
@@ -41,16 +41,21 @@ mst_status mst_view_copy(const mst_kernel_args *a);
 
 /* ---- inference and gradients ---- */
 
-/** Error unless source PART fits into source WHOLE at BEGIN. Defined in slice_like.c. */
+/** Error unless source PART fits into source WHOLE at BEGIN. */
 MST_CHECKED mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part);
 
-/** Error unless VALUE, the option WHAT, can be stored as DTYPE. Defined in pad.c. */
+/** Error unless VALUE, the option WHAT, can be stored as DTYPE. */
 MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what);
-/** Unifies dtype and shape of all sources, but for dimension AXIS (-1: none left out). Defined in concat.c. */
+/** Unifies dtype and shape of all sources, but for dimension AXIS (-1: none left out). */
 MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out);
 
 /** JOIN, concat or stack along AXIS, of the gradients of all outputs; of outputs that nothing depends on they are
- *  zeros. Defined in split.c. */
+ *  zeros. */
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
+
+/* Gradients that are ops of their own, see the files of their ops. They are not in muster/ops.h. */
+mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, int axis, int index);
+mst_value mst_slice_grad(mst_value gradient, mst_value like, mst_shape begin);
+mst_value mst_tile_grad(mst_value gradient, mst_value like, mst_shape multiples);
 
 #endif

@@ -12,4 +12,7 @@ MST_CHECKED mst_status mst_strided_slice_infer(mst_infer *c, const mst_shape *wh
 MST_CHECKED mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part,
                                               bool to_part);
 
+/** Node of strided_slice_grad, see there. It is not in muster/ops.h. */
+mst_value mst_strided_slice_grad(mst_value gradient, mst_value like, const mst_strided_slice_options *slice);
+
 #endif

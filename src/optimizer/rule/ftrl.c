@@ -8,7 +8,7 @@
  *
  *  With the default power -0.5, p is the square root, for which processors have an instruction.
  */
-#include <math.h>
+#include <tgmath.h>
 
 #include "base/simd.h"
 #include "optimizer/rule.h"
@@ -40,54 +40,8 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[POWER] = -o->learning_rate_power;
 }
 
-static float power_f32(float x, float power) {
-    return powf(x, power);
-}
-
-static double power_f64(double x, double power) {
-    return pow(x, power);
-}
-
-static inline float root_f32(float x, float power) {
-    (void)power;
-    return sqrtf(x);
-}
-
-static inline double root_f64(double x, double power) {
-    (void)power;
-    return sqrt(x);
-}
-
-#define UPDATE(T, p, update)                                                                                   \
-    static void update(const mst_rule_tile *tile) {                                                            \
-        T *restrict w = tile->weight, *restrict accumulator = tile->slot[0], *restrict linear = tile->slot[1]; \
-        const T *restrict g = tile->gradient;                                                                  \
-        const T learning_rate = (T)tile->scalar[LEARNING_RATE], l1 = (T)tile->scalar[L1];                      \
-        const T l2 = (T)tile->scalar[L2], shrinkage = (T)tile->scalar[SHRINKAGE];                              \
-        const T power = (T)tile->scalar[POWER];                                                                \
-        for (int64_t i = 0; i < tile->count; i++) {                                                            \
-            T n = accumulator[i] + g[i] * g[i];                                                                \
-            T after = p(n, power), before = p(accumulator[i], power);                                          \
-            T l = linear[i] + (g[i] + shrinkage * w[i] - (after - before) / learning_rate * w[i]);             \
-            T low = l > -l1 ? l : -l1;                                                                         \
-            T clipped = low < l1 ? low : l1;                                                                   \
-            w[i] = (clipped - l) / (after / learning_rate + l2);                                               \
-            linear[i] = l;                                                                                     \
-            accumulator[i] = n;                                                                                \
-        }                                                                                                      \
-    }
-
-MST_SIMD UPDATE(float, root_f32, rooted_f32)
-MST_SIMD UPDATE(double, root_f64, rooted_f64) UPDATE(float, power_f32, powered_f32)
-    UPDATE(double, power_f64, powered_f64)
-
-        static void update_f32(const mst_optimizer *o, const mst_rule_tile *tile) {
-    (o->learning_rate_power == -0.5 ? rooted_f32 : powered_f32)(tile);
-}
-
-static void update_f64(const mst_optimizer *o, const mst_rule_tile *tile) {
-    (o->learning_rate_power == -0.5 ? rooted_f64 : powered_f64)(tile);
-}
+#define MST_TEMPLATE "optimizer/rule/ftrl_update.h"
+#include "base/floats.h"
 
 const mst_rule mst_rule_ftrl = {
     .name = "ftrl",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "kernel/onednn/base/primitive.h"
 #include "tensor/buffer.h"
 
@@ -105,7 +106,7 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
     if (p) p->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *p->calls);
     if (!p || !p->calls) {
         free(p);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a kernel");
+        return MST_NO_MEMORY("for a kernel");
     }
     p->num_threads = num_threads;
     p->shape = *shape;

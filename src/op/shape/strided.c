@@ -1,8 +1,9 @@
-/* Moving elements on the threads of a device. */
 #include "op/shape/strided.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "muster/ops.h"
 #include "op/share.h"
 
 /* ---- runs of bytes ---- */
@@ -285,4 +286,61 @@ mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, cons
     int64_t grain = mst_grain_bytes(bytes, 1);
     if (p.row_bytes <= 2 * grain) grain = mst_grain_aligned(grain, p.row_bytes); /* whole rows, where they are short */
     return mst_parallel(a, bytes, grain, copy_bytes, &p);
+}
+
+/* ---- inference and gradients ---- */
+
+mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part) {
+    const mst_shape *large = &c->src[whole].shape, *small = &c->src[part].shape;
+    if (small->ndim != large->ndim || begin->ndim != large->ndim)
+        return mst_infer_fail(c, "begin has %d numbers, the sources %d and %d dimensions", begin->ndim,
+                              c->src[0].shape.ndim, c->src[1].shape.ndim);
+    for (int k = 0; k < large->ndim; k++) {
+        int64_t have = large->dim[k], size = small->dim[k] < 0 ? 0 : small->dim[k];
+        if (begin->dim[k] < 0 || (have >= 0 && (begin->dim[k] > have || size > have - begin->dim[k])))
+            return mst_infer_fail(c, "begin %lld and size %lld do not fit dimension %d", (long long)begin->dim[k],
+                                  (long long)size, k);
+    }
+    return MST_OK;
+}
+
+mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what) {
+    bool fits = true;
+    switch (dtype) {
+        case MST_I32: fits = value >= INT32_MIN && value <= INT32_MAX; break;
+        case MST_I64: fits = value >= -0x1p63 && value < 0x1p63; break;
+        case MST_U8: fits = value >= 0 && value <= UINT8_MAX; break;
+        default: break;
+    }
+    return fits ? MST_OK : mst_infer_fail(c, "%s is %g, out of range for %s", what, value, mst_dtype_name(dtype));
+}
+
+mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out) {
+    if (c->num_src < 1) return mst_infer_fail(c, "needs at least one source");
+    *out = c->src[0];
+    for (int i = 1; i < c->num_src; i++) {
+        const mst_shape *src = &c->src[i].shape;
+        MST_TRY(mst_infer_same_dtype(c, 0, i));
+        if (src->ndim != out->shape.ndim)
+            return mst_infer_fail(c, "source %d has %d dimensions, source 0 has %d", i, src->ndim, out->shape.ndim);
+        for (int k = 0; k < src->ndim; k++) {
+            int64_t *dim = &out->shape.dim[k];
+            if (k == axis) continue;
+            if (src->dim[k] >= 0 && *dim >= 0 && src->dim[k] != *dim)
+                return mst_infer_fail(c, "dimension %d of source %d is %lld, of those before it %lld", k, i,
+                                      (long long)src->dim[k], (long long)*dim);
+            if (*dim < 0) *dim = src->dim[k];
+        }
+    }
+    return MST_OK;
+}
+
+mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis) {
+    mst_value *part = calloc((size_t)c->num_dst, sizeof *part);
+    if (!part) return mst_value_fail(c->graph, MST_OUT_OF_MEMORY, "%s: cannot get memory for a gradient", c->op->name);
+    for (int i = 0; i < c->num_dst; i++)
+        part[i] = mst_value_is_none(c->ddst[i]) ? mst_zeros_like(c->dst[i]) : c->ddst[i];
+    mst_value whole = join(part, c->num_dst, axis);
+    free(part);
+    return whole;
 }

@@ -1,6 +1,6 @@
-/* Reductions on the threads of a device. */
 #include "op/reduce/reduce.h"
 
+#include "muster/ops.h"
 #include "op/share.h"
 
 enum {
@@ -195,4 +195,77 @@ mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const ms
         MST_TRY(mst_parallel(a, rows * w.blocks, grain, run_blocks, &w));
     }
     return w.segments > 1 ? mst_parallel(a, r->outputs, mst_grain(r->outputs, w.segments), finish, &w) : MST_OK;
+}
+
+/* ---- sums ---- */
+
+#define A WIDE
+#define START 0
+#define STEP(a, x) ((a) + (A)(x))
+#define COMBINE(a, b) ((a) + (b))
+#define FINISH(a, n) ((T)(a))
+#define MST_TEMPLATE "op/reduce/reduce_loops.h"
+#include "op/numbers.h"
+
+mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r) {
+    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
+    return mst_reduce(a, r, reducer[a->src[0].dtype]);
+}
+
+/* ---- inference and gradients ---- */
+
+mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims) {
+    MST_TRY(mst_infer_want_listed(c, 0));
+    const mst_shape *src = &c->src[0].shape;
+    bool reduced[MST_MAX_NDIM] = {false};
+    if (axes->count > src->ndim)
+        return mst_infer_fail(c, "%d axes for a source of %d dimensions", axes->count, src->ndim);
+    for (int k = 0; k < axes->count; k++) {
+        int axis;
+        MST_TRY(mst_infer_axis(c, axes->axis[k], src->ndim, &axis));
+        if (reduced[axis]) return mst_infer_fail(c, "axis %d is given twice", axis);
+        reduced[axis] = true;
+    }
+    mst_reduce_mask(axes, src->ndim, reduced);
+    mst_shape *dst = &c->dst[0].shape;
+    *dst = (mst_shape){0};
+    c->dst[0].dtype = c->src[0].dtype;
+    for (int k = 0; k < src->ndim; k++) {
+        if (!reduced[k])
+            dst->dim[dst->ndim++] = src->dim[k];
+        else if (keep_dims)
+            dst->dim[dst->ndim++] = 1;
+    }
+    return MST_OK;
+}
+
+mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims) {
+    int ndim = mst_value_spec(c->src[0]).shape.ndim;
+    bool reduced[MST_MAX_NDIM];
+    mst_reduce_mask(axes, ndim, reduced);
+    bool is_scalar = !keep_dims && mst_value_spec(c->dst[0]).shape.ndim == 0; /* broadcasts as it is */
+    for (int k = 0; k < ndim && !keep_dims && !is_scalar; k++)
+        if (reduced[k]) value = mst_expand_dims(value, k);
+    return value;
+}
+
+mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes) {
+    mst_spec src = mst_value_spec(c->src[0]);
+    bool reduced[MST_MAX_NDIM];
+    mst_reduce_mask(axes, src.shape.ndim, reduced);
+    double known = 1;
+    for (int k = 0; k < src.shape.ndim; k++)
+        if (reduced[k] && src.shape.dim[k] >= 0) known *= (double)src.shape.dim[k];
+    mst_value count = mst_scalar(c->graph, src.dtype, known);
+    for (int k = 0; k < src.shape.ndim; k++)
+        if (reduced[k] && src.shape.dim[k] < 0) count = mst_mul(count, mst_dim_size(c->src[0], k, src.dtype));
+    return count;
+}
+
+mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims) {
+    mst_dtype dtype = mst_value_spec(c->src[0]).dtype;
+    mst_value best = mst_reduce_restore(c, c->dst[0], axes, keep_dims);
+    mst_value is_best = mst_cast(mst_equal(c->src[0], best), dtype);
+    mst_value share = mst_div(c->ddst[0], mst_reduce_sum(.src = is_best, .axes = *axes, .keep_dims = keep_dims));
+    return mst_mul(is_best, mst_reduce_restore(c, share, axes, keep_dims));
 }

@@ -1,6 +1,6 @@
-/* argmax and argmin on the threads of a device. A place does not depend on how the search is cut: the first of the best
- * of segments, taken in their order, is the first of all. */
-#include "op/reduce/arg.h"
+/* A place does not depend on how the search is cut: the first of the best of segments, taken in their order, is the
+ * first of all. */
+#include "op/reduce/arg_search.h"
 
 #include "op/share.h"
 
@@ -9,35 +9,52 @@ enum {
     COLUMNS = 16     /* outputs side by side that are worth a thread */
 };
 
-mst_arg_sizes mst_arg_sizes_of(const mst_shape *shape, int axis) {
+mst_status mst_arg_search_infer(mst_infer *c, int axis, mst_dtype dtype) {
+    const mst_shape *src = &c->src[0].shape;
+    int at;
+    MST_TRY(mst_infer_want_listed(c, 0));
+    MST_TRY(mst_infer_axis(c, axis, src->ndim, &at));
+    if (dtype != MST_I32 && dtype != MST_I64)
+        return mst_infer_fail(c, "dtype is %s, must be i32 or i64", mst_dtype_name(dtype));
+    if (src->dim[at] == 0) return mst_infer_fail(c, "dimension %d is 0: there is nothing to choose from", at);
+    if (src->dim[at] > INT32_MAX && dtype == MST_I32)
+        return mst_infer_fail(c, "dimension %d is too large for i32, use i64", at);
+    c->dst[0] = (mst_spec){.dtype = dtype};
+    for (int k = 0; k < src->ndim; k++)
+        if (k != at) c->dst[0].shape.dim[c->dst[0].shape.ndim++] = src->dim[k];
+    return MST_OK;
+}
+
+mst_arg_search_sizes mst_arg_search_sizes_of(const mst_shape *shape, int axis) {
     if (axis < 0) axis += shape->ndim;
-    mst_arg_sizes s = {.outer = 1, .size = shape->dim[axis], .inner = 1};
+    mst_arg_search_sizes s = {.outer = 1, .size = shape->dim[axis], .inner = 1};
     for (int k = 0; k < axis; k++) s.outer *= shape->dim[k];
     for (int k = axis + 1; k < shape->ndim; k++) s.inner *= shape->dim[k];
     return s;
 }
 
 /* Rows of one segment. */
-static int64_t segment_length(const mst_arg_sizes *s) {
-    const int64_t width = s->inner < MST_ARG_WIDTH ? s->inner : MST_ARG_WIDTH, length = SEGMENT / (width ? width : 1);
+static int64_t segment_length(const mst_arg_search_sizes *s) {
+    const int64_t width = s->inner < MST_ARG_SEARCH_WIDTH ? s->inner : MST_ARG_SEARCH_WIDTH,
+                  length = SEGMENT / (width ? width : 1);
     return s->size > 2 * length ? length : s->size;
 }
 
-static int64_t count_segments(const mst_arg_sizes *s) {
+static int64_t count_segments(const mst_arg_search_sizes *s) {
     const int64_t length = segment_length(s);
     return (s->size + length - 1) / length;
 }
 
-size_t mst_arg_workspace(const mst_infer *c, int axis) {
-    const mst_arg_sizes s = mst_arg_sizes_of(&c->src[0].shape, axis);
+size_t mst_arg_search_workspace(const mst_infer *c, int axis) {
+    const mst_arg_search_sizes s = mst_arg_search_sizes_of(&c->src[0].shape, axis);
     const int64_t segments = count_segments(&s);
     return segments > 1 ? (size_t)(segments * s.outer * s.inner) * sizeof(int64_t) : 0;
 }
 
 typedef struct work {
     const mst_kernel_args *args;
-    const mst_searcher *searcher;
-    mst_arg_sizes size;
+    const mst_arg_searcher *searcher;
+    mst_arg_search_sizes size;
     int64_t segments, length, blocks; /* blocks of COLUMNS outputs side by side */
     size_t element;                   /* bytes */
 } work;
@@ -63,9 +80,9 @@ static int64_t *place_at(const work *w, int64_t segment, int64_t output) {
 static mst_status search_rows(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     (void)thread;
-    for (int64_t i = begin; i < end; i += MST_ARG_WIDTH) {
-        int64_t at[MST_ARG_WIDTH];
-        const int64_t n = end - i < MST_ARG_WIDTH ? end - i : MST_ARG_WIDTH;
+    for (int64_t i = begin; i < end; i += MST_ARG_SEARCH_WIDTH) {
+        int64_t at[MST_ARG_SEARCH_WIDTH];
+        const int64_t n = end - i < MST_ARG_SEARCH_WIDTH ? end - i : MST_ARG_SEARCH_WIDTH;
         w->searcher->in_rows(w->args->src[0].data, w->size.size, i, i + n, at);
         store(&w->args->dst[0], i, n, at);
     }
@@ -75,13 +92,13 @@ static mst_status search_rows(void *context, int64_t begin, int64_t end, int thr
 /* Item i is a block of columns: number i % blocks of segment i / blocks % segments of an outer index. */
 static mst_status search_blocks(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
-    const mst_arg_sizes *s = &w->size;
+    const mst_arg_search_sizes *s = &w->size;
     (void)thread;
     for (int64_t i = begin; i < end;) {
-        int64_t at[MST_ARG_WIDTH];
+        int64_t at[MST_ARG_SEARCH_WIDTH];
         const int64_t block = i % w->blocks, segment = i / w->blocks % w->segments, outer = i / w->blocks / w->segments;
         const int64_t column = block * COLUMNS, rest = s->inner - column, most = (end - i) * COLUMNS;
-        const int64_t wide = rest < most ? rest : most, n = wide < MST_ARG_WIDTH ? wide : MST_ARG_WIDTH;
+        const int64_t wide = rest < most ? rest : most, n = wide < MST_ARG_SEARCH_WIDTH ? wide : MST_ARG_SEARCH_WIDTH;
         const int64_t from = segment * w->length, to = s->size - from < w->length ? s->size : from + w->length;
         const int64_t output = outer * s->inner + column;
         w->searcher->in_columns(column_at(w, outer, column), s->inner, n, from, to,
@@ -92,12 +109,12 @@ static mst_status search_blocks(void *context, int64_t begin, int64_t end, int t
     return MST_OK;
 }
 
-mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_searcher *searcher) {
+mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_arg_searcher *searcher) {
     work w = {.args = a,
               .searcher = searcher,
-              .size = mst_arg_sizes_of(&a->src[0].shape, axis),
+              .size = mst_arg_search_sizes_of(&a->src[0].shape, axis),
               .element = mst_dtype_size(a->src[0].dtype)};
-    const mst_arg_sizes *s = &w.size;
+    const mst_arg_search_sizes *s = &w.size;
     if (a->dst[0].count == 0) return MST_OK;
     w.segments = count_segments(s);
     w.length = segment_length(s);

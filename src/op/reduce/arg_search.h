@@ -1,24 +1,24 @@
 /** What argmax and argmin share: the search for the best element along an axis, on the threads of the device. */
-#ifndef MUSTER_OP_ARG_H
-#define MUSTER_OP_ARG_H
+#ifndef MUSTER_OP_ARG_SEARCH_H
+#define MUSTER_OP_ARG_SEARCH_H
 
 #include "base/simd.h"
 #include "muster/op.h"
 
-/** Checks AXIS and DTYPE and gives dst[0] the shape of source 0 without the axis. Defined in argmax.c. */
-MST_CHECKED mst_status mst_arg_infer(mst_infer *c, int axis, mst_dtype dtype);
+/** Checks AXIS and DTYPE and gives dst[0] the shape of source 0 without the axis. */
+MST_CHECKED mst_status mst_arg_search_infer(mst_infer *c, int axis, mst_dtype dtype);
 
-enum { MST_ARG_LANES = 32, MST_ARG_WIDTH = 64 /* columns searched at a time */ };
+enum { MST_ARG_SEARCH_LANES = 32, MST_ARG_SEARCH_WIDTH = 64 /* columns searched at a time */ };
 
 /** src is [outer, size, inner]: the best is sought along size. */
-typedef struct mst_arg_sizes {
+typedef struct mst_arg_search_sizes {
     int64_t outer, size, inner;
-} mst_arg_sizes;
+} mst_arg_search_sizes;
 
-mst_arg_sizes mst_arg_sizes_of(const mst_shape *shape, int axis);
+mst_arg_search_sizes mst_arg_search_sizes_of(const mst_shape *shape, int axis);
 
-/** How elements of one type are searched; arg_loops.h makes them. */
-typedef struct mst_searcher {
+/** How elements of one type are searched; arg_search_loops.h makes them. */
+typedef struct mst_arg_searcher {
     /** Of rows BEGIN to END - 1, each of N elements side by side, the place of the best: AT[0], ... */
     void (*in_rows)(const void *src, int64_t n, int64_t begin, int64_t end, int64_t *at);
     /** Of N columns side by side, whose elements are STRIDE apart, the place of the best of rows BEGIN to END - 1;
@@ -26,11 +26,11 @@ typedef struct mst_searcher {
     void (*in_columns)(const void *src, int64_t stride, int64_t n, int64_t begin, int64_t end, int64_t *at);
     /** AT = OTHER, a later place, where the element there is better; of N columns as above. */
     void (*join)(const void *src, int64_t stride, int64_t n, const int64_t *other, int64_t *at);
-} mst_searcher;
+} mst_arg_searcher;
 
 /** Finds the places of the best elements of source 0 and writes them to output 0. */
-MST_CHECKED mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_searcher *searcher);
+MST_CHECKED mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_arg_searcher *searcher);
 /** Bytes of workspace that it needs. */
-size_t mst_arg_workspace(const mst_infer *c, int axis);
+size_t mst_arg_search_workspace(const mst_infer *c, int axis);
 
 #endif

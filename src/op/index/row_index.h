@@ -1,0 +1,25 @@
+/** Indices into rows, which are the last dimension: gather_last, scatter_last and what they share. Gradients are made of
+ *  both ops; they are not in muster/ops.h. */
+#ifndef MUSTER_OP_ROW_INDEX_H
+#define MUSTER_OP_ROW_INDEX_H
+
+#include "muster/op.h"
+
+/** Checks that source 0 is of a listed dtype, that source INDICES is of indices, and that both sources have the same
+ *  leading dimensions. */
+MST_CHECKED mst_status mst_row_index_infer(mst_infer *c, int rows, int indices);
+/** Element I of the indices. */
+static inline int64_t mst_row_index_at(const mst_array *indices, int64_t i) {
+    return indices->dtype == MST_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
+}
+
+/** An error where one of elements BEGIN to END - 1 of the indices is not within 0 to N - 1. */
+MST_CHECKED mst_status mst_row_index_check(const mst_kernel_args *a, const mst_array *indices, int64_t n, int64_t begin,
+                                           int64_t end);
+
+/** Node of gather_last, see there. */
+mst_value mst_gather_last(mst_value src, mst_value indices);
+/** Node of scatter_last, see there. */
+mst_value mst_scatter_last(mst_value src, mst_value indices, mst_value like);
+
+#endif
