@@ -105,7 +105,7 @@ configure_release() {
 # Shows what ninja prints. Its lines "[12/280] Building ..." become one counter that is rewritten in place or, where the
 # output is no terminal, a line at each quarter; all other lines, such as warnings and errors, stay as they are.
 show_build() {
-    rewrite= open= quarter=0
+    rewrite='' open='' quarter=0
     [ -t 1 ] && rewrite=yes
     while IFS= read -r line; do
         counter=${line%%"] "*}
