@@ -4,6 +4,7 @@
 #   need_packages PACKAGE...   installs what is missing with apt-get on Debian and Ubuntu; elsewhere checks for the
 #                              tools and libraries themselves, and names what to install
 #   missing_packages PACKAGE...   prints those that dpkg does not have
+#   build_release [OPTION...]  builds build/release; options go to `cmake --build`
 
 MUSTER_PACKAGES="build-essential cmake ninja-build pkg-config libdnnl-dev libisal-dev libjansson-dev libhwloc-dev libsodium-dev \
 libprotobuf-c-dev protobuf-c-compiler protobuf-compiler libcmocka-dev dataset-fashion-mnist"
@@ -99,4 +100,44 @@ configure_release() {
         cat build/release/configure.log >&2
         fail "cmake could not configure the build: the lines above say why"
     }
+}
+
+# Shows what ninja prints. Its lines "[12/280] Building ..." become one counter that is rewritten in place or, where the
+# output is no terminal, a line at each quarter; all other lines, such as warnings and errors, stay as they are.
+show_build() {
+    rewrite='' open='' quarter=0
+    [ -t 1 ] && rewrite=yes
+    while IFS= read -r line; do
+        counter=${line%%"] "*}
+        counter=${counter#"["}
+        built=${counter%/*} all=${counter#*/}
+        case $line in
+            "["*"] Re-checking "* | "["*"] Re-running "* | "ninja: no work to do.") ;;
+            "["*/*"] "*)
+                if [ -n "$rewrite" ]; then
+                    printf '\rbuilt %s of %s' "$built" "$all"
+                    open=yes
+                elif [ $((4 * built / all)) -gt "$quarter" ]; then
+                    quarter=$((4 * built / all))
+                    printf 'built %s of %s\n' "$built" "$all"
+                fi
+                ;;
+            *)
+                [ -n "$open" ] && printf '\n'
+                open=
+                printf '%s\n' "$line"
+                ;;
+        esac
+    done
+    [ -n "$open" ] && printf '\n'
+    return 0
+}
+
+# Builds build/release, with the options of `cmake --build`; fails where the build does.
+build_release() {
+    rm -f build/release/failed
+    {
+        NINJA_STATUS='[%f/%t] ' cmake --build build/release "$@" 2>&1 || : > build/release/failed
+    } | show_build
+    [ ! -e build/release/failed ] || fail "the build failed: the lines above say where"
 }

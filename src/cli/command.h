@@ -1,4 +1,5 @@
-/** Commands: what `muster NAME` does. A command is one file with one `const command`. */
+/** Commands: what `muster NAME` does. A command is one file with one `const command`, declared below and listed in
+ *  command.c. */
 #ifndef MUSTER_CLI_COMMAND_H
 #define MUSTER_CLI_COMMAND_H
 

@@ -1,4 +1,5 @@
-/** One kind of loss, in one file each of this folder. To add one: the file, its name in mst_loss, its row in loss.c. */
+/** One kind of loss, in one file each of this folder. To add one: the file, its name in mst_loss, its declaration below,
+ *  its row in loss.c. */
 #ifndef MUSTER_LOSS_LOSS_H
 #define MUSTER_LOSS_LOSS_H
 

@@ -1,5 +1,5 @@
-/** One kind of metric, in one file each of this folder. To add one: the file, its name in mst_metric, its row in
- *  metric.c. */
+/** One kind of metric, in one file each of this folder. To add one: the file, its name in mst_metric, its
+ *  declaration below, its row in metric.c. */
 #ifndef MUSTER_METRIC_METRIC_H
 #define MUSTER_METRIC_METRIC_H
 

@@ -10,7 +10,7 @@
  *    commit      what is written when: no state changes before everything that can fail is done
  *    fuse        several nodes into one kernel
  *    select      the fastest kernel that does each node
- *    layout      memory layouts that kernels want; changes nothing yet
+ *    layout      constants in the layout that their kernel reads fastest
  *    cross       a send and a receive where a value goes to another memory domain
  *    schedule    one order for all nodes, by memory and readiness
  *    partition   the order cut by devices, and where one waits for another

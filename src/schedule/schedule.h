@@ -1,6 +1,6 @@
 /** One kind of schedule: its formula twice, as graph and as number, in one file each of this folder. Members that have
- *  defaults are filled when these are called. To add one: the file, its name in mst_schedule_kind, its row in
- *  schedule.c. */
+ *  defaults are filled when these are called. To add one: the file, its name in mst_schedule_kind, its
+ *  declaration below, its name and its row in schedule.c. */
 #ifndef MUSTER_SCHEDULE_SCHEDULE_H
 #define MUSTER_SCHEDULE_SCHEDULE_H
 
