@@ -8,7 +8,7 @@
  *
  *      if (MST_IS_NULL(model) || MST_IS_NULL(out)) return MST_INVALID;
  */
-#define MST_IS_NULL(argument) (!(argument) && mst_argument_null(__func__, #argument, __FILE__, __LINE__))
+#define MST_IS_NULL(argument) (!(argument) && ((void)mst_argument_null(__func__, #argument, __FILE__, __LINE__), 1))
 
 /** Records that ARGUMENT of the public function FUNCTION is NULL, and returns MST_INVALID, which is not 0. A function
  *  that is called through a macro ("mst_fit_with") is named by it ("mst_fit"). */

@@ -233,8 +233,9 @@ static int machine_cores(void) {
 
 static pid_t start_busy(void) {
     const pid_t pid = fork();
-    volatile unsigned turns = 0;
-    while (pid == 0) turns++;
+    if (pid == 0)
+        for (volatile unsigned turns = 0;; turns++) {
+        }
     return pid;
 }
 

@@ -141,7 +141,7 @@ static int make_model(training *t) {
                                    .allow_soft_placement = o->allow_soft_placement,
                                    .placement_log = o->log_device_placement ? stderr : NULL,
                                    .plan_log = o->dump_plan ? stderr : NULL,
-                                   .plan_pass = o->dump_plan && strcmp(o->dump_plan, "all") ? o->dump_plan : NULL,
+                                   .plan_pass = o->dump_plan && strcmp(o->dump_plan, "all") != 0 ? o->dump_plan : NULL,
                                    .memory_limit = o->memory_limit,
                                    .pin_threads = o->pin,
                                    .check_numerics = o->check_numerics};

@@ -119,7 +119,7 @@ static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
         if (!is_own_arena(l, value)) continue;
         const int32_t source = i == 0 && !shared ? dying_source(l, node, k) : -1;
         const int32_t end = l->last[value] > k ? l->last[value] : k;
-        if (source >= 0) { /* its memory goes on as the output's */
+        if (source >= 0 && l->blocks) { /* its memory goes on as the output's */
             l->last[source] = -1;
             l->block[value] = l->block[source];
             l->blocks[l->block[value]].end = end;

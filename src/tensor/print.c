@@ -76,9 +76,9 @@ static void widen_exponent(const printer *p, char *text) {
 
 static void write_float(const printer *p, double value, char *text) {
     if (isnan(value)) {
-        strcpy(text, "nan");
+        snprintf(text, WORD_SIZE, "nan");
     } else if (isinf(value)) {
-        strcpy(text, value < 0 ? "-inf" : "inf");
+        snprintf(text, WORD_SIZE, "%s", value < 0 ? "-inf" : "inf");
     } else if (p->form.exponent) {
         snprintf(text, WORD_SIZE, "%#.*e", p->form.digits, value);
         widen_exponent(p, text);
@@ -92,7 +92,7 @@ static void write_element(const printer *p, int64_t i, char *text) {
     if (is_float(p))
         write_float(p, mst_tensor_get(p->tensor, i), text);
     else if (mst_tensor_dtype(p->tensor) == MST_BOOL)
-        strcpy(text, mst_tensor_get(p->tensor, i) != 0 ? "True" : "False");
+        snprintf(text, WORD_SIZE, "%s", mst_tensor_get(p->tensor, i) != 0 ? "True" : "False");
     else if (mst_tensor_dtype(p->tensor) == MST_I64) /* not all of them are doubles */
         snprintf(text, WORD_SIZE, "%" PRId64, ((const int64_t *)mst_tensor_data(p->tensor))[i]);
     else
