@@ -2,8 +2,7 @@
 
 /* True where element I of a row comes before element J. */
 static bool MST_NAME(comes_before)(const T *row, int32_t i, int32_t j) {
-    if (row[i] != row[j] && (row[i] == row[i] || row[j] == row[j]))
-        return row[i] > row[j] || row[j] != row[j]; /* the second is true for a NaN */
+    if (row[i] != row[j] && !(IS_NAN(row[i]) && IS_NAN(row[j]))) return row[i] > row[j] || IS_NAN(row[j]);
     return i < j;
 }
 
