@@ -217,10 +217,11 @@ MST_API mst_status mst_kernel_fail(const mst_kernel_args *a, mst_status code, co
 #define MST_EXAMPLE_SRC 6
 #define MST_EXAMPLE_DST 3
 
-/** One use of an op. A dtype of MST_NO_DTYPE stands for each dtype of the op's `dtypes` in turn. */
+/** One use of an op. A source's dtype of MST_NO_DTYPE stands for each dtype of `dtypes` in turn. */
 typedef struct mst_example {
     const char *name;
     int num_src;
+    unsigned dtypes; /**< MST_DTYPE_BITs, among those of the op; 0: all of the op's */
     struct {
         mst_dtype dtype;
         int ndim;

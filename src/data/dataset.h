@@ -30,8 +30,8 @@ typedef struct mst_dataset_type {
     const char *name;
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_dataset *dataset);
-    /** Rows in the first N elements, N at most the cardinality; NULL: as upstream. Only asked where elements are
-     *  batches. */
+    /** The number of rows in the first N elements, N at most the cardinality; NULL: as upstream. Only asked where
+     *  elements are batches. */
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** NULL: the order is upstream's. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
@@ -57,13 +57,13 @@ typedef struct mst_element {
 } mst_element;
 
 typedef struct mst_cursor_type {
-    /** To the first element of EPOCH; called before anything else, and again to start over. */
+    /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
     mst_status (*start)(mst_cursor *cursor, int64_t epoch);
-    /** Of a dataset of rows: the next MAX rows; *GOT is less only at the end. */
+    /** Of a dataset of rows: the next rows, at most MAX; *GOT is less than MAX only at the end. */
     mst_status (*rows)(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got);
     /** Of a dataset of batches: the next one, valid until the next call. */
     mst_status (*batch)(mst_cursor *cursor, mst_element *element);
-    /** Passes over N elements; *SKIPPED is less only at the end. */
+    /** Skips N elements; *SKIPPED is less only at the end. */
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_cursor *cursor);
@@ -75,9 +75,9 @@ struct mst_cursor {
     mst_cursor *upstream;
 };
 
-/** A zeroed dataset of SIZE bytes (struct mst_dataset first) with one reference. */
+/** Makes a dataset of SIZE bytes (struct mst_dataset first), all zero, with one reference. */
 MST_CHECKED mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_components, void *out);
-/** The same over UPSTREAM, which is retained, with all that is known of it. */
+/** The same over UPSTREAM, which is retained and whose properties are copied. */
 MST_CHECKED mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out);
 /** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
 MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
@@ -95,7 +95,7 @@ MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **
 /** A zeroed cursor of SIZE bytes (struct mst_cursor first) for DATASET, over a cursor of its upstream if it has one. */
 MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset,
                                         void *out);
-/** With all upstream of it; NULL is allowed. */
+/** Frees CURSOR and all cursors upstream of it; NULL is allowed. */
 void mst_cursor_destroy(mst_cursor *cursor);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */

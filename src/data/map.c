@@ -1,4 +1,4 @@
-/* Rows through a function of the user. */
+/* Applies a function of the user to each row. */
 #include <string.h>
 
 #include "base/argument.h"

@@ -28,7 +28,7 @@ static bool is_folder(const char *path) {
     return S_ISDIR(info.st_mode);
 }
 
-/* The file may be there: the system does not say, because of a permission or of a loop of links. */
+/* The error where PATH cannot be examined, because of a permission or a loop of links: the file may exist. */
 static mst_status cannot_look(const char *path) {
     return MST_FAIL(MST_IO, "data: '%s' cannot be reached: %s", path, strerror(errno));
 }

@@ -23,8 +23,8 @@ typedef struct slot {
     void **component;
 } slot;
 
-/* A ring of slots between one thread that fills and one caller that empties. The lock guards all but what the thread
- * uses alone while it is busy: the upstream cursor, and the slot after the filled ones. */
+/* A ring of slots between one thread that fills them and one caller that empties them. The lock guards everything
+ * except what the thread alone uses while it is busy: the upstream cursor and the slot after the filled ones. */
 typedef struct prefetch_cursor {
     mst_cursor base;
     mst_row_fetch *fetch;
@@ -79,7 +79,7 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Blocks signals in the new thread: they are for the program's own threads. */
 static mst_status start_thread(prefetch_cursor *c) {
     sigset_t all, before;
     sigfillset(&all);
@@ -166,8 +166,8 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return status;
 }
 
-/* In a child process the thread is not there, and what it held or waited for is never let go: destroying it would wait.
- */
+/* After a fork the child does not have this thread, and what the thread held or waited for is never released: destroying
+ * it would wait for ever. */
 static void end_thread(prefetch_cursor *c) {
     if (c->has_thread && c->process != mst_process_number()) return;
     if (c->has_thread) {

@@ -1,4 +1,4 @@
-/** Batches made ahead: the end of a chain of stages, and the base of the next. */
+/** Batches prepared ahead of their use: the end of a chain of stages, and the base of the next. */
 #ifndef MUSTER_DATA_PREFETCH_H
 #define MUSTER_DATA_PREFETCH_H
 

@@ -1,4 +1,4 @@
-/* The elements several times over, each time as an epoch of its own. */
+/* Repeats the elements, each time as an epoch of its own. */
 #include "data/dataset.h"
 
 #include "base/argument.h"
@@ -28,7 +28,7 @@ static mst_status start(mst_cursor *cursor, int64_t epoch) {
     return cursor->upstream->type->start(cursor->upstream, c->first_epoch);
 }
 
-/* Upstream has ended. What has no elements has none however often it is repeated. */
+/* Upstream has ended. A dataset without elements stays empty however often it is repeated. */
 static mst_status next_repetition(repeat_cursor *c) {
     c->ended = c->position == 0 || ++c->done == c->count;
     if (c->ended) return MST_OK;
@@ -63,7 +63,7 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     return MST_OK;
 }
 
-/* Repetitions that are passed over whole are not even started: with a shuffle upstream that is what costs. */
+/* Repetitions that are skipped as a whole are not started: starting is the expensive part where upstream shuffles. */
 static void skip_repetitions(repeat_cursor *c, int64_t n, int64_t *skipped) {
     int64_t each = c->base.upstream->dataset->cardinality;
     if (each <= 0) return;

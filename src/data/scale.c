@@ -1,4 +1,4 @@
-/* One component cast and multiplied. */
+/* Casts and scales one component. */
 #include "data/dataset.h"
 
 #include "base/argument.h"

@@ -10,7 +10,7 @@ typedef struct shard {
 
 typedef struct shard_cursor {
     mst_cursor base;
-    int64_t gap; /* rows of others before the next of ours */
+    int64_t gap; /* rows of other shards before the next of this one */
 } shard_cursor;
 
 static const shard *dataset_of(const mst_cursor *cursor) {
@@ -34,7 +34,8 @@ static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *
     return MST_OK;
 }
 
-/* Up to and with the n-th row of ours: gap + 1 rows of upstream for the first, num for each of the others. */
+/* Skips up to and including the n-th row of this shard: gap + 1 rows of upstream for the first, num for each of the
+ * others. */
 static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     shard_cursor *c = (shard_cursor *)cursor;
     int64_t passed, total, num = dataset_of(cursor)->num;

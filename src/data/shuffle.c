@@ -88,7 +88,7 @@ static mst_status drawn_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int
     return MST_OK;
 }
 
-/* What is in the buffer later depends on all draws before. */
+/* The contents of the buffer depend on all draws before. */
 static mst_status skip_draws(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     int64_t row;
     for (*skipped = 0; *skipped < n && ((shuffle_cursor *)cursor)->filled; ++*skipped) MST_TRY(draw(cursor, &row));

@@ -1,4 +1,4 @@
-/** Bytes at any offset of something that has a size: a regular file, or memory (for tests and fuzzing). */
+/** Reads bytes at any offset of something that has a size: a regular file, or memory (for tests and fuzzing). */
 #ifndef MUSTER_FORMAT_BYTES_H
 #define MUSTER_FORMAT_BYTES_H
 

@@ -72,7 +72,7 @@ static mst_status read_header(reader *r) {
     return MST_OK;
 }
 
-/* What the header promises must be possible before memory is taken for it. */
+/* The file must be able to hold what the header announces; checked before memory is allocated for it. */
 static mst_status check_size(const reader *r, uint64_t *size) {
     char text[MST_SHAPE_TEXT];
     const char *shape = mst_shape_print(r->shape, text, sizeof text);
@@ -108,7 +108,7 @@ static mst_status read_elements(reader *r, uint64_t size, mst_tensor *tensor) {
                         "'%s': truncated at byte %llu%s: %llu bytes of elements are due, %llu are there: get it again",
                         r->bytes->name, (unsigned long long)(r->header + got), inside(r), (unsigned long long)size,
                         (unsigned long long)got);
-    MST_TRY(mst_stream_read(r->stream, &extra, 1, &more)); /* also reaches the check sum of gzip */
+    MST_TRY(mst_stream_read(r->stream, &extra, 1, &more)); /* reading to the end also checks gzip's CRC */
     if (more)
         return MST_FAIL(MST_CORRUPT,
                         "'%s': more bytes than the header says follow byte %llu%s: the file is damaged, get it again",

@@ -59,7 +59,7 @@ static const char *inflate_error(int code) {
     }
 }
 
-/* Makes sure that the decompressor has input, but at the end of the part. */
+/* Makes sure that the decompressor has input, except at the end of the part. */
 static mst_status fill(mst_stream *s) {
     if (s->inflate.avail_in || s->offset == s->end) return MST_OK;
     uint64_t left = s->end - s->offset;
@@ -72,7 +72,7 @@ static mst_status fill(mst_stream *s) {
     return MST_OK;
 }
 
-/* After a member: another one, the end, or something that does not belong there. */
+/* After a member comes another one, the end, or data that does not belong there. */
 static mst_status next_member(mst_stream *s) {
     MST_TRY(fill(s));
     s->finished = s->inflate.avail_in == 0;

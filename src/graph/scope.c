@@ -40,7 +40,7 @@ bool mst_name_is_valid(const char *name) {
            name[0] != '/' && name[strlen(name) - 1] != '/';
 }
 
-static const char *no_name(void) {
+static const char *no_memory_for_name(void) {
     MST_NO_MEMORY("for a name");
     return NULL;
 }
@@ -48,7 +48,7 @@ static const char *no_name(void) {
 /* The name and '/', NULL and an error set where NAME is NULL or memory is out. */
 static const char *prefix_of(mst_graph *graph, const char *name) {
     const char *prefix = name ? mst_arena_print(&graph->arena, "%s/", name) : NULL;
-    return prefix || !name ? prefix : no_name();
+    return prefix || !name ? prefix : no_memory_for_name();
 }
 
 const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
@@ -57,7 +57,7 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
         return NULL;
     }
     const char *full = mst_arena_print(&graph->arena, "%s%s", graph->current.name_prefix, base);
-    if (!full) return no_name();
+    if (!full) return no_memory_for_name();
     if (mst_names_get(&graph->names, full) < 0 && mst_names_get(&graph->suffixes, full) < 0)
         return mst_names_set(&graph->suffixes, full, 0) ? NULL : full;
     int64_t suffix = mst_names_get(&graph->suffixes, full);
@@ -65,7 +65,7 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     const char *unique;
     do {
         unique = mst_arena_print(&graph->arena, "%s_%lld", full, (long long)++suffix);
-        if (!unique) return no_name();
+        if (!unique) return no_memory_for_name();
     } while (mst_names_get(&graph->names, unique) >= 0 || mst_names_get(&graph->suffixes, unique) >= 0);
     if (mst_names_set(&graph->suffixes, full, suffix) || mst_names_set(&graph->suffixes, unique, 0)) return NULL;
     return unique;
@@ -229,7 +229,7 @@ int mst_control_pop(mst_graph *graph) {
 static int open_variables(mst_graph *graph, const char *name, mst_reuse reuse) {
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name)), *variables = NULL;
     if (prefix && !(variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name)))
-        variables = no_name();
+        variables = no_memory_for_name();
     if (!prefix || !variables) mst_graph_stick(graph);
     if (!push(graph, MST_SCOPE_VARIABLE)) return 0;
     if (prefix) graph->current.name_prefix = prefix;

@@ -88,7 +88,7 @@ static mst_value dense(const mst_loss_form *form, mst_value labels, mst_value pr
     if (p_ndim == t_ndim - 1 || (t_ndim == 1 && p_ndim == 1)) p = mst_expand_dims(p, -1);
     mst_shape t_shape = mst_value_spec(t).shape, p_shape = mst_value_spec(p).shape;
     if (mst_value_is_none(t) || mst_value_is_none(p)) return form->value(t, p, from_logits);
-    /* NumPy broadcasting of [n] against [n, 1] to [n, n] is never what was meant */
+    /* broadcasting [n] against [n, 1] to [n, n], as NumPy does, is never what was meant */
     if (t_shape.ndim < 2 || t_shape.ndim != p_shape.ndim || !mst_dims_agree(&t_shape, &p_shape, t_shape.ndim))
         return fail(form, labels, predictions, "shapes differ");
     return form->value(t, p, from_logits);

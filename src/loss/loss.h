@@ -22,8 +22,8 @@ extern const mst_loss_form mst_loss_form_sparse_categorical_crossentropy, mst_lo
     mst_loss_form_binary_crossentropy, mst_loss_form_mean_squared_error, mst_loss_form_mean_absolute_error,
     mst_loss_form_huber, mst_loss_form_hinge, mst_loss_form_poisson, mst_loss_form_kl_divergence;
 
-/** Whether PREDICTIONS are logits to LOSS where the user has not said that they are probabilities: not where the loss
- *  knows no logits, nor where a sigmoid or softmax made them, which the loss sees. */
+/** Whether LOSS takes PREDICTIONS as logits where the user has not said that they are probabilities. It does not where
+ *  it has no formula for logits, nor where a sigmoid or softmax made them. */
 bool mst_loss_sees_logits(mst_loss loss, mst_value predictions);
 
 /** VALUE as a scalar constant of the dtype and graph of LIKE. */

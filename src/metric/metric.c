@@ -86,7 +86,7 @@ mst_metric_values mst_metric_mean(mst_value src) {
     return values;
 }
 
-/* An error value where the options cannot be right, MST_NONE with OK set where they can. */
+/* An error value where the options are wrong; else MST_NONE with OK set. */
 static mst_value check(const mst_metric_options *o, bool *ok) {
     mst_graph *graph = mst_value_graph(o->predictions);
     *ok = false;

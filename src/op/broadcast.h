@@ -1,4 +1,4 @@
-/** What broadcast_to and broadcast_like share; defined in shape/broadcast_to.c. */
+/** What broadcast_to and broadcast_like share. */
 #ifndef MUSTER_OP_BROADCAST_H
 #define MUSTER_OP_BROADCAST_H
 

@@ -1,8 +1,7 @@
-/* Element by element kernels on parts of their arrays.
- *
- * Leading dimensions along which the same sources run are one, the rows that are shared out: of arrays of one shape all
- * dimensions, so that a row is one element; of x[n, h, w, c] + bias[c] the first three. A source that runs along the
- * rows is cut like the output, another is given whole. So a part is the same op on smaller arrays. */
+/* Runs element by element kernels on parts of their arrays. Neighbouring leading dimensions along which the same
+ * sources vary are treated as one. Their elements are the rows that the threads share: where all arrays have one shape,
+ * a row is one element; of x[n, h, w, c] + bias[c] the rows are the pixels. A source that varies along the rows is cut
+ * like the output, any other is passed whole. So a part is the same op on smaller arrays. */
 #include "op/elements.h"
 
 #include "op/share.h"
@@ -31,7 +30,7 @@ static bool alike(const mst_kernel_args *a, int k, int l) {
     return true;
 }
 
-/* Dimensions of 1 go with any others. */
+/* Dimensions of 1 can be merged with any other. */
 static void find_rows(work *w) {
     const mst_shape *dst = &w->args->dst[0].shape;
     int first = -1; /* dimension of more than one element */

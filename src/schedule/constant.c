@@ -1,4 +1,4 @@
-/** constant: rate. What is left of a schedule that has only a warm-up. */
+/** constant: rate. For a schedule that has only a warm-up. */
 #include "schedule/schedule.h"
 
 static mst_status check(const mst_schedule *s) {

@@ -11,7 +11,7 @@
 
 typedef struct mst_schedule_form {
     const char *takes[MST_SCHEDULE_TAKES]; /**< members of mst_schedule that not all kinds have, ended by NULL */
-    /** Of what its formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
+    /** Checks what its formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
     mst_status (*check)(const mst_schedule *schedule);
     /** STEP is an i64 scalar, not negative. The result is a f32 scalar. */
     mst_value (*value)(mst_graph *graph, const mst_schedule *schedule, mst_value step);
@@ -23,7 +23,7 @@ typedef struct mst_schedule_form {
 extern const mst_schedule_form mst_schedule_form_constant, mst_schedule_form_exponential, mst_schedule_form_piecewise,
     mst_schedule_form_polynomial, mst_schedule_form_inverse_time, mst_schedule_form_cosine;
 
-/** What most kinds need: rate above 0 and decay_steps of at least 1. */
+/** The `check` of most kinds: rate above 0 and decay_steps of at least 1. */
 mst_status mst_schedule_want_decay(const mst_schedule *schedule);
 /** `first` of most kinds: rate. */
 double mst_schedule_rate(const mst_schedule *schedule);

@@ -57,7 +57,7 @@ static void every_op_comes_back_with_its_examples(void **state) {
             bool is_open = example->num_src == 0;
             for (int s = 0; s < example->num_src; s++) is_open |= example->src[s].dtype == MST_NO_DTYPE;
             for (int dtype = 1; dtype < MST_NUM_DTYPES; dtype++)
-                if ((is_open || dtype == MST_F32) && (op->dtypes & MST_DTYPE_BIT(dtype)))
+                if ((is_open || dtype == MST_F32) && (op_case_dtypes(op, example) & MST_DTYPE_BIT(dtype)))
                     check_example(op, example, (mst_dtype)dtype);
         }
     }

@@ -7,6 +7,7 @@
 #include "muster/ops.h"
 #include "op/index/gather.h"
 #include "op/index/row_index.h"
+#include "support/op_case.h"
 #include "support/test.h"
 
 static const char *const devices[] = {"cpu:1/1", "cpu:1/2", "cpu:1/3", "cpu:1/5"};
@@ -251,7 +252,7 @@ static int check_example(const mst_op *op, const mst_example *example, const wor
     for (int i = 0; i < example->num_src; i++) is_open = is_open || example->src[i].dtype == MST_NO_DTYPE;
     if (!is_open) return check_dtype(op, example, MST_NO_DTYPE, w);
     for (int dtype = 1; dtype < MST_NUM_DTYPES; dtype++)
-        if (op->dtypes & MST_DTYPE_BIT(dtype)) large += check_dtype(op, example, (mst_dtype)dtype, w);
+        if (op_case_dtypes(op, example) & MST_DTYPE_BIT(dtype)) large += check_dtype(op, example, (mst_dtype)dtype, w);
     return large;
 }
 

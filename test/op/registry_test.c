@@ -351,7 +351,7 @@ static void check_example(const mst_op *op, const mst_example *example) {
     for (int i = 0; i < example->num_src; i++) is_open = is_open || example->src[i].dtype == MST_NO_DTYPE;
     if (!is_open) check_dtype(op, example, MST_NO_DTYPE);
     for (int dtype = 1; dtype < MST_NUM_DTYPES && is_open; dtype++)
-        if (op->dtypes & MST_DTYPE_BIT(dtype)) check_dtype(op, example, (mst_dtype)dtype);
+        if (op_case_dtypes(op, example) & MST_DTYPE_BIT(dtype)) check_dtype(op, example, (mst_dtype)dtype);
 }
 
 static void check_op(void **state) {

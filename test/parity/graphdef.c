@@ -85,7 +85,7 @@ static void build_all(mst_graph *g) {
             for (int s = 0; s < example->num_src; s++) {
                 mst_dtype dtype = example->src[s].dtype;
                 for (int d = 1; !dtype; d++)
-                    if (op->dtypes & MST_DTYPE_BIT(d)) dtype = (mst_dtype)d;
+                    if ((example->dtypes ? example->dtypes : op->dtypes) & MST_DTYPE_BIT(d)) dtype = (mst_dtype)d;
                 src[s] = mst_placeholder(g, dtype, mst_shape_make(example->src[s].ndim, example->src[s].dim));
             }
             mst_call(g, op, example->num_src, src, example->options);

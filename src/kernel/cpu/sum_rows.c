@@ -9,7 +9,7 @@
 #include "op/state/update.h"
 #include "tensor/buffer.h"
 
-/* A row as it comes, and where it lies. */
+/* A row of a source, with its number. */
 typedef struct row {
     int64_t number;
     int32_t source;
@@ -63,7 +63,7 @@ static mst_status collect(const mst_kernel_args *a, int64_t num_rows, row *rows,
     return MST_OK;
 }
 
-/* By number, least digit first; the result is in *ROWS. */
+/* Sorts by number, least significant digit first; the result is in *ROWS. */
 static void sort(row **rows, row **other, int64_t count, int64_t num_rows) {
     for (int shift = 0; shift < 63 && (num_rows - 1) >> shift; shift += DIGIT_BITS) {
         int64_t first[DIGITS + 1] = {0};

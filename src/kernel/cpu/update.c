@@ -24,7 +24,7 @@ typedef struct variable {
     int64_t first_unit;         /* of all */
     int64_t before;             /* elements of the variables before it */
     int64_t columns;            /* of a product or sparse gradient: elements of a row */
-    bool rows_only;             /* of a sparse gradient: the rule leaves rows that it has not as they are */
+    bool rows_only;             /* of a sparse gradient: the rule does not change rows that have no gradient */
     int32_t levels;             /* buffers that a sum over its leaves takes */
     mst_product **product;      /* by leaf */
 } variable;
@@ -87,8 +87,8 @@ static void round_copy(uint16_t *copy, const void *master, int64_t count) {
     round_floats(copy, master, count);
 }
 
-/* Values to compute with: the master's, but where its rounded value is not the weight, the weight's: that was assigned
- * since. OUT may be the master. */
+/* The values to compute with: those of the master. Where the master, rounded, is not the weight, the weight was
+ * assigned since the last step, and its value counts. OUT may be the master. */
 MST_SIMD static void join_floats(float *out, const uint16_t *copy, const float *master, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         out[i] = mst_bf16_of(master[i]) == copy[i] ? master[i] : mst_bf16_value(copy[i]);
@@ -101,14 +101,14 @@ static void join_master(void *out, const uint16_t *copy, const void *master, int
 /* ---- sparse gradients: sum_rows gives the values [n, columns] and numbers [1 + n] of the rows, the number of numbers
  * first, ascending ---- */
 
-/* What of row ROW lies in the unit. */
+/* The part of row ROW that lies in the unit. */
 static void row_part(const variable *known, const unit *x, int64_t row, int64_t *at, int64_t *size) {
     const int64_t first = row * known->columns, end = first + known->columns, unit_end = x->begin + x->count;
     *at = first > x->begin ? first : x->begin;
     *size = (end < unit_end ? end : unit_end) - *at;
 }
 
-/* Places FROM to TO - 1 of the list have rows FIRST to LAST. */
+/* Entries FROM to TO - 1 of the list are those of rows FIRST to LAST. */
 static void find_rows(const mst_array *list, int64_t first, int64_t last, int64_t *from, int64_t *to) {
     const int64_t *number = (const int64_t *)list->data + 1, count = number[-1];
     int64_t low = 0, high = count;
@@ -123,7 +123,7 @@ static void find_rows(const mst_array *list, int64_t first, int64_t last, int64_
     *to = low;
 }
 
-/* Gives the rows of the unit that matter their places; returns the number of elements. */
+/* Assigns places in the buffers to those rows of the unit that are computed; returns the number of their elements. */
 static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     const mst_update_variable *v = &u->state->options->variable[k];
     const variable *known = &u->state->variables[k];

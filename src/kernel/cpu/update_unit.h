@@ -13,7 +13,7 @@ MST_SIMD static void MST_NAME(add)(T *sum, const T *a, const T *b, int64_t count
     for (int64_t i = 0; i < count; i++) sum[i] = a[i] + b[i];
 }
 
-/* The rows of a leaf, each at its place; 0 where it has none. */
+/* Writes the rows of a leaf to their places in OUT. Rows that the leaf does not have become 0. */
 static void MST_NAME(take_rows)(const variable *known, const mst_array *src, const unit *x, T *out) {
     const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
     int64_t from, to, at, size;
@@ -54,7 +54,8 @@ static mst_status MST_NAME(sum_unit)(const update *u, int32_t k, int32_t first, 
     return MST_OK;
 }
 
-/* The same of a tile of a dense gradient, where it stands or in BUFFER, whose levels are a tile apart. */
+/* The same for a tile of a dense gradient. With one leaf this is the source itself; else the sum is in BUFFER, whose
+ * levels are a tile apart. */
 static const T *MST_NAME(sum_tile)(const update *u, const mst_update_variable *v, int32_t piece, int32_t first,
                                    int32_t shards, int32_t *leaf, int64_t at, int64_t count, T *buffer) {
     if (v->leaf[*leaf].first == first && v->leaf[*leaf].count == shards)
@@ -84,7 +85,7 @@ MST_SIMD static T MST_NAME(sum_squares)(const T *w, int64_t count) {
     return sum;
 }
 
-/* The same of a gradient, in f64. */
+/* The same for a gradient, in f64. */
 MST_SIMD static double MST_NAME(norm)(const T *g, int64_t count) {
     double lane[LANES] = {0}, sum = 0;
     int64_t i = 0;
@@ -124,8 +125,8 @@ static T MST_NAME(penalty_value)(const T *w, T l1, T l2, int64_t count) {
     return value;
 }
 
-/* The weights that are computed with: the master, or a copy. Any will do, and all are written: the device's own is in
- * its cache. */
+/* The weights to compute with: the master, or else a copy. All copies hold the same values; this device's own is in its
+ * cache. */
 static T *MST_NAME(weights)(const update *u, int32_t k) {
     const mst_update_variable *v = &u->state->options->variable[k];
     if (v->master >= 0) return u->src[v->master].data;
@@ -141,7 +142,7 @@ static const T *MST_NAME(weights_at)(const update *u, int32_t k, int64_t at, int
     return room;
 }
 
-/* A master takes what was assigned to its weight. */
+/* Where the weight was assigned since the last step, the master takes its value. */
 static void MST_NAME(adopt)(const update *u, int32_t k, int64_t at, int64_t count) {
     const mst_update_variable *v = &u->state->options->variable[k];
     if (v->master >= 0) (void)MST_NAME(weights_at)(u, k, at, count, MST_NAME(weights)(u, k) + at);
@@ -187,7 +188,7 @@ static void MST_NAME(decay)(const update *u, int32_t k, int64_t at, int64_t coun
     if (rate != 0) MST_NAME(shrink)(MST_NAME(weights)(u, k) + at, (T)rate, count);
 }
 
-/* What follows new weights: their average, and the other copies. */
+/* Brings up to date what depends on new weights: their moving average and the other copies. */
 static void MST_NAME(follow)(const update *u, int32_t k, int64_t at, int64_t count) {
     const mst_update_options *o = u->state->options;
     const mst_update_variable *v = &o->variable[k];
@@ -201,8 +202,8 @@ static void MST_NAME(follow)(const update *u, int32_t k, int64_t at, int64_t cou
             memcpy((T *)u->src[v->weight + c].data + at, w, (size_t)count * sizeof(T));
 }
 
-/* From the summed GRADIENT of a tile to its new weights; its penalty is added to *PENALTY. BUFFER: a tile. ALONE: only
- * the rule, the caller decays the weights before and lets the rest follow. */
+/* Makes the new weights of a tile from its summed GRADIENT, and adds its penalty to *PENALTY. BUFFER holds a tile. With
+ * ALONE only the rule is applied: the caller has decayed the weights and updates averages and copies later. */
 static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t count, bool alone, const T *gradient,
                                 T *buffer, T *penalty) {
     const mst_update_options *o = u->state->options;

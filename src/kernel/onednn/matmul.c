@@ -47,9 +47,9 @@ static int64_t least_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Along which axis of the product it is cut, and into runs of how many indices: a function of the shape alone, on one
- * thread too, as the order in which oneDNN sums depends on the size of a part. Parts of these sizes cost one thread 0
- * to 2 % of its time. */
+/* The axis along which the product is cut, and the number of indices of a part. It is a function of the shape alone,
+ * and the same on one thread, because the order in which oneDNN sums depends on the size of a part. Parts of these
+ * sizes cost one thread 0 to 2 % of its time. */
 static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool transpose_a, int *axis) {
     enum { MOST_PARTS = 16, BATCHES = 8 };
     enum { COLUMNS = 112, ROWS = 224 };    /* the least of a part: with few rows the other factor is packed too often */
@@ -100,7 +100,7 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     return MST_OK;
 }
 
-/* The right factor, where it is large enough that rearranging it in each step costs something. */
+/* The right factor, where it is so large that rearranging it in each step takes noticeable time. */
 static mst_status pack(void *context, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace) {
     enum { SMALL = 64 << 10 };
     state *s = context;

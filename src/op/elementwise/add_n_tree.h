@@ -4,8 +4,8 @@ MST_SIMD static void MST_NAME(add_two)(const MODULAR *a, const MODULAR *b, MODUL
     for (int64_t i = 0; i < length; i++) out[i] = (MODULAR)(a[i] + b[i]);
 }
 
-/* Sums elements AT to AT + LENGTH of N sources into OUT, which is no source: half of the values, the larger power of
- * two, in OUT, the others in a block of their own. */
+/* Sums elements AT to AT + LENGTH - 1 of N sources into OUT, which must not be a source. The larger power of two of the
+ * sources is summed in OUT, the others in a block of their own. */
 static void MST_NAME(add_tree)(const mst_array *src, int n, int64_t at, MODULAR *out, int64_t length) {
     MODULAR right[BLOCK];
     int half = 1;

@@ -33,10 +33,10 @@ MST_CHECKED mst_status mst_infer_test(mst_infer *c);
 MST_CHECKED mst_status mst_infer_binary(mst_infer *c);
 /** As mst_infer_binary, with a bool output. */
 MST_CHECKED mst_status mst_infer_comparison(mst_infer *c);
-/** dst[0] is like sources 0 and 1, which are alike. */
+/** dst[0] has the dtype and shape of sources 0 and 1, which must be the same. */
 MST_CHECKED mst_status mst_infer_alike(mst_infer *c);
 
-/* Gradients that are ops of their own: GRADIENT is that of the op's OUTPUT. They are not in muster/ops.h. */
+/* Gradients that are ops of their own, internal to the library: GRADIENT is that of the op's OUTPUT. */
 mst_value mst_relu_grad(mst_value gradient, mst_value output);
 mst_value mst_relu6_grad(mst_value gradient, mst_value output);
 mst_value mst_sigmoid_grad(mst_value gradient, mst_value output);
@@ -51,7 +51,7 @@ static inline mst_value mst_number(mst_value like, double number) {
 
 enum { MST_BROADCAST_SRC = 3 };
 
-/** A walk over output 0 in rows. Neighbouring dimensions along which the same sources run are one. */
+/** A walk over output 0 in rows. Neighbouring dimensions along which the same sources vary are merged into one. */
 typedef struct mst_broadcast {
     int num_src;
     int64_t inner;                     /**< elements of a row */
@@ -112,7 +112,8 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
         dst[i] = (D)(expression);                             \
     }
 
-/** From two sources of elements S, that broadcast; at least one of them runs along the row, or it has one element. */
+/** The same from two sources of elements S that broadcast. At least one of them varies along the row, unless the row
+ *  has one element. */
 #define MST_BINARY(name, S, W, D, expression)                                                                        \
     MST_SIMD static void name##_row(const S *xs, bool x_varies, const S *ys, bool y_varies, D *dst, int64_t count) { \
         typedef W T;                                                                                                 \
@@ -166,7 +167,7 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
 
 #define MST_BINARY_FLOATS(expression) MST_BINARY_FLOATS_AS(, expression)
 
-/** The same with names of another beginning: grad_reference, for a gradient in the file of its op. */
+/** The same with PREFIX before the names: grad_reference, for a gradient in the file of its op. */
 #define MST_BINARY_FLOATS_AS(prefix, expression)                \
     MST_BINARY(prefix##f32, float, float, float, expression)    \
     MST_BINARY(prefix##f64, double, double, double, expression) \

@@ -10,7 +10,7 @@ MST_API mst_value mst_minimum(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-/* all to the first where both are the same */
+/* where both are the same, the first takes the whole gradient */
 static mst_value grad(mst_grad *c, int i) {
     mst_value first = mst_less_equal(c->src[0], c->src[1]), zero = mst_number(c->ddst[0], 0);
     mst_value gradient = i == 0 ? mst_select(first, c->ddst[0], zero) : mst_select(first, zero, c->ddst[0]);
@@ -45,28 +45,14 @@ static const mst_example examples[] = {
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 3, 5}}, {.value = (const double[]){2}}},
      .expect = {(const double[]){1, 2, 2}}},
     {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
-             {.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
+     .dtypes = MST_FLOATS | MST_INDICES,
+     .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
+             {.ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
      .expect = {(const double[]){-3, -5}}},
     {.num_src = 2,
-     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
-             {.dtype = MST_F64, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
-     .expect = {(const double[]){-3, -5}}},
-    {.num_src = 2,
-     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
-             {.dtype = MST_I32, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
-     .expect = {(const double[]){-3, -5}}},
-    {.num_src = 2,
-     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){-3, 4}},
-             {.dtype = MST_I64, .ndim = 1, .dim = {2}, .value = (const double[]){2, -5}}},
-     .expect = {(const double[]){-3, -5}}},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){NAN, 1, NAN}, .no_grad = true},
-             {.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, NAN, NAN}, .no_grad = true}},
-     .expect = {(const double[]){NAN, NAN, NAN}}},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){NAN, 1, NAN}, .no_grad = true},
-             {.dtype = MST_F64, .ndim = 1, .dim = {3}, .value = (const double[]){1, NAN, NAN}, .no_grad = true}},
+     .dtypes = MST_FLOATS,
+     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){NAN, 1, NAN}, .no_grad = true},
+             {.ndim = 1, .dim = {3}, .value = (const double[]){1, NAN, NAN}, .no_grad = true}},
      .expect = {(const double[]){NAN, NAN, NAN}}},
     {.num_src = 2,
      .src = {{.ndim = 2, .dim = {3, 1}, .low = 0, .high = 1}, {.ndim = 1, .dim = {4}, .low = 1.5, .high = 3}}},

@@ -20,16 +20,8 @@ MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64
 
 static const mst_example examples[] = {
     {.num_src = 1,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
-     .expect = {(const double[]){-1, -1, 1, 1}}},
-    {.num_src = 1,
-     .src = {{.dtype = MST_F64, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
-     .expect = {(const double[]){-1, -1, 1, 1}}},
-    {.num_src = 1,
-     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
-     .expect = {(const double[]){-1, -1, 1, 1}}},
-    {.num_src = 1,
-     .src = {{.dtype = MST_I64, .ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
+     .dtypes = MST_FLOATS | MST_INDICES,
+     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
      .expect = {(const double[]){-1, -1, 1, 1}}},
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 255}, .no_grad = true}},

@@ -11,6 +11,7 @@ MST_API mst_value mst_gather(mst_value params, mst_value indices, int axis);
 #endif
 #include <string.h>
 
+#include "graph/spec.h"
 #include "op/index/gather.h"
 #include "op/op.h"
 #include "op/share.h"
@@ -178,11 +179,9 @@ static mst_status grad_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
     MST_TRY(mst_gather_infer(c, &c->src[2].shape, 1, &part));
     const mst_shape *have = &c->src[0].shape;
-    bool fits = have->ndim == part.ndim;
-    for (int k = 0; k < part.ndim && fits; k++)
-        fits = have->dim[k] < 0 || part.dim[k] < 0 || have->dim[k] == part.dim[k];
     char text[MST_SHAPE_TEXT];
-    if (!fits) return mst_infer_fail(c, "gather gives shape %s", mst_shape_print(part, text, sizeof text));
+    if (have->ndim != part.ndim || !mst_dims_agree(have, &part, part.ndim))
+        return mst_infer_fail(c, "gather gives shape %s", mst_shape_print(part, text, sizeof text));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[2].shape};
     return MST_OK;
 }
@@ -192,8 +191,8 @@ static mst_value grad_grad(mst_grad *c, int i) {
     return mst_gather(c->ddst[0], c->src[1], ((const mst_gather_options *)c->options)->axis);
 }
 
-/* Rows FIRST to LAST - 1 of one outer row of dst: DST is its row 0, SRC the row of its first index. A thread looks at
- * all indices and takes those of its rows, so that values of one place are added in the order of the indices. */
+/* Rows FIRST to LAST - 1 of one outer row of dst: DST is its row 0, SRC the row of its first index. A thread reads all
+ * indices and adds those of its rows, so that values of one place are added in the order of the indices. */
 #define SCATTER(name, T)                                                                                      \
     static void name(const mst_gather_sizes *s, const mst_array *indices, const void *src_row, void *dst_row, \
                      int64_t first, int64_t last) {                                                           \
@@ -242,8 +241,8 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
     return MST_OK;
 }
 
-/* Each run looks at all indices of its outer rows: there are few more runs than threads, where not each has rows of its
- * own. */
+/* Each run reads all indices of its outer rows, so there are only a few more runs than threads where several runs share
+ * an outer row. */
 static mst_status grad_reference(const mst_kernel_args *a) {
     enum { RUNS_PER_THREAD = 2 };
     const mst_array *dst = &a->dst[0];

@@ -1,4 +1,4 @@
-/** What gather and its gradient share; defined in gather.c. */
+/** What gather and gather_grad share. */
 #ifndef MUSTER_OP_GATHER_H
 #define MUSTER_OP_GATHER_H
 
@@ -28,7 +28,7 @@ mst_gather_sizes mst_gather_loops(const mst_kernel_args *a, const mst_array *par
 MST_CHECKED mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, int64_t size, int64_t begin,
                                         int64_t end);
 
-/** Node of gather_grad, see there. It is not in muster/ops.h. */
+/** The op gather_grad, which is internal to the library. */
 mst_value mst_gather_grad(mst_value gradient, mst_value indices, mst_value like, int axis);
 
 #endif

@@ -1,12 +1,12 @@
-/** Indices into rows, which are the last dimension: gather_last, scatter_last and what they share. Gradients are made of
- *  both ops; they are not in muster/ops.h. */
+/** Indices into rows, which are the last dimension: gather_last and scatter_last, which are internal to the library
+ *  (the gradient of top_k is made of them), and what they share. */
 #ifndef MUSTER_OP_ROW_INDEX_H
 #define MUSTER_OP_ROW_INDEX_H
 
 #include "muster/op.h"
 
-/** Checks that source 0 is of a listed dtype, that source INDICES is of indices, and that both sources have the same
- *  leading dimensions. */
+/** Checks that the dtype of source 0 is listed, that source INDICES is i32 or i64, and that sources ROWS and INDICES
+ *  have the same leading dimensions. */
 MST_CHECKED mst_status mst_row_index_infer(mst_infer *c, int rows, int indices);
 /** Element I of the indices. */
 static inline int64_t mst_row_index_at(const mst_array *indices, int64_t i) {
@@ -17,9 +17,9 @@ static inline int64_t mst_row_index_at(const mst_array *indices, int64_t i) {
 MST_CHECKED mst_status mst_row_index_check(const mst_kernel_args *a, const mst_array *indices, int64_t n, int64_t begin,
                                            int64_t end);
 
-/** Node of gather_last, see there. */
+/** The op gather_last. */
 mst_value mst_gather_last(mst_value src, mst_value indices);
-/** Node of scatter_last, see there. */
+/** The op scatter_last. */
 mst_value mst_scatter_last(mst_value src, mst_value indices, mst_value like);
 
 #endif

@@ -39,7 +39,7 @@ static mst_status infer_batch(mst_infer *c, mst_shape *out) {
         const int64_t x = k <= a->ndim ? a->dim[a->ndim - k] : 1, y = k <= b->ndim ? b->dim[b->ndim - k] : 1;
         if (x >= 0 && y >= 0 && x != 1 && y != 1 && x != y)
             return mst_infer_fail(c, "batch dimensions %lld and %lld do not broadcast", (long long)x, (long long)y);
-        /* one that is not known yet must turn out 1 or the same */
+        /* one that is not known yet must turn out to be 1 or the same */
         out->dim[ndim - k] = x == 1 ? y : y == 1 ? x : x < 0 ? y : x;
     }
     return MST_OK;
@@ -114,7 +114,7 @@ static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t bat
     return at;
 }
 
-/* Rows BEGIN to END - 1 of dst, of all products. */
+/* Rows BEGIN to END - 1 of dst, counted through all products of the batch. */
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     const product *p = context;
     const mst_array *a = &p->args->src[0], *b = &p->args->src[1], *dst = &p->args->dst[0];

@@ -9,15 +9,16 @@
 #include "muster/op.h"
 #include "op/share.h"
 
-/** The numbers of a node: of the graph's seed, its own, its op and the step. Ops of one seed share no numbers. */
+/** The sequence of a node, which depends on the seed of the graph, the seed of the node, its op and the step. Two ops
+ *  with the same seed draw different numbers. */
 static inline mst_rng mst_random_sequence(const mst_kernel_args *a, uint64_t seed) {
     const uint64_t stream = seed ? seed : mst_rng_hash_name(a->name);
-    /* multiplied, since the default name of a node is that of its op */
+    /* multiplied, because the default name of a node is the name of its op */
     const uint64_t op = mst_rng_hash_name(a->op->name) * 0x9e3779b97f4a7c15u;
     return mst_rng_make(a->step->seed, stream ^ op, (uint64_t)a->step->number);
 }
 
-/** The grain of mst_parallel over N elements: a multiple of 64, so that no vector of numbers is cut. */
+/** The grain of mst_parallel over N elements: a multiple of 64, so that no vector of numbers is split. */
 static inline int64_t mst_random_grain(int64_t n) {
     return mst_grain_aligned(mst_grain(n, 8), 64);
 }

@@ -48,7 +48,7 @@ static mst_status infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-/* Rounding may reach the upper bound, which is not to be reached. */
+/* Rounding may reach the upper bound, which must not be drawn. */
 MST_SIMD static void spread_f32(double low, double range, int64_t count, float *dst) {
     const float bound = (float)(low + range), last = nextafterf(bound, (float)low);
     for (int64_t i = 0; i < count; i++) {

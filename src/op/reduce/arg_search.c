@@ -89,7 +89,7 @@ static mst_status search_rows(void *context, int64_t begin, int64_t end, int thr
     return MST_OK;
 }
 
-/* Item i is a block of columns: number i % blocks of segment i / blocks % segments of an outer index. */
+/* Item i is block i % blocks of segment i / blocks % segments of outer index i / blocks / segments. */
 static mst_status search_blocks(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     const mst_arg_search_sizes *s = &w->size;

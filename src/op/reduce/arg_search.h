@@ -10,7 +10,7 @@ MST_CHECKED mst_status mst_arg_search_infer(mst_infer *c, int axis, mst_dtype dt
 
 enum { MST_ARG_SEARCH_LANES = 32, MST_ARG_SEARCH_WIDTH = 64 /* columns searched at a time */ };
 
-/** src is [outer, size, inner]: the best is sought along size. */
+/** src as [outer, size, inner]: the search goes along size. */
 typedef struct mst_arg_search_sizes {
     int64_t outer, size, inner;
 } mst_arg_search_sizes;
@@ -19,12 +19,13 @@ mst_arg_search_sizes mst_arg_search_sizes_of(const mst_shape *shape, int axis);
 
 /** How elements of one type are searched; arg_search_loops.h makes them. */
 typedef struct mst_arg_searcher {
-    /** Of rows BEGIN to END - 1, each of N elements side by side, the place of the best: AT[0], ... */
+    /** Writes the place of the best element in each of rows BEGIN to END - 1 of N contiguous elements to AT[0], AT[1],
+     *  ... */
     void (*in_rows)(const void *src, int64_t n, int64_t begin, int64_t end, int64_t *at);
-    /** Of N columns side by side, whose elements are STRIDE apart, the place of the best of rows BEGIN to END - 1;
-     *  SRC is element 0 of the first column. */
+    /** Writes the place of the best of rows BEGIN to END - 1 in each of N neighbouring columns, whose elements are
+     *  STRIDE apart, to AT. SRC is element 0 of the first column. */
     void (*in_columns)(const void *src, int64_t stride, int64_t n, int64_t begin, int64_t end, int64_t *at);
-    /** AT = OTHER, a later place, where the element there is better; of N columns as above. */
+    /** AT[j] = OTHER[j], a later place, where the element there is better, for N columns as above. */
     void (*join)(const void *src, int64_t stride, int64_t n, const int64_t *other, int64_t *at);
 } mst_arg_searcher;
 

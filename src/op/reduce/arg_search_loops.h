@@ -1,6 +1,6 @@
-/* The search for the first element of which no other is better, among elements T; included once for each type. They
- * define `static const mst_arg_searcher MST_NAME(searcher)`. BETTER(x, best) compares elements, of which two where neither
- * is better are the same. */
+/* The search for the first element than which none is better, among elements T; included once for each type. Defines
+ * `static const mst_arg_searcher MST_NAME(searcher)`. BETTER(x, best) compares elements; where neither is better than
+ * the other, they are equal. */
 
 static int64_t MST_NAME(in_short_row)(const T *src, int64_t n) {
     int64_t at = 0;
@@ -46,7 +46,7 @@ MST_SIMD static void MST_NAME(in_columns)(const void *src, int64_t stride, int64
         return;
     }
     T best[MST_ARG_SEARCH_WIDTH];
-    int64_t place[MST_ARG_SEARCH_WIDTH]; /* nobody else's, so that the compiler may write it without a branch */
+    int64_t place[MST_ARG_SEARCH_WIDTH]; /* local, so that the compiler may write it without a branch */
     for (int64_t j = 0; j < n; j++) {
         best[j] = row[j];
         place[j] = begin;

@@ -36,7 +36,7 @@ static mst_status infer(mst_infer *c) {
     return mst_arg_search_infer(c, o->axis, o->dtype);
 }
 
-/* All but NaN and -Inf is better than NaN: it is found only where it is first and there is nothing else. */
+/* Everything but NaN and -Inf is better than NaN: NaN is found only where it is first and nothing is better. */
 #define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
 #define MST_TEMPLATE "op/reduce/arg_search_loops.h"
 #include "op/numbers.h"

@@ -1,5 +1,5 @@
-/* Folds contiguous elements T into one accumulator A; included once for each type. Begins with START, takes elements in
- * with STEP(a, x) and joins accumulators with COMBINE(a, b). */
+/* Folds contiguous elements T into one accumulator A; included once for each type. An accumulator begins as START,
+ * takes an element with STEP(a, x) and is joined with another by COMBINE(a, b). */
 
 static inline A MST_NAME(step)(A a, T x) {
     return STEP(a, x);

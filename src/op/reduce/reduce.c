@@ -4,11 +4,11 @@
 #include "op/share.h"
 
 enum {
-    SEGMENT = 8192, /* elements of one output, or of a few outputs side by side, folded at a time; of bytes, */
-    BYTES = 8,      /* so many times as many */
-    ROWS = 1024,    /* but no fewer of each of several outputs */
+    SEGMENT = 8192, /* elements of one output, or of a few neighbouring outputs, that are folded at a time */
+    BYTES = 8,      /* a segment of elements of one byte is this many times longer */
+    ROWS = 1024,    /* but at least so many of each of several outputs */
     COLUMNS = 64,   /* outputs side by side that are worth a thread */
-    WIDTH = 1024    /* of which so many are accumulated at a time */
+    WIDTH = 1024    /* outputs that are accumulated at a time */
 };
 
 /* ---- shapes ---- */
@@ -65,7 +65,8 @@ void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *re
 
 /* ---- segments ---- */
 
-/* How many segments, of equal length but for the last, the elements of one output are cut into: by the shape alone. */
+/* The number of segments, of equal length but for the last, into which the elements of one output are cut. It depends
+ * on the shape alone. */
 static int64_t count_segments(const mst_reduction *r, size_t element, int64_t *length) {
     const int64_t segment = element == 1 ? BYTES * SEGMENT : SEGMENT;
     int64_t most = r->inner_reduced ? segment : segment / r->inner;
@@ -166,7 +167,7 @@ static mst_status run_blocks(void *context, int64_t begin, int64_t end, int thre
     return MST_OK;
 }
 
-/* The accumulators of all segments to outputs BEGIN to END - 1. */
+/* Makes outputs BEGIN to END - 1 from the accumulators of all segments. */
 static mst_status finish(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     (void)thread;

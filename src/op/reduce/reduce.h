@@ -34,23 +34,23 @@ typedef struct mst_reduction {
  *  the order of the reduced loops. */
 typedef struct mst_reducer {
     size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */
-    /** Outputs BEGIN to END - 1 of rows that are reduced; SRC is the whole source, DST the first output of all. */
+    /** Makes outputs BEGIN to END - 1, each of one or more contiguous rows. SRC is the whole source, DST output 0. */
     void (*to_values)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, void *dst);
-    /** Elements BEGIN to END - 1 of one output, whose rows are reduced, to one accumulator. */
+    /** Folds elements BEGIN to END - 1 of one output, which lie in contiguous rows, into one accumulator. */
     void (*to_accumulator)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, void *accumulator);
-    /** Elements BEGIN to END - 1 of each of N outputs side by side to N accumulators. */
+    /** Folds elements BEGIN to END - 1 of each of N neighbouring outputs into N accumulators. */
     void (*to_accumulators)(const mst_reduction *r, const void *src, int64_t begin, int64_t end, int64_t n,
                             void *accumulator);
-    /** N outputs; that of number i from accumulators i, i + STRIDE, ... of SEGMENTS (0: from nothing). */
+    /** Makes N outputs; output i from accumulators i, i + STRIDE, ... of all SEGMENTS (0: from no element). */
     void (*finish)(const mst_reduction *r, const void *accumulator, int64_t segments, int64_t stride, int64_t n,
                    void *dst);
 } mst_reducer;
 
 enum { MST_MOST_ACCUMULATOR = sizeof(double) };
 
-/** REDUCED says of each of the NDIM dimensions whether it goes. */
+/** The reduction of an array of NDIM dimensions DIM over those for which REDUCED is true. */
 mst_reduction mst_reduction_make(int ndim, const int64_t *dim, const bool *reduced);
-/** Which of NDIM axes are in AXES (none: all), which are valid. */
+/** REDUCED[k] = whether axis k of NDIM is in AXES (none: all), which are valid. */
 void mst_reduce_mask(const mst_axes *axes, int ndim, bool *reduced);
 /** The reduction of an array of SHAPE over AXES (none: all), which are valid. */
 mst_reduction mst_reduction_over(mst_shape shape, const mst_axes *axes);
@@ -62,7 +62,7 @@ MST_CHECKED mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction 
 /** Bytes of workspace that mst_reduce needs for a source of DTYPE. */
 size_t mst_reduce_workspace(const mst_reduction *r, mst_dtype dtype);
 
-/** Offset of the next element of nested loops; false after the last. INDEX starts as zeros, *OFFSET as 0. */
+/** Goes to the next element of nested loops; false after the last. INDEX begins as zeros, *OFFSET as 0. */
 static inline bool mst_loops_next(const mst_loops *loops, int64_t *index, int64_t *offset) {
     for (int k = loops->num - 1; k >= 0; k--) {
         *offset += loops->stride[k];
@@ -73,7 +73,7 @@ static inline bool mst_loops_next(const mst_loops *loops, int64_t *index, int64_
     return false;
 }
 
-/** INDEX and *OFFSET of element AT of nested loops. */
+/** Goes to element AT of nested loops. */
 static inline void mst_loops_seek(const mst_loops *loops, int64_t at, int64_t *index, int64_t *offset) {
     *offset = 0;
     for (int k = loops->num - 1; k >= 0; k--) {
@@ -83,7 +83,7 @@ static inline void mst_loops_seek(const mst_loops *loops, int64_t at, int64_t *i
     }
 }
 
-/** Takes the last loop off: *N and *STRIDE are its, or those of one element where there is none. */
+/** The loops without the last; *N and *STRIDE are those of the last, or of one element where there is no loop. */
 static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int64_t *stride) {
     *n = 1;
     *stride = 0;
@@ -98,16 +98,17 @@ static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int6
 
 /** Checks AXES and gives dst[0] the shape and dtype of the reduced source 0. */
 MST_CHECKED mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims);
-/** VALUE, of the shape of output 0, with the reduced dimensions back as 1: it broadcasts to source 0. */
+/** VALUE, which has the shape of output 0, with the reduced dimensions put back as 1, so that it broadcasts to source
+ *  0. */
 mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims);
 /** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. */
 mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes);
-/** Gradient of the largest and of the smallest: equal shares for all elements that are. */
+/** The gradient of reduce_max and reduce_min: equal shares for all elements that are the largest or smallest. */
 mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims);
-/** Sums of all groups of elements of source 0, as mst_reduce. */
+/** mst_reduce with sums. */
 MST_CHECKED mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r);
 
-/* Gradients of reduce_prod, which are ops of their own, see reduce_prod_others.c. They are not in muster/ops.h. */
+/* Gradients of reduce_prod, ops that are internal to the library, see reduce_prod_others.c. */
 mst_value mst_reduce_prod_others(mst_value src, mst_axes axes);
 mst_value mst_reduce_prod_others_grad(mst_value gradient, mst_value src, mst_axes axes);
 

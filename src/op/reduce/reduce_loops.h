@@ -19,7 +19,7 @@ static inline A MST_NAME(fold_row)(const T *src, int64_t n) {
     return MST_NAME(combine)(MST_NAME(combine)(lane[0], lane[1]), MST_NAME(combine)(lane[2], lane[3]));
 }
 
-/* ROWS rows of N elements into as many accumulators. */
+/* Folds ROWS rows of N elements into N accumulators. */
 MST_SIMD static void MST_NAME(fold_columns)(const T *restrict src, int64_t stride, int64_t rows, int64_t n,
                                             A *restrict acc) {
     int64_t i = 0;
@@ -32,7 +32,7 @@ MST_SIMD static void MST_NAME(fold_columns)(const T *restrict src, int64_t strid
         for (int64_t j = 0; j < n; j++) acc[j] = MST_NAME(step)(acc[j], src[j]);
 }
 
-/* Elements BEGIN to END - 1 (not none) of those that go into one output, row by row. */
+/* Folds elements BEGIN to END - 1 (at least one) of one output, row by row. */
 static A MST_NAME(fold_rows)(const mst_reduction *r, const T *src, int64_t begin, int64_t end) {
     int64_t index[MST_MAX_REDUCED], offset, first = begin % r->inner;
     mst_loops_seek(&r->reduced, begin / r->inner, index, &offset);
@@ -88,7 +88,7 @@ static void MST_NAME(to_accumulators)(const mst_reduction *r, const void *src, i
 static void MST_NAME(finish)(const mst_reduction *r, const void *accumulator, int64_t segments, int64_t stride,
                              int64_t n, void *dst) {
     enum { WIDTH = 256 };
-    (void)r; /* of which most do not need the count */
+    (void)r; /* most FINISH do not need the count */
     for (int64_t i = 0; i < n; i += WIDTH) {
         const int64_t now = n - i < WIDTH ? n - i : WIDTH;
         A acc[WIDTH];

@@ -40,7 +40,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_reduce_extreme_grad(c, &o->axes, o->keep_dims);
 }
 
-/* an accumulator that is NaN stays it, as nothing is > NaN */
+/* an accumulator that is NaN stays NaN, as nothing is > NaN */
 #define A T
 #define START LOWEST
 #define STEP(best, x) ((x) > (best) || IS_NAN(x) ? (x) : (best))

@@ -34,7 +34,7 @@ static mst_status infer(mst_infer *c) {
     return mst_reduce_infer(c, &o->axes, o->keep_dims);
 }
 
-/* d mean / d src = 1/n: divided while it is small, then spread */
+/* d mean / d src = 1/n: divided before it is spread, while it is small */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     const mst_reduce_mean_options *o = c->options;

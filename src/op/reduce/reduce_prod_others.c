@@ -37,7 +37,7 @@ static size_t workspace(const mst_infer *c, int num_threads) {
     return 2 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
-/* product before i, then times the product after i */
+/* the product of the elements before i, times that of those after i */
 static void multiply(const double *value, int64_t n, double *others) {
     double before = 1, after = 1;
     for (int64_t i = 0; i < n; i++) {
@@ -74,7 +74,7 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
         } while (mst_loops_next(&reduced, index, &offset));
         multiply(value, n, others);
         n = 0;
-        do { /* the loops begin anew after the last */
+        do { /* after their last element the loops have begun again */
             if (is_f32)
                 ((float *)dst)[offset] = (float)others[n++];
             else

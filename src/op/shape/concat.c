@@ -39,7 +39,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-/* a slice; where its place is known only when planning, the op that finds it then */
+/* a slice, or concat_grad where the place of the slice is known only when planning */
 static mst_value grad(mst_grad *c, int i) {
     mst_shape size = mst_value_spec(c->src[i]).shape;
     int axis = ((const concat_options *)c->options)->axis;

@@ -93,7 +93,7 @@ typedef struct loop {
 /* Nested loops, the last innermost. */
 typedef struct nest {
     size_t element; /* bytes */
-    int num, cut;   /* loops, and the one that is shared out */
+    int num, cut;   /* the number of loops, and the loop that is shared out */
     loop loop[MOST_LOOPS];
     char *dst;
     const char *src;
@@ -129,8 +129,8 @@ COPY_ROW(copy_row_1, uint8_t)
 COPY_ROW(copy_row_4, uint32_t)
 COPY_ROW(copy_row_8, uint64_t)
 
-/* Elements of the two inner loops, in square tiles so that both arrays stay in cache when they run across each
- * other. */
+/* Copies the elements of the two inner loops in square tiles, so that both arrays stay in cache where their strides are
+ * in opposite order. */
 #define COPY_TILES(name, T, copy_row)                                                                             \
     static void name(loop outer, loop inner, T *dst, const T *src) {                                              \
         for (int64_t i0 = 0; i0 < outer.dim; i0 += TILE)                                                          \
@@ -192,7 +192,7 @@ static mst_status copy_part(void *context, int64_t begin, int64_t end, int threa
     return MST_OK;
 }
 
-/* The outermost loop of enough indices, or the longest; with runs that begin where tiles do. */
+/* The loop to share out: the outermost that has enough indices, or else the longest. Runs begin where tiles do. */
 static int64_t choose_cut(nest *t) {
     int64_t elements = 1;
     for (int k = 0; k < t->num; k++) {

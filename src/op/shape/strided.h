@@ -1,5 +1,5 @@
-/** Moving elements between row-major arrays and parts of them, on the threads of the device, and the inference that ops
- *  which do so share. What is moved to must not overlap what is moved from. */
+/** Copying elements between row-major arrays and parts of them, on the threads of the device, and the inference and
+ *  gradients that such ops share. Source and destination must not overlap. */
 #ifndef MUSTER_OP_STRIDED_H
 #define MUSTER_OP_STRIDED_H
 
@@ -25,7 +25,7 @@ MST_CHECKED mst_status mst_array_fill(const mst_kernel_args *a, const mst_array 
 MST_CHECKED mst_status mst_strided_copy(const mst_kernel_args *a, size_t element, int ndim, const int64_t *dim,
                                         void *dst, const int64_t *dst_stride, const void *src,
                                         const int64_t *src_stride);
-/** Copies between PART and the elements from BEGIN on of WHOLE, to PART or from it. */
+/** Copies between PART and the elements of WHOLE from BEGIN on: to PART or from it. */
 MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_shape *begin,
                                       const mst_array *part, bool to_part);
 /** Copies between WHOLE and NUM parts, of which it holds the elements side by side in each of its ROWS rows:
@@ -46,14 +46,15 @@ MST_CHECKED mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int 
 
 /** Error unless VALUE, the option WHAT, can be stored as DTYPE. */
 MST_CHECKED mst_status mst_infer_storable(mst_infer *c, double value, mst_dtype dtype, const char *what);
-/** Unifies dtype and shape of all sources, but for dimension AXIS (-1: none left out). */
+/** *OUT = the dtype and shape that all sources have, except for the size of dimension AXIS (-1: no exception). Known
+ *  dimensions replace open ones. */
 MST_CHECKED mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out);
 
-/** JOIN, concat or stack along AXIS, of the gradients of all outputs; of outputs that nothing depends on they are
- *  zeros. */
+/** JOIN, which is concat or stack, of the gradients of all outputs along AXIS. An output that nothing depends on counts
+ *  as zeros. */
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis);
 
-/* Gradients that are ops of their own, see the files of their ops. They are not in muster/ops.h. */
+/* Gradients that are ops of their own, internal to the library; see the files of their ops. */
 mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, int axis, int index);
 mst_value mst_slice_grad(mst_value gradient, mst_value like, mst_shape begin);
 mst_value mst_tile_grad(mst_value gradient, mst_value like, mst_shape multiples);

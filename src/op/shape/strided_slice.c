@@ -26,6 +26,8 @@ MST_API mst_value mst_strided_slice_with(mst_strided_slice_options options);
 #define mst_strided_slice(...) mst_strided_slice_with(MST_NAMED_1(mst_strided_slice_options, src, __VA_ARGS__))
 #endif
 #include "op/shape/strided_slice.h"
+
+#include "graph/spec.h"
 #include "op/op.h"
 #include "op/shape/strided.h"
 
@@ -51,7 +53,7 @@ static int64_t bound(int64_t at, int64_t size, int64_t low, int64_t high) {
     return at < low ? low : at > high ? high : at;
 }
 
-/* The range along dimension K of SIZE elements; without meaning where SIZE is -1, but for is_one. */
+/* The range along dimension K of SIZE elements. Where SIZE is -1, only is_one has a meaning. */
 static range range_along(const mst_strided_slice_options *o, int k, int64_t size) {
     range r = {.step = k < o->strides.count ? o->strides.axis[k] : 1, .is_one = o->shrink_mask >> k & 1};
     const bool whole_begin = k >= o->begin.count || (o->begin_mask >> k & 1);
@@ -96,7 +98,7 @@ mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *who
     const int ndim = whole->shape.ndim;
     int64_t whole_stride[MST_MAX_NDIM], part_stride[MST_MAX_NDIM], offset = 0;
     if (part->count == 0) return MST_OK;
-    mst_shape full = {.ndim = ndim}; /* the part's shape with the dimensions that went, as 1 */
+    mst_shape full = {.ndim = ndim}; /* the part's shape with the dimensions that were dropped, as 1 */
     mst_strides(&whole->shape, whole_stride);
     for (int k = 0; k < ndim; k++) {
         const range r = range_along(o, k, whole->shape.dim[k]);
@@ -227,11 +229,9 @@ static mst_status grad_infer(mst_infer *c) {
     mst_shape part;
     MST_TRY(mst_strided_slice_infer(c, &c->src[1].shape, &part));
     const mst_shape *have = &c->src[0].shape;
-    bool fits = have->ndim == part.ndim;
-    for (int k = 0; k < part.ndim && fits; k++)
-        fits = have->dim[k] < 0 || part.dim[k] < 0 || have->dim[k] == part.dim[k];
     char text[MST_SHAPE_TEXT];
-    if (!fits) return mst_infer_fail(c, "the slice has shape %s", mst_shape_print(part, text, sizeof text));
+    if (have->ndim != part.ndim || !mst_dims_agree(have, &part, part.ndim))
+        return mst_infer_fail(c, "the slice has shape %s", mst_shape_print(part, text, sizeof text));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
     return MST_OK;
 }

@@ -1,4 +1,4 @@
-/** What strided_slice and its gradient share; defined in strided_slice.c. */
+/** What strided_slice and strided_slice_grad share. */
 #ifndef MUSTER_OP_STRIDED_SLICE_H
 #define MUSTER_OP_STRIDED_SLICE_H
 
@@ -6,13 +6,13 @@
 
 extern const mst_field mst_strided_slice_fields[];
 
-/** The shape of what the node's options take of WHOLE. */
+/** *PART = the shape of what the node's options take out of an array of shape WHOLE. */
 MST_CHECKED mst_status mst_strided_slice_infer(mst_infer *c, const mst_shape *whole, mst_shape *part);
-/** Copies between the elements that the node's options take of WHOLE and PART. */
+/** Copies between PART and the elements of WHOLE that the node's options take. */
 MST_CHECKED mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part,
                                               bool to_part);
 
-/** Node of strided_slice_grad, see there. It is not in muster/ops.h. */
+/** The op strided_slice_grad, which is internal to the library. */
 mst_value mst_strided_slice_grad(mst_value gradient, mst_value like, const mst_strided_slice_options *slice);
 
 #endif

@@ -146,7 +146,8 @@ static mst_value grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_tile(c->ddst[0], ((const tile_options *)c->options)->multiples) : MST_NONE;
 }
 
-/* Over the tiles of an array of shape PART: each dimension is two, the tiles, which go, and the elements of one. */
+/* The reduction over the tiles of an array of shape PART: each dimension counts as two, the tiles, which are reduced,
+ * and the elements of one tile. */
 static mst_reduction reduction_of(const mst_shape *multiples, const mst_shape *part) {
     int64_t dim[MST_MAX_REDUCED];
     bool reduced[MST_MAX_REDUCED];

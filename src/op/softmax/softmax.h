@@ -40,7 +40,7 @@ static inline float mst_exp_negative(float x) {
     return x < -87.3365f ? 0.0f : y * power;
 }
 
-/** Largest of N > 0 elements. A NaN may be passed over: the sum of exponentials shows it. */
+/** The largest of N > 0 elements. A NaN may be missed; it shows in the sum of exponentials. */
 #define MST_SOFTMAX_MAX(name, T)                                                                               \
     static inline T name(const T *src, int64_t n) {                                                            \
         T most[MST_SOFTMAX_LANES];                                                                             \

@@ -1,6 +1,6 @@
 /** assign: variable = value
  *
- *  variable  the output of mst_variable, written; or what an assignment gave: then this one comes after that
+ *  variable  the output of mst_variable, which is written; or the output of an assignment: then this one runs after it
  *  value     its dtype and shape
  *  dst       the variable after the write: what reads dst reads the new value
  */

@@ -235,7 +235,7 @@ bool mst_primitive_reads_packed(const mst_primitive *primitive) {
            name && strncmp(name, "brg:", 4) == 0;
 }
 
-/* May use the threads of OpenMP: for plans, not for steps. */
+/* May use the threads of OpenMP: called while planning, never in a step. */
 static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,
                              const float *b, void *packed) {
     dnnl_stream_t stream = NULL;

@@ -15,7 +15,7 @@ enum { WHOLE, REST, NUM_SIZES }; /* parts of CHUNK indices, and the last one */
 typedef struct call {
     dnnl_stream_t stream;
     dnnl_memory_t memory[NUM_ARGS];
-    const void *data[NUM_ARGS]; /* address that the memory object has now */
+    const void *data[NUM_ARGS]; /* address that the memory object was given last */
     dnnl_exec_arg_t args[NUM_ARGS];
     int num_args;
 } call;
@@ -26,7 +26,7 @@ struct mst_product {
     size_t scratchpad;
     int num_threads;
     int64_t parts, chunk;
-    /* elements from one index of the axis to the next; 0 where it has not this axis */
+    /* elements from one index of the axis to the next; 0 where the operand does not have the axis */
     int64_t step[MST_PRODUCT_OPERANDS];
     mst_product_shape shape;
     int axis;
@@ -114,7 +114,7 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
     p->chunk = chunk;
     p->parts = (shape->dim[C][axis] + chunk - 1) / chunk;
     for (int i = 0; i < MST_PRODUCT_OPERANDS; i++) {
-        /* the rows of C are no axis of B, its columns none of A; the bias has columns only */
+        /* B does not depend on the rows of C, nor A on its columns; the bias has columns only */
         const bool has_axis = i == C || (i == BIAS ? axis == shape->ndim - 1
                                                    : axis != shape->ndim - (i == A ? 1 : 2) && shape->dim[i][axis] > 1);
         p->step[i] = has_axis ? shape->stride[i][axis] : 0;
