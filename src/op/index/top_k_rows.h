@@ -1,9 +1,15 @@
 /* top_k for elements T; included once for each type. */
 
-/* True where element I of a row comes before element J. */
+static bool MST_NAME(is_nan)(T x) {
+    const T same = x; /* compilers complain about x != x where T is an integer */
+    return x != same;
+}
+
+/* True where element I of a row comes before element J: NaN is last. */
 static bool MST_NAME(comes_before)(const T *row, int32_t i, int32_t j) {
-    if (row[i] != row[j] && !(IS_NAN(row[i]) && IS_NAN(row[j]))) return row[i] > row[j] || IS_NAN(row[j]);
-    return i < j;
+    const bool nan_i = MST_NAME(is_nan)(row[i]), nan_j = MST_NAME(is_nan)(row[j]);
+    if (nan_i || nan_j) return nan_i == nan_j ? i < j : nan_j;
+    return row[i] == row[j] ? i < j : row[i] > row[j];
 }
 
 /* Moves the index at place AT of the heap down to where it belongs; all other places are in order. */
