@@ -10,7 +10,7 @@ mst_status mst_infer_unary(mst_infer *c) {
     return MST_OK;
 }
 
-mst_status mst_infer_test(mst_infer *c) {
+mst_status mst_infer_predicate(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
     c->dst[0] = (mst_spec){.dtype = MST_BOOL, .shape = c->src[0].shape};
     return MST_OK;
@@ -30,7 +30,7 @@ mst_status mst_infer_comparison(mst_infer *c) {
     return MST_OK;
 }
 
-mst_status mst_infer_alike(mst_infer *c) {
+mst_status mst_infer_same_spec(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
     MST_TRY(mst_infer_same_shape(c, 0, 1, &c->dst[0].shape));

@@ -28,13 +28,13 @@
 /** dst[0] is like source 0, whose dtype the op lists. */
 MST_CHECKED mst_status mst_infer_unary(mst_infer *c);
 /** dst[0] has the shape of source 0, whose dtype the op lists, and is bool. */
-MST_CHECKED mst_status mst_infer_test(mst_infer *c);
+MST_CHECKED mst_status mst_infer_predicate(mst_infer *c);
 /** dst[0] is what sources 0 and 1, of one listed dtype, broadcast to. */
 MST_CHECKED mst_status mst_infer_binary(mst_infer *c);
 /** As mst_infer_binary, with a bool output. */
 MST_CHECKED mst_status mst_infer_comparison(mst_infer *c);
 /** dst[0] has the dtype and shape of sources 0 and 1, which must be the same. */
-MST_CHECKED mst_status mst_infer_alike(mst_infer *c);
+MST_CHECKED mst_status mst_infer_same_spec(mst_infer *c);
 
 /* Gradients that are ops of their own, internal to the library: GRADIENT is that of the op's OUTPUT. */
 mst_value mst_relu_grad(mst_value gradient, mst_value output);
@@ -160,7 +160,7 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
 
 /** `reference` for f32 and f64, that gives 0 or 1. */
-#define MST_TEST_FLOATS(expression)                     \
+#define MST_PREDICATE_FLOATS(expression)                \
     MST_UNARY(f32, float, float, uint8_t, expression)   \
     MST_UNARY(f64, double, double, uint8_t, expression) \
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)

@@ -8,7 +8,7 @@ MST_API mst_value mst_is_nan(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_TEST_FLOATS(isnan(x))
+MST_PREDICATE_FLOATS(isnan(x))
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -25,7 +25,7 @@ const mst_op mst_op_is_nan = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .infer = mst_infer_test,
+    .infer = mst_infer_predicate,
     .reference = reference,
     MST_EXAMPLES(examples),
 };

@@ -85,7 +85,7 @@ const mst_op mst_op_sigmoid_grad = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .infer = mst_infer_alike,
+    .infer = mst_infer_same_spec,
     .grad = grad_grad,
     .reference = grad_reference,
     MST_EXAMPLES(grad_examples),

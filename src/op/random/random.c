@@ -16,6 +16,6 @@ mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape) {
     return MST_OK;
 }
 
-MST_SIMD void mst_random_spread_f32(double mean, double stddev, int64_t count, float *dst) {
+MST_SIMD void mst_random_scale_f32(double mean, double stddev, int64_t count, float *dst) {
     for (int64_t i = 0; i < count; i++) dst[i] = (float)(mean + stddev * (double)dst[i]);
 }

@@ -26,6 +26,6 @@ static inline int64_t mst_random_grain(int64_t n) {
 /** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. */
 MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape);
 /** dst[i] = mean + stddev * dst[i] for COUNT elements, computed in f64. */
-void mst_random_spread_f32(double mean, double stddev, int64_t count, float *dst);
+void mst_random_scale_f32(double mean, double stddev, int64_t count, float *dst);
 
 #endif

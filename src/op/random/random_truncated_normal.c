@@ -53,7 +53,7 @@ static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     if (a->dst[0].dtype == MST_F32) {
         float *dst = (float *)a->dst[0].data + begin;
         mst_rng_fill_truncated_f32(&rng, (uint64_t)begin, end - begin, dst);
-        mst_random_spread_f32(o->mean, o->stddev, end - begin, dst);
+        mst_random_scale_f32(o->mean, o->stddev, end - begin, dst);
     } else {
         double *dst = (double *)a->dst[0].data + begin;
         mst_rng_fill_truncated_f64(&rng, (uint64_t)begin, end - begin, dst);

@@ -240,7 +240,7 @@ mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims) 
     return MST_OK;
 }
 
-mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims) {
+mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims) {
     int ndim = mst_value_spec(c->src[0]).shape.ndim;
     bool reduced[MST_MAX_NDIM];
     mst_reduce_mask(axes, ndim, reduced);
@@ -265,8 +265,8 @@ mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes) {
 
 mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims) {
     mst_dtype dtype = mst_value_spec(c->src[0]).dtype;
-    mst_value best = mst_reduce_restore(c, c->dst[0], axes, keep_dims);
+    mst_value best = mst_reduce_restore_dims(c, c->dst[0], axes, keep_dims);
     mst_value is_best = mst_cast(mst_equal(c->src[0], best), dtype);
     mst_value share = mst_div(c->ddst[0], mst_reduce_sum(.src = is_best, .axes = *axes, .keep_dims = keep_dims));
-    return mst_mul(is_best, mst_reduce_restore(c, share, axes, keep_dims));
+    return mst_mul(is_best, mst_reduce_restore_dims(c, share, axes, keep_dims));
 }

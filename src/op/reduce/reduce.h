@@ -100,7 +100,7 @@ static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int6
 MST_CHECKED mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims);
 /** VALUE, which has the shape of output 0, with the reduced dimensions put back as 1, so that it broadcasts to source
  *  0. */
-mst_value mst_reduce_restore(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims);
+mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims);
 /** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. */
 mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes);
 /** The gradient of reduce_max and reduce_min: equal shares for all elements that are the largest or smallest. */

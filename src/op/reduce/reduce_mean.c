@@ -39,7 +39,7 @@ static mst_value grad(mst_grad *c, int i) {
     (void)i;
     const mst_reduce_mean_options *o = c->options;
     mst_value share = mst_div(c->ddst[0], mst_reduce_count(c, &o->axes));
-    return mst_broadcast_like(mst_reduce_restore(c, share, &o->axes, o->keep_dims), c->src[0]);
+    return mst_broadcast_like(mst_reduce_restore_dims(c, share, &o->axes, o->keep_dims), c->src[0]);
 }
 
 static inline double mean_of_double(double sum, int64_t n) {

@@ -37,7 +37,7 @@ static mst_value grad(mst_grad *c, int i) {
     (void)i;
     const mst_reduce_prod_options *o = c->options;
     mst_value others = mst_reduce_prod_others(c->src[0], o->axes);
-    return mst_mul(others, mst_reduce_restore(c, c->ddst[0], &o->axes, o->keep_dims));
+    return mst_mul(others, mst_reduce_restore_dims(c, c->ddst[0], &o->axes, o->keep_dims));
 }
 
 #define A WIDE

@@ -35,7 +35,7 @@ static mst_status infer(mst_infer *c) {
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     const mst_reduce_sum_options *o = c->options;
-    return mst_broadcast_like(mst_reduce_restore(c, c->ddst[0], &o->axes, o->keep_dims), c->src[0]);
+    return mst_broadcast_like(mst_reduce_restore_dims(c, c->ddst[0], &o->axes, o->keep_dims), c->src[0]);
 }
 
 static size_t workspace(const mst_infer *c, int num_threads) {

@@ -46,27 +46,25 @@ static mst_value grad(mst_grad *c, int i) {
     return sum;
 }
 
-/* With m the maximum of a row and s the sum of exp(x - m): loss = S log s - sum(labels (x - m)), over the labels that
- * are not 0, so that a logit of -Inf may have the label 0. */
-#define ROWS(SIMD, name, T, MAX, EXP, LOG)                                                           \
-    SIMD static void name(const T *x, const T *labels, T *loss, T *slope, int64_t rows, int64_t n) { \
-        for (int64_t row = 0; row < rows; row++, x += n, labels += n, slope += n) {                  \
-            loss[row] = 0;                                                                           \
-            if (n == 0) continue;                                                                    \
-            const T most = MAX(x, n), sum = EXP(x, most, n, slope);                                  \
-            T total = 0, inner = 0;                                                                  \
-            for (int64_t j = 0; j < n; j++) {                                                        \
-                total += labels[j];                                                                  \
-                if (labels[j] != 0) inner += labels[j] * (x[j] - most);                              \
-            }                                                                                        \
-            const T scale = total / sum;                                                             \
-            for (int64_t j = 0; j < n; j++) slope[j] = slope[j] * scale - labels[j];                 \
-            loss[row] = total * LOG(sum) - inner;                                                    \
-        }                                                                                            \
-    }
+#define T float
+#define SIMD MST_SIMD
+#define LOG logf
+#define MST_NAME(name) name##_f32
+#include "op/softmax/softmax_cross_entropy_rows.h"
+#undef T
+#undef SIMD
+#undef LOG
+#undef MST_NAME
 
-ROWS(MST_SIMD, rows_f32, float, mst_softmax_max_f32, mst_softmax_exp_f32, logf)
-ROWS(, rows_f64, double, mst_softmax_max_f64, mst_softmax_exp_f64, log)
+#define T double
+#define SIMD /* for the baseline processor only */
+#define LOG log
+#define MST_NAME(name) name##_f64
+#include "op/softmax/softmax_cross_entropy_rows.h"
+#undef T
+#undef SIMD
+#undef LOG
+#undef MST_NAME
 
 /* Rows BEGIN to END - 1. */
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {

@@ -7,11 +7,13 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_assign(mst_value variable, mst_value value);
 #endif
+#include "op/state/assign.h"
+
 #include "graph/graph.h"
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static mst_status infer(mst_infer *c) {
+mst_status mst_assign_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
     MST_TRY(mst_infer_same_shape(c, 0, 1, &c->dst[0].shape));
@@ -19,7 +21,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static bool writes(const void *options, int num_src, int i) {
+bool mst_assign_writes(const void *options, int num_src, int i) {
     (void)options, (void)num_src;
     return i == 0;
 }
@@ -38,8 +40,8 @@ const mst_op mst_op_assign = {
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,
     .flags = MST_OP_STATEFUL | MST_OP_OVERWRITES | MST_OP_VIEW | MST_OP_INFALLIBLE,
-    .infer = infer,
-    .writes = writes,
+    .infer = mst_assign_infer,
+    .writes = mst_assign_writes,
     .reference = reference,
     MST_EXAMPLES(examples),
 };
