@@ -9,7 +9,9 @@
 #include <jansson.h>
 #include <math.h>
 #include <omp.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +144,71 @@ static rate measure_bare(bool (*step)(bare *), double seconds) {
     }
     bare_free(&b);
     return out;
+}
+
+/* ---- the limit of two threads: bare steps that meet, once with the gradients and once with the weights ---- */
+
+typedef struct pair {
+    _Atomic uint64_t arrived;
+    atomic_bool stop;
+} pair;
+
+static void bench_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void meet(pair *p, uint64_t *meetings) {
+    atomic_fetch_add(&p->arrived, 1);
+    for (++*meetings; atomic_load(&p->arrived) < 2 * *meetings;) bench_pause();
+}
+
+static bool meeting_step(pair *p, bare *b, uint64_t *meetings) {
+    const bool good = bare_products(b);
+    meet(p, meetings);
+    bare_pass(b->w1, b->average, b->dw1);
+    meet(p, meetings);
+    return good;
+}
+
+static void *second_of_pair(void *context) {
+    pair *p = context;
+    bare b;
+    uint64_t meetings = 0;
+    omp_set_num_threads(1);
+    const bool made = bare_make(&b);
+    while (!atomic_load(&p->stop))
+        if (!made || !meeting_step(p, &b, &meetings)) break;
+    atomic_store(&p->arrived, UINT64_MAX / 2); /* nobody waits for this thread any more */
+    bare_free(&b);
+    return NULL;
+}
+
+/* Best windows of two threads together; 0 where it failed. */
+static double measure_meeting(double seconds) {
+    static windows w;
+    pair p = {.arrived = 0};
+    bare b;
+    pthread_t thread;
+    uint64_t meetings = 0;
+    w.count = 0;
+    if (!bare_make(&b) || pthread_create(&thread, NULL, second_of_pair, &p)) {
+        bare_free(&b);
+        return 0;
+    }
+    bool good = true;
+    const double start = bench_now();
+    for (double last = start, now = start; now - start < seconds && good; last = now) {
+        for (int i = 0; i < WINDOW; i++) good &= meeting_step(&p, &b, &meetings);
+        now = bench_now();
+        add_window(&w, 2 * WINDOW * BATCH / (now - last));
+    }
+    atomic_store(&p.stop, true);
+    atomic_store(&p.arrived, UINT64_MAX / 2);
+    pthread_join(thread, NULL);
+    bare_free(&b);
+    return good ? best_tenth(&w) : 0;
 }
 
 /* ---- one training process ---- */
@@ -322,6 +389,7 @@ enum {
     ONE_TO_BARE_BEST,
     MIRRORED_TO_PAIR,
     MIRRORED_TO_PAIR_BEST,
+    MEETING_TO_PAIR,
     MIRRORED_TO_PRODUCTS,
     BESIDE_BUSY,
     FIRST_STEP,
@@ -359,6 +427,8 @@ static bench_row rows[NUM_ROWS] = {
     [MIRRORED_TO_PAIR] = BENCH_AT_LEAST("mirrored_to_pair", "mirrored / two independent processes", "x", 0),
     [MIRRORED_TO_PAIR_BEST] =
         BENCH_AT_LEAST("mirrored_to_pair_best", "  the same, best tenth of windows of 50 steps", "x", 1),
+    [MEETING_TO_PAIR] =
+        BENCH_AT_LEAST("meeting_to_pair", "  limit: bare steps of two threads that meet / the same", "x", 0),
     [MIRRORED_TO_PRODUCTS] =
         BENCH_AT_LEAST("mirrored_to_products", "mirrored / bare sgemm calls and nothing else", "x", 0),
     [BESIDE_BUSY] = BENCH_AT_LEAST("beside_busy", "one device of all cores / one thread, other cores busy", "x", 0.9),
@@ -403,6 +473,7 @@ static bool measure_round(double seconds, int64_t steps) {
     if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &again)) return false;
     mirrored.examples_per_sec = (mirrored.examples_per_sec + again.examples_per_sec) / 2;
     mirrored.best = (mirrored.best + again.best) / 2;
+    const double meeting = measure_meeting(seconds);
     if (!train("cpu:1/1", "one", BATCH, 1, &first)) return false;
     const double beside = beside_busy(steps / 4);
     if (beside > 0) bench_add(&rows[BESIDE_BUSY], beside);
@@ -416,6 +487,7 @@ static bool measure_round(double seconds, int64_t steps) {
     bench_add(&rows[ONE_TO_BARE_BEST], one.best / limit.best);
     bench_add(&rows[MIRRORED_TO_PAIR], mirrored.examples_per_sec / pair.mean);
     bench_add(&rows[MIRRORED_TO_PAIR_BEST], mirrored.best / pair.best);
+    if (meeting > 0) bench_add(&rows[MEETING_TO_PAIR], meeting / pair.best);
     bench_add(&rows[MIRRORED_TO_PRODUCTS], mirrored.examples_per_sec / products);
     bench_add(&rows[FIRST_STEP], first.wall);
     bench_add(&rows[PEAK], one.peak_mb * 1.048576 - data_mb);

@@ -175,7 +175,7 @@ mst_value mst_gather(mst_value params, mst_value indices, int axis) {
  */
 
 static mst_status grad_infer(mst_infer *c) {
-    mst_shape part;
+    mst_shape part = {.ndim = 0};
     MST_TRY(mst_infer_want_listed(c, 0));
     MST_TRY(mst_gather_infer(c, &c->src[2].shape, 1, &part));
     const mst_shape *have = &c->src[0].shape;

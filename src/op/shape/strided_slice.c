@@ -226,7 +226,7 @@ mst_value mst_strided_slice_with(mst_strided_slice_options options) {
  */
 
 static mst_status grad_infer(mst_infer *c) {
-    mst_shape part;
+    mst_shape part = {.ndim = 0};
     MST_TRY(mst_strided_slice_infer(c, &c->src[1].shape, &part));
     const mst_shape *have = &c->src[0].shape;
     char text[MST_SHAPE_TEXT];
