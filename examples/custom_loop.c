@@ -64,9 +64,9 @@ typedef struct steps {
 static steps build(mst_graph *g) {
     steps s = {.inputs = mst_placeholder(g, MST_F32, MST_SHAPE(-1, 2), "inputs"),
                .labels = mst_placeholder(g, MST_I32, MST_SHAPE(-1), "labels")};
-    mst_value h = mst_layer_dense(s.inputs, 64, .name = "layer1", .activation = MST_RELU);
-    h = mst_layer_dense(h, 64, .name = "layer2", .activation = MST_RELU);
-    mst_value logits = mst_layer_dense(h, ARMS, .name = "logits");
+    mst_value h = mst_dense(s.inputs, 64, .name = "layer1", .activation = MST_RELU);
+    h = mst_dense(h, 64, .name = "layer2", .activation = MST_RELU);
+    mst_value logits = mst_dense(h, ARMS, .name = "logits");
     mst_value losses = mst_loss_per_example(MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY, s.labels, logits, true);
     mst_metric_values loss = mst_metric_mean(losses);
     mst_metric_values correct =

@@ -1,6 +1,13 @@
-/** Layers as functions that build graph: each makes its variables under a variable scope of its name.
+/** Layers: what models are made of.
  *
- *      mst_value h = mst_layer_dense(x, 500, .name = "layer1", .activation = MST_RELU);
+ *  The first argument of every layer says what it is applied to.
+ *
+ *      mst_dense(model, 10);          a model: the layer is added to it, after the one added last
+ *      mst_output y = mst_dense(x, 10);   an output of a layer: the layer is added to x's model, after x
+ *      mst_value y = mst_dense(x, 10);    a value: nothing is added to a model, the layer is built in x's graph, for
+ *                                         training, with its variables in a variable scope of its name
+ *
+ *  muster/layers.h has the layers; the build makes it from the files of src/layer/.
  */
 #ifndef MUSTER_LAYER_H
 #define MUSTER_LAYER_H
@@ -26,6 +33,7 @@ MST_API mst_value mst_get_variable_with(mst_get_variable_options options);
 #define mst_get_variable(...) \
     mst_get_variable_with(MST_NAMED_3(mst_get_variable_options, graph, name, shape, __VA_ARGS__))
 
+/** As Keras 3: leaky_relu with the slope 0.2, elu with alpha 1, gelu by erf; softmax along the last axis. */
 typedef enum mst_activation {
     MST_LINEAR = 0,
     MST_RELU,
@@ -40,25 +48,94 @@ typedef enum mst_activation {
     MST_SOFTMAX,
     MST_NUM_ACTIVATIONS
 } mst_activation;
-/** As Keras 3: leaky_relu with the slope 0.2, elu with alpha 1, gelu by erf; softmax along the last axis. */
-MST_API mst_value mst_activate(mst_value x, mst_activation activation);
 /** "relu", ... */
 MST_API const char *mst_activation_name(mst_activation activation);
 
-typedef struct mst_layer_dense_options {
-    int zero_;
-    mst_value src; /**< [n, ...], flattened to [n, features] */
-    int64_t units;
-    mst_activation activation;
-    const char *name; /**< variable scope, default "dense" */
-    bool no_bias;
-    mst_initializer kernel_initializer; /**< default glorot_uniform */
-    mst_initializer bias_initializer;   /**< default zeros (also in place of glorot_uniform) */
-    float l1, l2;                       /**< penalty of the kernel */
-} mst_layer_dense_options;
-/** activation(src kernel + bias), with variables "kernel" [features, units] and "bias" [units]. */
-MST_API mst_value mst_layer_dense_with(mst_layer_dense_options options);
-#define mst_layer_dense(...) mst_layer_dense_with(MST_NAMED_2(mst_layer_dense_options, src, units, __VA_ARGS__))
+/* ---- what a layer is applied to ------------------------------------------------------------------- */
+
+typedef struct mst_model mst_model;
+
+/** What a layer of a model gives; stands for the values that come out of it once the model is built in a graph. Small,
+ *  copied freely, valid as long as its model. All zero: none, after an error, which is kept on the model. */
+typedef struct mst_output {
+    mst_model *model;
+    int64_t node; /**< which of the model's calls of layers, from 0 */
+} mst_output;
+
+enum { MST_MAX_OUTPUTS = 32 };
+/** A list of outputs: MST_OUTPUTS(a, b). */
+typedef struct mst_outputs {
+    int count;
+    mst_output output[MST_MAX_OUTPUTS];
+} mst_outputs;
+
+/** A model, outputs or a value: what the macros of layers make of their first argument. */
+typedef struct mst_layer_source {
+    mst_model *model; /**< NULL: none, or an error */
+    mst_outputs outputs;
+    mst_value value;
+} mst_layer_source;
+MST_API mst_layer_source mst_source_model(mst_model *model);
+MST_API mst_layer_source mst_source_output(mst_output output);
+MST_API mst_layer_source mst_source_outputs(mst_outputs outputs);
+MST_API mst_layer_source mst_source_value(mst_value value);
+
+/** Adds a layer of the type of this name ("dense") to the source's model; OPTIONS is its struct. None after an error,
+ *  which is kept on the model and comes out of mst_compile. */
+MST_API mst_output mst_layer_append(const char *type, mst_layer_source source, const void *options);
+/** Builds such a layer on the source's value. */
+MST_API mst_value mst_layer_value(const char *type, mst_layer_source source, const void *options);
+/** Applies the layer that gave OUTPUT once more, with the same weights, to SOURCE. */
+MST_API mst_output mst_layer_again(mst_output output, mst_layer_source source);
+
+#ifdef __cplusplus
+extern "C++" {
+inline mst_layer_source mst_source_(mst_model *model) {
+    return mst_source_model(model);
+}
+inline mst_layer_source mst_source_(mst_output output) {
+    return mst_source_output(output);
+}
+inline mst_layer_source mst_source_(const mst_outputs &outputs) {
+    return mst_source_outputs(outputs);
+}
+inline mst_output mst_layer_(const char *type, mst_model *model, const void *options) {
+    return mst_layer_append(type, mst_source_model(model), options);
+}
+inline mst_output mst_layer_(const char *type, mst_output output, const void *options) {
+    return mst_layer_append(type, mst_source_output(output), options);
+}
+inline mst_output mst_layer_(const char *type, const mst_outputs &outputs, const void *options) {
+    return mst_layer_append(type, mst_source_outputs(outputs), options);
+}
+inline mst_value mst_layer_(const char *type, mst_value value, const void *options) {
+    return mst_layer_value(type, mst_source_value(value), options);
+}
+template <class... T>
+inline mst_outputs mst_outputs_of_(T... output) {
+    static_assert(sizeof...(output) <= MST_MAX_OUTPUTS, "more than MST_MAX_OUTPUTS outputs");
+    return mst_outputs{static_cast<int>(sizeof...(output)), {output...}};
+}
+}
+#define MST_OUTPUTS(...) mst_outputs_of_(__VA_ARGS__)
+#define MST_SOURCE(source) mst_source_(source)
+#define MST_LAYER(type, source, options) mst_layer_(#type, source, &options)
+#else
+#define MST_OUTPUTS(...) ((mst_outputs){(int)(sizeof((mst_output[]){__VA_ARGS__}) / sizeof(mst_output)), {__VA_ARGS__}})
+#define MST_SOURCE(source)                    \
+    _Generic((source), mst_output             \
+             : mst_source_output, mst_outputs \
+             : mst_source_outputs, mst_value  \
+             : mst_source_value, default      \
+             : mst_source_model)(source)
+/** What a layer's macro is: `MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))`. */
+#define MST_LAYER(type, source, options) \
+    _Generic((source), mst_value : mst_layer_value, default : mst_layer_append)(#type, MST_SOURCE(source), &options)
+#endif
+
+/** A second call of a layer: `b = mst_share(a, other)` applies the layer that gave `a` to `other` (an output, or a list
+ *  of them), with the same weights. */
+#define mst_share(output, source) mst_layer_again((output), MST_SOURCE(source))
 
 #ifdef __cplusplus
 }

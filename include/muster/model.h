@@ -1,54 +1,68 @@
-/** Models: a stack of layers, trained with fit.
+/** Models: graphs of layers, trained with fit.
  *
- *      mst_flatten(m);
- *      mst_dense(m, 500, .activation = MST_RELU);
- *      mst_dense(m, 10);
+ *  A stack of layers:                              Any other graph of layers:
+ *
+ *      mst_flatten(m);                                 mst_output a = mst_input(m, MST_SHAPE(16), .name = "left");
+ *      mst_dense(m, 500, .activation = MST_RELU);      mst_output b = mst_input(m, MST_SHAPE(16), .name = "right");
+ *      mst_dense(m, 10);                               mst_output x = mst_dense(a, 8), y = mst_share(x, b);
+ *                                                      mst_dense(mst_merge(MST_OUTPUTS(x, y), MST_MERGE_ADD), 1);
  *
  *  The first error is kept on the model and comes out of mst_compile.
  */
 #ifndef MUSTER_MODEL_H
 #define MUSTER_MODEL_H
 
-#include "muster/layer.h"
+#include <stdio.h>
+
+#include "muster/layers.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct mst_model mst_model;
-
 MST_API MST_CHECKED mst_status mst_model_create(mst_model **out);
 /** Frees the model, its graph and its session. NULL is allowed. */
 MST_API void mst_model_destroy(mst_model *model);
+/** The first error made while layers were added, MST_OK where there is none. */
+MST_API MST_CHECKED mst_status mst_model_check(const mst_model *model);
 
-typedef struct mst_dense_options {
-    int zero_;
-    mst_model *model;
-    int64_t units;
-    mst_activation activation;
-    const char *name; /**< default dense, dense_1, ... */
-    bool no_bias;
-    mst_initializer kernel_initializer, bias_initializer;
-    float l1, l2;
-} mst_dense_options;
-MST_API void mst_dense_with(mst_dense_options options);
-#define mst_dense(...) mst_dense_with(MST_NAMED_2(mst_dense_options, model, units, __VA_ARGS__))
-/** [n, ...] to [n, product]; [n] to [n, 1], as in Keras. */
-MST_API void mst_flatten(mst_model *model);
-/** Dropout with RATE in [0, 1) while training. */
-MST_API void mst_model_dropout(mst_model *model, double rate);
-MST_API void mst_model_activation(mst_model *model, mst_activation activation);
+/** What the model gives; without this call it is the output of the layer that was added last. Layers that no output
+ *  needs are not built. */
+MST_API void mst_model_outputs(mst_model *model, mst_outputs outputs);
 
-/** Any other model: a function that builds the outputs [n, ...] from the inputs. */
-typedef mst_value (*mst_build_function)(void *context, mst_value inputs, bool training);
-MST_API void mst_model_function(mst_model *model, mst_build_function build, void *context);
-
-/** The outputs for INPUTS, in INPUTS' graph. */
+/** The output for INPUTS, in INPUTS' graph, of a model with one input and one output. */
 MST_API mst_value mst_model_call(mst_model *model, mst_value inputs, bool training);
+/** The same of any model: OUTPUTS[i] for each of its outputs, NUM_OUTPUTS in all, from one value for each of its
+ *  NUM_INPUTS inputs. Error values where these numbers are not the model's. */
+MST_API void mst_model_call_all(mst_model *model, const mst_value *inputs, int num_inputs, bool training,
+                                mst_value *outputs, int num_outputs);
+MST_API int mst_model_num_inputs(const mst_model *model);
+MST_API int mst_model_num_outputs(const mst_model *model);
+/** The name of the layer that is input or output I; NULL where there is none. */
+MST_API const char *mst_model_input_name(const mst_model *model, int i);
+MST_API const char *mst_model_output_name(const mst_model *model, int i);
 
-/** The multi-layer perceptron of the MNIST examples: HIDDEN units of relu, CLASSES outputs (logits), variables
+/** Adds the multi-layer perceptron of the MNIST examples: HIDDEN units of relu, CLASSES outputs (logits), variables
  *  layer1/weights, layer1/biases, layer2/weights, layer2/biases; truncated normal 0.1, biases 0; L2 on the weights. */
 MST_API void mst_model_mlp(mst_model *model, const int64_t *hidden, int num_hidden, int64_t classes, float l2);
+
+/* ---- what is in a model --------------------------------------------------------------------------- */
+
+typedef struct mst_weight {
+    const char *name;  /**< "layer1/kernel": its name in the store, mst_model_store */
+    const char *layer; /**< "layer1" */
+    mst_spec spec;
+    bool trainable;
+} mst_weight;
+/** The weights in the order of the layers, each once: *OUT is an array of *COUNT, the model's, valid until the next
+ *  call of this function. Needs the shapes of the inputs: from mst_input, or from the data that the model was trained
+ *  or evaluated with; MST_INVALID where they are not known. */
+MST_API MST_CHECKED mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count);
+
+/** Prints the table that Keras 3 prints: each layer with its class, output shape and number of parameters, for a model
+ *  that is no stack also what it is connected to; then the parameters in all. Shapes are "?" until they are known, as
+ *  for mst_model_weights. NAME (may be NULL) stands in its title. */
+MST_API MST_CHECKED mst_status mst_model_summary(mst_model *model, const char *name, FILE *file);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,8 @@ typedef enum mst_field_type {
     MST_FIELD_TYPE_VALUE,  /**< mst_value of the graph; no source: nothing is computed for it */
     /** const void *, opaque, compared by address, must outlive the graph; cannot be written to a file or
      *  given as text */
-    MST_FIELD_TYPE_POINTER
+    MST_FIELD_TYPE_POINTER,
+    MST_FIELD_TYPE_NESTED /**< a struct with fields of its own, `nested`; not in the options of an op */
 } mst_field_type;
 
 /** One member of an options struct. An option that is 0 takes `initial`. One table feeds the range checks,
@@ -45,39 +46,42 @@ typedef struct mst_field {
     double initial;
     double low, high; /**< allowed range, both 0 for any */
     const char *help;
-    const char *const *names; /**< of an enum, ended by NULL */
+    const char *const *names;       /**< of an enum, ended by NULL */
+    const struct mst_field *nested; /**< of a nested struct, offsets from its beginning */
 } mst_field;
 
 #define MST_FIELD_F32(T, m, initial, low, high, help) \
-    { #m, MST_FIELD_TYPE_F32, offsetof(T, m), (initial), (low), (high), (help), NULL }
+    { #m, MST_FIELD_TYPE_F32, offsetof(T, m), (initial), (low), (high), (help), NULL, NULL }
 #define MST_FIELD_F64(T, m, initial, low, high, help) \
-    { #m, MST_FIELD_TYPE_F64, offsetof(T, m), (initial), (low), (high), (help), NULL }
+    { #m, MST_FIELD_TYPE_F64, offsetof(T, m), (initial), (low), (high), (help), NULL, NULL }
 #define MST_FIELD_I32(T, m, initial, low, high, help) \
-    { #m, MST_FIELD_TYPE_I32, offsetof(T, m), (initial), (low), (high), (help), NULL }
+    { #m, MST_FIELD_TYPE_I32, offsetof(T, m), (initial), (low), (high), (help), NULL, NULL }
 #define MST_FIELD_I64(T, m, initial, low, high, help) \
-    { #m, MST_FIELD_TYPE_I64, offsetof(T, m), (initial), (low), (high), (help), NULL }
+    { #m, MST_FIELD_TYPE_I64, offsetof(T, m), (initial), (low), (high), (help), NULL, NULL }
 #define MST_FIELD_U64(T, m, help) \
-    { #m, MST_FIELD_TYPE_U64, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_U64, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_BOOL(T, m, help) \
-    { #m, MST_FIELD_TYPE_BOOL, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_BOOL, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_DTYPE(T, m, initial, help) \
-    { #m, MST_FIELD_TYPE_DTYPE, offsetof(T, m), (initial), 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_DTYPE, offsetof(T, m), (initial), 0, 0, (help), NULL, NULL }
 #define MST_FIELD_SHAPE(T, m, help) \
-    { #m, MST_FIELD_TYPE_SHAPE, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_SHAPE, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_AXES(T, m, help) \
-    { #m, MST_FIELD_TYPE_AXES, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_AXES, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_STRING(T, m, help) \
-    { #m, MST_FIELD_TYPE_STRING, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_STRING, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_TENSOR(T, m, help) \
-    { #m, MST_FIELD_TYPE_TENSOR, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_TENSOR, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_ENUM(T, m, initial, values, help) \
-    { #m, MST_FIELD_TYPE_ENUM, offsetof(T, m), (initial), 0, 0, (help), (values) }
+    { #m, MST_FIELD_TYPE_ENUM, offsetof(T, m), (initial), 0, 0, (help), (values), NULL }
 #define MST_FIELD_VALUE(T, m, help) \
-    { #m, MST_FIELD_TYPE_VALUE, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_VALUE, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
 #define MST_FIELD_POINTER(T, m, help) \
-    { #m, MST_FIELD_TYPE_POINTER, offsetof(T, m), 0, 0, 0, (help), NULL }
+    { #m, MST_FIELD_TYPE_POINTER, offsetof(T, m), 0, 0, 0, (help), NULL, NULL }
+#define MST_FIELD_NESTED(T, m, fields, help) \
+    { #m, MST_FIELD_TYPE_NESTED, offsetof(T, m), 0, 0, 0, (help), NULL, (fields) }
 #define MST_FIELD_END \
-    { NULL, MST_FIELD_TYPE_END, 0, 0, 0, 0, NULL, NULL }
+    { NULL, MST_FIELD_TYPE_END, 0, 0, 0, 0, NULL, NULL, NULL }
 
 /** A list of axes or of small integers; MST_AXES(0, -1). count 0 is the op's default (mostly: all axes). */
 typedef struct mst_axes {

@@ -124,7 +124,7 @@ static void add_layers(mst_model *model, const train_options *o) {
         mst_dense(model, hidden ? o->hidden_units.value[i] : o->classes, .name = name,
                   .activation = hidden ? MST_RELU : MST_LINEAR, .l1 = (float)o->l1, .l2 = (float)o->l2,
                   .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1));
-        if (hidden && o->dropout > 0) mst_model_dropout(model, o->dropout);
+        if (hidden && o->dropout > 0) mst_dropout(model, .rate = (float)o->dropout);
     }
 }
 

@@ -131,7 +131,10 @@ int64_t mst_names_get_part(const mst_names *names, const char *name, size_t leng
 MST_CHECKED mst_status mst_names_set(mst_names *names, const char *name, int64_t value);
 void mst_names_free(mst_names *names);
 
-/** Checks ranges, sets options that are 0 to their initial values and copies strings and tensors into the graph. */
+/** Sets options that are 0 to their initial values and checks ranges; KIND and NAME are of what has them, for messages:
+ *  "dense", "layer1". */
+MST_CHECKED mst_status mst_options_check(const mst_field *fields, const char *kind, const char *name, void *options);
+/** The same for the options of a node, and copies strings and tensors into the graph. */
 MST_CHECKED mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *node, void *options);
 /** Same values of all fields. */
 bool mst_options_equal(const mst_field *fields, const void *a, const void *b);

@@ -71,16 +71,29 @@ static const char *flaw(const mst_field *field, const void *at) {
     return count >= 0 && count <= MST_MAX_NDIM ? NULL : "has a wrong number of dimensions, must be 0 to 8";
 }
 
+/* Sets the default where the member was not given, and checks it. */
+static mst_status resolve(const mst_field *field, const char *kind, const char *name, void *at) {
+    if (field->type == MST_FIELD_TYPE_NESTED) return mst_options_check(field->nested, kind, name, at);
+    double value = number(field, at);
+    if (!mst_number_given(value) && field->initial != 0) set_number(field, at, value = field->initial);
+    if ((field->low != 0 || field->high != 0) && !(value >= field->low && value <= field->high))
+        return MST_FAIL(MST_INVALID, "%s '%s': %s is %g, must be between %g and %g (%s)", kind, name, field->name,
+                        value + 0.0, field->low, field->high, field->help); /* -0 as 0 */
+    const char *wrong = flaw(field, at);
+    if (wrong) return MST_FAIL(MST_INVALID, "%s '%s': %s (%s) %s", kind, name, field->name, field->help, wrong);
+    return MST_OK;
+}
+
+mst_status mst_options_check(const mst_field *fields, const char *kind, const char *name, void *options) {
+    for (const mst_field *field = fields; field && field->name; field++)
+        MST_TRY(resolve(field, kind, name, (char *)options + field->offset));
+    return MST_OK;
+}
+
 mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *node, void *options) {
     for (const mst_field *field = op->fields; field && field->name; field++) {
         void *at = (char *)options + field->offset;
-        double value = number(field, at);
-        if (!mst_number_given(value) && field->initial != 0) set_number(field, at, value = field->initial);
-        if ((field->low != 0 || field->high != 0) && !(value >= field->low && value <= field->high))
-            return MST_FAIL(MST_INVALID, "%s '%s': %s is %g, must be between %g and %g (%s)", op->name, node,
-                            field->name, value + 0.0, field->low, field->high, field->help); /* -0 as 0 */
-        const char *wrong = flaw(field, at);
-        if (wrong) return MST_FAIL(MST_INVALID, "%s '%s': %s (%s) %s", op->name, node, field->name, field->help, wrong);
+        MST_TRY(resolve(field, op->name, node, at));
         MST_TRY(own(graph, field, at));
     }
     return MST_OK;

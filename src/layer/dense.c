@@ -1,45 +1,78 @@
-#include "layer/dense.h"
-
+/** dense: dst = activation(src kernel + bias)
+ *
+ *  src         [n, ...], flattened to [n, features]
+ *  units       columns of dst
+ *  activation  default linear
+ *  dst         [n, units]
+ *
+ *  Weights: kernel [features, units], bias [units].
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_dense_options {
+    int zero_;
+    int64_t units;
+    mst_activation activation;
+    const char *name; /**< of the layer, and of the scope of its weights; default dense, dense_1, ... */
+    bool no_bias;
+    mst_initializer kernel_initializer;  /**< default glorot_uniform */
+    mst_initializer bias_initializer;    /**< default zeros, also in place of glorot_uniform */
+    float l1, l2;                        /**< penalty: l1 * sum |kernel| + l2 / 2 * sum kernel^2, half of Keras' l2 */
+    const char *kernel_name, *bias_name; /**< default kernel, bias */
+} mst_layer_dense_options;
+#define mst_dense(source, ...) MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))
+#endif
+#include "layer/activation.h"
+#include "layer/initializer.h"
+#include "layer/rows.h"
+#include "layer/type.h"
+#include "muster/layers.h"
 #include "muster/ops.h"
 
-mst_value mst_flat(mst_value x) {
-    if (mst_value_is_none(x)) return x;
-    mst_shape shape = mst_value_spec(x).shape;
-    if (shape.ndim <= 2) return x;
-    int64_t features = 1;
-    for (int i = 1; i < shape.ndim; i++) {
-        if (shape.dim[i] < 0)
-            return mst_value_fail(mst_value_graph(x), MST_INVALID, "flatten '%s': only the first dimension may be open",
-                                  mst_value_name(x));
-        if (__builtin_mul_overflow(features, shape.dim[i], &features))
-            return mst_value_fail(mst_value_graph(x), MST_INVALID, "flatten '%s': too many elements",
-                                  mst_value_name(x));
-    }
-    return mst_reshape(x, MST_SHAPE(-1, features));
-}
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_dense_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(I64, units, 0, 1, 1e12, "columns of the output"),
+    FIELD(ENUM, activation, 0, mst_activation_names, "of the output"),
+    FIELD(STRING, name, "of the layer"),
+    FIELD(BOOL, no_bias, "leaves the bias out"),
+    FIELD(NESTED, kernel_initializer, mst_initializer_fields, "of the kernel"),
+    FIELD(NESTED, bias_initializer, mst_initializer_fields, "of the bias"),
+    FIELD(F32, l1, 0, 0, 1e30, "penalty of the kernel's magnitudes"),
+    FIELD(F32, l2, 0, 0, 1e30, "penalty of the kernel's squares"),
+    FIELD(STRING, kernel_name, "of the kernel"),
+    FIELD(STRING, bias_name, "of the bias"),
+    MST_FIELD_END,
+};
 
-mst_value mst_dense_build(const mst_layer_dense_options *o, const char *kernel_name, const char *bias_name) {
-    mst_graph *graph = mst_value_graph(o->src);
-    if (!graph) return mst_value_fail(NULL, MST_INVALID, "dense '%s': src is no value", o->name ? o->name : "dense");
-    mst_value x = mst_flat(o->src), y = MST_NONE;
-    if (mst_value_is_none(x)) return x;
-    mst_spec spec = mst_value_spec(x);
-    if (spec.shape.ndim != 2 || spec.shape.dim[1] < 1 || o->units < 1)
-        return mst_value_fail(graph, MST_INVALID,
-                              "dense '%s': needs [n, features] and units > 0, got %d dimensions and %lld units",
-                              o->name ? o->name : "dense", spec.shape.ndim, (long long)o->units);
+static mst_status weights(mst_layer_call *call) {
+    const mst_layer_dense_options *o = call->options;
+    const mst_spec src = mst_value_spec(call->src[0]);
+    int64_t features = 1;
     mst_initializer bias = o->bias_initializer;
     if (bias.kind == MST_INITIALIZER_GLOROT_UNIFORM) bias = mst_zeros_initializer(); /* none was given */
-    mst_with_variables (graph, o->name ? o->name : "dense", MST_REUSE_INHERIT) {
-        mst_value kernel = mst_get_variable(graph, kernel_name, MST_SHAPE(spec.shape.dim[1], o->units), spec.dtype,
-                                            o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);
-        y = mst_matmul(x, kernel);
-        if (!o->no_bias) y = mst_add(y, mst_get_variable(graph, bias_name, MST_SHAPE(o->units), spec.dtype, bias));
-        y = mst_activate(y, o->activation);
-    }
-    return y;
+    MST_TRY(mst_row_features(call, &features));
+    mst_layer_weight(call, .name = o->kernel_name ? o->kernel_name : "kernel", .shape = MST_SHAPE(features, o->units),
+                     .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);
+    if (!o->no_bias)
+        mst_layer_weight(call, .name = o->bias_name ? o->bias_name : "bias", .shape = MST_SHAPE(o->units),
+                         .dtype = src.dtype, .initializer = bias);
+    return MST_OK;
 }
 
-mst_value mst_layer_dense_with(mst_layer_dense_options options) {
-    return mst_dense_build(&options, "kernel", "bias");
+static mst_value build(const mst_layer_call *call) {
+    const mst_layer_dense_options *o = call->options;
+    const int64_t features = mst_value_spec(call->weight[0]).shape.dim[0];
+    mst_value y = mst_matmul(mst_as_rows(call->src[0], features), call->weight[0]);
+    if (!o->no_bias) y = mst_add(y, call->weight[1]);
+    return mst_activation_build(y, o->activation);
 }
+
+const mst_layer_type mst_layer_dense = {
+    .name = "dense",
+    .class_name = "Dense",
+    .options_size = sizeof(mst_layer_dense_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = weights,
+    .build = build,
+};

@@ -1,4 +1,4 @@
-#include "muster/initializer.h"
+#include "layer/initializer.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@
 /* standard deviation of a normal distribution with deviation 1 that is cut off beyond 2 */
 static const double truncated_deviation = 0.87962566103423978;
 
-static const char *const names[MST_NUM_INITIALIZERS] = {
+static const char *const names[MST_NUM_INITIALIZERS + 1] = {
     [MST_INITIALIZER_GLOROT_UNIFORM] = "glorot_uniform",
     [MST_INITIALIZER_GLOROT_NORMAL] = "glorot_normal",
     [MST_INITIALIZER_HE_UNIFORM] = "he_uniform",
@@ -25,6 +25,24 @@ static const char *const names[MST_NUM_INITIALIZERS] = {
     [MST_INITIALIZER_RANDOM_NORMAL] = "random_normal",
     [MST_INITIALIZER_TRUNCATED_NORMAL] = "truncated_normal",
     [MST_INITIALIZER_TENSOR] = "tensor",
+};
+static const char *const fans[] = {"fan_in", "fan_out", "fan_average", NULL};
+static const char *const distributions[] = {"truncated_normal", "untruncated_normal", "uniform", NULL};
+
+/* Their defaults depend on the kind and on the shape: resolve() below. */
+const mst_field mst_initializer_fields[] = {
+    MST_FIELD_ENUM(mst_initializer, kind, 0, names, "formula"),
+    MST_FIELD_F64(mst_initializer, value, 0, 0, 0, "of constant"),
+    MST_FIELD_F64(mst_initializer, low, 0, 0, 0, "of random_uniform"),
+    MST_FIELD_F64(mst_initializer, high, 0, 0, 0, "of random_uniform"),
+    MST_FIELD_F64(mst_initializer, mean, 0, 0, 0, "of random_normal and truncated_normal"),
+    MST_FIELD_F64(mst_initializer, stddev, 0, 0, 0, "of random_normal and truncated_normal"),
+    MST_FIELD_F64(mst_initializer, scale, 0, 0, 0, "of variance_scaling"),
+    MST_FIELD_ENUM(mst_initializer, fan, 0, fans, "of variance_scaling"),
+    MST_FIELD_ENUM(mst_initializer, distribution, 0, distributions, "of variance_scaling"),
+    MST_FIELD_U64(mst_initializer, seed, "another one for each variable"),
+    MST_FIELD_TENSOR(mst_initializer, tensor, "that is copied"),
+    MST_FIELD_END,
 };
 
 /* The kinds that are variance scaling under another name. */

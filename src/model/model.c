@@ -5,7 +5,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
-#include "layer/dense.h"
+#include "graph/graph.h"
 #include "muster/ops.h"
 
 mst_status mst_model_create(mst_model **out) {
@@ -25,132 +25,203 @@ void mst_model_destroy(mst_model *model) {
     if (!model) return;
     if (model->trainer) model->destroy_trainer(model->trainer);
     mst_store_release(model->store);
+    for (int64_t i = 0; i < model->num_tensors; i++) mst_tensor_release(model->tensor[i]);
+    free(model->tensor);
     free(model->layer);
+    free(model->node);
+    free(model->input);
+    free(model->weight);
+    mst_arena_free(&model->weight_names);
     mst_arena_free(&model->arena);
     free(model);
 }
 
-static void stick(mst_model *model) {
+mst_status mst_model_check(const mst_model *model) {
+    if (MST_IS_NULL(model)) return MST_INVALID;
+    return mst_failure_restore(&model->failure);
+}
+
+void mst_model_stick(mst_model *model) {
     if (!model->failure.code) mst_failure_keep(&model->failure, mst_error()->code);
 }
 
-static void add(mst_model *model, mst_model_layer layer) {
-    if (mst_grow(&model->layer, sizeof layer, model->num_layers + 1, &model->layer_capacity))
-        stick(model);
-    else
-        model->layer[model->num_layers++] = layer;
-}
+/* ---- layers ---- */
 
-static mst_value build_dense(const mst_model_layer *layer, mst_value x, bool training) {
-    (void)training;
-    mst_layer_dense_options options = layer->dense;
-    options.src = x;
-    return mst_dense_build(&options, layer->kernel_name, layer->bias_name);
-}
-
-static mst_value build_flatten(const mst_model_layer *layer, mst_value x, bool training) {
-    (void)layer, (void)training;
-    return mst_value_spec(x).shape.ndim == 1 ? mst_expand_dims(x, 1) : mst_flat(x);
-}
-
-static mst_value build_dropout(const mst_model_layer *layer, mst_value x, bool training) {
-    return training ? mst_dropout(x, .rate = (float)layer->rate) : x;
-}
-
-static mst_value build_activation(const mst_model_layer *layer, mst_value x, bool training) {
-    (void)training;
-    return mst_activate(x, layer->activation);
-}
-
-static mst_value build_function(const mst_model_layer *layer, mst_value x, bool training) {
-    return layer->function(layer->context, x, training);
-}
-
-void mst_dense_with(mst_dense_options o) {
-    mst_model *model = o.model;
-    if (MST_IS_NULL(model)) return;
-    const char *name = o.name
-                           ? mst_arena_string(&model->arena, o.name)
-                           : mst_arena_print(&model->arena, model->num_dense ? "dense_%d" : "dense", model->num_dense);
-    model->num_dense++;
-    if (!name || o.units < 1) {
-        MST_FAIL(MST_INVALID, "dense: %lld units, must be at least 1", (long long)o.units);
-        stick(model);
-        return;
-    }
-    add(model, (mst_model_layer){.build = build_dense,
-                                 .kernel_name = "kernel",
-                                 .bias_name = "bias",
-                                 .dense = {.units = o.units,
-                                           .name = name,
-                                           .activation = o.activation,
-                                           .no_bias = o.no_bias,
-                                           .kernel_initializer = o.kernel_initializer,
-                                           .bias_initializer = o.bias_initializer,
-                                           .l1 = o.l1,
-                                           .l2 = o.l2}});
-}
-
-void mst_flatten(mst_model *model) {
-    if (MST_IS_NULL(model)) return;
-    add(model, (mst_model_layer){.build = build_flatten});
-}
-
-void mst_model_dropout(mst_model *model, double rate) {
-    if (MST_IS_NULL(model)) return;
-    if (!(rate >= 0 && rate < 1)) {
-        MST_FAIL(MST_INVALID, "dropout: a rate of %g, must be in [0, 1)", rate);
-        stick(model);
-        return;
-    }
-    add(model, (mst_model_layer){.build = build_dropout, .rate = rate});
-}
-
-void mst_model_activation(mst_model *model, mst_activation activation) {
-    if (MST_IS_NULL(model)) return;
-    add(model, (mst_model_layer){.build = build_activation, .activation = activation});
-}
-
-void mst_model_function(mst_model *model, mst_build_function build, void *context) {
-    if (MST_IS_NULL(model)) return;
-    if (MST_IS_NULL(build)) {
-        stick(model);
-        return;
-    }
-    add(model, (mst_model_layer){.build = build_function, .function = build, .context = context});
-}
-
-mst_value mst_model_call(mst_model *model, mst_value inputs, bool training) {
-    if (MST_IS_NULL(model)) return MST_NONE;
-    if (model->failure.code)
-        return mst_value_fail(mst_value_graph(inputs), model->failure.code, "%s", model->failure.message);
-    if (!mst_value_graph(inputs)) return mst_value_fail(NULL, MST_INVALID, "model: the inputs are no value");
-    mst_value x = inputs;
-    for (int64_t i = 0; i < model->num_layers; i++) x = model->layer[i].build(&model->layer[i], x, training);
-    return x;
-}
-
-void mst_model_mlp(mst_model *model, const int64_t *hidden, int num_hidden, int64_t classes, float l2) {
-    if (MST_IS_NULL(model)) return;
-    if (num_hidden > 0 && MST_IS_NULL(hidden)) {
-        stick(model);
-        return;
-    }
-    mst_flatten(model);
-    for (int i = 0; i <= num_hidden; i++) {
-        int64_t units = i < num_hidden ? hidden[i] : classes;
-        if (units < 1) {
-            MST_FAIL(MST_INVALID, "mlp: layer %d has %lld units, must be at least 1", i + 1, (long long)units);
-            stick(model);
-            return;
+/* Makes the strings and tensors of OPTIONS the model's. */
+static mst_status own(mst_model *model, const mst_field *fields, char *options) {
+    for (const mst_field *field = fields; field->name; field++) {
+        void *at = options + field->offset;
+        if (field->type == MST_FIELD_TYPE_NESTED) MST_TRY(own(model, field->nested, at));
+        if (field->type == MST_FIELD_TYPE_STRING) {
+            const char **text = at;
+            if (*text && !(*text = mst_arena_string(&model->arena, *text))) return MST_NO_MEMORY("for a layer");
+        } else if (field->type == MST_FIELD_TYPE_TENSOR && *(mst_tensor **)at) {
+            MST_TRY(mst_grow(&model->tensor, sizeof *model->tensor, model->num_tensors + 1, &model->tensor_capacity));
+            model->tensor[model->num_tensors++] = mst_tensor_retain(*(mst_tensor **)at);
         }
-        add(model, (mst_model_layer){.build = build_dense,
-                                     .kernel_name = "weights",
-                                     .bias_name = "biases",
-                                     .dense = {.units = units,
-                                               .name = mst_arena_print(&model->arena, "layer%d", i + 1),
-                                               .activation = i < num_hidden ? MST_RELU : MST_LINEAR,
-                                               .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1),
-                                               .l2 = l2}});
     }
+    return MST_OK;
+}
+
+static bool name_is_taken(const mst_model *model, const char *name) {
+    for (int64_t i = 0; i < model->num_layers; i++)
+        if (strcmp(model->layer[i].name, name) == 0) return true;
+    return false;
+}
+
+/* dense, dense_1, ...: the first that no layer has; NULL where memory is out. */
+static const char *default_name(mst_model *model, const mst_layer_type *type, const void *options) {
+    const char *base = type->default_name ? type->default_name(options) : type->name, *name = base;
+    for (int64_t i = 1; name && name_is_taken(model, name); i++)
+        name = mst_arena_print(&model->arena, "%s_%lld", base, (long long)i);
+    return name;
+}
+
+static mst_status add_layer(mst_model *model, const mst_layer_type *type, const void *given) {
+    void *options = mst_arena_copy(&model->arena, given, type->options_size);
+    if (!options) return MST_NO_MEMORY("for a layer");
+    MST_TRY(own(model, type->fields, options));
+    const char *name = mst_layer_name(type, options);
+    if (name && !mst_name_is_valid(name))
+        return MST_FAIL(MST_INVALID, "%s: name '%s': use letters, digits, '_', '.', '-' and '/' inside", type->name,
+                        name);
+    MST_TRY(mst_layer_check(type, options, name ? name : type->name));
+    if (name && name_is_taken(model, name))
+        return MST_FAIL(MST_EXISTS,
+                        "%s: the model has a layer '%s' already: give it another name, or use that layer "
+                        "again with mst_share",
+                        type->name, name);
+    if (!name && !(name = default_name(model, type, options))) return MST_NO_MEMORY("for a layer");
+    MST_TRY(mst_grow(&model->layer, sizeof *model->layer, model->num_layers + 1, &model->layer_capacity));
+    model->layer[model->num_layers++] = (mst_model_layer){.type = type, .name = name, .options = options};
+    return MST_OK;
+}
+
+static mst_status add_node(mst_model *model, int64_t layer, const int64_t *src, int num_src) {
+    mst_model_layer *l = &model->layer[layer];
+    const int64_t *copy = mst_arena_copy(&model->arena, src, (size_t)num_src * sizeof *src);
+    if (!copy) return MST_NO_MEMORY("for a layer");
+    if (num_src < l->type->min_src || num_src > l->type->max_src)
+        return MST_FAIL(MST_INVALID, "%s '%s': applied to %d outputs, takes %s%d", l->type->name, l->name, num_src,
+                        l->type->max_src > l->type->min_src ? "at least " : "", l->type->min_src);
+    MST_TRY(mst_grow(&model->node, sizeof *model->node, model->num_nodes + 1, &model->node_capacity));
+    model->node[model->num_nodes++] =
+        (mst_model_node){.layer = layer, .number = l->num_nodes++, .src = copy, .num_src = num_src};
+    return MST_OK;
+}
+
+static mst_status add_input(mst_model *model, const mst_layer_input_options *options, bool declared) {
+    MST_TRY(mst_grow(&model->input, sizeof *model->input, model->num_inputs + 1, &model->input_capacity));
+    MST_TRY(add_layer(model, &mst_layer_input, options));
+    const mst_layer_input_options *checked = model->layer[model->num_layers - 1].options;
+    MST_TRY(add_node(model, model->num_layers - 1, NULL, 0));
+    mst_model_input *input = &model->input[model->num_inputs++];
+    *input = (mst_model_input){.node = model->num_nodes - 1, .declared = declared};
+    if (declared) input->row = (mst_spec){checked->dtype, checked->shape};
+    return MST_OK;
+}
+
+/* The nodes of SOURCE; of a model the one added last, which is an input where there is none yet. */
+static mst_status sources(mst_model *model, const mst_layer_source *source, int64_t *src, int *num_src) {
+    *num_src = source->outputs.count;
+    for (int i = 0; i < *num_src; i++) {
+        const mst_output output = source->outputs.output[i];
+        if (output.model != model || output.node < 0 || output.node >= model->num_nodes)
+            return MST_FAIL(MST_INVALID, "a layer is applied to an output of another model, or to none");
+        src[i] = output.node;
+    }
+    if (*num_src > 0) return MST_OK;
+    if (model->num_nodes == 0) MST_TRY(add_input(model, &(mst_layer_input_options){0}, false));
+    src[0] = model->num_nodes - 1;
+    *num_src = 1;
+    return MST_OK;
+}
+
+static mst_output last_output(mst_model *model, mst_status status) {
+    if (!status) return (mst_output){model, model->num_nodes - 1};
+    mst_model_stick(model);
+    return (mst_output){model, -1};
+}
+
+static mst_status append(mst_model *model, const mst_layer_type *type, const mst_layer_source *source,
+                         const void *options) {
+    int64_t src[MST_MAX_OUTPUTS];
+    int num_src;
+    MST_TRY(mst_failure_restore(&model->failure));
+    if (type == &mst_layer_input) return add_input(model, options, true);
+    MST_TRY(sources(model, source, src, &num_src));
+    MST_TRY(add_layer(model, type, options));
+    return add_node(model, model->num_layers - 1, src, num_src);
+}
+
+mst_output mst_layer_append(const char *type_name, mst_layer_source source, const void *options) {
+    const mst_output none = {NULL, -1};
+    if (MST_IS_NULL(type_name)) return none;
+    if (!source.model) {
+        MST_FAIL(MST_INVALID, "%s: model is NULL", type_name);
+        return none;
+    }
+    const mst_layer_type *type = mst_layer_find(type_name);
+    if (!type || MST_IS_NULL(options)) return last_output(source.model, mst_error()->code);
+    return last_output(source.model, append(source.model, type, &source, options));
+}
+
+mst_output mst_layer_again(mst_output output, mst_layer_source source) {
+    mst_model *model = output.model;
+    int64_t src[MST_MAX_OUTPUTS];
+    int num_src;
+    if (MST_IS_NULL(model)) return (mst_output){NULL, -1};
+    mst_status status = mst_failure_restore(&model->failure);
+    if (!status && (output.node < 0 || output.node >= model->num_nodes || source.model != model))
+        status = MST_FAIL(MST_INVALID, "share: the layer and what it is applied to are not of the same model");
+    if (!status) status = sources(model, &source, src, &num_src);
+    if (!status) status = add_node(model, model->node[output.node].layer, src, num_src);
+    return last_output(model, status);
+}
+
+/* ---- inputs and outputs ---- */
+
+void mst_model_outputs(mst_model *model, mst_outputs outputs) {
+    if (MST_IS_NULL(model) || model->failure.code) return;
+    mst_status status = MST_OK;
+    if (outputs.count < 1) status = MST_FAIL(MST_INVALID, "outputs: a model needs at least one");
+    for (int i = 0; i < outputs.count && !status; i++)
+        if (outputs.output[i].model != model || outputs.output[i].node < 0)
+            status = MST_FAIL(MST_INVALID, "outputs: output %d is of another model, or none", i);
+    if (status)
+        mst_model_stick(model);
+    else
+        model->outputs = outputs;
+}
+
+mst_outputs mst_model_get_outputs(const mst_model *model) {
+    if (model->outputs.count > 0 || model->num_nodes == 0) return model->outputs;
+    return (mst_outputs){1, {{(mst_model *)(uintptr_t)model, model->num_nodes - 1}}};
+}
+
+int mst_model_num_inputs(const mst_model *model) {
+    return MST_IS_NULL(model) ? 0 : (int)model->num_inputs;
+}
+
+int mst_model_num_outputs(const mst_model *model) {
+    return MST_IS_NULL(model) ? 0 : mst_model_get_outputs(model).count;
+}
+
+static const char *node_name(const mst_model *model, int64_t node) {
+    return model->layer[model->node[node].layer].name;
+}
+
+const char *mst_model_input_name(const mst_model *model, int i) {
+    if (MST_IS_NULL(model)) return NULL;
+    return i >= 0 && i < model->num_inputs ? node_name(model, model->input[i].node) : NULL;
+}
+
+const char *mst_model_output_name(const mst_model *model, int i) {
+    if (MST_IS_NULL(model)) return NULL;
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    return i >= 0 && i < outputs.count ? node_name(model, outputs.output[i].node) : NULL;
+}
+
+void mst_model_learn_input(mst_model *model, int i, mst_spec row) {
+    if (i < model->num_inputs && !model->input[i].declared) model->input[i].row = row;
 }

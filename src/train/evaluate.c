@@ -80,9 +80,7 @@ static mst_status build_predict(mst_trainer *trainer) {
         mst_with_name (graph, "predict") {
             graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */
             trainer->predict_input = mst_placeholder(graph, trainer->row[0].dtype, shape, "inputs");
-            mst_value x = trainer->predict_input;
-            if (!mst_dtype_is_float(trainer->row[0].dtype)) x = mst_cast(x, MST_F32);
-            trainer->predict_output = mst_model_call(trainer->model, x, false);
+            trainer->predict_output = mst_model_call(trainer->model, trainer->predict_input, false);
         }
     }
     MST_TRY(mst_graph_check(graph));

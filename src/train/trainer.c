@@ -79,7 +79,7 @@ static mst_status take_store(mst_model *model, mst_trainer *trainer) {
 mst_status mst_compile_with(mst_model *model, const mst_compile_options *options) {
     if (MST_IS_NULL(model) || MST_IS_NULL(options)) return MST_INVALID;
     MST_TRY(mst_failure_restore(&model->failure));
-    if (model->num_layers == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
+    if (model->num_nodes == 0) return MST_FAIL(MST_INVALID, "compile: the model has no layers");
     if (model->in_fit)
         return MST_FAIL(MST_INVALID, "compile: the model is in a fit: end it first, by stop where a callback decides");
     mst_trainer *trainer = calloc(1, sizeof *trainer);
@@ -137,7 +137,10 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
     for (int i = 0; i < needed; i++) {
         mst_spec spec = data->row[i];
         char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
-        if (!trainer->row[i].dtype) trainer->row[i] = spec;
+        if (!trainer->row[i].dtype) {
+            trainer->row[i] = spec;
+            if (i == 0) mst_model_learn_input(trainer->model, 0, spec);
+        }
         if (!mst_spec_equal(&trainer->row[i], &spec))
             return MST_FAIL(MST_INVALID, "%s are %s, the model was built for %s", i ? "labels" : "inputs",
                             mst_spec_print(&spec, have, sizeof have),
@@ -171,10 +174,6 @@ static mst_value rows_placeholder(mst_graph *graph, const mst_spec *row, const c
     return mst_placeholder(graph, row->dtype, shape, name);
 }
 
-static mst_value as_float(mst_value x) {
-    return mst_dtype_is_float(mst_value_spec(x).dtype) ? x : mst_cast(x, MST_F32);
-}
-
 static void build_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
     mst_sharded_step *step = context;
     mst_trainer *trainer = step->trainer;
@@ -182,7 +181,7 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     mst_value labels = rows_placeholder(graph, &trainer->row[1], "labels");
     step->placeholder[2 * shard] = inputs;
     step->placeholder[2 * shard + 1] = labels;
-    mst_value outputs = mst_model_call(trainer->model, as_float(inputs), step->training);
+    mst_value outputs = mst_model_call(trainer->model, inputs, step->training);
     mst_shape shape = mst_value_spec(outputs).shape;
     if (shape.ndim > 0) trainer->num_classes = shape.dim[shape.ndim - 1];
     bool from_logits = !trainer->options.from_probabilities;

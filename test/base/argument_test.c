@@ -217,13 +217,13 @@ static void no_values(void) {
     FAILS_STRUCT("no graph", mst_add(none, none));
     FAILS_STRUCT("is no value", mst_add(fresh(), none));
     FAILS_STRUCT("is no value", mst_matmul(none, fresh()));
-    FAILS_STRUCT("no graph", mst_activate(none, MST_RELU));
+    FAILS_STRUCT("is no value", mst_activate(none, MST_RELU));
     FAILS_STRUCT("no graph", mst_add_n((mst_value[]){none, none}, 2));
     FAILS_STRUCT("no graph", mst_concat((mst_value[]){none, none}, 2, 0));
     FAILS_STRUCT("no initial value", mst_variable(engine_graph(), "v", none));
     FAILS_STRUCT("no initial value", mst_variable(.name = "v", .initial = none));
     FAILS_STRUCT("no graph", mst_assign(none, none));
-    FAILS_STRUCT("is no value", mst_layer_dense(none, 3));
+    FAILS_STRUCT("is no value", mst_dense(none, 3));
     FAILS_STRUCT("no labels or no predictions", mst_loss_per_example(MST_LOSS_HUBER, none, none, false));
     FAILS_STRUCT("there are no losses", mst_loss_reduce(none, none, MST_REDUCTION_MEAN));
     FAILS_STRUCT("no graph", mst_regularizer_value(&mst_keras_regularizer(.l1 = 1), none));
@@ -325,14 +325,41 @@ static void losses(void) {
 }
 
 static void models(void) {
+    const mst_weight *weights;
+    int64_t count;
+    mst_value y;
     FAILS("mst_model_create: out is NULL", mst_model_create(NULL));
     DOES_NOTHING(mst_model_destroy(NULL));
-    FAILS_VOID("mst_dense: model is NULL", mst_dense(NULL, 3));
-    FAILS_VOID("mst_flatten: model is NULL", mst_flatten(NULL));
-    FAILS_VOID("mst_model_dropout: model is NULL", mst_model_dropout(NULL, 0.5));
-    FAILS_VOID("mst_model_activation: model is NULL", mst_model_activation(NULL, MST_RELU));
-    FAILS_VOID("mst_model_function: model is NULL", mst_model_function(NULL, NULL, NULL));
-    FAILS_VOID("mst_model_function: build is NULL", mst_model_function(training_model(2, 2, 0), NULL, NULL));
+    FAILS_STRUCT("dense: model is NULL", mst_dense(NULL, 3));
+    FAILS_STRUCT("flatten: model is NULL", mst_flatten(NULL));
+    FAILS_STRUCT("dropout: model is NULL", mst_dropout(NULL, .rate = 0.5f));
+    FAILS_STRUCT("activation: model is NULL", mst_activate(NULL, MST_RELU));
+    FAILS_STRUCT("lambda: model is NULL", mst_lambda(NULL, NULL));
+    FAILS_STRUCT("lambda 'lambda': function is NULL", mst_lambda(training_model(2, 2, 0), NULL));
+    FAILS_STRUCT("input: model is NULL", mst_input(NULL, MST_SHAPE(2)));
+    FAILS_STRUCT("merge: model is NULL", mst_merge((mst_outputs){0}, MST_MERGE_ADD));
+    FAILS_STRUCT("mst_layer_append: type_name is NULL", mst_layer_append(NULL, mst_source_model(model), NULL));
+    FAILS_STRUCT("there is no layer 'dens': did you mean",
+                 mst_layer_append("dens", mst_source_model(training_model(2, 2, 0)), NULL));
+    FAILS_STRUCT("mst_layer_append: options is NULL",
+                 mst_layer_append("dense", mst_source_model(training_model(2, 2, 0)), NULL));
+    FAILS_STRUCT("mst_layer_value: type_name is NULL", mst_layer_value(NULL, mst_source_value(fresh()), NULL));
+    FAILS_STRUCT("mst_layer_value: options is NULL", mst_layer_value("dense", mst_source_value(fresh()), NULL));
+    FAILS_STRUCT("mst_layer_again: model is NULL", mst_share((mst_output){0}, model));
+    FAILS("mst_model_check: model is NULL", mst_model_check(NULL));
+    FAILS_VOID("mst_model_outputs: model is NULL", mst_model_outputs(NULL, (mst_outputs){0}));
+    FAILS("mst_model_num_inputs: model is NULL", mst_model_num_inputs(NULL));
+    FAILS("mst_model_num_outputs: model is NULL", mst_model_num_outputs(NULL));
+    FAILS("mst_model_input_name: model is NULL", mst_model_input_name(NULL, 0));
+    FAILS("mst_model_output_name: model is NULL", mst_model_output_name(NULL, 0));
+    FAILS("mst_model_weights: model is NULL", mst_model_weights(NULL, &weights, &count));
+    FAILS("mst_model_weights: out is NULL", mst_model_weights(model, NULL, &count));
+    FAILS("mst_model_weights: count is NULL", mst_model_weights(model, &weights, NULL));
+    FAILS("mst_model_summary: model is NULL", mst_model_summary(NULL, NULL, stdout));
+    FAILS("mst_model_summary: file is NULL", mst_model_summary(model, NULL, NULL));
+    FAILS_VOID("mst_model_call_all: outputs is NULL", mst_model_call_all(model, &x, 1, false, NULL, 1));
+    FAILS_VOID("mst_model_call_all: model is NULL", mst_model_call_all(NULL, &x, 1, false, &y, 1));
+    FAILS_VOID("mst_model_call_all: inputs is NULL", mst_model_call_all(model, NULL, 1, false, &y, 1));
     FAILS_STRUCT("mst_model_call: model is NULL", mst_model_call(NULL, x, false));
     FAILS_VOID("mst_model_mlp: model is NULL", mst_model_mlp(NULL, NULL, 0, 2, 0));
     FAILS_VOID("mst_model_mlp: hidden is NULL", mst_model_mlp(training_model(2, 2, 0), NULL, 1, 2, 0));

@@ -82,8 +82,8 @@ static void custom_op(bool train) {
     mst_graph *g = engine_graph();
     mst_graph_set_seed(g, 1);
     mst_value x = engine_input(g, "x", MST_SHAPE(-1, 1)), y = engine_input(g, "y", MST_SHAPE(-1, 1)), slope[8];
-    mst_value hidden = mish(mst_layer_dense(x, 32, .name = "hidden"), 0.3f);
-    mst_value output = mst_layer_dense(mish(mst_layer_dense(hidden, 32, .name = "hidden2"), 0), 1, .name = "output");
+    mst_value hidden = mish(mst_dense(x, 32, .name = "hidden"), 0.3f);
+    mst_value output = mst_dense(mish(mst_dense(hidden, 32, .name = "hidden2"), 0), 1, .name = "output");
     mst_value loss = mst_reduce_mean(mst_squared_difference(output, y)), weights[8];
     const int count = mst_collection(g, MST_TRAINABLE, NULL, weights, 8);
     mst_value fetches[10] = {loss, output};
@@ -116,9 +116,9 @@ static void custom_loop(bool train) {
     mst_graph_set_seed(g, 1);
     mst_value inputs = engine_input(g, "inputs", MST_SHAPE(-1, 2));
     mst_value labels = mst_placeholder(g, MST_I32, MST_SHAPE(-1), "labels");
-    mst_value h = mst_layer_dense(inputs, 64, .name = "layer1", .activation = MST_RELU, .l2 = 0.01f);
-    h = mst_layer_dense(h, 64, .name = "layer2", .activation = MST_RELU);
-    mst_value logits = mst_layer_dense(h, 3, .name = "logits");
+    mst_value h = mst_dense(inputs, 64, .name = "layer1", .activation = MST_RELU, .l2 = 0.01f);
+    h = mst_dense(h, 64, .name = "layer2", .activation = MST_RELU);
+    mst_value logits = mst_dense(h, 3, .name = "logits");
     mst_value losses = mst_loss_per_example(MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY, labels, logits, true);
     mst_metric_values loss = mst_metric_mean(losses);
     mst_metric_values correct =
@@ -230,8 +230,8 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     n->x[shard] = mst_placeholder(graph, MST_F32, MST_SHAPE(-1, 4, 4), "x");
     n->y[shard] = mst_placeholder(graph, MST_U8, MST_SHAPE(-1), "y");
     mst_value h = mst_reshape(n->x[shard], MST_SHAPE(-1, PIXELS));
-    h = mst_dropout(mst_layer_dense(h, 8, .name = "dense", .activation = MST_RELU, .l2 = 1e-4f), .rate = 0.25f);
-    mst_value logits = mst_layer_dense(h, 10, .name = "dense_1");
+    h = mst_dropout(mst_dense(h, 8, .name = "dense", .activation = MST_RELU, .l2 = 1e-4f), .rate = 0.25f);
+    mst_value logits = mst_dense(h, 10, .name = "dense_1");
     out->loss = mst_loss_per_example(MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY, n->y[shard], logits, true);
     mst_metric_values correct =
         mst_metric_batch(.metric = MST_METRIC_SPARSE_ACCURACY, .labels = n->y[shard], .predictions = logits);

@@ -79,7 +79,7 @@ static void dropout_keeps_its_part_and_the_mean(void **state) {
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         mst_graph *graph = engine_graph();
         mst_value ones = mst_fill(graph, MST_F32, MST_SHAPE(MANY), 1);
-        mst_value dropped = mst_dropout(.src = ones, .rate = rates[i]);
+        mst_value dropped = mst_dropout(ones, .rate = rates[i]);
         mst_session *session = engine_session(graph, NULL);
         mst_tensor *tensor = engine_fetch(session, NULL, 0, dropped);
         const double rate = (double)rates[i];
@@ -100,7 +100,7 @@ static void the_gradient_of_dropout_applies_the_mask_of_the_same_step(void **sta
     (void)state;
     mst_graph *graph = engine_graph();
     mst_value ones = mst_fill(graph, MST_F32, MST_SHAPE(100), 1), gradient;
-    mst_value dropped = mst_dropout(.src = ones, .rate = 0.5f);
+    mst_value dropped = mst_dropout(ones, .rate = 0.5f);
     mst_gradients(dropped, &ones, 1, &gradient);
     mst_session *session = engine_session(graph, NULL);
     for (int step = 0; step < 3; step++) {

@@ -18,7 +18,7 @@
 
 #include <jansson.h>
 
-#include "muster/layer.h"
+#include "muster/layers.h"
 #include "muster/loss.h"
 #include "muster/metric.h"
 #include "muster/ops.h"

@@ -63,9 +63,9 @@ static void build_network(mst_graph *g) {
         mst_with_device (g, device)
             mst_with_name (g, name)
                 mst_with_variables (g, "network", MST_REUSE_AUTO) {
-                    mst_value h = mst_layer_dense(mst_reshape(x, MST_SHAPE(-1, 784)), 500, .name = "dense",
-                                                  .activation = MST_RELU, .l2 = 1e-4f);
-                    h = mst_layer_dense(mst_dropout(h, .rate = 0.5f), 10, .name = "dense_1");
+                    mst_value h = mst_dense(mst_reshape(x, MST_SHAPE(-1, 784)), 500, .name = "dense",
+                                            .activation = MST_RELU, .l2 = 1e-4f);
+                    h = mst_dense(mst_dropout(h, .rate = 0.5f), 10, .name = "dense_1");
                     mst_value loss = mst_reduce_mean(mst_sparse_softmax_cross_entropy(h, labels));
                     mst_collect(g, MST_LOSSES, loss);
                     int count = mst_collection(g, MST_TRAINABLE, NULL, variables, MOST);

@@ -12,7 +12,7 @@ static void train(mst_optimizer optimizer, mst_strategy_kind kind, const char *d
     mst_model *model;
     EXPECT_OK(mst_model_create(&model));
     mst_dense(model, 70, .activation = MST_RELU, .l2 = 1e-2f);
-    mst_model_dropout(model, 0); /* rate 0: a layer that must change nothing */
+    mst_dropout(model, .rate = 0); /* rate 0: a layer that must change nothing */
     mst_dense(model, CLASSES, .l1 = 1e-3f);
     EXPECT_OK(mst_compile(model, .optimizer = optimizer, .strategy = {.kind = kind, .num_shards = shards},
                           .session = {.devices = devices}, .seed = seed));

@@ -19,7 +19,7 @@ static const mst_field fields[] = {
     MST_FIELD_TENSOR(all_options, tensor, "a tensor"),
     MST_FIELD_ENUM(all_options, join, 0, joins, "how to join"),
     MST_FIELD_VALUE(all_options, initial, "a value"),
-    {"nested.member", MST_FIELD_TYPE_I32, offsetof(all_options, nested.member), 0, 0, 0, "of a struct", NULL},
+    {"nested.member", MST_FIELD_TYPE_I32, offsetof(all_options, nested.member), 0, 0, 0, "of a struct", NULL, NULL},
     MST_FIELD_POINTER(all_options, pointer, "a pointer"),
     MST_FIELD_END,
 };

@@ -151,7 +151,7 @@ static void dropout_acts_while_training_only(void **state) {
     mst_tensor *a, *b;
     EXPECT_OK(mst_model_create(&model));
     mst_dense(model, 16, .activation = MST_RELU);
-    mst_model_dropout(model, 0.5);
+    mst_dropout(model, .rate = 0.5f);
     mst_dense(model, CLASSES);
     EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 0.1), .seed = 3));
     EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH));
@@ -400,7 +400,7 @@ static void models_must_have_layers_and_be_compiled(void **state) {
     EXPECT_ERROR(mst_compile(model, .seed = 1), MST_INVALID, "no layers");
     EXPECT_ERROR(mst_fit(model, .data = data), MST_INVALID, "not compiled");
     mst_dense(model, 0);
-    EXPECT_ERROR(mst_compile(model, .seed = 1), MST_INVALID, "0 units");
+    EXPECT_ERROR(mst_compile(model, .seed = 1), MST_INVALID, "units is 0");
     mst_model_destroy(model);
     mst_dataset_release(data);
 }

@@ -90,7 +90,7 @@ static mst_model *model_at(place where, mst_optimizer optimizer, uint64_t seed) 
     mst_model *model;
     EXPECT_OK(mst_model_create(&model));
     mst_dense(model, 8, .activation = MST_TANH, .l2 = 1e-3f);
-    mst_model_dropout(model, 0.3);
+    mst_dropout(model, .rate = 0.3f);
     mst_dense(model, CLASSES);
     EXPECT_OK(mst_compile(model, .optimizer = optimizer, .metric = {MST_METRIC_ACCURACY},
                           .strategy = {.kind = where.kind, .num_shards = SHARDS}, .session = {.devices = where.devices},
@@ -527,7 +527,7 @@ static void snapshot_goes_into_a_model_that_is_compiled_later(void **state) {
     EXPECT_OK(mst_model_create(&model));
     EXPECT_OK(mst_store_restore(mst_model_store(model), snapshot));
     mst_dense(model, 8, .activation = MST_TANH, .l2 = 1e-3f);
-    mst_model_dropout(model, 0.3);
+    mst_dropout(model, .rate = 0.3f);
     mst_dense(model, CLASSES);
     EXPECT_OK(mst_compile(model, .optimizer = adam, .metric = {MST_METRIC_ACCURACY}, .strategy = {.num_shards = SHARDS},
                           .session = {.devices = "cpu:2/1"}));

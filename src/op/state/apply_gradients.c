@@ -19,16 +19,23 @@
 #include "op/op.h"
 #include "optimizer/rule.h"
 
-#define NUMBER(member, help) \
-    { "optimizer." #member, MST_FIELD_TYPE_F64, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), NULL }
-#define FLAG(member, help) \
-    { "optimizer." #member, MST_FIELD_TYPE_BOOL, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), NULL }
+#define NUMBER(member, help)                                                                                      \
+    {                                                                                                             \
+        "optimizer." #member, MST_FIELD_TYPE_F64, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), \
+            NULL, NULL                                                                                            \
+    }
+#define FLAG(member, help)                                                                                         \
+    {                                                                                                              \
+        "optimizer." #member, MST_FIELD_TYPE_BOOL, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), \
+            NULL, NULL                                                                                             \
+    }
 
 static const char *const epsilon_kinds[] = {"hat", "corrected", NULL};
 
 /* Defaults and ranges are those of the optimizer, which was checked before. */
 static const mst_field fields[] = {
-    {"optimizer.rule", MST_FIELD_TYPE_STRING, offsetof(mst_apply_options, optimizer.rule), 0, 0, 0, "its name", NULL},
+    {"optimizer.rule", MST_FIELD_TYPE_STRING, offsetof(mst_apply_options, optimizer.rule), 0, 0, 0, "its name", NULL,
+     NULL},
     NUMBER(learning_rate, "step size where there is no schedule"),
     NUMBER(momentum, "part of the last step that is made again"),
     FLAG(nesterov, "looks ahead by the momentum"),
@@ -38,7 +45,7 @@ static const mst_field fields[] = {
     NUMBER(beta_2, "decay of the mean square"),
     NUMBER(epsilon, "keeps the divisor from 0"),
     {"optimizer.epsilon_kind", MST_FIELD_TYPE_ENUM, offsetof(mst_apply_options, optimizer.epsilon_kind), 0, 0, 0,
-     "where epsilon is added", epsilon_kinds},
+     "where epsilon is added", epsilon_kinds, NULL},
     FLAG(amsgrad, "divides by the largest mean square so far"),
     NUMBER(initial_accumulator, "first sum of squares"),
     NUMBER(learning_rate_power, "how the rate falls with the sum of squares"),

@@ -1,6 +1,7 @@
 // Every macro of the public headers that takes named arguments, in C++20.
 #include <muster/muster.h>
 
+#include <cstdint>
 #include <cstdio>
 
 static void count_call(void *context) {
@@ -111,12 +112,27 @@ static bool graphs() {
     ops(graph, x);
     scopes(graph, x);
     mst_value w = mst_variable(graph, "w", mst_fill(graph, MST_F32, MST_SHAPE(3, 1), 1), .l2 = 0.1F);
-    mst_value h = mst_layer_dense(mst_matmul(x, w), 4, .activation = MST_RELU, .name = "layer1");
+    mst_value h = mst_dense(mst_matmul(x, w), 4, .activation = MST_RELU, .name = "layer1");
     mst_minimize(&mst_sgd(.learning_rate = 0.1), mst_reduce_sum(h), nullptr, 0, MST_NONE);
     bool good = !mst_graph_check(graph);
     mst_graph_destroy(graph);
     mst_tensor_release(ones);
     return good && released == 1;
+}
+
+static mst_value same(void *, mst_value x, bool) {
+    return x;
+}
+
+static bool functional() {
+    mst_model *model = nullptr;
+    if (mst_model_create(&model)) return false;
+    mst_output ids = mst_input(model, MST_SHAPE(4), .dtype = MST_I32, .name = "ids");
+    mst_output a = mst_flatten(mst_embedding(ids, 10, 3)), b = mst_dense(a, 12);
+    mst_concatenate(MST_OUTPUTS(a, b, mst_share(b, a)), .axis = 1);
+    bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
+    mst_model_destroy(model);
+    return good;
 }
 
 static bool models() {
@@ -127,10 +143,16 @@ static bool models() {
         mst_tensor_create(MST_I64, MST_SHAPE(8), &parts[1]) || mst_dataset_from_tensors(parts, 2, &data))
         return false;
     mst_dense(model, 6, .activation = MST_RELU, .kernel_initializer = mst_he_normal_initializer());
-    mst_dense(model, 10);
+    mst_dropout(model, .rate = 0.1F, .seed = 7);
+    mst_activate(mst_flatten(model, .name = "flat"), MST_TANH);
+    mst_output h = mst_dense(model, 10);
+    mst_merge(MST_OUTPUTS(h, mst_lambda(h, same)), MST_MERGE_AVERAGE);
+    const mst_weight *weight = nullptr;
+    std::int64_t count = 0;
     bool good = !mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.01), .metric = {MST_METRIC_ACCURACY},
                              .session = {.devices = "cpu:1"}, .seed = 1) &&
-                !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2);
+                !mst_fit(model, .data = data, .batch_size = 4, .epochs = 2) &&
+                !mst_model_weights(model, &weight, &count) && count == 4 && functional();
     mst_model_destroy(model);
     mst_dataset_release(data);
     for (mst_tensor *part : parts) mst_tensor_release(part);

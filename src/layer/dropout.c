@@ -1,0 +1,44 @@
+/** dropout: while training dst = src * mask, where mask[i] is 0 with probability rate and else 1 / (1 - rate); otherwise
+ *  dst = src
+ *
+ *  src   f32 or f64, any shape
+ *  rate  part that is dropped, 0 <= rate < 1
+ *  seed  0 (the default): made from the layer's name
+ *  name  default dropout, dropout_1, ...
+ *  dst   like src
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_dropout_options {
+    int zero_;
+    float rate;
+    uint64_t seed;
+    const char *name;
+} mst_layer_dropout_options;
+#undef mst_dropout /* the op's, which takes values only */
+#define mst_dropout(source, ...) MST_LAYER(dropout, source, MST_NAMED(mst_layer_dropout_options, __VA_ARGS__))
+#endif
+#include "layer/type.h"
+#include "muster/layers.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_F32(mst_layer_dropout_options, rate, 0, 0, 0x1.fffffep-1, "part that is dropped, below 1"),
+    MST_FIELD_U64(mst_layer_dropout_options, seed, "of the mask; 0: made from the layer's name"),
+    MST_FIELD_STRING(mst_layer_dropout_options, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_value build(const mst_layer_call *call) {
+    const mst_layer_dropout_options *o = call->options;
+    if (!call->training) return call->src[0];
+    return mst_dropout_with((mst_dropout_options){.src = call->src[0], .rate = o->rate, .seed = o->seed});
+}
+
+const mst_layer_type mst_layer_dropout = {
+    .name = "dropout",
+    .class_name = "Dropout",
+    .options_size = sizeof(mst_layer_dropout_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .build = build,
+};

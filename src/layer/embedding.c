@@ -1,0 +1,59 @@
+/** embedding: dst[..., :] = embeddings[src[...], :]
+ *
+ *  src          [n, ...], numbers of rows, 0 to input_dim - 1; a float is cut to a whole number, as in Keras
+ *  input_dim    number of rows: the size of the vocabulary
+ *  output_dim   length of a row
+ *  initializer  default random_uniform (-0.05 to 0.05), also in place of glorot_uniform
+ *  name         default embedding, embedding_1, ...
+ *  dst          [n, ..., output_dim]
+ *
+ *  Weights: embeddings [input_dim, output_dim].
+ */
+#ifdef MST_LAYER_HEADER
+typedef struct mst_layer_embedding_options {
+    int zero_;
+    int64_t input_dim, output_dim;
+    mst_initializer initializer;
+    const char *name;
+} mst_layer_embedding_options;
+#define mst_embedding(source, ...) \
+    MST_LAYER(embedding, source, MST_NAMED_2(mst_layer_embedding_options, input_dim, output_dim, __VA_ARGS__))
+#endif
+#include "layer/initializer.h"
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+#define FIELD(kind, ...) MST_FIELD_##kind(mst_layer_embedding_options, __VA_ARGS__)
+static const mst_field fields[] = {
+    FIELD(I64, input_dim, 0, 1, 2147483647, "number of rows"),
+    FIELD(I64, output_dim, 0, 1, 1e12, "length of a row"),
+    FIELD(NESTED, initializer, mst_initializer_fields, "of the rows"),
+    FIELD(STRING, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status weights(mst_layer_call *call) {
+    const mst_layer_embedding_options *o = call->options;
+    mst_initializer rows = o->initializer;
+    if (rows.kind == MST_INITIALIZER_GLOROT_UNIFORM) rows = mst_random_uniform_initializer(); /* none was given */
+    mst_layer_weight(call, .name = "embeddings", .shape = MST_SHAPE(o->input_dim, o->output_dim), .initializer = rows);
+    return MST_OK;
+}
+
+static mst_value build(const mst_layer_call *call) {
+    const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
+    const bool index = dtype == MST_I32 || dtype == MST_I64;
+    return mst_gather(call->weight[0], index ? call->src[0] : mst_cast(call->src[0], MST_I32), 0);
+}
+
+const mst_layer_type mst_layer_embedding = {
+    .name = "embedding",
+    .class_name = "Embedding",
+    .options_size = sizeof(mst_layer_embedding_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .weights = weights,
+    .build = build,
+};

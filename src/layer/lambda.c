@@ -1,0 +1,48 @@
+/** lambda: dst = function(context, src, training), with whatever graph the function builds
+ *
+ *  src       any shape
+ *  function  builds the output in src's graph; called once for each place where the model is built: for training,
+ *            evaluation and prediction, and for each shard
+ *  context   given to the function; outlives the model
+ *  name      default lambda, lambda_1, ...: also the variable scope in which the function is called
+ */
+#ifdef MST_LAYER_HEADER
+typedef mst_value (*mst_build_function)(void *context, mst_value src, bool training);
+typedef struct mst_layer_lambda_options {
+    int zero_;
+    mst_build_function function;
+    void *context;
+    const char *name;
+} mst_layer_lambda_options;
+#define mst_lambda(source, ...) MST_LAYER(lambda, source, MST_NAMED_1(mst_layer_lambda_options, function, __VA_ARGS__))
+#endif
+#include "layer/type.h"
+#include "muster/layers.h"
+
+static const mst_field fields[] = {
+    MST_FIELD_POINTER(mst_layer_lambda_options, function, "that builds the output"),
+    MST_FIELD_POINTER(mst_layer_lambda_options, context, "given to the function"),
+    MST_FIELD_STRING(mst_layer_lambda_options, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+static mst_status check(const void *options, const char *name) {
+    const mst_layer_lambda_options *o = options;
+    return o->function ? MST_OK : MST_FAIL(MST_INVALID, "lambda '%s': function is NULL", name);
+}
+
+static mst_value build(const mst_layer_call *call) {
+    const mst_layer_lambda_options *o = call->options;
+    return o->function(o->context, call->src[0], call->training);
+}
+
+const mst_layer_type mst_layer_lambda = {
+    .name = "lambda",
+    .class_name = "Lambda",
+    .options_size = sizeof(mst_layer_lambda_options),
+    .fields = fields,
+    .min_src = 1,
+    .max_src = 1,
+    .check = check,
+    .build = build,
+};

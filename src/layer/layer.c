@@ -1,0 +1,100 @@
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/nearest.h"
+#include "graph/graph.h"
+#include "layer/type.h"
+#include "muster/ops.h"
+
+enum { MOST_TYPES = 128, MOST_OPTIONS = 1024 };
+
+const mst_layer_type *mst_layer_find(const char *name) {
+    for (int i = 0; mst_layer_table[i]; i++)
+        if (strcmp(mst_layer_table[i]->name, name) == 0) return mst_layer_table[i];
+    const char *names[MOST_TYPES + 1] = {NULL};
+    for (int i = 0; i < MOST_TYPES && mst_layer_table[i]; i++) names[i] = mst_layer_table[i]->name;
+    char guess[MST_DID_YOU_MEAN_TEXT];
+    MST_FAIL(MST_INVALID, "there is no layer '%s'%s", name, mst_did_you_mean(name, names, guess, sizeof guess));
+    return NULL;
+}
+
+const char *mst_layer_name(const mst_layer_type *type, const void *options) {
+    for (const mst_field *field = type->fields; field->name; field++)
+        if (field->type == MST_FIELD_TYPE_STRING && strcmp(field->name, "name") == 0)
+            return *(const char *const *)(const void *)((const char *)options + field->offset);
+    return NULL;
+}
+
+mst_status mst_layer_check(const mst_layer_type *type, void *options, const char *name) {
+    MST_TRY(mst_options_check(type->fields, type->name, name, options));
+    return type->check ? type->check(options, name) : MST_OK;
+}
+
+mst_value mst_layer_fail(const mst_layer_call *call) {
+    return mst_value_fail(call->graph, mst_error()->code, "%s", mst_error()->message);
+}
+
+void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options) {
+    assert(call->num_weights < MST_MAX_LAYER_WEIGHTS);
+    options.graph = call->graph;
+    call->weight[call->num_weights++] = mst_get_variable_with(options);
+}
+
+mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse) {
+    const mst_layer_type *type = call->type;
+    mst_value y = MST_NONE;
+    for (int i = 0; i < call->num_src; i++)
+        if (mst_value_is_none(call->src[i])) return call->src[i];
+    if (!call->scoped) return type->build(call);
+    mst_with_variables (call->graph, call->name, reuse) {
+        const mst_status status = type->weights ? type->weights(call) : MST_OK;
+        y = status ? mst_layer_fail(call) : type->build(call);
+    }
+    return y;
+}
+
+mst_value mst_layer_value(const char *type_name, mst_layer_source source, const void *options) {
+    _Alignas(max_align_t) char checked[MOST_OPTIONS];
+    mst_graph *graph = mst_value_graph(source.value);
+    if (MST_IS_NULL(type_name) || MST_IS_NULL(options)) return mst_graph_error_value(graph);
+    const mst_layer_type *type = mst_layer_find(type_name);
+    if (!type || !graph || type->options_size > sizeof checked)
+        return mst_value_fail(graph, MST_INVALID, "%s: %s", type_name,
+                              type ? "what it is applied to is no value" : "there is no such layer");
+    if (type->min_src != 1)
+        return mst_value_fail(graph, MST_INVALID, "%s: a layer of models only, it is not applied to a value",
+                              type_name);
+    memcpy(checked, options, type->options_size);
+    const char *name = mst_layer_name(type, checked);
+    const mst_status status = mst_layer_check(type, checked, name ? name : type->name);
+    if (status) return mst_value_fail(graph, status, "%s", mst_error()->message);
+    mst_layer_call call = {.type = type,
+                           .name = name ? name : type->name,
+                           .scoped = name || type->weights,
+                           .options = checked,
+                           .graph = graph,
+                           .src = &source.value,
+                           .num_src = 1,
+                           .training = true};
+    return mst_layer_build(&call, MST_REUSE_INHERIT);
+}
+
+mst_layer_source mst_source_model(mst_model *model) {
+    return (mst_layer_source){.model = model};
+}
+
+mst_layer_source mst_source_output(mst_output output) {
+    return (mst_layer_source){.model = output.model, .outputs = {1, {output}}};
+}
+
+mst_layer_source mst_source_outputs(mst_outputs outputs) {
+    mst_layer_source source = {.outputs = outputs};
+    if (outputs.count > 0) source.model = outputs.output[0].model;
+    return source;
+}
+
+mst_layer_source mst_source_value(mst_value value) {
+    return (mst_layer_source){.value = value};
+}

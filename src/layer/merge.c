@@ -1,0 +1,77 @@
+/** merge: dst = src 0 (+) src 1 (+) ..., element by element
+ *
+ *  src   two or more outputs of the same shape, or of shapes that broadcast: MST_OUTPUTS(a, b)
+ *  kind  MST_MERGE_ADD, ...: sum, difference (of two), product, mean, largest, smallest
+ *  name  default add, subtract, multiply, average, maximum or minimum, with _1, ...
+ *  dst   of the shape that the sources broadcast to
+ */
+#ifdef MST_LAYER_HEADER
+typedef enum mst_merge_kind {
+    MST_MERGE_ADD = 0,
+    MST_MERGE_SUBTRACT,
+    MST_MERGE_MULTIPLY,
+    MST_MERGE_AVERAGE,
+    MST_MERGE_MAXIMUM,
+    MST_MERGE_MINIMUM
+} mst_merge_kind;
+typedef struct mst_layer_merge_options {
+    int zero_;
+    mst_merge_kind kind;
+    const char *name;
+} mst_layer_merge_options;
+#define mst_merge(sources, ...) MST_LAYER(merge, sources, MST_NAMED_1(mst_layer_merge_options, kind, __VA_ARGS__))
+#endif
+#include "layer/type.h"
+#include "muster/layers.h"
+#include "muster/ops.h"
+
+static const char *const kind_names[] = {"add", "subtract", "multiply", "average", "maximum", "minimum", NULL};
+
+static const mst_field fields[] = {
+    MST_FIELD_ENUM(mst_layer_merge_options, kind, 0, kind_names, "what is done with the sources"),
+    MST_FIELD_STRING(mst_layer_merge_options, name, "of the layer"),
+    MST_FIELD_END,
+};
+
+/* Keras has a class for each kind. */
+static const char *class_of(const void *options) {
+    static const char *const class_name[] = {"Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"};
+    return class_name[((const mst_layer_merge_options *)options)->kind];
+}
+
+static const char *default_name(const void *options) {
+    return kind_names[((const mst_layer_merge_options *)options)->kind];
+}
+
+static mst_value join(mst_merge_kind kind, mst_value a, mst_value b) {
+    switch (kind) {
+        case MST_MERGE_SUBTRACT: return mst_sub(a, b);
+        case MST_MERGE_MULTIPLY: return mst_mul(a, b);
+        case MST_MERGE_MAXIMUM: return mst_maximum(a, b);
+        case MST_MERGE_MINIMUM: return mst_minimum(a, b);
+        default: return mst_add(a, b);
+    }
+}
+
+static mst_value build(const mst_layer_call *call) {
+    const mst_merge_kind kind = ((const mst_layer_merge_options *)call->options)->kind;
+    if (kind == MST_MERGE_SUBTRACT && call->num_src != 2) {
+        MST_FAIL(MST_INVALID, "merge '%s': subtracts one source from another, has %d", call->name, call->num_src);
+        return mst_layer_fail(call);
+    }
+    mst_value y = call->src[0];
+    for (int i = 1; i < call->num_src; i++) y = join(kind, y, call->src[i]);
+    return kind == MST_MERGE_AVERAGE ? mst_scale(y, 1.0 / call->num_src) : y;
+}
+
+const mst_layer_type mst_layer_merge = {
+    .name = "merge",
+    .class_name = "Merge",
+    .options_size = sizeof(mst_layer_merge_options),
+    .fields = fields,
+    .min_src = 2,
+    .max_src = MST_MAX_OUTPUTS,
+    .class_of = class_of,
+    .default_name = default_name,
+    .build = build,
+};

@@ -1,0 +1,69 @@
+/** Types of layers.
+ *
+ *  A type is one `const mst_layer_type` in one file of this folder, with its options and their fields, its weights and
+ *  what it computes. The build makes the table of all types, and muster/layers.h from what each file declares between
+ *  `#ifdef MST_LAYER_HEADER` and `#endif`. To add one, begin with a copy of dropout.c, or of dense.c where it has
+ *  weights.
+ */
+#ifndef MUSTER_LAYER_TYPE_H
+#define MUSTER_LAYER_TYPE_H
+
+#include "muster/layer.h"
+#include "muster/op.h"
+
+typedef struct mst_layer_type mst_layer_type;
+
+enum { MST_MAX_LAYER_WEIGHTS = 8 };
+
+/** One call of a layer while it is built. */
+typedef struct mst_layer_call {
+    const mst_layer_type *type;
+    const char *name; /**< of the layer */
+    bool scoped;      /**< has a scope of its name: false where a layer without weights is built on a value, unnamed */
+    const void *options; /**< checked, with their defaults */
+    mst_graph *graph;
+    const mst_value *src;
+    int num_src;
+    bool training;
+    mst_value weight[MST_MAX_LAYER_WEIGHTS]; /**< in the order in which `weights` declares them */
+    int num_weights;
+} mst_layer_call;
+
+struct mst_layer_type {
+    const char *name;       /**< "dense": of its macro, and default name of a layer: dense, dense_1, ... */
+    const char *class_name; /**< "Dense": as Keras names it, in summaries */
+    size_t options_size;
+    const mst_field *fields; /**< of its options; has a string "name" */
+    int min_src, max_src;    /**< number of outputs that it takes */
+    /** The class of a layer with these options, where that is not class_name; may be NULL. */
+    const char *(*class_of)(const void *options);
+    /** The default name of a layer with these options, where that is not `name`; may be NULL. */
+    const char *(*default_name)(const void *options);
+    /** Refuses options that the fields cannot, naming NAME; may be NULL. */
+    mst_status (*check)(const void *options, const char *name);
+    /** Declares the weights, with mst_layer_weight, in a variable scope of the layer's name; NULL: there are none. */
+    mst_status (*weights)(mst_layer_call *call);
+    /** What the layer gives; its weights are there. */
+    mst_value (*build)(const mst_layer_call *call);
+};
+
+/** All types, ended by NULL; made by the build. */
+extern const mst_layer_type *const mst_layer_table[];
+/** Inputs, which a model feeds. */
+extern const mst_layer_type mst_layer_input;
+
+/** The type of this name, or NULL. */
+const mst_layer_type *mst_layer_find(const char *name);
+/** The member "name" of the options of a layer, NULL where it was not given. */
+const char *mst_layer_name(const mst_layer_type *type, const void *options);
+/** Sets the defaults of OPTIONS and checks them; NAME is for messages. */
+MST_CHECKED mst_status mst_layer_check(const mst_layer_type *type, void *options, const char *name);
+/** Builds a call; REUSE says of the scope of its name whether the weights are there already. */
+mst_value mst_layer_build(mst_layer_call *call, mst_reuse reuse);
+/** Declares the next weight of the layer. */
+void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options);
+#define mst_layer_weight(call, ...) mst_layer_weight_with((call), (mst_get_variable_options){__VA_ARGS__})
+/** The calling thread's error as an error value of the call's graph. */
+mst_value mst_layer_fail(const mst_layer_call *call);
+
+#endif

@@ -1,0 +1,114 @@
+/* A model built in a graph. */
+#include <stdlib.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "graph/graph.h"
+#include "graph/spec.h"
+#include "model/model.h"
+#include "muster/ops.h"
+
+/* Whether X can be examples of ROW. */
+static bool fits(mst_value x, const mst_spec *row) {
+    const mst_shape shape = mst_value_spec(x).shape;
+    if (shape.ndim != row->shape.ndim + 1) return false;
+    for (int i = 0; i < row->shape.ndim; i++)
+        if (shape.dim[i + 1] >= 0 && row->shape.dim[i] >= 0 && shape.dim[i + 1] != row->shape.dim[i]) return false;
+    return true;
+}
+
+/* What is fed as input I: of a declared one its shape is checked and its dtype made; others are made floats. */
+static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
+    const mst_model_input *input = &model->input[i];
+    const mst_model_layer *layer = &model->layer[model->node[input->node].layer];
+    char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
+    const mst_spec spec = mst_value_spec(x);
+    if (mst_value_is_none(x)) return x;
+    if (!input->declared) return mst_dtype_is_float(spec.dtype) ? x : mst_cast(x, MST_F32);
+    if (!fits(x, &input->row))
+        return mst_value_fail(mst_value_graph(x), MST_INVALID, "input '%s' is %s, examples must be %s", layer->name,
+                              mst_spec_print(&spec, have, sizeof have), mst_spec_print(&input->row, want, sizeof want));
+    mst_layer_call call = {.type = layer->type,
+                           .name = layer->name,
+                           .options = layer->options,
+                           .graph = mst_value_graph(x),
+                           .src = &x,
+                           .num_src = 1};
+    return mst_layer_build(&call, MST_REUSE_INHERIT);
+}
+
+static mst_value build_node(const mst_model *model, const mst_model_node *node, mst_graph *graph, bool training,
+                            const mst_value *value, bool *built) {
+    mst_value src[MST_MAX_OUTPUTS];
+    const mst_model_layer *layer = &model->layer[node->layer];
+    for (int i = 0; i < node->num_src; i++) src[i] = value[node->src[i]];
+    mst_layer_call call = {.type = layer->type,
+                           .name = layer->name,
+                           .scoped = true,
+                           .options = layer->options,
+                           .graph = graph,
+                           .src = src,
+                           .num_src = node->num_src,
+                           .training = training};
+    const mst_reuse reuse = built[node->layer] ? MST_REUSE_TRUE : MST_REUSE_INHERIT;
+    built[node->layer] = true;
+    return mst_layer_build(&call, reuse);
+}
+
+mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *value,
+                           int *num_variables) {
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    mst_graph *graph = mst_value_graph(inputs[0]);
+    bool *needed = calloc((size_t)(model->num_nodes + model->num_layers) + 1, sizeof *needed);
+    if (!needed) return MST_NO_MEMORY("for a model");
+    bool *built = needed + model->num_nodes;
+    for (int i = 0; i < outputs.count; i++) needed[outputs.output[i].node] = true;
+    for (int64_t i = model->num_nodes - 1; i >= 0; i--)
+        for (int k = 0; needed[i] && k < model->node[i].num_src; k++) needed[model->node[i].src[k]] = true;
+    for (int64_t i = 0; i < model->num_inputs; i++) value[model->input[i].node] = feed_input(model, i, inputs[i]);
+    for (int64_t i = 0; i < model->num_nodes; i++) {
+        if (needed[i] && model->node[i].num_src > 0)
+            value[i] = build_node(model, &model->node[i], graph, training, value, built);
+        if (num_variables) num_variables[i] = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
+    }
+    free(needed);
+    return MST_OK;
+}
+
+/* The error that makes a call impossible; MST_OK where there is none. */
+static mst_status refuse(mst_model *model, const mst_value *inputs, int num_inputs, int num_outputs) {
+    MST_TRY(mst_failure_restore(&model->failure));
+    if (model->num_nodes == 0) return MST_FAIL(MST_INVALID, "model: it has no layers");
+    if (num_inputs != model->num_inputs || num_outputs != mst_model_num_outputs(model))
+        return MST_FAIL(MST_INVALID, "model: it has %d input%s and %d output%s, and is called with %d and %d",
+                        (int)model->num_inputs, model->num_inputs == 1 ? "" : "s", mst_model_num_outputs(model),
+                        mst_model_num_outputs(model) == 1 ? "" : "s", num_inputs, num_outputs);
+    for (int i = 0; i < num_inputs; i++)
+        if (!mst_value_graph(inputs[i])) return MST_FAIL(MST_INVALID, "model: input %d is no value", i);
+    return MST_OK;
+}
+
+void mst_model_call_all(mst_model *model, const mst_value *inputs, int num_inputs, bool training, mst_value *outputs,
+                        int num_outputs) {
+    if (MST_IS_NULL(outputs)) return;
+    for (int i = 0; i < num_outputs; i++) outputs[i] = MST_NONE;
+    if (MST_IS_NULL(model) || MST_IS_NULL(inputs)) return;
+    mst_value *value = NULL;
+    mst_status status = refuse(model, inputs, num_inputs, num_outputs);
+    if (!status) {
+        value = calloc((size_t)model->num_nodes, sizeof *value);
+        status = value ? mst_model_build(model, inputs, training, value, NULL) : MST_NO_MEMORY("for a model");
+    }
+    const mst_outputs list = mst_model_get_outputs(model);
+    mst_graph *graph = num_inputs > 0 ? mst_value_graph(inputs[0]) : NULL;
+    for (int i = 0; i < num_outputs; i++)
+        outputs[i] = status ? mst_value_fail(graph, status, "%s", mst_error()->message) : value[list.output[i].node];
+    free(value);
+}
+
+mst_value mst_model_call(mst_model *model, mst_value inputs, bool training) {
+    mst_value output = MST_NONE;
+    if (MST_IS_NULL(model)) return MST_NONE;
+    mst_model_call_all(model, &inputs, 1, training, &output, 1);
+    return output;
+}

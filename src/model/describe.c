@@ -1,0 +1,105 @@
+#include "model/describe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "muster/ops.h"
+
+bool mst_model_is_known(const mst_model *model) {
+    for (int64_t i = 0; i < model->num_inputs; i++)
+        if (!model->input[i].row.dtype) return false;
+    return model->num_inputs > 0;
+}
+
+static mst_value placeholder(mst_graph *graph, const mst_model_input *input) {
+    const mst_spec *row = &input->row;
+    mst_shape shape = {.ndim = row->shape.ndim + 1, .dim = {-1}};
+    memcpy(shape.dim + 1, row->shape.dim, (size_t)row->shape.ndim * sizeof *shape.dim);
+    return mst_placeholder(graph, row->dtype, shape, "input");
+}
+
+static mst_status build(mst_model *model, mst_model_description *d) {
+    mst_value *inputs = calloc((size_t)model->num_inputs, sizeof *inputs);
+    d->value = calloc((size_t)model->num_nodes, sizeof *d->value);
+    d->num_variables = calloc((size_t)model->num_nodes, sizeof *d->num_variables);
+    mst_status status = mst_graph_create(&d->graph);
+    if (!status && (!inputs || !d->value || !d->num_variables)) status = MST_NO_MEMORY("for a model's description");
+    for (int64_t i = 0; !status && i < model->num_inputs; i++) inputs[i] = placeholder(d->graph, &model->input[i]);
+    if (!status) status = mst_model_build(model, inputs, false, d->value, d->num_variables);
+    if (!status) status = mst_graph_check(d->graph);
+    free(inputs);
+    return status;
+}
+
+static mst_status list_variables(mst_model_description *d) {
+    const int count = mst_collection(d->graph, MST_VARIABLES, NULL, NULL, 0);
+    const int num_trainable = mst_collection(d->graph, MST_TRAINABLE, NULL, NULL, 0);
+    mst_value *trainable = calloc((size_t)num_trainable + 1, sizeof *trainable);
+    d->variable = calloc((size_t)count + 1, sizeof *d->variable);
+    d->trainable = calloc((size_t)count + 1, sizeof *d->trainable);
+    if (trainable && d->variable && d->trainable) {
+        mst_collection(d->graph, MST_VARIABLES, NULL, d->variable, count);
+        mst_collection(d->graph, MST_TRAINABLE, NULL, trainable, num_trainable);
+        for (int i = 0, k = 0; i < count; i++) /* both are in the order in which they are made */
+            if (k < num_trainable && mst_value_equal(trainable[k], d->variable[i])) d->trainable[i] = true, k++;
+    }
+    free(trainable);
+    return d->variable && d->trainable && trainable ? MST_OK : MST_NO_MEMORY("for a model's description");
+}
+
+mst_status mst_model_describe(mst_model *model, mst_model_description *out) {
+    *out = (mst_model_description){0};
+    MST_TRY(mst_failure_restore(&model->failure));
+    if (!mst_model_is_known(model))
+        return MST_FAIL(MST_INVALID,
+                        "the shapes of the model's inputs are not known yet: begin it with mst_input, or "
+                        "train it first");
+    MST_TRY(build(model, out));
+    return list_variables(out);
+}
+
+void mst_model_forget(mst_model_description *d) {
+    mst_graph_destroy(d->graph);
+    free(d->value);
+    free(d->num_variables);
+    free(d->variable);
+    free(d->trainable);
+    *d = (mst_model_description){0};
+}
+
+/* ---- weights ---- */
+
+static mst_status list_weights(mst_model *model, const mst_model_description *d, int64_t *count) {
+    const int num = model->num_nodes ? d->num_variables[model->num_nodes - 1] : 0;
+    model->weight = calloc((size_t)num + 1, sizeof *model->weight);
+    if (!model->weight) return MST_NO_MEMORY("for the list of weights");
+    for (int64_t node = 0, i = 0; node < model->num_nodes; node++)
+        for (; i < d->num_variables[node]; i++) {
+            const char *name = mst_arena_string(&model->weight_names, mst_value_name(d->variable[i]));
+            if (!name) return MST_NO_MEMORY("for the list of weights");
+            model->weight[i] = (mst_weight){.name = name,
+                                            .layer = model->layer[model->node[node].layer].name,
+                                            .spec = mst_value_spec(d->variable[i]),
+                                            .trainable = d->trainable[i]};
+        }
+    *count = num;
+    return MST_OK;
+}
+
+mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(out) || MST_IS_NULL(count)) return MST_INVALID;
+    mst_model_description description;
+    *out = NULL;
+    *count = 0;
+    free(model->weight);
+    model->weight = NULL;
+    mst_arena_free(&model->weight_names);
+    mst_status status = mst_model_describe(model, &description);
+    if (!status) status = list_weights(model, &description, count);
+    mst_model_forget(&description);
+    if (!status) *out = model->weight;
+    return status;
+}
