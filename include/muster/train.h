@@ -77,10 +77,11 @@ typedef struct mst_early_stopping {
     mst_snapshot *best_weights; /**< state: held until training ends */
 } mst_early_stopping;
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
-/** Sets the learning rate of each epoch. */
-typedef double (*mst_epoch_schedule)(int64_t epoch, double learning_rate);
+/** The learning rate of EPOCH, from that of the one before. */
+typedef double (*mst_epoch_schedule)(void *context, int64_t epoch, double learning_rate);
 typedef struct mst_learning_rate_scheduler {
     mst_epoch_schedule schedule;
+    void *context; /**< given to it */
 } mst_learning_rate_scheduler;
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
