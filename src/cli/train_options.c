@@ -8,7 +8,6 @@ static const double default_rate = 0.003;
 
 static const char *const models[] = {"mlp", NULL};
 static const char *const later_models[] = {"text_cnn", "mobilenet_v2", NULL};
-static const char *const strategies[] = {"auto", "one", "towers", "mirrored", NULL}; /* as mst_strategy_kind */
 static const char *const later_strategies[] = {"multi-worker", "parameter-server", NULL};
 static const char *const data_forms[] = {"fashion-mnist", "idx:DIR", "npz:FILE", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
@@ -55,10 +54,8 @@ static const option training_options[] = {
     {0}};
 
 static const option strategy_options[] = {
-    {"strategy", OPTION_CHOICE, AT(strategy), .initial = "auto", .choices = strategies, .later = later_strategies,
-     .help =
-         "one: on the first device. towers: replicas share variables on the first device. mirrored: each device has "
-         "a copy. auto: mirrored, or one where there is one device"},
+    {"strategy", OPTION_CHOICE, AT(strategy), .initial = "auto", .choices = mst_strategy_names,
+     .choice_help = mst_strategy_help, .later = later_strategies, .help = "where replicas run"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC",
      .help =
          "cpu:2 is the CPU as two devices, cpu:2/4 with 4 threads each, cpu all cores as one (default: as many devices "
