@@ -9,7 +9,6 @@ static const double default_rate = 0.003;
 static const char *const models[] = {"mlp", NULL};
 static const char *const later_models[] = {"text_cnn", "mobilenet_v2", NULL};
 static const char *const later_strategies[] = {"multi-worker", "parameter-server", NULL};
-static const char *const data_forms[] = {"fashion-mnist", "idx:DIR", "npz:FILE", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 
 static const option model_options[] = {
@@ -24,9 +23,8 @@ static const option model_options[] = {
     {0}};
 
 static const option data_options[] = {
-    {"data", OPTION_FORM, AT(data), "SPEC", "fashion-mnist", .choices = data_forms,
-     .help = "fashion-mnist (Debian's dataset-fashion-mnist), idx:DIR (the four MNIST files, plain or .gz) or npz:FILE "
-             "(x_train, y_train, x_test, y_test)"},
+    {"data", OPTION_FORM, AT(data), "SPEC", "fashion-mnist", .choice = mst_dataset_form,
+     .choice_help = mst_dataset_form_help, .help = "what to train on"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999,
      .help = "the last part X of the training data is kept out, and measured after each epoch"},
@@ -121,11 +119,11 @@ const option_section train_sections[] = {
     {0}};
 
 bool train_data_is_known(const char *spec) {
-    for (int i = 0; data_forms[i]; i++) {
-        size_t size = strcspn(data_forms[i], ":");
-        bool takes_more = data_forms[i][size] == ':';
-        if (strncmp(spec, data_forms[i], size + takes_more) == 0 && (takes_more ? spec[size + 1] : !spec[size]))
-            return true;
+    const char *form;
+    for (int i = 0; (form = mst_dataset_form(i)); i++) {
+        size_t size = strcspn(form, ":");
+        bool takes_more = form[size] == ':';
+        if (strncmp(spec, form, size + takes_more) == 0 && (takes_more ? spec[size + 1] : !spec[size])) return true;
     }
     return false;
 }
