@@ -6,7 +6,7 @@
 # The number is part of the interface: programs are compiled with it. So it stands in the file, and never changes.
 #   awk -v kind=loss -v plural=losses -v enum=mst_loss -v make=header -f cmake/kind.awk FILES
 #                                       the public header: the enum, with MST_NUM_LOSSES as its end, and the macros
-#   awk ... -v make=table -v header=loss/loss.h ...
+#   awk ... -v make=table -v include=loss/loss.h ...
 #                                       mst_loss_table and mst_loss_names, by number; the names are ended by NULL
 BEGIN { type = "mst_" kind "_form"; end = "MST_NUM_" toupper(plural); most = -1 }
 
@@ -39,7 +39,7 @@ function print_header(  i, guard) {
 }
 
 function print_table(  i) {
-    printf "#include \"%s\"\n\n", header
+    printf "#include \"%s\"\n\n", include
     for (i = 0; i <= most; i++) printf "extern const %s %s;\n", type, form[i]
     printf "\nconst %s *const mst_%s_table[] = {\n", type, kind
     for (i = 0; i <= most; i++) printf "    &%s,\n", form[i]

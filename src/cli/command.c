@@ -10,12 +10,9 @@
 
 enum { MESSAGE_SIZE = 2048, HELP_WIDTH = 110, LEAST_WIDTH = 40, HELP_COLUMN = 34, MOST_NAMES = 64 };
 
-const command *const commands[] = {&command_train, &command_evaluate, &command_predict,      &command_devices,
-                                   &command_bench, &command_version,  &command_help_command, NULL};
-
 const command *command_find(const char *name) {
-    for (int i = 0; commands[i]; i++)
-        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    for (int i = 0; command_table[i]; i++)
+        if (strcmp(command_table[i]->name, name) == 0) return command_table[i];
     return NULL;
 }
 
@@ -121,7 +118,7 @@ static void print_option(const option *option) {
     print_wrapped(help, column);
 }
 
-int command_help(const command *command) {
+int command_print_help(const command *command) {
     option_list list;
     if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
     printf("muster %s: ", command->name);
