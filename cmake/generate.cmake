@@ -1,3 +1,6 @@
+# Public headers and tables that are made of the files of a folder, so that what a folder holds is the list of it. The
+# functions add to the lists HEADERS and TABLES; a PATTERN is that of files in src/.
+
 # muster_generate(OUT SCRIPT FILES OPTION...): OUT is what the awk script cmake/SCRIPT prints of FILES. It is touched only
 # where it changes, so that editing a kernel does not compile again whatever includes muster/ops.h.
 function(muster_generate out script files)
@@ -10,4 +13,30 @@ function(muster_generate out script files)
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/${script}
     COMMENT "${out}"
     VERBATIM)
+endfunction()
+
+# muster_table(TYPE PATTERN): TYPE_table.c, in which TYPE_table lists all that is defined as `const TYPE TYPE_NAME`.
+function(muster_table type pattern)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${pattern})
+  muster_generate(${GENERATED}/${type}_table.c table.awk "${files}" -v type=${type})
+  set(TABLES ${TABLES} ${GENERATED}/${type}_table.c PARENT_SCOPE)
+endfunction()
+
+# muster_header(NAME PATTERN OPTION...): the public header muster/NAME.h with what the files declare (cmake/header.awk).
+function(muster_header name pattern)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${pattern})
+  muster_generate(${GENERATED}/muster/${name}.h header.awk "${files}" -v name=${name} ${ARGN})
+  set(HEADERS ${HEADERS} ${GENERATED}/muster/${name}.h PARENT_SCOPE)
+endfunction()
+
+# muster_kind(KIND NAME ENUM FOLDER): from the files of FOLDER that have an enumerator of ENUM (cmake/kind.awk) the public
+# header muster/NAME.h, and mst_KIND_table.c with mst_KIND_table and mst_KIND_names, which FOLDER/KIND.h declares.
+function(muster_kind kind name enum folder)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
+  set(options -v kind=${kind} -v plural=${name} -v enum=${enum})
+  muster_generate(${GENERATED}/muster/${name}.h kind.awk "${files}" ${options} -v make=header)
+  muster_generate(${GENERATED}/mst_${kind}_table.c kind.awk "${files}" ${options} -v make=table
+                  -v include=${folder}/${kind}.h)
+  set(HEADERS ${HEADERS} ${GENERATED}/muster/${name}.h PARENT_SCOPE)
+  set(TABLES ${TABLES} ${GENERATED}/mst_${kind}_table.c PARENT_SCOPE)
 endfunction()

@@ -6,7 +6,7 @@ install(TARGETS muster muster_archive EXPORT muster_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/muster DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES ${GENERATED}/muster/ops.h ${GENERATED}/muster/layers.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
+install(FILES ${HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
 
 if(TARGET muster_command)
   # The command finds the library beside it wherever both are moved to.

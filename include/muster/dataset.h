@@ -32,6 +32,7 @@
 #define MUSTER_DATASET_H
 
 #include "muster/op.h"
+#include "muster/transforms.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,73 +72,16 @@ MST_API MST_CHECKED mst_status mst_dataset_from_idx(const char *images_path, con
 MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char *const *names, int n,
                                                     mst_dataset **out);
 
-/** The dataset of a data spec; PART is "train" or "test".
- *
- *      fashion-mnist  the files of Debian's package dataset-fashion-mnist in /usr/share/datasets/fashion-mnist, or in
- *                     the folder that the environment variable MUSTER_FASHION_MNIST names
- *      idx:DIR        train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
- *                     t10k-labels-idx1-ubyte in DIR, each plain or with ".gz"
- *      npz:FILE       arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are "train"
- *
- *  Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest right one. */
+/** The dataset of a data spec, one line of text such as "idx:DIR"; PART is "train" or "test". `muster train --help` lists
+ *  the kinds of specs. Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest right
+ *  one. */
 MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out);
+/** The I-th kind of data spec, "fashion-mnist", "idx:DIR", ...; NULL past the last. */
+MST_API const char *mst_dataset_form(int i);
+/** What it is, in half a line; NULL past the last. */
+MST_API const char *mst_dataset_form_help(int i);
 
-/* ---- transforms ----------------------------------------------------------------------------------- */
-
-typedef struct mst_shuffle_options {
-    int zero_;
-    int64_t buffer_size;  /**< 0: a full permutation; else each row is drawn evenly from the next so many rows */
-    uint64_t seed;        /**< the order is a function of seed and epoch only */
-    bool same_each_epoch; /**< the order of epoch 0 in every epoch */
-} mst_shuffle_options;
-
-/** Rows in random order; comes before mst_dataset_batch. With a buffer of b rows the k-th row out is one of the first
- *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of the
- *  buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
-MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options,
-                                                   mst_dataset **out);
-
-/** The elements COUNT times over, -1 for ever. Repetition r of epoch e is epoch e * COUNT + r of DATASET (e + r where
- *  COUNT is -1), so each is shuffled anew. After mst_dataset_batch, batches do not cross the end of a repetition. Fails
- *  with MST_INVALID for COUNT 0 or below -1. */
-MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out);
-
-/** Elements of SIZE consecutive rows. The last has what is left, or is left out with DROP_REMAINDER. SIZE may be more
- *  than mst_dataset_num_rows: then there is one batch of all rows (none with DROP_REMAINDER); a caller for whom that is
- *  a mistake compares. Fails with MST_INVALID for SIZE below 1 or a dataset of batches. */
-MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
-                                                 mst_dataset **out);
-
-/** Makes a row out of a row: reads IN[0], ..., one array for each component, and writes all elements of OUT[0], ...,
- *  one for each output. Called from any thread, by several at once, and as often as a row is copied. */
-typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
-
-/** Each row through FUNCTION, to NUM_OUTPUTS components with the dtypes and row shapes of OUTPUTS. CONTEXT must outlive
- *  the dataset and its iterators. Also over batches, row by row. Runs inside mst_batch_copy: when several components of
- *  a batch are wanted, mst_batch_copy_all (or a prefetch behind the map) calls FUNCTION once a row and not once a
- *  component. */
-MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
-                                               const mst_spec *outputs, int num_outputs, mst_dataset **out);
-
-/** Component COMPONENT as DTYPE(value) * DTYPE(FACTOR); pixels to [0, 1] are
- *  mst_dataset_scale(ds, 0, MST_F32, 1.0 / 255, &out). Costs no pass of its own. DTYPE may be f32 or f64; or, from
- *  integers and bool, an integer dtype or bool (value != 0), with FACTOR 1. Fails with MST_INVALID otherwise. */
-MST_API MST_CHECKED mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor,
-                                                 mst_dataset **out);
-
-/** The first N elements (fewer where there are fewer); N at least 0. */
-MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out);
-/** All but the first N elements; N at least 0. */
-MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out);
-
-/** The same batches, with the next N made ahead by one background thread per iterator: for slow maps. In-memory data
- *  does not need it. Comes after mst_dataset_batch. Memory: N + 1 batches. Fails with MST_INVALID for N below 1 or a
- *  dataset of rows. */
-MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
-
-/** The rows whose number (counted in DATASET's order) is INDEX mod NUM: over all INDEX each row once, whatever NUM is.
- *  Comes before mst_dataset_batch. Fails with MST_INVALID unless 0 <= INDEX < NUM. */
-MST_API MST_CHECKED mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out);
+/* Transforms, mst_dataset_shuffle, mst_dataset_batch and so on, are in muster/transforms.h. */
 
 /* ---- what is known of a dataset -------------------------------------------------------------------- */
 

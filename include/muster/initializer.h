@@ -1,5 +1,8 @@
 /** Initial values of variables, by the formulas of Keras and TensorFlow.
  *
+ *  The kinds with their formulas (the enum mst_initializer_kind) and the macro of each, such as
+ *  mst_constant_initializer(0.1), are in muster/initializers.h.
+ *
  *  An mst_initializer is a plain value; all zero it is glorot_uniform. A parameter that is 0 takes its default. The
  *  random numbers are keyed by the graph's seed and `seed`: the same distributions as TensorFlow's, not the same bits.
  */
@@ -7,28 +10,11 @@
 #define MUSTER_INITIALIZER_H
 
 #include "muster/graph.h"
+#include "muster/initializers.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum mst_initializer_kind {
-    MST_INITIALIZER_GLOROT_UNIFORM = 0, /**< U(-l, l), l = sqrt(6 / (fan_in + fan_out)) */
-    MST_INITIALIZER_GLOROT_NORMAL,      /**< truncated normal, variance 2 / (fan_in + fan_out) */
-    MST_INITIALIZER_HE_UNIFORM,         /**< U(-l, l), l = sqrt(6 / fan_in) */
-    MST_INITIALIZER_HE_NORMAL,          /**< truncated normal, variance 2 / fan_in */
-    MST_INITIALIZER_LECUN_UNIFORM,      /**< U(-l, l), l = sqrt(3 / fan_in) */
-    MST_INITIALIZER_LECUN_NORMAL,       /**< truncated normal, variance 1 / fan_in */
-    MST_INITIALIZER_VARIANCE_SCALING,   /**< variance scale / fan, with the given fan and distribution */
-    MST_INITIALIZER_ZEROS,
-    MST_INITIALIZER_ONES,
-    MST_INITIALIZER_CONSTANT,         /**< value */
-    MST_INITIALIZER_RANDOM_UNIFORM,   /**< U(low, high) */
-    MST_INITIALIZER_RANDOM_NORMAL,    /**< N(mean, stddev^2) */
-    MST_INITIALIZER_TRUNCATED_NORMAL, /**< the same, drawn again outside mean +- 2 stddev; stddev before truncation */
-    MST_INITIALIZER_TENSOR,           /**< a copy of a tensor */
-    MST_NUM_INITIALIZERS
-} mst_initializer_kind;
 
 typedef enum mst_fan { MST_FAN_IN = 0, MST_FAN_OUT, MST_FAN_AVERAGE } mst_fan;
 typedef enum mst_distribution {
@@ -51,20 +37,6 @@ typedef struct mst_initializer {
 } mst_initializer;
 
 #define MST_INITIALIZER_(name, ...) MST_NAMED_WITH(mst_initializer, kind, MST_INITIALIZER_##name, __VA_ARGS__)
-#define mst_glorot_uniform_initializer(...) MST_INITIALIZER_(GLOROT_UNIFORM, __VA_ARGS__)
-#define mst_glorot_normal_initializer(...) MST_INITIALIZER_(GLOROT_NORMAL, __VA_ARGS__)
-#define mst_he_uniform_initializer(...) MST_INITIALIZER_(HE_UNIFORM, __VA_ARGS__)
-#define mst_he_normal_initializer(...) MST_INITIALIZER_(HE_NORMAL, __VA_ARGS__)
-#define mst_lecun_uniform_initializer(...) MST_INITIALIZER_(LECUN_UNIFORM, __VA_ARGS__)
-#define mst_lecun_normal_initializer(...) MST_INITIALIZER_(LECUN_NORMAL, __VA_ARGS__)
-#define mst_variance_scaling_initializer(...) MST_INITIALIZER_(VARIANCE_SCALING, __VA_ARGS__)
-#define mst_zeros_initializer() MST_INITIALIZER_(ZEROS, .value = 0)
-#define mst_ones_initializer() MST_INITIALIZER_(ONES, .value = 1)
-#define mst_constant_initializer(v) MST_INITIALIZER_(CONSTANT, .value = (v))
-#define mst_random_uniform_initializer(...) MST_INITIALIZER_(RANDOM_UNIFORM, __VA_ARGS__)
-#define mst_random_normal_initializer(...) MST_INITIALIZER_(RANDOM_NORMAL, __VA_ARGS__)
-#define mst_truncated_normal_initializer(...) MST_INITIALIZER_(TRUNCATED_NORMAL, __VA_ARGS__)
-#define mst_tensor_initializer(t) MST_INITIALIZER_(TENSOR, .tensor = (t))
 
 /** Number of inputs and outputs of a unit, as Keras counts: [n]: n and n; [in, out]; a convolution's kernel
  *  [..., in, out]: both times the product of the other dimensions; a scalar: 1 and 1. */

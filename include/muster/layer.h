@@ -12,6 +12,7 @@
 #ifndef MUSTER_LAYER_H
 #define MUSTER_LAYER_H
 
+#include "muster/activations.h"
 #include "muster/initializer.h"
 
 #ifdef __cplusplus
@@ -33,21 +34,6 @@ MST_API mst_value mst_get_variable_with(mst_get_variable_options options);
 #define mst_get_variable(...) \
     mst_get_variable_with(MST_NAMED_3(mst_get_variable_options, graph, name, shape, __VA_ARGS__))
 
-/** As Keras 3: leaky_relu with the slope 0.2, elu with alpha 1, gelu by erf; softmax along the last axis. */
-typedef enum mst_activation {
-    MST_LINEAR = 0,
-    MST_RELU,
-    MST_RELU6,
-    MST_LEAKY_RELU,
-    MST_ELU,
-    MST_GELU,
-    MST_SOFTPLUS,
-    MST_SWISH,
-    MST_TANH,
-    MST_SIGMOID,
-    MST_SOFTMAX,
-    MST_NUM_ACTIVATIONS
-} mst_activation;
 /** "relu", ... */
 MST_API const char *mst_activation_name(mst_activation activation);
 

@@ -1,30 +1,17 @@
-/** Losses and penalties, by the formulas of Keras and TensorFlow, as values of a graph. */
+/** Losses and penalties, by the formulas of Keras and TensorFlow, as values of a graph.
+ *
+ *  The enum mst_loss lists the losses, MST_LOSS_MEAN_SQUARED_ERROR and so on, with their formulas, in muster/losses.h. In
+ *  these t are the labels and p the predictions; epsilon is 1e-7. Labels of another dtype than the predictions are cast.
+ */
 #ifndef MUSTER_LOSS_H
 #define MUSTER_LOSS_H
 
 #include "muster/graph.h"
+#include "muster/losses.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** With t the labels, p the predictions, and mean over the last axis. Labels of another dtype are cast. */
-typedef enum mst_loss {
-    /** -log p[t], t integers [n] or [n, 1], p [n, classes]; probabilities are limited to [1e-7, 1 - 1e-7] and scaled to
-     *  the sum 1 again after it, as TensorFlow does */
-    MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY = 0,
-    /** -sum(t * log p), both [n, classes]; probabilities are scaled to the sum 1, then limited */
-    MST_LOSS_CATEGORICAL_CROSSENTROPY,
-    /** mean(-t * log p - (1 - t) * log(1 - p)), probabilities limited as above */
-    MST_LOSS_BINARY_CROSSENTROPY,
-    MST_LOSS_MEAN_SQUARED_ERROR,  /**< mean((t - p)^2) */
-    MST_LOSS_MEAN_ABSOLUTE_ERROR, /**< mean |t - p| */
-    MST_LOSS_HUBER,               /**< mean(|d| <= 1 ? d^2 / 2 : |d| - 1/2), d = p - t */
-    MST_LOSS_HINGE,               /**< mean max(1 - t * p, 0); labels that all are 0 or 1 become -1 and 1 */
-    MST_LOSS_POISSON,             /**< mean(p - t * log(p + 1e-7)) */
-    MST_LOSS_KL_DIVERGENCE,       /**< sum(t * log(t / p)), both limited to [1e-7, 1] */
-    MST_NUM_LOSSES
-} mst_loss;
 
 /** The loss of each example, [n], in the dtype of PREDICTIONS (f32 or f64); what an example has beyond the axes above
  *  is averaged. FROM_LOGITS: the predictions of the cross entropies are logits, not probabilities; predictions that

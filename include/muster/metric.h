@@ -1,26 +1,17 @@
-/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count. */
+/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count.
+ *
+ *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h; a metric is the mean of what stands
+ *  there. Labels of another dtype than the predictions are cast.
+ */
 #ifndef MUSTER_METRIC_H
 #define MUSTER_METRIC_H
 
 #include "muster/graph.h"
+#include "muster/metrics.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum mst_metric {
-    MST_METRIC_NONE = 0,
-    /** binary where predictions have one column, categorical where labels have the shape of the predictions, sparse
-     *  otherwise, as Keras chooses */
-    MST_METRIC_ACCURACY,
-    MST_METRIC_SPARSE_ACCURACY,      /**< rows whose label [n] or [n, 1] is the argmax of predictions [n, classes] */
-    MST_METRIC_CATEGORICAL_ACCURACY, /**< rows whose labels [n, classes] have the argmax of the predictions */
-    MST_METRIC_BINARY_ACCURACY,      /**< elements with label == (prediction > threshold) */
-    MST_METRIC_TOP_K_ACCURACY,       /**< rows where fewer than k predictions are above that of the label [n] */
-    MST_METRIC_MEAN_SQUARED_ERROR,   /**< mean of (label - prediction)^2 over all elements */
-    MST_METRIC_MEAN_ABSOLUTE_ERROR,  /**< mean of |label - prediction| over all elements */
-    MST_NUM_METRICS
-} mst_metric;
 
 /** Two f64 scalars. */
 typedef struct mst_metric_values {

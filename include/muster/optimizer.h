@@ -2,11 +2,12 @@
  *
  *  An mst_optimizer is a plain value: make one with mst_sgd(.learning_rate = 0.1, .momentum = 0.9) and hand it
  *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0. The
- *  formulas stand at the top of each file of src/optimizer/rule/.
+ *  optimizers, with their formulas and macros, are in muster/optimizers.h.
  */
 #ifndef MUSTER_OPTIMIZER_H
 #define MUSTER_OPTIMIZER_H
 
+#include "muster/optimizers.h"
 #include "muster/schedule.h"
 
 #ifdef __cplusplus
@@ -21,7 +22,7 @@ typedef enum mst_epsilon {
 /** All hyperparameters of all optimizers. One that is set and that the rule does not have is an error, MST_INVALID. */
 typedef struct mst_optimizer {
     int zero_;
-    const char *rule;           /**< "sgd", "adagrad", "rmsprop", "adam", "adamw", "nadam", "ftrl" */
+    const char *rule;           /**< "sgd", "adam", ...: mst_optimizer_name lists them */
     double learning_rate;       /**< step size; the default is the optimizer's Keras default */
     mst_schedule schedule;      /**< replaces learning_rate where it is set; its rate, if 0, is learning_rate */
     double momentum;            /**< sgd, rmsprop: default 0 */
@@ -44,14 +45,6 @@ typedef struct mst_optimizer {
                                 average -= (1 - ema_decay) * (average - w), in f32 as TensorFlow takes the factor */
     bool ema_num_updates;    /**< the decay is min(ema_decay, (1 + step) / (10 + step)) */
 } mst_optimizer;
-
-#define mst_sgd(...) (*mst_optimizer_fill("sgd", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#define mst_adagrad(...) (*mst_optimizer_fill("adagrad", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#define mst_rmsprop(...) (*mst_optimizer_fill("rmsprop", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#define mst_adamw(...) (*mst_optimizer_fill("adamw", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#define mst_nadam(...) (*mst_optimizer_fill("nadam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#define mst_ftrl(...) (*mst_optimizer_fill("ftrl", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 
 /** OPTIMIZER with its rule set to NAME and every member that is 0 set to that rule's default. */
 MST_API mst_optimizer mst_optimizer_named(const char *name, mst_optimizer optimizer);

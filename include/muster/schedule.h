@@ -4,27 +4,18 @@
  *
  *      mst_sgd(.schedule = mst_exponential_decay(.rate = 0.1, .decay_rate = 0.99, .decay_steps = 600))
  *
- *  A member that is set and that the kind does not have is an error, MST_INVALID.
+ *  The kinds with their formulas (the enum mst_schedule_kind) and the macro of each are in muster/schedules.h. A member
+ *  that is set and that the kind does not have is an error, MST_INVALID.
  */
 #ifndef MUSTER_SCHEDULE_H
 #define MUSTER_SCHEDULE_H
 
 #include "muster/op.h"
+#include "muster/schedules.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum mst_schedule_kind {
-    MST_SCHEDULE_NONE = 0,     /**< constant: rate */
-    MST_SCHEDULE_EXPONENTIAL,  /**< rate * decay_rate^(step / decay_steps), quotient floored with staircase */
-    MST_SCHEDULE_PIECEWISE,    /**< value[i] for the first i with step <= boundary[i], else the last value */
-    MST_SCHEDULE_POLYNOMIAL,   /**< (rate - end) * (1 - min(step, n) / n)^power + end, n = decay_steps; with cycle n is
-                                  the first multiple of decay_steps that is not below step */
-    MST_SCHEDULE_INVERSE_TIME, /**< rate / (1 + decay_rate * step / decay_steps), quotient floored with staircase */
-    MST_SCHEDULE_COSINE,       /**< rate * ((1 - alpha) * (1 + cos(pi * min(step, n) / n)) / 2 + alpha) */
-    MST_NUM_SCHEDULES
-} mst_schedule_kind;
 
 #define MST_SCHEDULE_PIECES 16
 
@@ -48,12 +39,6 @@ typedef struct mst_schedule {
     double warmup_from;
 } mst_schedule;
 
-#define mst_exponential_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_EXPONENTIAL, __VA_ARGS__)
-#define mst_piecewise_constant(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_PIECEWISE, __VA_ARGS__)
-#define mst_polynomial_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_POLYNOMIAL, __VA_ARGS__)
-#define mst_inverse_time_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_INVERSE_TIME, __VA_ARGS__)
-#define mst_cosine_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_COSINE, __VA_ARGS__)
-
 /** True where the schedule decides the learning rate: it has a kind or a warm-up. */
 MST_API bool mst_schedule_is_set(const mst_schedule *schedule);
 /** MST_INVALID, naming the member, where one is missing or out of range. */
@@ -64,7 +49,7 @@ MST_API mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *sched
 /** The same number computed at once, in double precision: for logs and tests. SCHEDULE must be a valid one. */
 MST_API double mst_schedule_at(const mst_schedule *schedule, int64_t step);
 
-/** "none", "exponential", "piecewise", "polynomial", "inverse_time", "cosine"; ended by NULL. */
+/** "none", "exponential", ..., by mst_schedule_kind; ended by NULL. */
 MST_API extern const char *const mst_schedule_names[];
 /** The members of mst_schedule but boundary and value, with ranges and defaults. */
 MST_API extern const mst_field mst_schedule_fields[];

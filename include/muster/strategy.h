@@ -4,10 +4,10 @@
  *  device each replica runs, whether replicas share variables, and where the update is made:
  *
  *      one       all shards on the first device
- *      towers    replicas under tower_0/, tower_1/, ... over the devices; variables and the update on the first
- *      mirrored  replicas under replica_0/, ...; each device keeps a copy of the variables, and the devices share the
- *                update: each makes its part, from the gradients of all shards, for all copies. Devices that share
- *                no memory exchange sums of gradients, and each makes the whole update of its own copies
+ *      towers    replicas over the devices, which share the variables of the first
+ *      mirrored  replicas over the devices; each device keeps a copy of the variables
+ *
+ *  All of them are in muster/strategies.h (the enum mst_strategy_kind).
  *
  *  In the graph a variable is one node under every strategy: how it is kept is an option of it.
  *
@@ -21,17 +21,11 @@
 
 #include "muster/ops.h"
 #include "muster/optimizer.h"
+#include "muster/strategies.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum mst_strategy_kind {
-    MST_STRATEGY_DEFAULT = 0, /**< mirrored over several devices, one on one */
-    MST_STRATEGY_ONE,
-    MST_STRATEGY_TOWERS,
-    MST_STRATEGY_MIRRORED
-} mst_strategy_kind;
 
 typedef struct mst_strategy {
     int zero_;
@@ -43,7 +37,12 @@ typedef struct mst_strategy {
     const char *const *devices;
 } mst_strategy;
 
-/** Fills in defaults; MST_INVALID where the shards do not divide evenly over the devices. */
+/** "auto", "one", ..., by mst_strategy_kind; ended by NULL. */
+MST_API extern const char *const mst_strategy_names[];
+/** What the I-th of them does, in half a line; NULL past the last. */
+MST_API const char *mst_strategy_help(int i);
+
+/** Fills in defaults; MST_INVALID where the kind is none, or the shards do not divide evenly over the devices. */
 MST_API MST_CHECKED mst_status mst_strategy_resolve(mst_strategy *strategy);
 /** The device of a shard, "/device:CPU:1". */
 MST_API const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size);

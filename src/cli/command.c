@@ -10,12 +10,9 @@
 
 enum { MESSAGE_SIZE = 2048, HELP_WIDTH = 110, LEAST_WIDTH = 40, HELP_COLUMN = 34, MOST_NAMES = 64 };
 
-const command *const commands[] = {&command_train, &command_evaluate, &command_predict,      &command_devices,
-                                   &command_bench, &command_version,  &command_help_command, NULL};
-
 const command *command_find(const char *name) {
-    for (int i = 0; commands[i]; i++)
-        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    for (int i = 0; command_table[i]; i++)
+        if (strcmp(command_table[i]->name, name) == 0) return command_table[i];
     return NULL;
 }
 
@@ -95,15 +92,24 @@ static void print_wrapped(const char *text, int column) {
     putchar('\n');
 }
 
+/* Adds to TEXT what still has room there. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...) {
+    const size_t used = strlen(text);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + used, size - used, format, list);
+    va_end(list);
+}
+
 static void print_option(const option *option) {
-    char form[256], help[1024];
+    char form[256], help[1024] = "";
     option_print(option, form, sizeof form);
-    int used = snprintf(help, sizeof help, "%s", option->help);
-    if (option->initial && option->type != OPTION_FLAG)
-        used += snprintf(help + used, sizeof help - (size_t)used, " (default %s)", option->initial);
-    if (option->type == OPTION_FLAG && option->initial)
-        used += snprintf(help + used, sizeof help - (size_t)used, " (default; --no-%s)", option->name);
-    if (option->alias) snprintf(help + used, sizeof help - (size_t)used, " (also --%s)", option->alias);
+    append(help, sizeof help, "%s", option->help);
+    for (int i = 0; option->choice_help && option->choices[i]; i++)
+        append(help, sizeof help, "%s %s (%s)", i ? "," : ":", option->choices[i], option->choice_help(i));
+    if (option->initial && option->type != OPTION_FLAG) append(help, sizeof help, " (default %s)", option->initial);
+    if (option->type == OPTION_FLAG && option->initial) append(help, sizeof help, " (default; --no-%s)", option->name);
+    if (option->alias) append(help, sizeof help, " (also --%s)", option->alias);
     const int column = help_column(), width = printf("  %s", form);
     if (width + 2 > column)
         printf("\n%*s", column, "");
@@ -112,7 +118,7 @@ static void print_option(const option *option) {
     print_wrapped(help, column);
 }
 
-int command_help(const command *command) {
+int command_print_help(const command *command) {
     option_list list;
     if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
     printf("muster %s: ", command->name);

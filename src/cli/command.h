@@ -1,5 +1,4 @@
-/** Commands: what `muster NAME` does. A command is one file with one `const command`, declared below and listed in
- *  command.c. */
+/** Commands: what `muster NAME` does. A command is one file with one `const command command_NAME`. */
 #ifndef MUSTER_CLI_COMMAND_H
 #define MUSTER_CLI_COMMAND_H
 
@@ -28,8 +27,8 @@ typedef struct command {
     int (*run)(const command_call *call); /**< returns the exit status, having said what was wrong */
 } command;
 
-/** All commands, ended by NULL. */
-extern const command *const commands[];
+/** All commands, by name, ended by NULL; made by CMake from the files of this folder. */
+extern const command *const command_table[];
 /** The command of a name, or NULL. */
 const command *command_find(const char *name);
 
@@ -43,9 +42,6 @@ int command_fail_usage(const char *command);
  *  where nothing is near. */
 int command_unknown(const char *what, const char *word, const char *const *names, const char *hint);
 /** Help of one command, on standard output. */
-int command_help(const command *command);
-
-extern const command command_train, command_evaluate, command_predict, command_devices, command_bench, command_version,
-    command_help_command;
+int command_print_help(const command *command);
 
 #endif

@@ -8,13 +8,13 @@ enum { MOST_NAMES = 64 };
 
 static int print_commands(void) {
     printf(
-        "Muster trains neural networks on every device you can muster.\n\n"
+        "Muster trains neural networks on every device you can muster. To begin:\n\n"
+        "  muster train --data fashion-mnist --epochs 5 --evaluate\n\n"
         "usage: muster COMMAND [options]\n\n");
-    for (int i = 0; commands[i]; i++) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (int i = 0; command_table[i]; i++) printf("  %-10s %s\n", command_table[i]->name, command_table[i]->summary);
     printf(
         "\nmuster help COMMAND           the options of a command (also: muster COMMAND --help)\n"
-        "muster help completion bash   completion for the shell: eval \"$(muster help completion bash)\"\n\n"
-        "To begin: muster train --data fashion-mnist --epochs 5 --evaluate\n");
+        "muster help completion bash   completion for the shell: eval \"$(muster help completion bash)\"\n");
     return EXIT_DONE;
 }
 
@@ -44,13 +44,13 @@ static void print_values(const command *command, const option_list *list) {
 }
 
 static void print_command_names(void) {
-    for (int i = 0; commands[i]; i++) printf("%s%s", i ? " " : "", commands[i]->name);
+    for (int i = 0; command_table[i]; i++) printf("%s%s", i ? " " : "", command_table[i]->name);
 }
 
 static void print_names(const command *command, const option_list *list) {
     printf("        %s) words='--help", command->name);
     if (command->words) printf(" %s", command->words);
-    if (command == &command_help_command) {
+    if (strcmp(command->name, "help") == 0) {
         putchar(' ');
         print_command_names();
     }
@@ -59,10 +59,10 @@ static void print_names(const command *command, const option_list *list) {
 }
 
 static int for_each_command(void (*print)(const command *command, const option_list *list)) {
-    for (int i = 0; commands[i]; i++) {
+    for (int i = 0; command_table[i]; i++) {
         option_list list;
-        if (option_list_make(commands[i]->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
-        print(commands[i], &list);
+        if (option_list_make(command_table[i]->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
+        print(command_table[i], &list);
         option_list_free(&list);
     }
     return EXIT_DONE;
@@ -105,16 +105,16 @@ static int run(const command_call *call) {
                             shell);
     }
     const command *command = command_find(topic);
-    if (command && call->num_positional == 1) return command_help(command);
+    if (command && call->num_positional == 1) return command_print_help(command);
     if (command) return command_fail(EXIT_USAGE, "help: '%s' is one argument too many", call->positional[1]);
     const char *names[MOST_NAMES] = {"completion"};
-    for (int i = 0; commands[i] && i < MOST_NAMES - 2; i++) names[i + 1] = commands[i]->name;
+    for (int i = 0; command_table[i] && i < MOST_NAMES - 2; i++) names[i + 1] = command_table[i]->name;
     return command_unknown("command", topic, names, "'muster help' lists them");
 }
 
 static const option_section sections[] = {{0}};
 
-const command command_help_command = {
+const command command_help = {
     .name = "help",
     .summary = "shows the commands, or the options of one",
     .usage = "[COMMAND | completion bash]",

@@ -29,7 +29,7 @@ static int run_with(const command *command, char *const *arguments, option_list 
 }
 
 static int run(const command *command, char *const *arguments) {
-    if (asks_for_help(arguments)) return command_help(command);
+    if (asks_for_help(arguments)) return command_print_help(command);
     if (command->unavailable) return command_fail(EXIT_USAGE, "%s: %s", command->name, command->unavailable);
     option_list list;
     if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
@@ -41,7 +41,7 @@ static int run(const command *command, char *const *arguments) {
 static int unknown_command(const char *name) {
     static const char *const later[] = {"server", "launch", "doctor", "convert", "inspect", NULL};
     const char *names[MOST_COMMANDS] = {NULL};
-    for (int i = 0; commands[i] && i < MOST_COMMANDS - 1; i++) names[i] = commands[i]->name;
+    for (int i = 0; command_table[i] && i < MOST_COMMANDS - 1; i++) names[i] = command_table[i]->name;
     for (int i = 0; later[i]; i++)
         if (strcmp(later[i], name) == 0)
             return command_fail(EXIT_USAGE, "'%s' is not built yet: 'muster help' lists the commands there are", name);
@@ -52,8 +52,8 @@ static int dispatch(char **arguments) {
     char *const none[] = {NULL};
     const char *name = arguments[0];
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return run(&command_help_command, none) || name ? EXIT_DONE : EXIT_USAGE;
-    if (strcmp(name, "--version") == 0) return run(&command_version, none);
+        return run(command_find("help"), none) || name ? EXIT_DONE : EXIT_USAGE;
+    if (strcmp(name, "--version") == 0) return run(command_find("version"), none);
     const command *command = command_find(name);
     return command ? run(command, arguments + 1) : unknown_command(name);
 }

@@ -48,8 +48,10 @@ typedef struct option {
     const char *help;
     const char *const *choices;   /**< ended by NULL */
     const char *(*choice)(int i); /**< in place of choices: the I-th of them, NULL past the last */
-    const char *const *later;     /**< words that are known and not built yet, ended by NULL */
-    const char *alias;            /**< another name, as TensorFlow's programs have it */
+    /** What the I-th choice is: where given, the help ends with a list of them; may be NULL. */
+    const char *(*choice_help)(int i);
+    const char *const *later; /**< words that are known and not built yet, ended by NULL */
+    const char *alias;        /**< another name, as TensorFlow's programs have it */
 } option;
 
 /** How a mst_field becomes an option: under another name, or (option NULL) not at all. */

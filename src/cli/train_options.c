@@ -8,9 +8,7 @@ static const double default_rate = 0.003;
 
 static const char *const models[] = {"mlp", NULL};
 static const char *const later_models[] = {"text_cnn", "mobilenet_v2", NULL};
-static const char *const strategies[] = {"auto", "one", "towers", "mirrored", NULL}; /* as mst_strategy_kind */
 static const char *const later_strategies[] = {"multi-worker", "parameter-server", NULL};
-static const char *const data_forms[] = {"fashion-mnist", "idx:DIR", "npz:FILE", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 
 static const option model_options[] = {
@@ -25,9 +23,8 @@ static const option model_options[] = {
     {0}};
 
 static const option data_options[] = {
-    {"data", OPTION_FORM, AT(data), "SPEC", "fashion-mnist", .choices = data_forms,
-     .help = "fashion-mnist (Debian's dataset-fashion-mnist), idx:DIR (the four MNIST files, plain or .gz) or npz:FILE "
-             "(x_train, y_train, x_test, y_test)"},
+    {"data", OPTION_FORM, AT(data), "SPEC", "fashion-mnist", .choice = mst_dataset_form,
+     .choice_help = mst_dataset_form_help, .help = "what to train on"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999,
      .help = "the last part X of the training data is kept out, and measured after each epoch"},
@@ -55,10 +52,8 @@ static const option training_options[] = {
     {0}};
 
 static const option strategy_options[] = {
-    {"strategy", OPTION_CHOICE, AT(strategy), .initial = "auto", .choices = strategies, .later = later_strategies,
-     .help =
-         "one: on the first device. towers: replicas share variables on the first device. mirrored: each device has "
-         "a copy. auto: mirrored, or one where there is one device"},
+    {"strategy", OPTION_CHOICE, AT(strategy), .initial = "auto", .choices = mst_strategy_names,
+     .choice_help = mst_strategy_help, .later = later_strategies, .help = "where replicas run"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC",
      .help =
          "cpu:2 is the CPU as two devices, cpu:2/4 with 4 threads each, cpu all cores as one (default: as many devices "
@@ -124,11 +119,11 @@ const option_section train_sections[] = {
     {0}};
 
 bool train_data_is_known(const char *spec) {
-    for (int i = 0; data_forms[i]; i++) {
-        size_t size = strcspn(data_forms[i], ":");
-        bool takes_more = data_forms[i][size] == ':';
-        if (strncmp(spec, data_forms[i], size + takes_more) == 0 && (takes_more ? spec[size + 1] : !spec[size]))
-            return true;
+    const char *form;
+    for (int i = 0; (form = mst_dataset_form(i)); i++) {
+        size_t size = strcspn(form, ":");
+        bool takes_more = form[size] == ':';
+        if (strncmp(spec, form, size + takes_more) == 0 && (takes_more ? spec[size + 1] : !spec[size])) return true;
     }
     return false;
 }

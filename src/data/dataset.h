@@ -5,7 +5,7 @@
  *  end, and turns numbers of rows into values only where they are wanted.
  *
  *  One more transform is one file here with its struct (an mst_dataset first), its mst_dataset_type, its cursor if it
- *  changes the order, and its public function, which is declared in muster/dataset.h.
+ *  changes the order, and its public function, whose declaration the build copies into muster/transforms.h.
  */
 #ifndef MUSTER_DATA_DATASET_H
 #define MUSTER_DATA_DATASET_H

@@ -1,8 +1,21 @@
-/* Applies a function of the user to each row. */
+/** Each row through FUNCTION, to NUM_OUTPUTS components with the dtypes and row shapes of OUTPUTS. CONTEXT must outlive
+ *  the dataset and its iterators. Also over batches, row by row. Runs inside mst_batch_copy: when several components of
+ *  a batch are wanted, mst_batch_copy_all (or a prefetch behind the map) calls FUNCTION once a row and not once a
+ *  component.
+ *
+ *  FUNCTION makes a row out of a row: it reads IN[0], ..., one array for each component, and writes all elements of
+ *  OUT[0], ..., one for each output. It is called from any thread, by several at once, and as often as a row is copied.
+ */
 #include <string.h>
 
 #include "base/argument.h"
 #include "data/dataset.h"
+
+#ifdef MST_DATASET_HEADER
+typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
+MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
+                                               const mst_spec *outputs, int num_outputs, mst_dataset **out);
+#endif
 
 typedef struct map {
     mst_dataset base;

@@ -1,128 +1,84 @@
-/* Data specs: one line of text that names a dataset. */
+/* Data specs: one line of text that names a dataset. Each kind is a file of src/data/spec/. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/argument.h"
 #include "base/nearest.h"
-#include "format/npz.h"
-#include "muster/dataset.h"
+#include "data/spec/spec.h"
 
-enum { PATH_SIZE = 4096, WORD_SIZE = 64 };
+enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
 
-typedef struct spec_kind {
-    const char *name; /* with the colon where an argument follows */
-    const char *form;
-    mst_status (*open)(const char *argument, bool test, mst_dataset **out);
-} spec_kind;
-
-static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
-
-static bool is_folder(const char *path) {
+bool mst_is_folder(const char *path) {
     struct stat info;
     if (stat(path, &info)) return false;
     if (!S_ISDIR(info.st_mode)) errno = ENOTDIR;
     return S_ISDIR(info.st_mode);
 }
 
-/* The error where PATH cannot be examined, because of a permission or a loop of links: the file may exist. */
-static mst_status cannot_look(const char *path) {
-    return MST_FAIL(MST_IO, "data: '%s' cannot be reached: %s", path, strerror(errno));
+/* The size of its name, with the colon where an argument follows. */
+static size_t name_size(const mst_data_spec *kind) {
+    const size_t size = strcspn(kind->form, ":");
+    return size + (kind->form[size] == ':');
 }
 
-/* The path of a file that may be plain or gzip; plain is taken where both are there. */
-static mst_status find_file(const char *folder, const char *name, char path[PATH_SIZE]) {
-    int size = snprintf(path, PATH_SIZE, "%s/%s.gz", folder, name);
-    if (size < 0 || size >= PATH_SIZE)
-        return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);
-    path[size - 3] = '\0';
-    if (access(path, F_OK) == 0) return MST_OK;
-    if (errno != ENOENT) return cannot_look(path);
-    path[size - 3] = '.';
-    if (access(path, F_OK) == 0) return MST_OK;
-    if (errno != ENOENT) return cannot_look(path);
-    return MST_FAIL(MST_NOT_FOUND, "data: neither '%s' nor '%s.gz' is in folder '%s': check the folder", name, name,
-                    folder);
+/* The I-th kind that can be opened. */
+static const mst_data_spec *kind_at(int i) {
+    const mst_data_spec *const *kind = mst_data_spec_table;
+    for (; *kind; kind++)
+        if ((*kind)->open && i-- == 0) break;
+    return *kind;
 }
 
-static mst_status open_idx(const char *folder, bool test, mst_dataset **out) {
-    char images[PATH_SIZE], labels[PATH_SIZE];
-    if (!is_folder(folder) && errno != ENOENT && errno != ENOTDIR) return cannot_look(folder);
-    if (!is_folder(folder))
-        return MST_FAIL(MST_NOT_FOUND, "data: '%s' is no folder: idx:DIR takes the folder with the four MNIST files",
-                        folder);
-    MST_TRY(find_file(folder, test ? "t10k-images-idx3-ubyte" : "train-images-idx3-ubyte", images));
-    MST_TRY(find_file(folder, test ? "t10k-labels-idx1-ubyte" : "train-labels-idx1-ubyte", labels));
-    return mst_dataset_from_idx(images, labels, out);
+const char *mst_dataset_form(int i) {
+    const mst_data_spec *kind = kind_at(i);
+    return kind ? kind->form : NULL;
 }
 
-static mst_status open_fashion_mnist(const char *argument, bool test, mst_dataset **out) {
-    (void)argument;
-    const char *folder = getenv("MUSTER_FASHION_MNIST");
-    bool chosen = folder && *folder;
-    if (!chosen) folder = fashion_mnist_folder;
-    if (is_folder(folder)) return open_idx(folder, test, out);
-    if (chosen)
-        return MST_FAIL(MST_NOT_FOUND,
-                        "data: '%s', which MUSTER_FASHION_MNIST names, is no folder: correct or unset it", folder);
-    return MST_FAIL(MST_NOT_FOUND,
-                    "data: Fashion-MNIST is not in '%s': install it (apt-get install dataset-fashion-mnist), or name "
-                    "the folder of its files in MUSTER_FASHION_MNIST",
-                    folder);
+const char *mst_dataset_form_help(int i) {
+    const mst_data_spec *kind = kind_at(i);
+    return kind ? kind->help : NULL;
 }
 
-static mst_status choose_arrays(const char *path, bool test, const char *const **names) {
-    static const char *const parts[2][2] = {{"x_train", "y_train"}, {"x_test", "y_test"}};
-    static const char *const whole[2] = {"x", "y"};
-    mst_npz *npz;
-    MST_TRY(mst_npz_open(path, &npz));
-    bool has_parts = mst_npz_has(npz, "x_train") || mst_npz_has(npz, "x_test") || !mst_npz_has(npz, "x");
-    mst_npz_close(npz);
-    if (!has_parts && test)
-        return MST_FAIL(MST_NOT_FOUND,
-                        "'%s': has arrays x and y, which are the train part: add x_test and y_test for a test part",
-                        path);
-    *names = has_parts ? parts[test] : whole;
-    return MST_OK;
+/* "fashion-mnist, idx:DIR or npz:FILE" */
+static const char *list_forms(char *text, size_t size) {
+    *text = '\0';
+    for (int i = 0; kind_at(i); i++) {
+        const size_t used = strlen(text);
+        const char *between = i == 0 ? "" : kind_at(i + 1) ? ", " : " or ";
+        snprintf(text + used, size - used, "%s%s", between, kind_at(i)->form);
+    }
+    return text;
 }
 
-static mst_status open_npz(const char *path, bool test, mst_dataset **out) {
-    const char *const *names;
-    MST_TRY(choose_arrays(path, test, &names));
-    return mst_dataset_from_npz(path, names, 2, out);
+static bool has_suffix(const char *path, const char *suffix) {
+    if (suffix && strcmp(suffix, "/") == 0) return mst_is_folder(path);
+    if (!suffix || strchr(path, ':')) return false;
+    const size_t length = strlen(path), size = strlen(suffix);
+    return length > size && strcmp(path + length - size, suffix) == 0;
 }
-
-static const spec_kind kinds[] = {
-    {"fashion-mnist", "fashion-mnist", open_fashion_mnist},
-    {"idx:", "idx:DIR", open_idx},
-    {"npz:", "npz:FILE", open_npz},
-    {"tfrecord:", "tfrecord:GLOB", NULL},
-    {"images:", "images:DIR", NULL},
-};
-
-enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
 
 static mst_status unknown(const char *spec) {
-    const char *names[NUM_KINDS + 1] = {NULL};
-    char word[WORD_SIZE];
-    size_t length = strlen(spec), size = strcspn(spec, ":");
+    const char *names[MOST_KINDS + 1] = {NULL};
+    char word[WORD_SIZE], name[MOST_KINDS][WORD_SIZE], list[LIST_SIZE];
+    size_t size = strcspn(spec, ":");
     size += spec[size] == ':';
-    if (is_folder(spec))
-        return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: for a folder of IDX files write 'idx:%s'", spec,
-                        spec);
-    if (length > 4 && strcmp(spec + length - 4, ".npz") == 0 && !spec[size])
-        return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: for a NumPy archive write 'npz:%s'", spec,
-                        spec);
-    for (int i = 0; i < NUM_KINDS; i++) names[i] = kinds[i].name;
+    for (int i = 0; mst_data_spec_table[i] && i < MOST_KINDS; i++) {
+        const mst_data_spec *kind = mst_data_spec_table[i];
+        if (kind->open && has_suffix(spec, kind->suffix))
+            return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: write '%.*s%s'", spec, (int)name_size(kind),
+                            kind->form, spec);
+        snprintf(name[i], WORD_SIZE, "%.*s", (int)name_size(kind), kind->form);
+        names[i] = name[i];
+    }
     snprintf(word, sizeof word, "%.*s", size < WORD_SIZE ? (int)size : 0, spec);
     const char *nearest = mst_nearest(word, names);
-    for (int i = 0; nearest && i < NUM_KINDS; i++)
-        if (nearest == kinds[i].name)
-            return MST_FAIL(MST_INVALID, "data: unknown spec '%s': did you mean '%s'?", spec, kinds[i].form);
-    return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use fashion-mnist, idx:DIR or npz:FILE", spec);
+    for (int i = 0; nearest && names[i]; i++)
+        if (nearest == names[i])
+            return MST_FAIL(MST_INVALID, "data: unknown spec '%s': did you mean '%s'?", spec,
+                            mst_data_spec_table[i]->form);
+    return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use %s", spec, list_forms(list, sizeof list));
 }
 
 mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out) {
@@ -131,16 +87,18 @@ mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **ou
     bool test = strcmp(part, "test") == 0;
     if (!test && strcmp(part, "train") != 0)
         return MST_FAIL(MST_INVALID, "data: unknown part '%s': use \"train\" or \"test\"", part);
-    for (int i = 0; i < NUM_KINDS; i++) {
-        size_t size = strlen(kinds[i].name);
-        bool takes_argument = kinds[i].name[size - 1] == ':';
-        if (strncmp(spec, kinds[i].name, size) != 0 || (!takes_argument && spec[size])) continue;
-        if (!kinds[i].open)
-            return MST_FAIL(MST_UNIMPLEMENTED,
-                            "data: '%s' is not supported yet: use fashion-mnist, idx:DIR or npz:FILE", spec);
+    for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++) {
+        const char *form = (*kind)->form;
+        const size_t size = name_size(*kind);
+        const bool takes_argument = form[size - 1] == ':';
+        char list[LIST_SIZE];
+        if (strncmp(spec, form, size) != 0 || (!takes_argument && spec[size])) continue;
+        if (!(*kind)->open)
+            return MST_FAIL(MST_UNIMPLEMENTED, "data: '%s' is not supported yet: use %s", spec,
+                            list_forms(list, sizeof list));
         if (takes_argument && !spec[size])
-            return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, kinds[i].form);
-        return kinds[i].open(spec + size, test, out);
+            return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, form);
+        return (*kind)->open(spec + size, test, out);
     }
     return unknown(spec);
 }

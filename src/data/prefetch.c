@@ -1,3 +1,6 @@
+/** The same batches, with the next N made ahead by one background thread per iterator: for slow maps. In-memory data
+ *  does not need it. Comes after mst_dataset_batch. Memory: N + 1 batches. Fails with MST_INVALID for N below 1 or a
+ *  dataset of rows. */
 #include "data/prefetch.h"
 
 #include <pthread.h>
@@ -12,6 +15,10 @@
 #include "base/process.h"
 #include "data/row_fetch.h"
 #include "tensor/buffer.h"
+
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
+#endif
 
 typedef struct prefetch {
     mst_dataset base;

@@ -1,9 +1,22 @@
-/* Rows in random order: all of them permuted, or drawn from a buffer. */
+/** Rows in random order; comes before mst_dataset_batch. With a buffer of b rows the k-th row out is one of the first
+ *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of the
+ *  buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
 #include <stdlib.h>
 
 #include "base/argument.h"
 #include "base/rng.h"
 #include "data/dataset.h"
+
+#ifdef MST_DATASET_HEADER
+typedef struct mst_shuffle_options {
+    int zero_;
+    int64_t buffer_size;  /**< 0: a full permutation; else each row is drawn evenly from the next so many rows */
+    uint64_t seed;        /**< the order is a function of seed and epoch only */
+    bool same_each_epoch; /**< the order of epoch 0 in every epoch */
+} mst_shuffle_options;
+MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options,
+                                                   mst_dataset **out);
+#endif
 
 typedef struct shuffle {
     mst_dataset base;

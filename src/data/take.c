@@ -1,7 +1,11 @@
-/* The first elements. */
+/** The first N elements (fewer where there are fewer); N at least 0. */
 #include "data/dataset.h"
 
 #include "base/argument.h"
+
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out);
+#endif
 
 typedef struct take {
     mst_dataset base;

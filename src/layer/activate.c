@@ -15,7 +15,7 @@ typedef struct mst_layer_activation_options {
 #define mst_activate(source, ...) \
     MST_LAYER(activation, source, MST_NAMED_1(mst_layer_activation_options, activation, __VA_ARGS__))
 #endif
-#include "layer/activation.h"
+#include "layer/activation/activation.h"
 #include "layer/type.h"
 #include "muster/layers.h"
 
@@ -30,7 +30,7 @@ static mst_value build(const mst_layer_call *call) {
     return mst_activation_build(call->src[0], o->activation);
 }
 
-const mst_layer_type mst_layer_activation = {
+const mst_layer_type mst_layer_type_activation = {
     .name = "activation",
     .class_name = "Activation",
     .options_size = sizeof(mst_layer_activation_options),

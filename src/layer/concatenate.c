@@ -30,7 +30,7 @@ static mst_value build(const mst_layer_call *call) {
     return mst_concat(call->src, call->num_src, ((const mst_layer_concatenate_options *)call->options)->axis);
 }
 
-const mst_layer_type mst_layer_concatenate = {
+const mst_layer_type mst_layer_type_concatenate = {
     .name = "concatenate",
     .class_name = "Concatenate",
     .options_size = sizeof(mst_layer_concatenate_options),

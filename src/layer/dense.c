@@ -21,8 +21,8 @@ typedef struct mst_layer_dense_options {
 } mst_layer_dense_options;
 #define mst_dense(source, ...) MST_LAYER(dense, source, MST_NAMED_1(mst_layer_dense_options, units, __VA_ARGS__))
 #endif
-#include "layer/activation.h"
-#include "layer/initializer.h"
+#include "layer/activation/activation.h"
+#include "layer/initializer/initializer.h"
 #include "layer/rows.h"
 #include "layer/type.h"
 #include "muster/layers.h"
@@ -66,7 +66,7 @@ static mst_value build(const mst_layer_call *call) {
     return mst_activation_build(y, o->activation);
 }
 
-const mst_layer_type mst_layer_dense = {
+const mst_layer_type mst_layer_type_dense = {
     .name = "dense",
     .class_name = "Dense",
     .options_size = sizeof(mst_layer_dense_options),

@@ -33,7 +33,7 @@ static mst_value build(const mst_layer_call *call) {
     return mst_dropout_with((mst_dropout_options){.src = call->src[0], .rate = o->rate, .seed = o->seed});
 }
 
-const mst_layer_type mst_layer_dropout = {
+const mst_layer_type mst_layer_type_dropout = {
     .name = "dropout",
     .class_name = "Dropout",
     .options_size = sizeof(mst_layer_dropout_options),

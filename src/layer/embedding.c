@@ -19,7 +19,7 @@ typedef struct mst_layer_embedding_options {
 #define mst_embedding(source, ...) \
     MST_LAYER(embedding, source, MST_NAMED_2(mst_layer_embedding_options, input_dim, output_dim, __VA_ARGS__))
 #endif
-#include "layer/initializer.h"
+#include "layer/initializer/initializer.h"
 #include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
@@ -47,7 +47,7 @@ static mst_value build(const mst_layer_call *call) {
     return mst_gather(call->weight[0], index ? call->src[0] : mst_cast(call->src[0], MST_I32), 0);
 }
 
-const mst_layer_type mst_layer_embedding = {
+const mst_layer_type mst_layer_type_embedding = {
     .name = "embedding",
     .class_name = "Embedding",
     .options_size = sizeof(mst_layer_embedding_options),

@@ -29,7 +29,7 @@ static mst_value build(const mst_layer_call *call) {
     return mst_as_rows(call->src[0], features);
 }
 
-const mst_layer_type mst_layer_flatten = {
+const mst_layer_type mst_layer_type_flatten = {
     .name = "flatten",
     .class_name = "Flatten",
     .options_size = sizeof(mst_layer_flatten_options),

@@ -35,7 +35,7 @@ static mst_value build(const mst_layer_call *call) {
     return have.dtype == o->dtype ? call->src[0] : mst_cast(call->src[0], o->dtype);
 }
 
-const mst_layer_type mst_layer_input = {
+const mst_layer_type mst_layer_type_input = {
     .name = "input",
     .class_name = "InputLayer",
     .options_size = sizeof(mst_layer_input_options),

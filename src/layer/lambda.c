@@ -36,7 +36,7 @@ static mst_value build(const mst_layer_call *call) {
     return o->function(o->context, call->src[0], call->training);
 }
 
-const mst_layer_type mst_layer_lambda = {
+const mst_layer_type mst_layer_type_lambda = {
     .name = "lambda",
     .class_name = "Lambda",
     .options_size = sizeof(mst_layer_lambda_options),

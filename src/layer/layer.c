@@ -11,10 +11,10 @@
 enum { MOST_TYPES = 128, MOST_OPTIONS = 1024 };
 
 const mst_layer_type *mst_layer_find(const char *name) {
-    for (int i = 0; mst_layer_table[i]; i++)
-        if (strcmp(mst_layer_table[i]->name, name) == 0) return mst_layer_table[i];
+    for (int i = 0; mst_layer_type_table[i]; i++)
+        if (strcmp(mst_layer_type_table[i]->name, name) == 0) return mst_layer_type_table[i];
     const char *names[MOST_TYPES + 1] = {NULL};
-    for (int i = 0; i < MOST_TYPES && mst_layer_table[i]; i++) names[i] = mst_layer_table[i]->name;
+    for (int i = 0; i < MOST_TYPES && mst_layer_type_table[i]; i++) names[i] = mst_layer_type_table[i]->name;
     char guess[MST_DID_YOU_MEAN_TEXT];
     MST_FAIL(MST_INVALID, "there is no layer '%s'%s", name, mst_did_you_mean(name, names, guess, sizeof guess));
     return NULL;

@@ -64,7 +64,7 @@ static mst_value build(const mst_layer_call *call) {
     return kind == MST_MERGE_AVERAGE ? mst_scale(y, 1.0 / call->num_src) : y;
 }
 
-const mst_layer_type mst_layer_merge = {
+const mst_layer_type mst_layer_type_merge = {
     .name = "merge",
     .class_name = "Merge",
     .options_size = sizeof(mst_layer_merge_options),

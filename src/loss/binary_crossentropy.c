@@ -4,6 +4,10 @@
  */
 #include "loss/loss.h"
 
+#ifdef MST_LOSS_HEADER
+enum { MST_LOSS_BINARY_CROSSENTROPY = 2 };
+#endif
+
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     if (from_logits) return mst_loss_mean_last(mst_sigmoid_cross_entropy(predictions, labels));
     mst_value p = mst_clip(predictions, MST_LOSS_EPSILON, 1 - MST_LOSS_EPSILON);
@@ -13,5 +17,4 @@ static mst_value value(mst_value labels, mst_value predictions, bool from_logits
     return mst_loss_mean_last(mst_neg(mst_add(yes, no)));
 }
 
-const mst_loss_form mst_loss_form_binary_crossentropy = {
-    .name = "binary_crossentropy", .activation = "sigmoid", .value = value};
+const mst_loss_form mst_loss_form_binary_crossentropy = {.activation = "sigmoid", .value = value};

@@ -4,6 +4,10 @@
  */
 #include "loss/loss.h"
 
+#ifdef MST_LOSS_HEADER
+enum { MST_LOSS_CATEGORICAL_CROSSENTROPY = 1 };
+#endif
+
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     if (from_logits) return mst_softmax_cross_entropy(predictions, labels);
     mst_value sum = mst_reduce_sum(.src = predictions, .axes = MST_AXES(-1), .keep_dims = true);
@@ -11,5 +15,4 @@ static mst_value value(mst_value labels, mst_value predictions, bool from_logits
     return mst_neg(mst_loss_sum_last(mst_mul(labels, mst_log(limited))));
 }
 
-const mst_loss_form mst_loss_form_categorical_crossentropy = {
-    .name = "categorical_crossentropy", .activation = "softmax", .value = value};
+const mst_loss_form mst_loss_form_categorical_crossentropy = {.activation = "softmax", .value = value};

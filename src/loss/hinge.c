@@ -5,6 +5,10 @@
  */
 #include "loss/loss.h"
 
+#ifdef MST_LOSS_HEADER
+enum { MST_LOSS_HINGE = 6 };
+#endif
+
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;
     mst_value zero = mst_loss_scalar(labels, 0), one = mst_loss_scalar(labels, 1);
@@ -13,4 +17,4 @@ static mst_value value(mst_value labels, mst_value predictions, bool from_logits
     return mst_loss_mean_last(mst_maximum(mst_sub(one, mst_mul(signs, predictions)), zero));
 }
 
-const mst_loss_form mst_loss_form_hinge = {.name = "hinge", .value = value};
+const mst_loss_form mst_loss_form_hinge = {.value = value};

@@ -1,6 +1,10 @@
 /** huber: mean of (|d| <= 1 ? d^2 / 2 : |d| - 1/2) over the last axis, d = p - t */
 #include "loss/loss.h"
 
+#ifdef MST_LOSS_HEADER
+enum { MST_LOSS_HUBER = 5 };
+#endif
+
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;
     mst_value error = mst_sub(predictions, labels), size = mst_abs(error);
@@ -8,4 +12,4 @@ static mst_value value(mst_value labels, mst_value predictions, bool from_logits
     return mst_loss_mean_last(mst_select(mst_less_equal(size, mst_loss_scalar(size, 1)), near, far));
 }
 
-const mst_loss_form mst_loss_form_huber = {.name = "huber", .value = value};
+const mst_loss_form mst_loss_form_huber = {.value = value};

@@ -6,33 +6,20 @@
 #include "base/nearest.h"
 #include "graph/spec.h"
 
-static const mst_loss_form *const forms[MST_NUM_LOSSES] = {
-    [MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY] = &mst_loss_form_sparse_categorical_crossentropy,
-    [MST_LOSS_CATEGORICAL_CROSSENTROPY] = &mst_loss_form_categorical_crossentropy,
-    [MST_LOSS_BINARY_CROSSENTROPY] = &mst_loss_form_binary_crossentropy,
-    [MST_LOSS_MEAN_SQUARED_ERROR] = &mst_loss_form_mean_squared_error,
-    [MST_LOSS_MEAN_ABSOLUTE_ERROR] = &mst_loss_form_mean_absolute_error,
-    [MST_LOSS_HUBER] = &mst_loss_form_huber,
-    [MST_LOSS_HINGE] = &mst_loss_form_hinge,
-    [MST_LOSS_POISSON] = &mst_loss_form_poisson,
-    [MST_LOSS_KL_DIVERGENCE] = &mst_loss_form_kl_divergence,
-};
-
 const char *mst_loss_name(mst_loss loss) {
-    return (unsigned)loss < MST_NUM_LOSSES ? forms[loss]->name : NULL;
+    return (unsigned)loss < MST_NUM_LOSSES ? mst_loss_names[loss] : NULL;
 }
 
 mst_status mst_loss_from_name(const char *name, mst_loss *out) {
     if (MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
-    const char *names[MST_NUM_LOSSES + 1] = {NULL};
     for (int i = 0; i < MST_NUM_LOSSES; i++) {
-        names[i] = forms[i]->name;
-        if (strcmp(names[i], name) != 0) continue;
+        if (strcmp(mst_loss_names[i], name) != 0) continue;
         *out = (mst_loss)i;
         return MST_OK;
     }
     char guess[MST_DID_YOU_MEAN_TEXT];
-    return MST_FAIL(MST_INVALID, "there is no loss '%s'%s", name, mst_did_you_mean(name, names, guess, sizeof guess));
+    return MST_FAIL(MST_INVALID, "there is no loss '%s'%s", name,
+                    mst_did_you_mean(name, mst_loss_names, guess, sizeof guess));
 }
 
 mst_value mst_loss_scalar(mst_value like, double value) {
@@ -47,11 +34,11 @@ mst_value mst_loss_sum_last(mst_value src) {
     return mst_reduce_sum(.src = src, .axes = MST_AXES(-1));
 }
 
-static mst_value fail(const mst_loss_form *form, mst_value labels, mst_value predictions, const char *what) {
+static mst_value fail(mst_loss loss, mst_value labels, mst_value predictions, const char *what) {
     char left[MST_SPEC_TEXT], right[MST_SPEC_TEXT];
     mst_spec a = mst_value_spec(labels), b = mst_value_spec(predictions);
     return mst_value_fail(mst_value_graph(predictions), MST_INVALID, "%s: %s: labels '%s' %s, predictions '%s' %s",
-                          form->name, what, mst_value_name(labels), mst_spec_print(&a, left, sizeof left),
+                          mst_loss_names[loss], what, mst_value_name(labels), mst_spec_print(&a, left, sizeof left),
                           mst_value_name(predictions), mst_spec_print(&b, right, sizeof right));
 }
 
@@ -61,25 +48,26 @@ static mst_value mean_of_example(mst_value losses) {
     return axes.count ? mst_reduce_mean(.src = losses, .axes = axes) : losses;
 }
 
-static mst_value sparse(const mst_loss_form *form, mst_value labels, mst_value predictions, bool from_logits) {
+static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
     mst_shape p = mst_value_spec(predictions).shape, t = mst_value_spec(labels).shape;
-    if (p.ndim < 2) return fail(form, labels, predictions, "predictions must be [n, classes]");
+    if (p.ndim < 2) return fail(loss, labels, predictions, "predictions must be [n, classes]");
     mst_value classes = labels;
     if (t.ndim == p.ndim && t.dim[t.ndim - 1] == 1) {
         classes = mst_squeeze(.src = labels, .axes = MST_AXES(-1));
         t.ndim--;
     }
     if (t.ndim != p.ndim - 1 || !mst_dims_agree(&t, &p, t.ndim))
-        return fail(form, labels, predictions, "labels must be class numbers, one for each row of predictions");
+        return fail(loss, labels, predictions, "labels must be class numbers, one for each row of predictions");
     mst_dtype dtype = mst_value_spec(classes).dtype;
     if (mst_dtype_is_float(dtype) || dtype == MST_BOOL) classes = mst_cast(classes, MST_I64);
-    if (p.ndim == 2) return form->value(classes, predictions, from_logits);
-    if (p.dim[p.ndim - 1] < 0) return fail(form, labels, predictions, "the number of classes must be known");
+    if (p.ndim == 2) return mst_loss_table[loss]->value(classes, predictions, from_logits);
+    if (p.dim[p.ndim - 1] < 0) return fail(loss, labels, predictions, "the number of classes must be known");
     mst_value rows = mst_reshape(predictions, MST_SHAPE(-1, p.dim[p.ndim - 1]));
-    return mst_reshape_like(form->value(mst_reshape(classes, MST_SHAPE(-1)), rows, from_logits), classes);
+    return mst_reshape_like(mst_loss_table[loss]->value(mst_reshape(classes, MST_SHAPE(-1)), rows, from_logits),
+                            classes);
 }
 
-static mst_value dense(const mst_loss_form *form, mst_value labels, mst_value predictions, bool from_logits) {
+static mst_value dense(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
     mst_dtype dtype = mst_value_spec(predictions).dtype;
     mst_value t = labels, p = predictions;
     if (mst_value_spec(t).dtype != dtype) t = mst_cast(t, dtype);
@@ -87,11 +75,11 @@ static mst_value dense(const mst_loss_form *form, mst_value labels, mst_value pr
     if (t_ndim == p_ndim - 1 || (t_ndim == 1 && p_ndim == 1)) t = mst_expand_dims(t, -1);
     if (p_ndim == t_ndim - 1 || (t_ndim == 1 && p_ndim == 1)) p = mst_expand_dims(p, -1);
     mst_shape t_shape = mst_value_spec(t).shape, p_shape = mst_value_spec(p).shape;
-    if (mst_value_is_none(t) || mst_value_is_none(p)) return form->value(t, p, from_logits);
+    if (mst_value_is_none(t) || mst_value_is_none(p)) return mst_loss_table[loss]->value(t, p, from_logits);
     /* broadcasting [n] against [n, 1] to [n, n], as NumPy does, is never what was meant */
     if (t_shape.ndim < 2 || t_shape.ndim != p_shape.ndim || !mst_dims_agree(&t_shape, &p_shape, t_shape.ndim))
-        return fail(form, labels, predictions, "shapes differ");
-    return form->value(t, p, from_logits);
+        return fail(loss, labels, predictions, "shapes differ");
+    return mst_loss_table[loss]->value(t, p, from_logits);
 }
 
 static bool is_activated(const mst_loss_form *form, mst_value predictions) {
@@ -100,21 +88,21 @@ static bool is_activated(const mst_loss_form *form, mst_value predictions) {
 
 bool mst_loss_sees_logits(mst_loss loss, mst_value predictions) {
     if ((unsigned)loss >= MST_NUM_LOSSES || mst_value_is_none(predictions)) return false;
-    return forms[loss]->activation && !is_activated(forms[loss], predictions);
+    return mst_loss_table[loss]->activation && !is_activated(mst_loss_table[loss], predictions);
 }
 
 mst_value mst_loss_per_example(mst_loss loss, mst_value labels, mst_value predictions, bool from_logits) {
     mst_graph *graph = mst_value_graph(predictions);
     if ((unsigned)loss >= MST_NUM_LOSSES)
         return mst_value_fail(graph, MST_INVALID, "loss is %d, must be one of mst_loss", (int)loss);
-    const mst_loss_form *form = forms[loss];
+    const mst_loss_form *form = mst_loss_table[loss];
     if (mst_value_is_none(labels) || mst_value_is_none(predictions))
-        return mst_value_fail(graph, MST_INVALID, "%s: there are no labels or no predictions", form->name);
+        return mst_value_fail(graph, MST_INVALID, "%s: there are no labels or no predictions", mst_loss_names[loss]);
     if (!mst_dtype_is_float(mst_value_spec(predictions).dtype))
-        return fail(form, labels, predictions, "predictions must be f32 or f64");
+        return fail(loss, labels, predictions, "predictions must be f32 or f64");
     if (is_activated(form, predictions)) {
         predictions = mst_node_src(predictions.node, 0);
         from_logits = true;
     }
-    return mean_of_example((form->sparse ? sparse : dense)(form, labels, predictions, from_logits));
+    return mean_of_example((form->sparse ? sparse : dense)(loss, labels, predictions, from_logits));
 }

@@ -1,9 +1,13 @@
 /** mean squared error: mean of (t - p)^2 over the last axis */
 #include "loss/loss.h"
 
+#ifdef MST_LOSS_HEADER
+enum { MST_LOSS_MEAN_SQUARED_ERROR = 3 };
+#endif
+
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;
     return mst_loss_mean_last(mst_squared_difference(labels, predictions));
 }
 
-const mst_loss_form mst_loss_form_mean_squared_error = {.name = "mean_squared_error", .value = value};
+const mst_loss_form mst_loss_form_mean_squared_error = {.value = value};

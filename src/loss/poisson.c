@@ -1,10 +1,14 @@
 /** poisson: mean of p - t * log(p + epsilon) over the last axis */
 #include "loss/loss.h"
 
+#ifdef MST_LOSS_HEADER
+enum { MST_LOSS_POISSON = 7 };
+#endif
+
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;
     mst_value logarithm = mst_log(mst_add(predictions, mst_loss_scalar(predictions, MST_LOSS_EPSILON)));
     return mst_loss_mean_last(mst_sub(predictions, mst_mul(labels, logarithm)));
 }
 
-const mst_loss_form mst_loss_form_poisson = {.name = "poisson", .value = value};
+const mst_loss_form mst_loss_form_poisson = {.value = value};

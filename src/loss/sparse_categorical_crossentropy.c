@@ -1,9 +1,13 @@
-/** sparse categorical crossentropy: -log softmax(logits)[label]
+/** sparse categorical crossentropy: -log softmax(logits)[label], labels integers [n] or [n, 1], logits [n, classes]
  *
  *  From probabilities p: limited to [epsilon, 1 - epsilon], and their logarithms are the logits, so that the result is
  *  -log(p[label] / sum p) of the limited ones.
  */
 #include "loss/loss.h"
+
+#ifdef MST_LOSS_HEADER
+enum { MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY = 0 };
+#endif
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     mst_value logits = predictions;
@@ -12,4 +16,4 @@ static mst_value value(mst_value labels, mst_value predictions, bool from_logits
 }
 
 const mst_loss_form mst_loss_form_sparse_categorical_crossentropy = {
-    .name = "sparse_categorical_crossentropy", .sparse = true, .activation = "softmax", .value = value};
+    .sparse = true, .activation = "softmax", .value = value};

@@ -1,5 +1,13 @@
-/** accuracy: binary where predictions have one column, categorical where labels have their shape, sparse otherwise */
+/** accuracy: binary where predictions have one column, categorical where labels have the shape of the predictions, sparse
+ *  otherwise, as Keras chooses */
 #include "metric/metric.h"
+
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_ACCURACY = 1 };
+#endif
+
+extern const mst_metric_form mst_metric_form_binary_accuracy, mst_metric_form_categorical_accuracy,
+    mst_metric_form_sparse_accuracy;
 
 static mst_value value(const mst_metric_options *o) {
     mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
@@ -8,4 +16,4 @@ static mst_value value(const mst_metric_options *o) {
     return (same ? &mst_metric_form_categorical_accuracy : &mst_metric_form_sparse_accuracy)->value(o);
 }
 
-const mst_metric_form mst_metric_form_accuracy = {.name = "accuracy", .value = value};
+const mst_metric_form mst_metric_form_accuracy = {.value = value};

@@ -3,6 +3,10 @@
 
 #include "metric/metric.h"
 
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_BINARY_ACCURACY = 4 };
+#endif
+
 static mst_value value(const mst_metric_options *o) {
     mst_value labels;
     if (!mst_metric_elements(o, &labels)) return labels;
@@ -13,4 +17,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(mst_equal(labels, mst_cast(chosen, dtype)), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_binary_accuracy = {.name = "binary_accuracy", .value = value};
+const mst_metric_form mst_metric_form_binary_accuracy = {.value = value};

@@ -1,5 +1,9 @@
-/** categorical accuracy: argmax of the labels == argmax of the predictions, along the last axis */
+/** categorical accuracy: argmax of the labels == argmax of the predictions, both [n, classes], along the last axis */
 #include "metric/metric.h"
+
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_CATEGORICAL_ACCURACY = 3 };
+#endif
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels;
@@ -8,4 +12,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(hit, MST_F64);
 }
 
-const mst_metric_form mst_metric_form_categorical_accuracy = {.name = "categorical_accuracy", .value = value};
+const mst_metric_form mst_metric_form_categorical_accuracy = {.value = value};

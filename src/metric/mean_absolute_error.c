@@ -1,9 +1,13 @@
-/** mean absolute error: mean of |label - prediction| */
+/** mean absolute error: mean of |label - prediction| over all elements */
 #include "metric/metric.h"
+
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_MEAN_ABSOLUTE_ERROR = 7 };
+#endif
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels;
     return mst_metric_elements(o, &labels) ? mst_abs(mst_sub(labels, o->predictions)) : labels;
 }
 
-const mst_metric_form mst_metric_form_mean_absolute_error = {.name = "mean_absolute_error", .value = value};
+const mst_metric_form mst_metric_form_mean_absolute_error = {.value = value};

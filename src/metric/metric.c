@@ -7,39 +7,28 @@
 #include "graph/field.h"
 #include "graph/spec.h"
 
-static const mst_metric_form *const forms[MST_NUM_METRICS] = {
-    [MST_METRIC_ACCURACY] = &mst_metric_form_accuracy,
-    [MST_METRIC_SPARSE_ACCURACY] = &mst_metric_form_sparse_accuracy,
-    [MST_METRIC_CATEGORICAL_ACCURACY] = &mst_metric_form_categorical_accuracy,
-    [MST_METRIC_BINARY_ACCURACY] = &mst_metric_form_binary_accuracy,
-    [MST_METRIC_TOP_K_ACCURACY] = &mst_metric_form_top_k_accuracy,
-    [MST_METRIC_MEAN_SQUARED_ERROR] = &mst_metric_form_mean_squared_error,
-    [MST_METRIC_MEAN_ABSOLUTE_ERROR] = &mst_metric_form_mean_absolute_error,
-};
-
 const char *mst_metric_name(mst_metric metric) {
     if (metric == MST_METRIC_NONE) return "";
-    return (unsigned)metric < MST_NUM_METRICS ? forms[metric]->name : NULL;
+    return (unsigned)metric < MST_NUM_METRICS ? mst_metric_names[metric] : NULL;
 }
 
 mst_status mst_metric_from_name(const char *name, mst_metric *out) {
     if (MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
-    const char *names[MST_NUM_METRICS] = {NULL};
     for (int i = 1; i < MST_NUM_METRICS; i++) {
-        names[i - 1] = forms[i]->name;
-        if (strcmp(forms[i]->name, name) != 0) continue;
+        if (strcmp(mst_metric_names[i], name) != 0) continue;
         *out = (mst_metric)i;
         return MST_OK;
     }
     char guess[MST_DID_YOU_MEAN_TEXT];
-    return MST_FAIL(MST_INVALID, "there is no metric '%s'%s", name, mst_did_you_mean(name, names, guess, sizeof guess));
+    return MST_FAIL(MST_INVALID, "there is no metric '%s'%s", name,
+                    mst_did_you_mean(name, mst_metric_names + 1, guess, sizeof guess));
 }
 
 mst_value mst_metric_fail(const mst_metric_options *o, const char *what) {
     char left[MST_SPEC_TEXT], right[MST_SPEC_TEXT];
     mst_spec a = mst_value_spec(o->labels), b = mst_value_spec(o->predictions);
     return mst_value_fail(mst_value_graph(o->predictions), MST_INVALID, "%s: %s: labels '%s' %s, predictions '%s' %s",
-                          forms[o->metric]->name, what, mst_value_name(o->labels),
+                          mst_metric_names[o->metric], what, mst_value_name(o->labels),
                           mst_spec_print(&a, left, sizeof left), mst_value_name(o->predictions),
                           mst_spec_print(&b, right, sizeof right));
 }
@@ -93,7 +82,8 @@ static mst_value check(const mst_metric_options *o, bool *ok) {
     if ((unsigned)o->metric >= MST_NUM_METRICS || o->metric == MST_METRIC_NONE)
         return mst_value_fail(graph, MST_INVALID, "metric is %d, must be one of mst_metric", (int)o->metric);
     if (mst_value_is_none(o->labels) || mst_value_is_none(o->predictions))
-        return mst_value_fail(graph, MST_INVALID, "%s: there are no labels or no predictions", forms[o->metric]->name);
+        return mst_value_fail(graph, MST_INVALID, "%s: there are no labels or no predictions",
+                              mst_metric_names[o->metric]);
     if (!mst_dtype_is_float(mst_value_spec(o->predictions).dtype))
         return mst_metric_fail(o, "predictions must be f32 or f64");
     *ok = true;
@@ -106,7 +96,7 @@ mst_metric_values mst_metric_batch_with(mst_metric_options o) {
     if (!ok) return (mst_metric_values){failed, failed};
     if (o.k == 0) o.k = 5;
     if (!mst_number_given(o.threshold)) o.threshold = 0.5;
-    return mst_metric_mean(forms[o.metric]->value(&o));
+    return mst_metric_mean(mst_metric_table[o.metric]->value(&o));
 }
 
 void mst_metric_add(mst_metric_state *state, double sum, double count) {

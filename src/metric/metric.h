@@ -1,5 +1,5 @@
-/** One kind of metric, in one file each of this folder. To add one: the file, its name in mst_metric, its
- *  declaration below, its row in metric.c. */
+/** One kind of metric, in one file each of this folder. The build makes of these files the enum mst_metric
+ *  (muster/metrics.h) and the tables below. */
 #ifndef MUSTER_METRIC_METRIC_H
 #define MUSTER_METRIC_METRIC_H
 
@@ -7,14 +7,14 @@
 #include "muster/ops.h"
 
 typedef struct mst_metric_form {
-    const char *name;
     /** A value whose mean is the metric; labels, predictions, and zero-valued options filled in. */
     mst_value (*value)(const mst_metric_options *options);
 } mst_metric_form;
 
-extern const mst_metric_form mst_metric_form_accuracy, mst_metric_form_sparse_accuracy,
-    mst_metric_form_categorical_accuracy, mst_metric_form_binary_accuracy, mst_metric_form_top_k_accuracy,
-    mst_metric_form_mean_squared_error, mst_metric_form_mean_absolute_error;
+/** All metrics, by mst_metric. */
+extern const mst_metric_form *const mst_metric_table[];
+/** Their names, ended by NULL; that of MST_METRIC_NONE is "none". */
+extern const char *const mst_metric_names[];
 
 /** An error that names labels and predictions with their shapes. */
 mst_value mst_metric_fail(const mst_metric_options *options, const char *what);

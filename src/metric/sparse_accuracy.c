@@ -1,5 +1,9 @@
-/** sparse accuracy: label == argmax of the row; of equal predictions the first counts */
+/** sparse accuracy: label [n] or [n, 1] == argmax of the row of predictions [n, classes]; of equal ones the first counts */
 #include "metric/metric.h"
+
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_SPARSE_ACCURACY = 2 };
+#endif
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels, predictions;
@@ -7,4 +11,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(mst_equal(labels, mst_argmax(.src = predictions, .axis = -1)), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_sparse_accuracy = {.name = "sparse_accuracy", .value = value};
+const mst_metric_form mst_metric_form_sparse_accuracy = {.value = value};

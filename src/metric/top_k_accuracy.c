@@ -1,5 +1,9 @@
-/** top-k accuracy: fewer than k predictions are above that of the label, all are finite */
+/** top-k accuracy: fewer than k predictions of the row are above that of the label [n], all are finite */
 #include "metric/metric.h"
+
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_TOP_K_ACCURACY = 5 };
+#endif
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels, predictions;
@@ -7,4 +11,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(mst_in_top_k(predictions, labels, o->k), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_top_k_accuracy = {.name = "top_k_accuracy", .value = value};
+const mst_metric_form mst_metric_form_top_k_accuracy = {.value = value};

@@ -112,7 +112,7 @@ static mst_status add_node(mst_model *model, int64_t layer, const int64_t *src, 
 
 static mst_status add_input(mst_model *model, const mst_layer_input_options *options, bool declared) {
     MST_TRY(mst_grow(&model->input, sizeof *model->input, model->num_inputs + 1, &model->input_capacity));
-    MST_TRY(add_layer(model, &mst_layer_input, options));
+    MST_TRY(add_layer(model, &mst_layer_type_input, options));
     const mst_layer_input_options *checked = model->layer[model->num_layers - 1].options;
     MST_TRY(add_node(model, model->num_layers - 1, NULL, 0));
     mst_model_input *input = &model->input[model->num_inputs++];
@@ -148,7 +148,7 @@ static mst_status append(mst_model *model, const mst_layer_type *type, const mst
     int64_t src[MST_MAX_OUTPUTS];
     int num_src;
     MST_TRY(mst_failure_restore(&model->failure));
-    if (type == &mst_layer_input) return add_input(model, options, true);
+    if (type == &mst_layer_type_input) return add_input(model, options, true);
     MST_TRY(sources(model, source, src, &num_src));
     MST_TRY(add_layer(model, type, options));
     return add_node(model, model->num_layers - 1, src, num_src);

@@ -242,11 +242,9 @@ static const struct {
     const char *name;
     mst_status (*run)(mst_plan *plan);
 } passes[] = {
-    {"prune", mst_plan_prune},       {"infer", mst_plan_infer},           {"place", mst_plan_place},
-    {"simplify", mst_plan_simplify}, {"distribute", mst_plan_distribute}, {"commit", mst_plan_commit},
-    {"fuse", mst_plan_fuse},         {"select", mst_plan_select},         {"layout", mst_plan_layout},
-    {"cross", mst_plan_cross},       {"schedule", mst_plan_schedule},     {"partition", mst_plan_partition},
-    {"memory", mst_plan_memory},     {"compile", mst_plan_compile},
+#define PASS(name) {#name, mst_plan_##name},
+    MST_PASSES(PASS)
+#undef PASS
 };
 
 mst_status mst_plan_check_pass(const char *name) {

@@ -1,21 +1,7 @@
 /** Plans: how a graph runs on devices.
  *
- *  mst_plan_make imports the part of a graph that the fetches need and puts it through passes, each a file:
- *
- *    prune       import what the fetches need; a fed value cuts off what is behind it
- *    infer       all dtypes and shapes, now that those of the feeds are known
- *    place       a device for each node
- *    simplify    fold what is constant, merge what is the same
- *    distribute  copies of mirrored variables, and the update of variables over devices and memory domains
- *    commit      what is written when: no state changes before everything that can fail is done
- *    fuse        several nodes into one kernel
- *    select      the fastest kernel that does each node
- *    layout      constants in the layout that their kernel reads fastest
- *    cross       a send and a receive where a value goes to another memory domain
- *    schedule    one order for all nodes, by memory and readiness
- *    partition   the order cut by devices, and where one waits for another
- *    memory      a place for each value in its device's arena
- *    compile     what each device does in a step, as a list of actions
+ *  mst_plan_make imports the part of a graph that the fetches need and puts it through passes, each a file; passes.h
+ *  lists them.
  *
  *  A plan holds offsets and no addresses, and does not change afterwards. Addresses and the state of a step are in a
  *  frame (run/frame.h).
@@ -30,6 +16,7 @@
 #include "kernel/kernel.h"
 #include "muster/session.h"
 #include "muster/store.h"
+#include "plan/passes.h"
 
 /** What memory a value is in. */
 typedef enum mst_space {
@@ -197,20 +184,9 @@ mst_plan_info mst_plan_describe(const mst_plan *plan);
 void mst_plan_print(const mst_plan *plan, FILE *file, const char *title);
 
 /* ---- passes ---- */
-MST_CHECKED mst_status mst_plan_prune(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_infer(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_place(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_simplify(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_distribute(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_commit(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_fuse(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_select(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_layout(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_cross(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_schedule(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_partition(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_memory(mst_plan *plan);
-MST_CHECKED mst_status mst_plan_compile(mst_plan *plan);
+#define MST_PASS(name) MST_CHECKED mst_status mst_plan_##name(mst_plan *plan);
+MST_PASSES(MST_PASS)
+#undef MST_PASS
 
 /** The error of a step that needs NEEDED bytes on DEVICE, more than its limit; names the largest values. */
 mst_status mst_plan_over_limit(const mst_plan *plan, int device, int64_t needed);

@@ -3,6 +3,11 @@
 
 #include "schedule/schedule.h"
 
+#ifdef MST_SCHEDULE_HEADER
+enum { MST_SCHEDULE_COSINE = 5 };
+#define mst_cosine_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_COSINE, __VA_ARGS__)
+#endif
+
 static const double pi = 3.14159265358979323846;
 
 static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {

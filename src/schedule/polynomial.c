@@ -6,6 +6,11 @@
 
 #include "schedule/schedule.h"
 
+#ifdef MST_SCHEDULE_HEADER
+enum { MST_SCHEDULE_POLYNOMIAL = 3 };
+#define mst_polynomial_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_POLYNOMIAL, __VA_ARGS__)
+#endif
+
 static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     mst_value now = mst_cast(step, MST_F32);
     mst_value decay_steps = mst_schedule_scalar(graph, (double)s->decay_steps);

@@ -7,18 +7,6 @@
 #include "graph/graph.h"
 #include "graph/spec.h"
 
-const char *const mst_schedule_names[] = {"none",         "exponential", "piecewise", "polynomial",
-                                          "inverse_time", "cosine",      NULL};
-
-static const mst_schedule_form *const forms[MST_NUM_SCHEDULES] = {
-    [MST_SCHEDULE_NONE] = &mst_schedule_form_constant,
-    [MST_SCHEDULE_EXPONENTIAL] = &mst_schedule_form_exponential,
-    [MST_SCHEDULE_PIECEWISE] = &mst_schedule_form_piecewise,
-    [MST_SCHEDULE_POLYNOMIAL] = &mst_schedule_form_polynomial,
-    [MST_SCHEDULE_INVERSE_TIME] = &mst_schedule_form_inverse_time,
-    [MST_SCHEDULE_COSINE] = &mst_schedule_form_cosine,
-};
-
 #define NUMBER(member, initial, low, high, help) MST_FIELD_F64(mst_schedule, member, initial, low, high, help)
 const mst_field mst_schedule_fields[] = {
     MST_FIELD_ENUM(mst_schedule, kind, 0, mst_schedule_names, "formula of the learning rate"),
@@ -65,7 +53,8 @@ mst_status mst_schedule_check(const mst_schedule *schedule) {
     if ((int)s->kind < 0 || s->kind >= MST_NUM_SCHEDULES)
         return MST_FAIL(MST_INVALID, "kind is %d, must be one of mst_schedule_kind", (int)s->kind);
     mst_option_kind kinds[MST_NUM_SCHEDULES];
-    for (int i = 0; i < MST_NUM_SCHEDULES; i++) kinds[i] = (mst_option_kind){mst_schedule_names[i], forms[i]->takes};
+    for (int i = 0; i < MST_NUM_SCHEDULES; i++)
+        kinds[i] = (mst_option_kind){mst_schedule_names[i], mst_schedule_table[i]->takes};
     MST_TRY(mst_options_taken(mst_schedule_fields, s, kinds, MST_NUM_SCHEDULES, (int)s->kind));
     for (const mst_field *field = mst_schedule_fields; field->name; field++) {
         double value = number(field, (const char *)s + field->offset);
@@ -73,7 +62,8 @@ mst_status mst_schedule_check(const mst_schedule *schedule) {
             return MST_FAIL(MST_INVALID, "%s: %s is %g, must be between %g and %g (%s)", mst_schedule_names[s->kind],
                             field->name, value, field->low, field->high, field->help);
     }
-    if (forms[s->kind]->check && forms[s->kind]->check(s)) return mst_error_prefix("%s", mst_schedule_names[s->kind]);
+    if (mst_schedule_table[s->kind]->check && mst_schedule_table[s->kind]->check(s))
+        return mst_error_prefix("%s", mst_schedule_names[s->kind]);
     return MST_OK;
 }
 
@@ -87,7 +77,7 @@ mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *schedule, mst
                               mst_value_name(step), mst_spec_print(&spec, text, sizeof text));
     }
     const mst_schedule s = with_defaults(schedule);
-    const mst_schedule_form *form = forms[s.kind];
+    const mst_schedule_form *form = mst_schedule_table[s.kind];
     mst_value rate = MST_NONE;
     mst_with_name (graph, "learning_rate") {
         if (s.warmup_steps == 0) {
@@ -107,7 +97,7 @@ mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *schedule, mst
 double mst_schedule_at(const mst_schedule *schedule, int64_t step) {
     if (MST_IS_NULL(schedule)) return 0;
     const mst_schedule s = with_defaults(schedule);
-    const mst_schedule_form *form = forms[s.kind];
+    const mst_schedule_form *form = mst_schedule_table[s.kind];
     if (step >= s.warmup_steps) return form->at(&s, step - s.warmup_steps);
     return s.warmup_from + (form->first(&s) - s.warmup_from) * ((double)step / (double)s.warmup_steps);
 }

@@ -1,6 +1,6 @@
 /** One kind of schedule: its formula twice, as graph and as number, in one file each of this folder. Members that have
- *  defaults are filled when these are called. To add one: the file, its name in mst_schedule_kind, its
- *  declaration below, its name and its row in schedule.c. */
+ *  defaults are filled when these are called. The build makes of these files the enum mst_schedule_kind
+ *  (muster/schedules.h), mst_schedule_names and the table below. */
 #ifndef MUSTER_SCHEDULE_SCHEDULE_H
 #define MUSTER_SCHEDULE_SCHEDULE_H
 
@@ -20,8 +20,8 @@ typedef struct mst_schedule_form {
     double (*first)(const mst_schedule *schedule);
 } mst_schedule_form;
 
-extern const mst_schedule_form mst_schedule_form_constant, mst_schedule_form_exponential, mst_schedule_form_piecewise,
-    mst_schedule_form_polynomial, mst_schedule_form_inverse_time, mst_schedule_form_cosine;
+/** All schedules, by mst_schedule_kind. */
+extern const mst_schedule_form *const mst_schedule_table[];
 
 /** The `check` of most kinds: rate above 0 and decay_steps of at least 1. */
 mst_status mst_schedule_want_decay(const mst_schedule *schedule);

@@ -8,12 +8,12 @@
 #include "muster/ops.h"
 #include "strategy/apply.h"
 #include "strategy/penalty.h"
-#include "strategy/type.h"
+#include "strategy/strategy.h"
 
 typedef struct builder {
     mst_graph *graph;
     const mst_strategy *strategy;
-    const mst_strategy_type *type;
+    const mst_strategy_form *form;
     mst_replica *replicas; /* [num_shards] */
     mst_value *loss_sums;  /* [num_shards] */
 } builder;
@@ -21,7 +21,7 @@ typedef struct builder {
 static void build_replica(builder *b, int s, mst_replica_function replica, void *context) {
     mst_graph *graph = b->graph;
     char device[64], scope[64];
-    snprintf(scope, sizeof scope, "%s_%d", b->type->scope, s);
+    snprintf(scope, sizeof scope, "%s_%d", b->form->scope, s);
     mst_with_device (graph, mst_strategy_device(b->strategy, s, device, sizeof device))
         mst_with_name (graph, scope) {
             graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */
@@ -166,7 +166,7 @@ static void differentiate(builder *b, mst_value num_examples, const mst_value *v
     mst_value one = mst_ones_like(b->loss_sums[0]);
     for (int s = 0; s < b->strategy->num_shards; s++) {
         char device[64], scope[64];
-        snprintf(scope, sizeof scope, "%s_%d", b->type->scope, s);
+        snprintf(scope, sizeof scope, "%s_%d", b->form->scope, s);
         mst_name_scope_enter(b->graph, scope);
         mst_with_device (b->graph, mst_strategy_device(b->strategy, s, device, sizeof device))
             mst_gradients_from(b->loss_sums[s], mst_div(one, num_examples), variables, n, &gradients[s * n]);
@@ -222,14 +222,14 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
         mst_graph_stick(graph);
         return;
     }
-    builder b = {.graph = graph, .strategy = &resolved, .type = mst_strategy_type_of(&resolved)};
+    builder b = {.graph = graph, .strategy = &resolved, .form = mst_strategy_form_of(&resolved)};
     b.replicas = calloc((size_t)resolved.num_shards, sizeof *b.replicas);
     b.loss_sums = calloc((size_t)resolved.num_shards + 1, sizeof *b.loss_sums);
     if (b.replicas && b.loss_sums) {
         const int before = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
         char first[64];
         for (int s = 0; s < resolved.num_shards; s++) build_replica(&b, s, replica, context);
-        if (b.type->mirrored) mirror_variables(&b, before);
+        if (b.form->mirrored) mirror_variables(&b, before);
         mst_value penalty = MST_NONE;
         mst_with_device (graph, mst_strategy_device_name(&resolved, 0, first, sizeof first)) {
             out->num_examples = count_examples(&b);

@@ -1,6 +1,12 @@
-/* mirrored: each device keeps a copy of the variables. The plan makes of an update what suits the devices: those that
- * share memory make a part each for all copies, others exchange gradients (plan/update.c). */
-#include "strategy/type.h"
+/** mirrored: replicas over the devices, under replica_0/, replica_1/, ...; each device keeps a copy of the variables, and
+ *  the devices share the update: each makes its part, from the gradients of all shards, for all copies. Devices that
+ *  share no memory exchange sums of gradients, and each makes the whole update of its own copies. */
+#include "strategy/strategy.h"
 
-const mst_strategy_type mst_strategy_mirrored = {
-    .name = "mirrored", .scope = "replica", .mirrored = true, .device = mst_strategy_spread};
+#ifdef MST_STRATEGY_HEADER
+enum { MST_STRATEGY_MIRRORED = 3 };
+#endif
+
+/* The plan makes of an update what suits the devices (plan/update.c). */
+const mst_strategy_form mst_strategy_form_mirrored = {
+    .help = "each device has a copy", .scope = "replica", .mirrored = true, .device = mst_strategy_spread};

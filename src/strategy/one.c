@@ -1,9 +1,9 @@
-/* one: all shards on the first device, one after the other. */
-#include "strategy/type.h"
+/** one: all shards on the first device, one after the other. */
+#include "strategy/strategy.h"
 
-static int device(const mst_strategy *strategy, int shard) {
-    (void)strategy, (void)shard;
-    return 0;
-}
+#ifdef MST_STRATEGY_HEADER
+enum { MST_STRATEGY_ONE = 1 };
+#endif
 
-const mst_strategy_type mst_strategy_one = {.name = "one", .scope = "replica", .device = device};
+const mst_strategy_form mst_strategy_form_one = {
+    .help = "all on the first device", .scope = "replica", .device = mst_strategy_first};

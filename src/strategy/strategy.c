@@ -1,13 +1,18 @@
+#include "strategy/strategy.h"
 #include "base/argument.h"
 #include "device/device.h"
-#include "strategy/type.h"
 
-const mst_strategy_type *mst_strategy_type_of(const mst_strategy *strategy) {
-    switch (strategy->kind) {
-        case MST_STRATEGY_TOWERS: return &mst_strategy_towers;
-        case MST_STRATEGY_MIRRORED: return &mst_strategy_mirrored;
-        default: return &mst_strategy_one;
-    }
+const mst_strategy_form *mst_strategy_form_of(const mst_strategy *strategy) {
+    return mst_strategy_table[(unsigned)strategy->kind < MST_NUM_STRATEGIES ? strategy->kind : MST_STRATEGY_DEFAULT];
+}
+
+const char *mst_strategy_help(int i) {
+    return i >= 0 && i < MST_NUM_STRATEGIES ? mst_strategy_table[i]->help : NULL;
+}
+
+int mst_strategy_first(const mst_strategy *strategy, int shard) {
+    (void)strategy, (void)shard;
+    return 0;
 }
 
 int mst_strategy_spread(const mst_strategy *strategy, int shard) {
@@ -16,6 +21,8 @@ int mst_strategy_spread(const mst_strategy *strategy, int shard) {
 
 mst_status mst_strategy_resolve(mst_strategy *strategy) {
     if (MST_IS_NULL(strategy)) return MST_INVALID;
+    if ((unsigned)strategy->kind >= MST_NUM_STRATEGIES)
+        return MST_FAIL(MST_INVALID, "strategy: kind is %d, must be one of mst_strategy_kind", (int)strategy->kind);
     enum { MOST = 1 << 20 }; /* as many gradients as one update can take */
     if (strategy->num_devices < 0 || strategy->num_devices > MOST)
         return MST_FAIL(MST_INVALID, "strategy: %d devices, must be from 1 to %d", strategy->num_devices, MOST);
@@ -29,7 +36,7 @@ mst_status mst_strategy_resolve(mst_strategy *strategy) {
     if (spread && strategy->num_shards % strategy->num_devices != 0)
         return MST_FAIL(
             MST_INVALID, "strategy %s: %d shards do not divide over %d devices: take a multiple of %d shards",
-            mst_strategy_type_of(strategy)->name, strategy->num_shards, strategy->num_devices, strategy->num_devices);
+            mst_strategy_names[strategy->kind], strategy->num_shards, strategy->num_devices, strategy->num_devices);
     return MST_OK;
 }
 
@@ -39,6 +46,6 @@ const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *
 
 const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size) {
     if (MST_IS_NULL(strategy) || MST_IS_NULL(text)) return NULL;
-    return mst_strategy_device_name(strategy, mst_strategy_type_of(strategy)->device(strategy, shard), text,
+    return mst_strategy_device_name(strategy, mst_strategy_form_of(strategy)->device(strategy, shard), text,
                                     (size_t)size);
 }

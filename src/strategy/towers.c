@@ -1,5 +1,10 @@
-/* towers: replicas over the devices share the variables of the first, where the gradients meet and the update is made,
- * as in TensorFlow's classic multi-GPU example. */
-#include "strategy/type.h"
+/** towers: replicas over the devices, under tower_0/, tower_1/, ..., share the variables of the first device, where the
+ *  gradients meet and the update is made, as in TensorFlow's classic multi-GPU example. */
+#include "strategy/strategy.h"
 
-const mst_strategy_type mst_strategy_towers = {.name = "towers", .scope = "tower", .device = mst_strategy_spread};
+#ifdef MST_STRATEGY_HEADER
+enum { MST_STRATEGY_TOWERS = 2 };
+#endif
+
+const mst_strategy_form mst_strategy_form_towers = {
+    .help = "replicas share variables on the first device", .scope = "tower", .device = mst_strategy_spread};

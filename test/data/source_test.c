@@ -242,6 +242,19 @@ static void other_specs_name_the_nearest_right_one(void **state) {
     assert_null(dataset);
 }
 
+static void every_kind_of_spec_says_what_it_is(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    int count = 0;
+    for (const char *form; (form = mst_dataset_form(count)); count++) {
+        assert_non_null(mst_dataset_form_help(count));
+        assert_int_not_equal(mst_dataset_open(form, "train", &dataset), MST_UNIMPLEMENTED);
+        mst_dataset_release(dataset);
+    }
+    assert_true(count >= 3);
+    assert_null(mst_dataset_form_help(count));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_shared_not_copied),
@@ -253,6 +266,7 @@ int main(void) {
         TEST_IN_FOLDER(folder_that_cannot_be_reached_says_why),
         TEST_IN_FOLDER(npz_spec_takes_the_names_of_keras_or_x_and_y),
         TEST_IN_FOLDER(fashion_mnist_spec_reads_the_folder_of_the_environment),
+        cmocka_unit_test(every_kind_of_spec_says_what_it_is),
         TEST_IN_FOLDER(other_specs_name_the_nearest_right_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,8 @@ static void defaults_are_filled_in(void **state) {
 
 static void strategies_that_cannot_be_are_refused(void **state) {
     (void)state;
+    mst_strategy none = {.kind = (mst_strategy_kind)99};
+    EXPECT_ERROR(mst_strategy_resolve(&none), MST_INVALID, "kind is 99, must be one of mst_strategy_kind");
     mst_strategy s = {.kind = MST_STRATEGY_TOWERS, .num_devices = 2, .num_shards = 3};
     EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "3 shards do not divide over 2 devices");
     s = (mst_strategy){.num_devices = -1};

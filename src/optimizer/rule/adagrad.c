@@ -8,6 +8,10 @@
 #include "base/simd.h"
 #include "optimizer/rule.h"
 
+#ifdef MST_RULE_HEADER
+#define mst_adagrad(...) (*mst_optimizer_fill("adagrad", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
 enum { LEARNING_RATE, EPSILON };
 
 static int num_slots(const mst_optimizer *o) {

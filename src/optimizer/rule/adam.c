@@ -14,6 +14,10 @@
 #include "base/simd.h"
 #include "optimizer/rule.h"
 
+#ifdef MST_RULE_HEADER
+#define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
 /* Scalars; alpha and epsilon in the precision of each dtype, so that templates name them MST_NAME(alpha). */
 enum { alpha_f32, epsilon_f32, alpha_f64, epsilon_f64, REST_1, REST_2 };
 

@@ -4,6 +4,10 @@
  */
 #include "optimizer/rule.h"
 
+#ifdef MST_RULE_HEADER
+#define mst_adamw(...) (*mst_optimizer_fill("adamw", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
 extern const mst_rule mst_rule_adam;
 
 static int num_slots(const mst_optimizer *o) {

@@ -13,6 +13,10 @@
 #include "base/simd.h"
 #include "optimizer/rule.h"
 
+#ifdef MST_RULE_HEADER
+#define mst_ftrl(...) (*mst_optimizer_fill("ftrl", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
 enum { LEARNING_RATE, L2, L1, SHRINKAGE, POWER };
 
 static int num_slots(const mst_optimizer *o) {

@@ -12,6 +12,10 @@
 #include "base/simd.h"
 #include "optimizer/rule.h"
 
+#ifdef MST_RULE_HEADER
+#define mst_nadam(...) (*mst_optimizer_fill("nadam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
 enum { MOMENT_F32, GRADIENT_F32, SQUARE_F32, MOMENT_F64, GRADIENT_F64, SQUARE_F64 };
 
 static int num_slots(const mst_optimizer *o) {

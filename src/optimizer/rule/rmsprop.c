@@ -11,6 +11,10 @@
 #include "base/simd.h"
 #include "optimizer/rule.h"
 
+#ifdef MST_RULE_HEADER
+#define mst_rmsprop(...) (*mst_optimizer_fill("rmsprop", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
 enum { LEARNING_RATE, EPSILON, RHO, REST, MOMENTUM };
 
 static int num_slots(const mst_optimizer *o) {

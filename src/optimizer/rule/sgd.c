@@ -7,6 +7,10 @@
 #include "base/simd.h"
 #include "optimizer/rule.h"
 
+#ifdef MST_RULE_HEADER
+#define mst_sgd(...) (*mst_optimizer_fill("sgd", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
 enum { LEARNING_RATE, MOMENTUM };
 
 static int num_slots(const mst_optimizer *o) {

@@ -1,5 +1,9 @@
-/** constant: rate. For a schedule that has only a warm-up. */
+/** none: rate, the same in each step. With a warm-up that is a schedule too. */
 #include "schedule/schedule.h"
+
+#ifdef MST_SCHEDULE_HEADER
+enum { MST_SCHEDULE_NONE = 0 };
+#endif
 
 static mst_status check(const mst_schedule *s) {
     return s->rate == 0 ? MST_FAIL(MST_INVALID, "rate is not set, must be the learning rate") : MST_OK;
@@ -15,5 +19,4 @@ static double at(const mst_schedule *s, int64_t step) {
     return s->rate;
 }
 
-const mst_schedule_form mst_schedule_form_constant = {
-    .check = check, .value = value, .at = at, .first = mst_schedule_rate};
+const mst_schedule_form mst_schedule_form_none = {.check = check, .value = value, .at = at, .first = mst_schedule_rate};

@@ -1,0 +1,30 @@
+/* fashion-mnist: the files of Debian's package dataset-fashion-mnist in /usr/share/datasets/fashion-mnist, or those in the
+ * folder that the environment variable MUSTER_FASHION_MNIST names. */
+#include <stdlib.h>
+
+#include "data/spec/spec.h"
+
+extern const mst_data_spec mst_data_spec_idx;
+
+static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
+
+static mst_status open_part(const char *argument, bool test, mst_dataset **out) {
+    (void)argument;
+    const char *folder = getenv("MUSTER_FASHION_MNIST");
+    bool chosen = folder && *folder;
+    if (!chosen) folder = fashion_mnist_folder;
+    if (mst_is_folder(folder)) return mst_data_spec_idx.open(folder, test, out);
+    if (chosen)
+        return MST_FAIL(MST_NOT_FOUND,
+                        "data: '%s', which MUSTER_FASHION_MNIST names, is no folder: correct or unset it", folder);
+    return MST_FAIL(MST_NOT_FOUND,
+                    "data: Fashion-MNIST is not in '%s': install it (apt-get install dataset-fashion-mnist), or name "
+                    "the folder of its files in MUSTER_FASHION_MNIST",
+                    folder);
+}
+
+const mst_data_spec mst_data_spec_fashion_mnist = {
+    .form = "fashion-mnist",
+    .help = "Debian's dataset-fashion-mnist, or the folder in MUSTER_FASHION_MNIST",
+    .open = open_part,
+};

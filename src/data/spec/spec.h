@@ -1,0 +1,21 @@
+/** One kind of data spec, in one file each of this folder: "fashion-mnist", "idx:DIR". */
+#ifndef MUSTER_DATA_SPEC_SPEC_H
+#define MUSTER_DATA_SPEC_SPEC_H
+
+#include "muster/dataset.h"
+
+typedef struct mst_data_spec {
+    const char *form;   /**< a name alone, or with what its argument is: "idx:DIR" */
+    const char *help;   /**< half a line for `muster train --help` */
+    const char *suffix; /**< of the files of this kind, "/" for folders: for who forgets the name; may be NULL */
+    /** The train or the test part. ARGUMENT is what follows the colon. NULL: not supported yet. */
+    mst_status (*open)(const char *argument, bool test, mst_dataset **out);
+} mst_data_spec;
+
+/** All kinds, ended by NULL; made by CMake from the files of this folder. */
+extern const mst_data_spec *const mst_data_spec_table[];
+
+/** Whether PATH is a folder; else errno says why not. */
+bool mst_is_folder(const char *path);
+
+#endif

@@ -1,0 +1,12 @@
+/** elu: x > 0 ? x : exp(x) - 1 */
+#include "layer/activation/activation.h"
+
+#ifdef MST_ACTIVATION_HEADER
+enum { MST_ELU = 4 };
+#endif
+
+static mst_value build(mst_value x) {
+    return mst_elu(x);
+}
+
+const mst_activation_form mst_activation_form_elu = {.build = build};

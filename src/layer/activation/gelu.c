@@ -1,0 +1,12 @@
+/** gelu: x * (1 + erf(x / sqrt(2))) / 2 */
+#include "layer/activation/activation.h"
+
+#ifdef MST_ACTIVATION_HEADER
+enum { MST_GELU = 5 };
+#endif
+
+static mst_value build(mst_value x) {
+    return mst_gelu(x);
+}
+
+const mst_activation_form mst_activation_form_gelu = {.build = build};

@@ -1,0 +1,12 @@
+/** leaky_relu: x > 0 ? x : 0.2 * x, the slope of Keras 3 and tf.nn.leaky_relu, not the default of the op */
+#include "layer/activation/activation.h"
+
+#ifdef MST_ACTIVATION_HEADER
+enum { MST_LEAKY_RELU = 3 };
+#endif
+
+static mst_value build(mst_value x) {
+    return mst_leaky_relu(x, .slope = 0.2f);
+}
+
+const mst_activation_form mst_activation_form_leaky_relu = {.build = build};

@@ -1,0 +1,13 @@
+/** constant: value */
+#include "layer/initializer/initializer.h"
+
+#ifdef MST_INITIALIZER_HEADER
+enum { MST_INITIALIZER_CONSTANT = 9 };
+#define mst_constant_initializer(v) MST_INITIALIZER_(CONSTANT, .value = (v))
+#endif
+
+static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+    return mst_fill(graph, dtype, shape, r->value);
+}
+
+const mst_initializer_form mst_initializer_form_constant = {.value = value};

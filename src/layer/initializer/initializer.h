@@ -1,0 +1,29 @@
+/** One initializer, in one file each of this folder. The build makes of these files the enum mst_initializer_kind with the
+ *  macros (muster/initializers.h) and the tables below. */
+#ifndef MUSTER_LAYER_INITIALIZER_INITIALIZER_H
+#define MUSTER_LAYER_INITIALIZER_INITIALIZER_H
+
+#include "graph/field.h"
+#include "muster/initializer.h"
+#include "muster/ops.h"
+
+typedef struct mst_initializer_form {
+    bool only_floats; /**< makes f32 and f64 only */
+    bool makes_bf16;  /**< else bf16 is made in f32 */
+    /** Checks more than that numbers are in range; may be NULL. */
+    mst_status (*check)(const mst_initializer *initializer, mst_dtype dtype, mst_shape shape);
+    mst_value (*value)(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape);
+} mst_initializer_form;
+
+/** All initializers, by mst_initializer_kind. */
+extern const mst_initializer_form *const mst_initializer_table[];
+/** Their names, ended by NULL. */
+extern const char *const mst_initializer_names[];
+/** The members of mst_initializer as options of a layer. */
+extern const mst_field mst_initializer_fields[];
+
+/** A value from DISTRIBUTION with mean 0 and variance SCALE / fan; the seed is that of INITIALIZER. */
+mst_value mst_initializer_scaled(mst_graph *graph, const mst_initializer *initializer, mst_dtype dtype, mst_shape shape,
+                                 double scale, mst_fan fan, mst_distribution distribution);
+
+#endif

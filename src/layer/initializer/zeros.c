@@ -1,0 +1,14 @@
+/** zeros: 0 */
+#include "layer/initializer/initializer.h"
+
+#ifdef MST_INITIALIZER_HEADER
+enum { MST_INITIALIZER_ZEROS = 7 };
+#define mst_zeros_initializer() MST_INITIALIZER_(ZEROS, .value = 0)
+#endif
+
+static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+    (void)r;
+    return mst_fill(graph, dtype, shape, 0);
+}
+
+const mst_initializer_form mst_initializer_form_zeros = {.value = value};

@@ -1,0 +1,10 @@
+/** Mirrored over several devices, one on one. */
+#include "strategy/strategy.h"
+
+#ifdef MST_STRATEGY_HEADER
+enum { MST_STRATEGY_DEFAULT = 0 };
+#endif
+
+/* mst_strategy_resolve makes another one of it. */
+const mst_strategy_form mst_strategy_form_auto = {
+    .help = "mirrored, or one where there is one device", .scope = "replica", .device = mst_strategy_first};
