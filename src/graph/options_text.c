@@ -55,7 +55,10 @@ static void add(sink *s, const char *format, ...) {
 static void add_bytes(sink *s, mst_string string) {
     char text[MST_ESCAPE_TEXT];
     add(s, "'");
-    for (size_t i = 0; i < string.length; i++) add(s, "%s", mst_escape((unsigned char)string.data[i], text));
+    for (size_t i = 0; i < string.length;) {
+        i += mst_escape(string.data + i, string.length - i, text);
+        add(s, "%s", text);
+    }
     add(s, "'");
 }
 

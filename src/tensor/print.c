@@ -97,14 +97,15 @@ static void write_float(const printer *p, double value, char *text) {
 static void write_string(const printer *p, int64_t i, char *text) {
     const mst_string string = mst_tensor_get_string(p->tensor, i);
     char part[MST_ESCAPE_TEXT];
-    int used = snprintf(text, WORD_SIZE, "'"), whole = used; /* up to the last character that leaves room for "...'" */
-    for (size_t k = 0; k < string.length; k++) {
-        const unsigned char c = (unsigned char)string.data[k];
-        const bool begins = (c & 0xc0) != 0x80; /* not inside a character of UTF-8 */
-        const int length = (int)strlen(mst_escape(c, part)), room = WORD_SIZE - (int)strlen("...'") - 1;
-        if (begins && used <= room) whole = used;
+    const char *more = "...'";
+    const int room = WORD_SIZE - 1 - (int)strlen(more); /* characters that leave room for MORE */
+    int used = snprintf(text, WORD_SIZE, "'"), whole = used;
+    for (size_t k = 0; k < string.length;) {
+        k += mst_escape(string.data + k, string.length - k, part);
+        const int length = (int)strlen(part);
+        if (used <= room) whole = used;
         if (used + length > room + (int)strlen("...")) {
-            snprintf(text + whole, (size_t)(WORD_SIZE - whole), "...'");
+            snprintf(text + whole, (size_t)(WORD_SIZE - whole), "%s", more);
             return;
         }
         used += snprintf(text + used, (size_t)(WORD_SIZE - used), "%s", part);
@@ -261,7 +262,10 @@ static void print_string(printer *p) {
     const mst_string string = mst_tensor_get_string(p->tensor, 0);
     char part[MST_ESCAPE_TEXT];
     fputc('\'', p->file);
-    for (size_t k = 0; k < string.length; k++) fputs(mst_escape((unsigned char)string.data[k], part), p->file);
+    for (size_t k = 0; k < string.length;) {
+        k += mst_escape(string.data + k, string.length - k, part);
+        fputs(part, p->file);
+    }
     fputc('\'', p->file);
 }
 

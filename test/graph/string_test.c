@@ -28,7 +28,7 @@ static void graph_of_strings_is_read_as_it_was_written(void **state) {
 static void strings_of_constants_can_be_given_as_text(void **state) {
     (void)state;
     static const char *const texts[] = {"value=string('it\\'s')", "value=string[2]('a\\x00b', '')", "value=string[0]()",
-                                        "value=bf16[2](0.5, -3)"};
+                                        "value=bf16[2](0.5, -3)", "value=string('\\xff\xc3\xa9')"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         mst_graph *g = engine_graph();
         char *printed;

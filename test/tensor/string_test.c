@@ -111,6 +111,11 @@ static void strings_are_printed_in_quotes(void **state) {
     expect_print(MST_SHAPE(3), (mst_string[]){BYTES("a"), BYTES(""), BYTES("b\0\n\\")}, "['a' '' 'b\\x00\\n\\\\']");
     expect_print(MST_SHAPE(2, 1), (mst_string[]){BYTES("a"), BYTES("bcd")}, "[['a']\n ['bcd']]");
     expect_print(MST_SHAPE(0), NULL, "[]");
+    /* characters of UTF-8 as they are, and other bytes as numbers */
+    expect_print(MST_SCALAR, &BYTES("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8e"),
+                 "'\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8e'");
+    expect_print(MST_SCALAR, &BYTES("\xff\xc3 \xe2\x82 \xc0\x80\xed\xa0\x80\xf4\x90\x80\x80"),
+                 "'\\xff\\xc3 \\xe2\\x82 \\xc0\\x80\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80'");
     /* in an array a word has 63 characters at most */
     memset(longest, 'x', sizeof longest);
     snprintf(cut, sizeof cut, "['%.61s']", longest);
@@ -121,8 +126,8 @@ static void strings_are_printed_in_quotes(void **state) {
     memcpy(longest + 57, "\xe2\x82\xac\xe2\x82\xac", 6);
     snprintf(cut, sizeof cut, "['%.57s...']", longest);
     expect_print(MST_SHAPE(1), &(mst_string){longest, 80}, cut);
-    snprintf(cut, sizeof cut, "'%.62s'", longest);
-    expect_print(MST_SCALAR, &(mst_string){longest, 62}, cut);
+    snprintf(cut, sizeof cut, "'%.63s'", longest);
+    expect_print(MST_SCALAR, &(mst_string){longest, 63}, cut);
 }
 
 int main(void) {
