@@ -90,6 +90,21 @@ static mst_status own_strings(mst_plan_value *value) {
     return MST_OK;
 }
 
+/* A few bytes can be the strings of many elements: then the node is left to the step, where they are not copied. */
+static bool is_too_large(const mst_plan *plan, const mst_plan_node *node) {
+    size_t bytes = 0;
+    for (int i = 0; i < node->num_dst; i++) bytes += mst_tensor_all_bytes(plan->value[node->dst + i].constant);
+    return bytes > MAX_FOLDED_BYTES;
+}
+
+static void unfold(mst_plan *plan, const mst_plan_node *node) {
+    for (int i = 0; i < node->num_dst; i++) {
+        mst_plan_value *value = &plan->value[node->dst + i];
+        mst_tensor_release(value->constant);
+        value->constant = NULL;
+    }
+}
+
 static mst_status fold(mst_plan *plan, mst_plan_node *node) {
     if (node->op->flags & MST_OP_CONSTANT) {
         const mst_constant_options *o = node->options;
@@ -97,6 +112,10 @@ static mst_status fold(mst_plan *plan, mst_plan_node *node) {
     } else {
         for (int i = 0; i < node->num_dst; i++) MST_TRY(make_room(&plan->value[node->dst + i]));
         MST_TRY(run_reference(plan, node));
+        if (is_too_large(plan, node)) {
+            unfold(plan, node);
+            return MST_OK;
+        }
         for (int i = 0; i < node->num_dst; i++) MST_TRY(own_strings(&plan->value[node->dst + i]));
     }
     for (int i = 0; i < node->num_dst; i++) plan->value[node->dst + i].space = MST_IN_CONSTANT;

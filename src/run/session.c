@@ -211,6 +211,8 @@ static mst_status check_call(const mst_session *session, const mst_feed *feeds, 
         if (!feeds[i].tensor == !feeds[i].fill)
             return MST_FAIL(MST_INVALID, "run: the feed of '%s' needs a tensor or a fill function, and not both",
                             mst_value_name(feeds[i].value));
+        if (feeds[i].tensor && mst_tensor_check_strings(feeds[i].tensor))
+            return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
         int64_t count;
         if (feeds[i].fill && feeds[i].spec.dtype == MST_STRING)
             return MST_FAIL(MST_INVALID, "run: the feed of '%s' is string: it needs a tensor, a function fills numbers",

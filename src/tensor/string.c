@@ -68,6 +68,16 @@ mst_status mst_tensor_copy_strings(mst_tensor *tensor, const mst_string *value) 
     return MST_OK;
 }
 
+mst_status mst_tensor_check_strings(const mst_tensor *tensor) {
+    if (mst_tensor_dtype(tensor) != MST_STRING) return MST_OK;
+    const mst_string *string = mst_tensor_data(tensor);
+    for (int64_t i = 0; i < mst_tensor_count(tensor); i++)
+        if (string[i].length && !string[i].data)
+            return MST_FAIL(MST_INVALID, "tensor: string %lld has %zu bytes, and its data is NULL", (long long)i,
+                            string[i].length);
+    return MST_OK;
+}
+
 bool mst_tensor_same(const mst_tensor *a, const mst_tensor *b) {
     const size_t bytes = mst_tensor_bytes(a);
     if (mst_tensor_dtype(a) != MST_STRING)

@@ -11,6 +11,8 @@ bool mst_tensor_owns(const mst_tensor *tensor);
 void mst_tensor_take_string(mst_tensor *tensor, int64_t i, char *data, size_t length);
 /** Sets all elements of TENSOR, which owns its strings, to copies of those at VALUE. */
 MST_CHECKED mst_status mst_tensor_copy_strings(mst_tensor *tensor, const mst_string *value);
+/** Error where an element of TENSOR, which may be of any dtype, is a string without bytes but not without length. */
+MST_CHECKED mst_status mst_tensor_check_strings(const mst_tensor *tensor);
 /** Same elements, of two tensors of one dtype and shape. */
 bool mst_tensor_same(const mst_tensor *a, const mst_tensor *b);
 /** Bytes of the elements and, of strings, of what they refer to. */

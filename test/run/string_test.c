@@ -235,6 +235,26 @@ static void constants_are_folded(void **state) {
     engine_end(g, session);
 }
 
+static void constant_that_would_be_too_large_is_made_in_the_step(void **state) {
+    (void)state;
+    enum { LONG = 1 << 20, TIMES = 1 << 14 }; /* 16 GiB of bytes, which are there once */
+    char *text = calloc(1, LONG);
+    assert_non_null(text);
+    mst_graph *g = engine_graph();
+    mst_value one = mst_string_values(g, MST_SHAPE(1), &(mst_string){text, LONG});
+    mst_value many = mst_tile(one, MST_SHAPE(TIMES)), some = mst_slice(many, MST_SHAPE(7), MST_SHAPE(1));
+    mst_value same = mst_equal(mst_slice(mst_reshape(many, MST_SHAPE(2, TIMES / 2)), MST_SHAPE(1, 0), MST_SHAPE(1, 2)),
+                               mst_reshape(one, MST_SHAPE(1, 1)));
+    mst_session *session = engine_session(g, "cpu:1/1");
+    mst_tensor *output[2] = {NULL};
+    EXPECT_OK(mst_session_run(session, NULL, 0, (mst_value[]){some, same}, 2, output));
+    expect_strings(output[0], MST_SHAPE(1), &(mst_string){text, LONG});
+    for (int i = 0; i < 2; i++) assert_true(mst_tensor_get(output[1], i) != 0);
+    for (int i = 0; i < 2; i++) mst_tensor_release(output[i]);
+    engine_end(g, session);
+    free(text);
+}
+
 static void step_that_fails_leaves_the_next_as_it_is(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -357,6 +377,11 @@ static void feeds_of_strings_are_tensors_of_strings(void **state) {
     mst_session *session = engine_session(g, NULL);
     mst_feed feed = {.value = x, .fill = fill, .spec = {.dtype = MST_STRING, .shape = MST_SHAPE(1)}};
     EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_INVALID, "the feed of 'x' is string");
+    mst_string broken = {NULL, 3};
+    feed = (mst_feed){.value = x};
+    EXPECT_OK(mst_tensor_wrap(MST_STRING, MST_SHAPE(1), &broken, NULL, NULL, &feed.tensor));
+    EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_INVALID, "the feed of 'x': tensor: string 0 has");
+    mst_tensor_release(feed.tensor);
     feed = (mst_feed){.value = x, .tensor = engine_tensor(MST_I64, MST_SHAPE(1), NULL)};
     EXPECT_ERROR(mst_session_run(session, &feed, 1, &y, 1, NULL), MST_INVALID, "is i64[1], must be string[1]");
     mst_tensor_release(feed.tensor);
@@ -372,6 +397,7 @@ int main(void) {
         cmocka_unit_test(outputs_are_written_in_place_where_they_can_be),
         cmocka_unit_test(equal_constants_are_one),
         cmocka_unit_test(constants_are_folded),
+        cmocka_unit_test(constant_that_would_be_too_large_is_made_in_the_step),
         cmocka_unit_test(step_that_fails_leaves_the_next_as_it_is),
         cmocka_unit_test(ops_that_do_not_know_strings_refuse_them),
         cmocka_unit_test(strings_where_only_numbers_can_be_are_errors),

@@ -20,6 +20,7 @@ MST_API mst_value mst_string_values(mst_graph *graph, mst_shape shape, const mst
 #include "graph/graph.h"
 #include "op/op.h"
 #include "op/state/constant.h"
+#include "tensor/string.h"
 
 static const mst_field fields[] = {
     MST_FIELD_TENSOR(mst_constant_options, value, "the value"),
@@ -29,6 +30,7 @@ static const mst_field fields[] = {
 static mst_status infer(mst_infer *c) {
     const mst_constant_options *o = c->options;
     if (!o->value) return mst_infer_fail(c, "the tensor is NULL");
+    MST_TRY(mst_tensor_check_strings(o->value));
     c->dst[0] = (mst_spec){.dtype = mst_tensor_dtype(o->value), .shape = mst_tensor_shape(o->value)};
     return MST_OK;
 }
