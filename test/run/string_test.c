@@ -275,26 +275,27 @@ static void step_that_fails_leaves_the_next_as_it_is(void **state) {
 
 /* ---- errors ---- */
 
-/* The first example that can be built, with source WHICH a string; false where there is none. */
-static bool expect_refused(const mst_op *op, int which) {
+/* The first example that can be built, with source WHICH of DTYPE; false where there is none. */
+static bool expect_refused(const mst_op *op, int which, mst_dtype dtype) {
     for (int k = 0; k < op->num_examples; k++) {
         const mst_example *example = &op->examples[k];
         mst_value src[MST_EXAMPLE_SRC];
         if (example->fails || which >= example->num_src) continue;
         mst_graph *g = engine_graph();
         for (int i = 0; i < example->num_src; i++) {
-            mst_dtype dtype = example->src[i].dtype;
-            for (int d = 1; !dtype; d++)
-                if ((example->dtypes ? example->dtypes : op->dtypes) & MST_DTYPE_BIT(d)) dtype = (mst_dtype)d;
-            src[i] = mst_placeholder(g, i == which ? MST_STRING : dtype,
+            mst_dtype usual = example->src[i].dtype;
+            for (int d = 1; !usual; d++)
+                if ((example->dtypes ? example->dtypes : op->dtypes) & MST_DTYPE_BIT(d)) usual = (mst_dtype)d;
+            src[i] = mst_placeholder(g, i == which ? dtype : usual,
                                      mst_shape_make(example->src[i].ndim, example->src[i].dim));
         }
         char *options = calloc(1, op->options_size + 1);
         assert_non_null(options);
         mst_call(g, op, example->num_src, src, example->options ? example->options : options);
         free(options);
-        if (mst_graph_check(g) != MST_INVALID) fail_msg("%s takes a string as source %d", op->name, which);
-        if (!strstr(mst_error()->message, op->name) || !strstr(mst_error()->message, "string"))
+        if (mst_graph_check(g) != MST_INVALID)
+            fail_msg("%s takes %s as source %d", op->name, mst_dtype_name(dtype), which);
+        if (!strstr(mst_error()->message, op->name) || !strstr(mst_error()->message, mst_dtype_name(dtype)))
             fail_msg("%s: '%s' does not name op and dtype", op->name, mst_error()->message);
         mst_graph_destroy(g);
         return true;
@@ -302,16 +303,21 @@ static bool expect_refused(const mst_op *op, int which) {
     return false;
 }
 
-static void ops_that_do_not_know_strings_refuse_them(void **state) {
-    (void)state;
+static void check_refusals(mst_dtype dtype) {
     const mst_op *op;
     int refused = 0;
     for (int i = 0; (op = mst_op_at(i)); i++) {
-        if (op->dtypes & MST_DTYPE_BIT(MST_STRING) || op->flags & MST_OP_NO_VALUE) continue;
+        if (op->dtypes & MST_DTYPE_BIT(dtype) || op->flags & MST_OP_NO_VALUE) continue;
         for (int which = 0; which < MST_EXAMPLE_SRC; which++)
-            if (!(op->shape_only >> which & 1u)) refused += expect_refused(op, which);
+            if (!(op->shape_only >> which & 1u)) refused += expect_refused(op, which, dtype);
     }
     assert_true(refused > 100);
+}
+
+static void ops_that_do_not_know_strings_or_bf16_refuse_them(void **state) {
+    (void)state;
+    check_refusals(MST_STRING);
+    check_refusals(MST_BF16);
 }
 
 static mst_status map(const mst_array *in, mst_array *out, void *context) {
@@ -399,7 +405,7 @@ int main(void) {
         cmocka_unit_test(constants_are_folded),
         cmocka_unit_test(constant_that_would_be_too_large_is_made_in_the_step),
         cmocka_unit_test(step_that_fails_leaves_the_next_as_it_is),
-        cmocka_unit_test(ops_that_do_not_know_strings_refuse_them),
+        cmocka_unit_test(ops_that_do_not_know_strings_or_bf16_refuse_them),
         cmocka_unit_test(strings_where_only_numbers_can_be_are_errors),
         cmocka_unit_test(feeds_of_strings_are_tensors_of_strings),
     };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
 #include "muster/ops.h"
 #include "op/share.h"
 
@@ -64,6 +65,7 @@ static mst_status fill_run(void *context, int64_t begin, int64_t end, int thread
         case MST_I32: FILL(int32_t, (int32_t)value); break;
         case MST_I64: FILL(int64_t, (int64_t)value); break;
         case MST_U8: FILL(uint8_t, (uint8_t)value); break;
+        case MST_BF16: FILL(uint16_t, mst_bf16_of((float)value)); break;
         default: FILL(uint8_t, value != 0); break;
     }
     return MST_OK;
