@@ -20,14 +20,15 @@ typedef enum mst_dtype {
     MST_I32,
     MST_I64,
     MST_U8,
-    MST_BOOL, /**< one byte, 0 or 1 */
-    MST_BF16, /**< the upper half of an f32: to keep values in; to compute with, cast to f32 */
+    MST_BOOL,   /**< one byte, 0 or 1 */
+    MST_BF16,   /**< the upper half of an f32: to keep values in; to compute with, cast to f32 */
+    MST_STRING, /**< an mst_string: bytes and how many there are; to move and to compare */
     MST_NUM_DTYPES
 } mst_dtype;
 
 /** Bytes of one element. */
 MST_API size_t mst_dtype_size(mst_dtype dtype);
-/** "f32", "i64", ... */
+/** "f32", "i64", "string", ... */
 MST_API const char *mst_dtype_name(mst_dtype dtype);
 /** The dtype of a name, MST_NO_DTYPE where there is none. */
 MST_API mst_dtype mst_dtype_from_name(const char *name);
@@ -66,16 +67,28 @@ MST_API bool mst_shape_equal(mst_shape a, mst_shape b);
 MST_API char *mst_shape_print(mst_shape shape, char *text, size_t size);
 #define MST_SHAPE_TEXT 200 /**< bytes that hold any printed shape */
 
-/** A dense row-major array, reference counted. Memory is aligned to 64 bytes. */
+/** An element of a tensor of dtype MST_STRING: LENGTH bytes of any value, zeros too. Those of a tensor that was created
+ *  or copied are followed by a zero byte that does not count. */
+typedef struct mst_string {
+    const char *data; /**< may be NULL where LENGTH is 0 */
+    size_t length;
+} mst_string;
+/** The characters of TEXT, without the zero byte at its end; they stay where they are. */
+MST_API mst_string mst_string_of(const char *text);
+/** Same length and same bytes. */
+MST_API bool mst_string_equal(mst_string a, mst_string b);
+
+/** A dense row-major array, reference counted. Memory is aligned to 64 bytes. A tensor of strings is an array of
+ *  mst_string, and owns their bytes. */
 typedef struct mst_tensor mst_tensor;
 
-/** A new tensor of zeros, with one reference owned by the caller. */
+/** A new tensor of zeros, or of empty strings, with one reference owned by the caller. */
 MST_API MST_CHECKED mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out);
 /** A tensor over memory of the caller; RELEASE (may be NULL) is called with CONTEXT when the last
- *  reference goes. DATA must be aligned to the element. */
+ *  reference goes. DATA must be aligned to the element. Of strings, the bytes are the caller's too. */
 MST_API MST_CHECKED mst_status mst_tensor_wrap(mst_dtype dtype, mst_shape shape, void *data,
                                                void (*release)(void *context), void *context, mst_tensor **out);
-/** A tensor with a copy of DATA. */
+/** A tensor with a copy of DATA; of strings, DATA is an array of mst_string, whose bytes are copied. */
 MST_API MST_CHECKED mst_status mst_tensor_copy(mst_dtype dtype, mst_shape shape, const void *data, mst_tensor **out);
 MST_API mst_tensor *mst_tensor_retain(mst_tensor *tensor);
 /** Drops one reference; NULL is allowed. */
@@ -84,15 +97,23 @@ MST_API void mst_tensor_release(mst_tensor *tensor);
 MST_API mst_dtype mst_tensor_dtype(const mst_tensor *tensor);
 MST_API mst_shape mst_tensor_shape(const mst_tensor *tensor);
 MST_API int64_t mst_tensor_count(const mst_tensor *tensor);
+/** Of the elements: sizeof(mst_string) for each string, whatever its length. */
 MST_API size_t mst_tensor_bytes(const mst_tensor *tensor);
+/** The elements. Those of a tensor that owns its strings are written by mst_tensor_set_string alone. */
 MST_API void *mst_tensor_data(const mst_tensor *tensor);
 /** Number of references; 1 means that nobody else can see a write. */
 MST_API int mst_tensor_references(const mst_tensor *tensor);
-/** Element I (flat) as double; bool gives 0 or 1. */
+/** Element I (flat) as double; bool gives 0 or 1, a string 0. */
 MST_API double mst_tensor_get(const mst_tensor *tensor, int64_t i);
 /** Sets element I (flat) from a double, converted as mst_cast does it: to a float the nearest, to an integer cut
- * towards 0 and to the least and greatest that the dtype holds (NaN gives 0), to bool value != 0. */
+ * towards 0 and to the least and greatest that the dtype holds (NaN gives 0), to bool value != 0. A string stays. */
 MST_API void mst_tensor_set(mst_tensor *tensor, int64_t i, double value);
+/** Element I (flat) of a tensor of strings, to be read as long as TENSOR lives and element I is not set; its data is
+ *  never NULL. An empty one, and an error, where TENSOR has another dtype or no element I. */
+MST_API mst_string mst_tensor_get_string(const mst_tensor *tensor, int64_t i);
+/** Sets element I (flat) to a copy of VALUE. MST_INVALID where TENSOR has another dtype, no element I, or wraps strings
+ *  of the caller. */
+MST_API MST_CHECKED mst_status mst_tensor_set_string(mst_tensor *tensor, int64_t i, mst_string value);
 /** The elements as text, in NumPy's form; the caller frees it with free(). Of more than 1000 elements, the first and
  *  last three along each axis are shown:
  *

@@ -32,6 +32,8 @@ static mst_status check(const mst_dataset *dataset, const mst_spec *outputs, int
         bool batched = dataset->batch_size > 0;
         if (outputs[i].dtype <= MST_NO_DTYPE || outputs[i].dtype >= MST_NUM_DTYPES)
             return MST_FAIL(MST_INVALID, "map: output %d has no dtype: use MST_F32, MST_I64, ...", i);
+        if (outputs[i].dtype == MST_STRING)
+            return MST_FAIL(MST_INVALID, "map: output %d is string: rows are of numbers", i);
         if (shape.ndim < 0 || shape.ndim + batched > MST_MAX_NDIM)
             return MST_FAIL(MST_INVALID, "map: output %d has %d dimensions, at most %d are possible", i, shape.ndim,
                             MST_MAX_NDIM - batched);

@@ -12,6 +12,7 @@ static const Muster__DataType types[MST_NUM_DTYPES] = {
     [MST_F64] = MUSTER__DATA_TYPE__DT_DOUBLE,       [MST_I32] = MUSTER__DATA_TYPE__DT_INT32,
     [MST_I64] = MUSTER__DATA_TYPE__DT_INT64,        [MST_U8] = MUSTER__DATA_TYPE__DT_UINT8,
     [MST_BOOL] = MUSTER__DATA_TYPE__DT_BOOL,        [MST_BF16] = MUSTER__DATA_TYPE__DT_BFLOAT16,
+    [MST_STRING] = MUSTER__DATA_TYPE__DT_STRING,
 };
 
 Muster__DataType mst_dtype_to_proto(mst_dtype dtype) {
@@ -60,8 +61,18 @@ static size_t list_length(const Muster__TensorProto *proto, mst_dtype dtype) {
         case MST_I64: return proto->n_int64_val;
         case MST_BOOL: return proto->n_bool_val;
         case MST_BF16: return proto->n_half_val;
+        case MST_STRING: return proto->n_string_val;
         default: return proto->n_int_val;
     }
+}
+
+static mst_status strings_from_list(const Muster__TensorProto *proto, mst_tensor *tensor) {
+    for (size_t i = 0; i < (size_t)mst_tensor_count(tensor); i++) {
+        const ProtobufCBinaryData *from = &proto->string_val[i < proto->n_string_val ? i : proto->n_string_val - 1];
+        const mst_string string = {.data = (const char *)from->data, .length = from->len};
+        MST_TRY(mst_tensor_set_string(tensor, (int64_t)i, string));
+    }
+    return MST_OK;
 }
 
 static void from_list(const Muster__TensorProto *proto, mst_tensor *tensor) {
@@ -84,11 +95,14 @@ static void from_list(const Muster__TensorProto *proto, mst_tensor *tensor) {
 
 /* Nothing is allocated for a shape that the file does not fill, but for what the budget allows. */
 static mst_status check_length(const Muster__TensorProto *proto, mst_dtype dtype, int64_t count, size_t *spare) {
+    enum { BLOCK = 32 }; /* bytes that a small allocation takes beside its own */
     if (proto->tensor_content.len) return MST_OK;
     const size_t length = list_length(proto, dtype);
     if (length > (size_t)count)
         return MST_FAIL(MST_CORRUPT, "a tensor has %zu values, its shape needs %lld", length, (long long)count);
-    const size_t element = mst_dtype_size(dtype), made = (size_t)count - length;
+    const size_t made = (size_t)count - length;
+    size_t element = mst_dtype_size(dtype);
+    if (dtype == MST_STRING && length) element += BLOCK + proto->string_val[length - 1].len;
     if (made > *spare / element)
         return MST_FAIL(MST_INVALID,
                         "a tensor of %lld elements is given by %zu: the tensors of a file that are filled up are too "
@@ -107,6 +121,8 @@ mst_status mst_tensor_from_proto(const Muster__TensorProto *proto, size_t *spare
                         (int)proto->dtype);
     MST_TRY(mst_shape_from_proto(proto->tensor_shape, &shape));
     MST_TRY(mst_tensor_check(dtype, shape, &count));
+    if (dtype == MST_STRING && proto->tensor_content.len)
+        return MST_FAIL(MST_UNIMPLEMENTED, "a tensor of strings is in tensor_content: write it as string_val");
     MST_TRY(check_length(proto, dtype, count, spare));
     if (proto->tensor_content.len && proto->tensor_content.len / mst_dtype_size(dtype) < (size_t)count)
         return MST_FAIL(MST_CORRUPT, "a tensor has %zu bytes, too few for its shape", proto->tensor_content.len);
@@ -115,6 +131,8 @@ mst_status mst_tensor_from_proto(const Muster__TensorProto *proto, size_t *spare
     mst_status status = MST_OK;
     if (proto->tensor_content.len)
         status = from_content(proto, tensor);
+    else if (dtype == MST_STRING && proto->n_string_val)
+        status = strings_from_list(proto, tensor);
     else if (list_length(proto, dtype)) /* else zeros */
         from_list(proto, tensor);
     if (status)

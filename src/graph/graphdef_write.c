@@ -130,6 +130,20 @@ static mst_status add_tensor(writer *w, Muster__NodeDef *node, const char *key, 
     return MST_OK;
 }
 
+static mst_status add_strings(writer *w, Muster__NodeDef *node, const char *key, const mst_tensor *tensor) {
+    const int64_t count = mst_tensor_count(tensor);
+    MST_TRY(add_tensor(w, node, key, MST_STRING, mst_tensor_shape(tensor), NULL, 0));
+    Muster__TensorProto *proto = node->attr[node->n_attr - 1]->value->tensor;
+    if (!(proto->string_val = mst_arena_alloc(&w->arena, ((size_t)count + 1) * sizeof *proto->string_val)))
+        return MST_NO_MEMORY("to write a graph");
+    for (int64_t i = 0; i < count; i++) {
+        const mst_string string = mst_tensor_get_string(tensor, i);
+        proto->string_val[proto->n_string_val++] =
+            (ProtobufCBinaryData){.len = string.length, .data = (uint8_t *)text_of(string.data)};
+    }
+    return MST_OK;
+}
+
 /* ---- options ---- */
 
 static const char *value_name(writer *w, mst_value value) {
@@ -188,6 +202,7 @@ static mst_status add_option(writer *w, const mst_node *from, Muster__NodeDef *n
         case MST_FIELD_TYPE_TENSOR: {
             const mst_tensor *tensor = *(mst_tensor *const *)at;
             if (!tensor) return MST_OK;
+            if (mst_tensor_dtype(tensor) == MST_STRING) return add_strings(w, node, name, tensor);
             return add_tensor(w, node, name, mst_tensor_dtype(tensor), mst_tensor_shape(tensor),
                               mst_tensor_data(tensor), mst_tensor_bytes(tensor));
         }

@@ -140,13 +140,37 @@ static mst_status check_specs(mst_infer *c) {
 static mst_status check_sizes(mst_infer *c) {
     for (int i = 0; i < c->num_dst; i++) {
         const mst_shape *shape = &c->dst[i].shape;
-        int64_t bytes = 16; /* an element is smaller */
+        int64_t bytes = 16; /* no element is larger */
         bool large = false;
         for (int k = 0; k < shape->ndim; k++) /* strides are products also where another dimension is 0 */
             large |= shape->dim[k] > 0 && __builtin_mul_overflow(bytes, shape->dim[k], &bytes);
         char text[MST_SHAPE_TEXT];
         if (large) return mst_infer_fail(c, "too many elements in %s", mst_shape_print(*shape, text, sizeof text));
     }
+    return MST_OK;
+}
+
+/* Values of these dtypes go only to and from ops that say so: most kernels have no loop for them. */
+static bool refuses(const mst_op *op, mst_dtype dtype) {
+    const unsigned only_moved = MST_DTYPE_BIT(MST_BF16) | MST_DTYPE_BIT(MST_STRING);
+    return (MST_DTYPE_BIT(dtype) & only_moved & ~op->dtypes) && !(op->flags & MST_OP_NO_VALUE);
+}
+
+static mst_status check_sources(mst_infer *c) {
+    for (int i = 0; i < c->num_src; i++) {
+        const bool shape_only = i < 32 && (c->op->shape_only >> i & 1u);
+        if (!shape_only && refuses(c->op, c->src[i].dtype))
+            return mst_infer_fail(c, "source %d is %s, which %s does not take", i, mst_dtype_name(c->src[i].dtype),
+                                  c->op->name);
+    }
+    return MST_OK;
+}
+
+static mst_status check_outputs(mst_infer *c) {
+    for (int i = 0; i < c->num_dst; i++)
+        if (refuses(c->op, c->dst[i].dtype))
+            return mst_infer_fail(c, "output %d would be %s, which %s does not give", i,
+                                  mst_dtype_name(c->dst[i].dtype), c->op->name);
     return MST_OK;
 }
 
@@ -160,11 +184,13 @@ mst_status mst_node_infer(const mst_op *op, const void *options, const char *nam
                    .src_name = src_name,
                    .num_dst = num_dst,
                    .dst = dst};
+    MST_TRY(check_sources(&c));
     const uint64_t errors = mst_error_count();
     const mst_status status = op->infer(&c);
     if (status && mst_error_count() == errors)
         return mst_infer_fail(&c, "infer failed (%s) without a message", mst_status_name(status));
     MST_TRY(status);
     MST_TRY(check_specs(&c));
+    MST_TRY(check_outputs(&c));
     return check_sizes(&c);
 }

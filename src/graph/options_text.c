@@ -8,7 +8,8 @@
  *      shape    shape=[2, ?]         ? or -1: not known
  *      axes     axes=[0, -1]
  *      string   container='it\'s'    also in "", or bare where it is one word; \\ \' \" \n \t \r \xHH
- *      tensor   value=f32[2](1, 2)   of one element: value=f32(1); of more than 8 the numbers are left out
+ *      tensor   value=f32[2](1, 2)   of one element: value=f32(1); of more than 8 the elements are left out
+ *               value=string('a b')  strings as above, and they may have the byte \x00; together at most 256 bytes
  *      value    initial=w/fill:1     output 1 of the node w/fill
  *
  * Options that are 0 stand for their defaults and are left out. */
@@ -20,14 +21,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
+#include "base/escape.h"
 #include "base/nearest.h"
 #include "base/no_memory.h"
 #include "base/number.h"
 #include "graph/field.h"
 #include "graph/graph.h"
 #include "tensor/spec.h"
+#include "tensor/string.h"
 
-enum { MOST_ELEMENTS = 8 }; /* of a tensor whose numbers are printed */
+enum { MOST_ELEMENTS = 8, MOST_BYTES = 256 }; /* of a tensor whose elements are printed */
 
 /* ---- printing ---- */
 
@@ -48,20 +52,18 @@ static void add(sink *s, const char *format, ...) {
     if (length > 0) s->used += (size_t)length;
 }
 
-static void add_quoted(sink *s, const char *text) {
+static void add_bytes(sink *s, mst_string string) {
+    char text[MST_ESCAPE_TEXT];
     add(s, "'");
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '\\' || c == '\'')
-            add(s, "\\%c", c);
-        else if (c == '\n' || c == '\t' || c == '\r')
-            add(s, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
-        else if (c < ' ' || c == 0x7f)
-            add(s, "\\x%02x", c);
-        else
-            add(s, "%c", c);
+    for (size_t i = 0; i < string.length;) {
+        i += mst_escape(string.data + i, string.length - i, text);
+        add(s, "%s", text);
     }
     add(s, "'");
+}
+
+static void add_quoted(sink *s, const char *text) {
+    add_bytes(s, mst_string_of(text));
 }
 
 static void add_shape(sink *s, const mst_shape *shape) {
@@ -82,6 +84,8 @@ static void add_element(sink *s, const mst_tensor *tensor, int64_t i) {
         case MST_F64: add(s, "%s", mst_number_print_f64(((const double *)data)[i], text)); break;
         case MST_I32: add(s, "%" PRId32, ((const int32_t *)data)[i]); break;
         case MST_I64: add(s, "%" PRId64, ((const int64_t *)data)[i]); break;
+        case MST_BF16: add(s, "%s", mst_number_print_f32(mst_bf16_value(((const uint16_t *)data)[i]), text)); break;
+        case MST_STRING: add_bytes(s, mst_tensor_get_string(tensor, i)); break;
         default: add(s, "%d", ((const uint8_t *)data)[i]); break;
     }
 }
@@ -89,14 +93,15 @@ static void add_element(sink *s, const mst_tensor *tensor, int64_t i) {
 static void add_tensor(sink *s, const mst_tensor *tensor) {
     const mst_shape shape = mst_tensor_shape(tensor);
     const int64_t count = mst_tensor_count(tensor);
+    const bool whole = count <= MOST_ELEMENTS && mst_tensor_all_bytes(tensor) - mst_tensor_bytes(tensor) <= MOST_BYTES;
     add(s, "%s", mst_dtype_name(mst_tensor_dtype(tensor)));
     if (shape.ndim) add_shape(s, &shape);
     add(s, "(");
-    for (int64_t i = 0; i < count && count <= MOST_ELEMENTS; i++) {
+    for (int64_t i = 0; i < count && whole; i++) {
         if (i) add(s, ", ");
         add_element(s, tensor, i);
     }
-    add(s, count <= MOST_ELEMENTS ? ")" : "...)");
+    add(s, whole ? ")" : "...)");
 }
 
 static bool is_left_out(const mst_field *field, const void *at) {
@@ -280,7 +285,7 @@ static int take_escape(reader *r) {
         case '"': return c;
         case 'x': {
             const int high = digit(r->at[0]), low = high < 0 ? -1 : digit(r->at[1]);
-            if (low < 0 || high + low == 0) return -1;
+            if (low < 0) return -1;
             r->at += 2;
             return 16 * high + low;
         }
@@ -288,11 +293,13 @@ static int take_escape(reader *r) {
     }
 }
 
-static mst_status take_string(reader *r, const char *name, const char **out) {
+/* In quotes, or bare where it is one word. */
+static mst_status take_bytes(reader *r, const char *name, mst_string *out) {
     const char *begin = next(r), quote = *begin;
     if (quote != '\'' && quote != '"') {
-        MST_TRY(take_word(r, out));
-        return **out ? MST_OK : wrong(r, begin, "%s wants text, like 'a b'", name);
+        MST_TRY(take_word(r, &out->data));
+        out->length = strlen(out->data);
+        return out->length ? MST_OK : wrong(r, begin, "%s wants text, like 'a b'", name);
     }
     char *text = mst_arena_alloc(&r->memory->arena, strlen(begin) + 1), *to = text;
     if (!text) return MST_NO_MEMORY("for options");
@@ -304,7 +311,16 @@ static mst_status take_string(reader *r, const char *name, const char **out) {
         *to++ = (char)c;
     }
     r->at++;
-    *out = text;
+    *out = (mst_string){.data = text, .length = (size_t)(to - text)};
+    return MST_OK;
+}
+
+static mst_status take_string(reader *r, const char *name, const char **out) {
+    const char *begin = next(r);
+    mst_string string;
+    MST_TRY(take_bytes(r, name, &string));
+    if (memchr(string.data, '\0', string.length)) return wrong(r, begin, "the text of %s has the byte \\x00", name);
+    *out = string.data;
     return MST_OK;
 }
 
@@ -313,7 +329,8 @@ static mst_status take_dtype(reader *r, const char *name, mst_dtype *out) {
     MST_TRY(take_word(r, &word));
     *out = mst_dtype_from_name(word);
     if (*out) return MST_OK;
-    return wrong(r, begin, "'%.40s' is no dtype, as %s wants: there are f32, f64, i32, i64, u8 and bool", word, name);
+    return wrong(r, begin, "'%.40s' is no dtype, as %s wants: there are f32, f64, i32, i64, u8, bool, bf16 and string",
+                 word, name);
 }
 
 static mst_status take_enum(reader *r, const mst_field *field, int *out) {
@@ -332,9 +349,16 @@ static mst_status take_enum(reader *r, const mst_field *field, int *out) {
 static mst_status take_element(reader *r, const char *name, mst_tensor *tensor, int64_t i) {
     void *at = (char *)mst_tensor_data(tensor) + (size_t)i * mst_dtype_size(mst_tensor_dtype(tensor));
     int64_t number = 0;
+    float value = 0;
+    mst_string string;
     switch (mst_tensor_dtype(tensor)) {
+        case MST_STRING: MST_TRY(take_bytes(r, name, &string)); return mst_tensor_set_string(tensor, i, string);
         case MST_F32:
         case MST_F64: return take_float(r, name, mst_tensor_dtype(tensor), at);
+        case MST_BF16:
+            MST_TRY(take_float(r, name, MST_F32, &value));
+            *(uint16_t *)at = mst_bf16_of(value);
+            break;
         case MST_I32:
             MST_TRY(take_integer(r, name, INT32_MIN, INT32_MAX, &number));
             *(int32_t *)at = (int32_t)number;

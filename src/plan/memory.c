@@ -20,6 +20,7 @@
 #include "plan/ops.h"
 #include "plan/plan.h"
 #include "tensor/buffer.h"
+#include "tensor/string.h"
 
 typedef struct layout {
     mst_plan *plan;
@@ -130,6 +131,12 @@ static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
     return MST_OK;
 }
 
+/* Of strings, their bytes follow the elements. */
+static int64_t constant_bytes(const mst_plan_value *value) {
+    if (value->spec.dtype != MST_STRING) return mst_plan_bytes(value);
+    return (int64_t)mst_align(mst_tensor_all_bytes(value->constant));
+}
+
 static void place_constants(mst_plan *plan) {
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
@@ -140,7 +147,7 @@ static void place_constants(mst_plan *plan) {
             value->space = MST_IN_CONSTANT;
             if (mst_plan_domain(plan, node->device)->type->host) continue; /* the tensor itself will do */
             value->offset = program->constant_bytes;
-            program->constant_bytes += mst_plan_bytes(value);
+            program->constant_bytes += constant_bytes(value);
         }
     }
 }
@@ -164,6 +171,8 @@ static mst_status place_device(layout *l, mst_program *program) {
         const mst_plan_node *node = &plan->node[instance->node];
         if ((int64_t)node->workspace > program->workspace_bytes) program->workspace_bytes = (int64_t)node->workspace;
         if (instance->part == 0) MST_TRY(place_node(l, (int32_t)k, node));
+        if (node->op == &mst_op_receive && plan->value[node->dst].spec.dtype == MST_STRING)
+            program->receives_strings = true;
         if (node->op == &mst_op_feed && !host && mst_plan_bytes(&plan->value[node->dst]) > program->staging_bytes)
             program->staging_bytes = mst_plan_bytes(&plan->value[node->dst]);
     }

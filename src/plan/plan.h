@@ -114,6 +114,7 @@ typedef struct mst_program {
     int64_t workspace_bytes; /**< behind them: the most that one kernel needs */
     int64_t constant_bytes;  /**< of constants, where the device's memory is not the host's */
     int64_t staging_bytes;   /**< of host memory for the largest value that a function feeds, likewise */
+    bool receives_strings;   /**< whose bytes are in no arena: how many there are is known in the step */
 } mst_program;
 
 /** Before an instance of a node runs, its device waits until instance FROM has run on another. */

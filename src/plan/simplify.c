@@ -10,6 +10,7 @@
 #include "op/state/constant.h"
 #include "plan/plan.h"
 #include "tensor/buffer.h"
+#include "tensor/string.h"
 
 enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 };
 
@@ -68,16 +69,54 @@ static mst_status run_reference(mst_plan *plan, const mst_plan_node *node) {
     return status;
 }
 
+/* Memory for a constant that a kernel makes. Of strings, the kernel gives the bytes of its sources. */
+static mst_status make_room(mst_plan_value *value) {
+    const mst_spec *spec = &value->spec;
+    if (spec->dtype != MST_STRING) return mst_tensor_create(spec->dtype, spec->shape, &value->constant);
+    void *data;
+    MST_TRY(mst_buffer_alloc((size_t)mst_shape_count(spec->shape) * sizeof(mst_string), &data));
+    const mst_status status = mst_tensor_wrap(MST_STRING, spec->shape, data, mst_buffer_free, data, &value->constant);
+    if (status) mst_buffer_free(data);
+    return status;
+}
+
+/* The constant lives longer than those that it was made of: its strings become its own. */
+static mst_status own_strings(mst_plan_value *value) {
+    mst_tensor *borrowed = value->constant, *own;
+    if (value->spec.dtype != MST_STRING) return MST_OK;
+    MST_TRY(mst_tensor_copy(MST_STRING, value->spec.shape, mst_tensor_data(borrowed), &own));
+    value->constant = own;
+    mst_tensor_release(borrowed);
+    return MST_OK;
+}
+
+/* A few bytes can be the strings of many elements: then the node is left to the step, where they are not copied. */
+static bool is_too_large(const mst_plan *plan, const mst_plan_node *node) {
+    size_t bytes = 0;
+    for (int i = 0; i < node->num_dst; i++) bytes += mst_tensor_all_bytes(plan->value[node->dst + i].constant);
+    return bytes > MAX_FOLDED_BYTES;
+}
+
+static void unfold(mst_plan *plan, const mst_plan_node *node) {
+    for (int i = 0; i < node->num_dst; i++) {
+        mst_plan_value *value = &plan->value[node->dst + i];
+        mst_tensor_release(value->constant);
+        value->constant = NULL;
+    }
+}
+
 static mst_status fold(mst_plan *plan, mst_plan_node *node) {
     if (node->op->flags & MST_OP_CONSTANT) {
         const mst_constant_options *o = node->options;
         plan->value[node->dst].constant = mst_tensor_retain(o->value);
     } else {
-        for (int i = 0; i < node->num_dst; i++) {
-            mst_plan_value *value = &plan->value[node->dst + i];
-            MST_TRY(mst_tensor_create(value->spec.dtype, value->spec.shape, &value->constant));
-        }
+        for (int i = 0; i < node->num_dst; i++) MST_TRY(make_room(&plan->value[node->dst + i]));
         MST_TRY(run_reference(plan, node));
+        if (is_too_large(plan, node)) {
+            unfold(plan, node);
+            return MST_OK;
+        }
+        for (int i = 0; i < node->num_dst; i++) MST_TRY(own_strings(&plan->value[node->dst + i]));
     }
     for (int i = 0; i < node->num_dst; i++) plan->value[node->dst + i].space = MST_IN_CONSTANT;
     node->num_src = 0;
@@ -86,13 +125,25 @@ static mst_status fold(mst_plan *plan, mst_plan_node *node) {
 
 /* ---- common subexpressions ---- */
 
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) h = (h ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
+    return h;
+}
+
+static uint64_t hash_constant(uint64_t h, const mst_tensor *constant) {
+    const mst_string *string = mst_tensor_data(constant);
+    if (mst_tensor_dtype(constant) != MST_STRING) return hash_bytes(h, string, mst_tensor_bytes(constant));
+    for (int64_t i = 0; i < mst_tensor_count(constant); i++)
+        h = hash_bytes(h ^ string[i].length, string[i].data, string[i].length);
+    return h;
+}
+
 static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
     uint64_t h = (uint64_t)(uintptr_t)node->op ^ ((uint64_t)(uint32_t)node->device << 40) ^ (uint64_t)node->phase;
     for (int i = 0; i < node->num_src; i++) h = (h ^ (uint64_t)node->src[i]) * 0x9e3779b97f4a7c15u;
     const mst_tensor *constant = plan->value[node->dst].constant;
     if (constant)
-        for (size_t i = 0; i < mst_tensor_bytes(constant); i++)
-            h = (h ^ ((const unsigned char *)mst_tensor_data(constant))[i]) * 0x100000001b3u;
+        h = hash_constant(h, constant);
     else
         h ^= mst_options_hash(node->op->fields, node->options);
     return h ^ (h >> 31);
@@ -102,7 +153,7 @@ static bool same(const mst_plan *plan, const mst_plan_node *a, const mst_plan_no
     const mst_plan_value *x = &plan->value[a->dst], *y = &plan->value[b->dst];
     if (x->constant || y->constant)
         return x->constant && y->constant && mst_spec_equal(&x->spec, &y->spec) &&
-               memcmp(mst_tensor_data(x->constant), mst_tensor_data(y->constant), mst_tensor_bytes(x->constant)) == 0;
+               mst_tensor_same(x->constant, y->constant);
     return a->op == b->op && a->device == b->device && a->phase == b->phase && a->num_src == b->num_src &&
            memcmp(a->src, b->src, (size_t)a->num_src * sizeof *a->src) == 0 &&
            mst_options_equal(a->op->fields, a->options, b->options);
@@ -112,7 +163,7 @@ static bool can_merge(const mst_plan *plan, const mst_plan_node *node) {
     enum { SMALL = 256 };
     if (node->dead || node->num_dst == 0 || node->num_control || node->writer) return false;
     const mst_tensor *constant = plan->value[node->dst].constant;
-    if (constant) return node->num_dst == 1 && mst_tensor_bytes(constant) <= SMALL;
+    if (constant) return node->num_dst == 1 && mst_tensor_all_bytes(constant) <= SMALL;
     return !(node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER | MST_OP_CONSTANT));
 }
 

@@ -5,6 +5,8 @@
 #include "base/no_memory.h"
 #include "graph/spec.h"
 #include "run/session.h"
+#include "run/strings.h"
+#include "tensor/string.h"
 
 enum { MAX_PLANS = 64 };
 
@@ -77,6 +79,11 @@ void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached) {
     if (cached && --cached->references == 0) destroy(session, cached);
 }
 
+static mst_status place_constant(mst_domain *domain, void *dst, const mst_tensor *constant) {
+    if (mst_tensor_dtype(constant) == MST_STRING) return mst_strings_place(domain, dst, constant);
+    return mst_domain_copy(domain, dst, &mst_domain_host, mst_tensor_data(constant), mst_tensor_bytes(constant));
+}
+
 /* The constants of a device whose memory is not the host's. */
 static mst_status place_constants(mst_session *session, mst_cached_plan *cached, int d) {
     const mst_plan *plan = cached->plan;
@@ -93,9 +100,8 @@ static mst_status place_constants(mst_session *session, mst_cached_plan *cached,
         for (int i = 0; i < node->num_dst && node->device == d; i++) {
             const mst_plan_value *value = &plan->value[node->dst + i];
             if (!value->constant) continue;
-            MST_TRY(mst_domain_copy(domain, cached->constants[d] + value->offset, &mst_domain_host,
-                                    mst_tensor_data(value->constant), mst_tensor_bytes(value->constant)));
-            atomic_fetch_add(&session->copied, (int64_t)mst_tensor_bytes(value->constant));
+            MST_TRY(place_constant(domain, cached->constants[d] + value->offset, value->constant));
+            atomic_fetch_add(&session->copied, (int64_t)mst_tensor_all_bytes(value->constant));
         }
     }
     return MST_OK;

@@ -118,12 +118,28 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
     return mst_domain_copy(device->domain, array.data, &mst_domain_host, staging, bytes);
 }
 
-static mst_status receive(mst_frame *frame, int32_t n, const mst_device *device) {
+static mst_status receive(mst_frame *frame, int32_t n, int d) {
     const mst_plan_node *node = &frame->plan->node[n];
+    const mst_device *device = &frame->devices->device[d];
     const mst_array src = array_of(frame, node->src[0]), dst = array_of(frame, node->dst);
+    if (src.dtype == MST_STRING) {
+        int64_t copied;
+        const mst_status status =
+            mst_strings_receive(&frame->strings[d], device->domain, dst.data,
+                                mst_plan_value_domain(frame->plan, node->src[0]), src.data, src.count, &copied);
+        atomic_fetch_add(frame->copied, copied);
+        return status;
+    }
     const size_t bytes = (size_t)src.count * mst_dtype_size(src.dtype);
     atomic_fetch_add(frame->copied, (int64_t)bytes);
     return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data, bytes);
+}
+
+static mst_status fetch_strings(mst_frame *frame, mst_tensor *output, mst_domain *from, const void *src) {
+    int64_t copied;
+    const mst_status status = mst_strings_fetch(output, from, src, &copied);
+    if (!from->type->host) atomic_fetch_add(frame->copied, copied);
+    return status;
 }
 
 static mst_status fetch(mst_frame *frame, int32_t n) {
@@ -133,6 +149,9 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     const mst_array src = array_of(frame, node->src[0]);
     const mst_plan_value *root = &frame->plan->value[frame->plan->value[node->src[0]].root];
     mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
+    if (src.dtype == MST_STRING && root->constant)
+        return fetch_strings(frame, output, &mst_domain_host, mst_tensor_data(root->constant));
+    if (src.dtype == MST_STRING) return fetch_strings(frame, output, from, src.data);
     if (root->constant) /* constants are in the host's memory too */
         return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), &mst_domain_host,
                                mst_tensor_data(root->constant), mst_tensor_bytes(output));
@@ -175,7 +194,7 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
             case MST_DO_WAIT: status = wait_for(frame, action, lines, happens); break;
             case MST_DO_REACH: mst_line_advance(&lines[device], frame->base[device] + (uint64_t)action->first); break;
             case MST_DO_FEED: status = feed(frame, action->first, self, team, frame->binding->staging[device]); break;
-            case MST_DO_RECEIVE: status = receive(frame, action->first, self); break;
+            case MST_DO_RECEIVE: status = receive(frame, action->first, device); break;
             case MST_DO_FETCH: status = fetch(frame, action->first); break;
             case MST_DO_GATE:
                 if (!pass_gate(frame, device)) return MST_OK; /* the cause is kept */

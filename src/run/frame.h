@@ -12,6 +12,7 @@
 #include "base/team.h"
 #include "plan/plan.h"
 #include "run/backend.h"
+#include "run/strings.h"
 #include "store/store.h"
 
 /** What the gate decided. */
@@ -55,11 +56,12 @@ typedef struct mst_frame {
     mst_line gate;                            /**< at `number` when it has decided */
     mst_line left;                            /**< at `number` when all devices have left */
     _Atomic int decision;
-    _Atomic int arrived;     /**< devices at the gate */
-    int participants;        /**< devices that run something */
-    uint64_t *base;          /**< by device: what its line is when it begins */
-    _Atomic int32_t *at;     /**< by device: node that it runs now, -1 */
-    _Atomic int64_t *copied; /**< bytes copied between domains, of the session */
+    _Atomic int arrived;        /**< devices at the gate */
+    int participants;           /**< devices that run something */
+    uint64_t *base;             /**< by device: what its line is when it begins */
+    _Atomic int32_t *at;        /**< by device: node that it runs now, -1 */
+    _Atomic int64_t *copied;    /**< bytes copied between domains, of the session */
+    mst_string_memory *strings; /**< by device */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
     mst_failure failure;  /**< the first cause */

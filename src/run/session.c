@@ -12,6 +12,7 @@
 #include "muster/ops.h"
 #include "tensor/buffer.h"
 #include "tensor/spec.h"
+#include "tensor/string.h"
 
 static const double DEFAULT_TIMEOUT = 600, MOST_TIMEOUT = 1e9; /* seconds */
 enum { MOST_FRAMES = 64 };
@@ -41,7 +42,8 @@ static mst_status make_frame(mst_session *session, mst_frame *frame) {
     const size_t devices = (size_t)session->devices.count;
     frame->base = calloc(devices, sizeof *frame->base);
     frame->at = calloc(devices, sizeof *frame->at);
-    if (!frame->base || !frame->at) return MST_NO_MEMORY("for a session");
+    frame->strings = calloc(devices, sizeof *frame->strings);
+    if (!frame->base || !frame->at || !frame->strings) return MST_NO_MEMORY("for a session");
     frame->devices = &session->devices;
     frame->copied = &session->copied;
     frame->check_numerics = session->options.check_numerics;
@@ -50,7 +52,10 @@ static mst_status make_frame(mst_session *session, mst_frame *frame) {
     return MST_OK;
 }
 
-static void free_frame(mst_frame *frame) {
+static void free_frame(mst_frame *frame, const mst_devices *devices) {
+    for (int d = 0; frame->strings && d < devices->count; d++)
+        mst_string_memory_free(&frame->strings[d], devices->device[d].domain);
+    free(frame->strings);
     free(frame->base);
     free(frame->at);
     pthread_mutex_destroy(&frame->lock);
@@ -155,7 +160,7 @@ static void free_slot(mst_session *session, mst_slot *slot) {
         mst_pages_free(slot->arena[d].staging, (size_t)slot->arena[d].staging_bytes);
     }
     free(slot->arena);
-    free_frame(&slot->frame);
+    free_frame(&slot->frame, &session->devices);
     free(slot->feeds);
     free(slot->outputs);
 }
@@ -166,7 +171,7 @@ static void free_session(void *owner) {
     for (int64_t i = 0; i < session->num_used; i++)
         mst_copy_release(session->store, session->used[i].state, session->used[i].copy);
     for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);
-    free_frame(&session->job);
+    free_frame(&session->job, &session->devices);
     mst_devices_free(&session->devices);
     mst_store_release(session->store);
     mst_map_free(&session->copies);
@@ -206,7 +211,12 @@ static mst_status check_call(const mst_session *session, const mst_feed *feeds, 
         if (!feeds[i].tensor == !feeds[i].fill)
             return MST_FAIL(MST_INVALID, "run: the feed of '%s' needs a tensor or a fill function, and not both",
                             mst_value_name(feeds[i].value));
+        if (feeds[i].tensor && mst_tensor_check_strings(feeds[i].tensor))
+            return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
         int64_t count;
+        if (feeds[i].fill && feeds[i].spec.dtype == MST_STRING)
+            return MST_FAIL(MST_INVALID, "run: the feed of '%s' is string: it needs a tensor, a function fills numbers",
+                            mst_value_name(feeds[i].value));
         if (feeds[i].fill && mst_tensor_check(feeds[i].spec.dtype, feeds[i].spec.shape, &count))
             return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
     }
@@ -224,7 +234,8 @@ static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
         if (fetch->num_src) {
             const mst_spec *spec = &plan->value[fetch->src[0]].spec;
             const mst_spec own = output ? mst_spec_of(output) : (mst_spec){0};
-            if (output && mst_tensor_references(output) == 1 && mst_spec_equal(&own, spec)) continue;
+            const bool fits = output && mst_spec_equal(&own, spec) && mst_tensor_owns(output);
+            if (fits && mst_tensor_references(output) == 1) continue;
             mst_tensor *fresh;
             MST_TRY(mst_tensor_create(spec->dtype, spec->shape, &fresh));
             outputs[i] = fresh;
@@ -326,7 +337,13 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     atomic_store(&frame->decision, MST_UNDECIDED);
     atomic_store(&frame->arrived, 0);
     atomic_store(&frame->failed, false);
-    for (int32_t i = 0; i < cached->num_devices; i++) atomic_store(&frame->at[cached->devices[i]], -1);
+    for (int32_t i = 0; i < cached->num_devices; i++) {
+        const int32_t d = cached->devices[i];
+        atomic_store(&frame->at[d], -1);
+        if (cached->plan->program[d].receives_strings)
+            mst_string_memory_begin(&frame->strings[d], session->devices.device[d].domain,
+                                    mst_session_string_room(session, d, &frame->strings[d]));
+    }
     const mst_bound_plan *bound = &cached->bound[index];
     for (int64_t i = 0; i < bound->num_patches; i++)
         *bound->patch[i].data =
@@ -600,7 +617,8 @@ int64_t mst_session_device_memory(const mst_session *session, int i) {
     if (MST_IS_NULL(session)) return 0;
     if (i < 0 || i >= session->devices.count) return 0;
     int64_t bytes = session->state_bytes[i] + session->constant_bytes[i];
-    for (int k = 0; k < session->num_slots; k++) bytes += session->slots[k].arena[i].bytes;
+    for (int k = 0; k < session->num_slots; k++)
+        bytes += session->slots[k].arena[i].bytes + session->slots[k].frame.strings[i].bytes;
     return bytes;
 }
 

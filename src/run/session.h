@@ -139,5 +139,7 @@ void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, co
  *  largest. */
 MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,
                                                int64_t more);
+/** Bytes that STRINGS of DEVICE may take in all, beside what else is there now. */
+int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings);
 
 #endif

@@ -16,8 +16,15 @@ static const mst_variable_options *options_of(const mst_plan_state *state) {
 
 static int64_t slot_bytes(const mst_session *session, int device) {
     int64_t bytes = 0;
-    for (int i = 0; i < session->num_slots; i++) bytes += session->slots[i].arena[device].bytes;
+    for (int i = 0; i < session->num_slots; i++)
+        bytes += session->slots[i].arena[device].bytes + session->slots[i].frame.strings[device].bytes;
     return bytes;
+}
+
+int64_t mst_session_string_room(const mst_session *session, int device, const mst_string_memory *strings) {
+    const int64_t limit = session->devices.device[device].memory_limit;
+    const int64_t used = session->state_bytes[device] + session->constant_bytes[device] + slot_bytes(session, device);
+    return limit > 0 ? limit - used + strings->bytes : INT64_MAX;
 }
 
 mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device, int64_t more) {

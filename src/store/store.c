@@ -218,6 +218,8 @@ mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec) {
 static mst_status declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                           const mst_spec *spec, mst_state **out) {
     const char *key;
+    if (spec->dtype == MST_STRING)
+        return MST_FAIL(MST_INVALID, "store: '%s' is string, and only numbers can be stored", name);
     MST_TRY(make_key(store, container, name, &key));
     if ((*out = find(store, key))) return mst_state_check_spec(*out, spec);
     mst_state *state = mst_arena_alloc(&store->arena, sizeof *state);

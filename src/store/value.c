@@ -221,6 +221,8 @@ mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const
                             mst_tensor *value) {
     if (MST_IS_NULL(snapshot) || MST_IS_NULL(name) || MST_IS_NULL(value)) return MST_INVALID;
     bool found;
+    if (mst_tensor_dtype(value) == MST_STRING)
+        return MST_FAIL(MST_INVALID, "snapshot: '%s' is string, and only numbers can be stored", name);
     if (!container) container = "";
     const int64_t at = place_of(snapshot, container, name, &found);
     if (found) return MST_FAIL(MST_EXISTS, "snapshot: there is a '%s' already", name);

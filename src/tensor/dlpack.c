@@ -52,6 +52,9 @@ static void delete_view(DLManagedTensor *self) {
 mst_status mst_tensor_to_dlpack(mst_tensor *tensor, DLManagedTensor **out) {
     if (MST_IS_NULL(tensor) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
+    if (!types[mst_tensor_dtype(tensor)].bits)
+        return MST_FAIL(MST_UNIMPLEMENTED, "dlpack: a tensor of %s cannot be given: DLPack has numbers only",
+                        mst_dtype_name(mst_tensor_dtype(tensor)));
     view *v = calloc(1, sizeof *v);
     if (!v) return MST_FAIL(MST_OUT_OF_MEMORY, "dlpack: cannot get memory for a view");
     mst_shape shape = mst_tensor_shape(tensor);
@@ -69,7 +72,7 @@ mst_status mst_tensor_to_dlpack(mst_tensor *tensor, DLManagedTensor **out) {
 
 static mst_dtype find_dtype(DLDataType type) {
     for (int d = 1; d < MST_NUM_DTYPES; d++)
-        if (types[d].code == type.code && types[d].bits == type.bits && types[d].lanes == type.lanes)
+        if (types[d].bits && types[d].code == type.code && types[d].bits == type.bits && types[d].lanes == type.lanes)
             return (mst_dtype)d;
     return MST_NO_DTYPE;
 }

@@ -7,8 +7,9 @@ static const struct {
     const char *name;
     size_t size;
 } dtypes[MST_NUM_DTYPES] = {
-    [MST_NO_DTYPE] = {"none", 0}, [MST_F32] = {"f32", 4}, [MST_F64] = {"f64", 8},   [MST_I32] = {"i32", 4},
-    [MST_I64] = {"i64", 8},       [MST_U8] = {"u8", 1},   [MST_BOOL] = {"bool", 1}, [MST_BF16] = {"bf16", 2},
+    [MST_NO_DTYPE] = {"none", 0}, [MST_F32] = {"f32", 4},   [MST_F64] = {"f64", 8},
+    [MST_I32] = {"i32", 4},       [MST_I64] = {"i64", 8},   [MST_U8] = {"u8", 1},
+    [MST_BOOL] = {"bool", 1},     [MST_BF16] = {"bf16", 2}, [MST_STRING] = {"string", sizeof(mst_string)},
 };
 
 size_t mst_dtype_size(mst_dtype dtype) {

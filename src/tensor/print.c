@@ -1,5 +1,5 @@
 /* Tensors as text, in the form of NumPy's str(): brackets, columns that line up, long axes shortened in the middle,
- * lines of at most 75 characters. */
+ * lines of at most 75 characters. Strings are quoted; in an array, long ones are cut off. */
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 
 #include "base/argument.h"
 #include "base/bf16.h"
+#include "base/escape.h"
 #include "base/no_memory.h"
 #include "base/number.h"
 #include "muster/tensor.h"
@@ -44,6 +45,10 @@ typedef struct printer {
 
 static bool is_float(const printer *p) {
     return mst_dtype_is_float(mst_tensor_dtype(p->tensor));
+}
+
+static bool is_string(const printer *p) {
+    return mst_tensor_dtype(p->tensor) == MST_STRING;
 }
 
 static bool reads_back(const printer *p, const char *text, double value) {
@@ -88,9 +93,31 @@ static void write_float(const printer *p, double value, char *text) {
     }
 }
 
+/* "'abc'", or "'abc...'" where it takes more than a word. */
+static void write_string(const printer *p, int64_t i, char *text) {
+    const mst_string string = mst_tensor_get_string(p->tensor, i);
+    char part[MST_ESCAPE_TEXT];
+    const char *more = "...'";
+    const int room = WORD_SIZE - 1 - (int)strlen(more); /* characters that leave room for MORE */
+    int used = snprintf(text, WORD_SIZE, "'"), whole = used;
+    for (size_t k = 0; k < string.length;) {
+        k += mst_escape(string.data + k, string.length - k, part);
+        const int length = (int)strlen(part);
+        if (used <= room) whole = used;
+        if (used + length > room + (int)strlen("...")) {
+            snprintf(text + whole, (size_t)(WORD_SIZE - whole), "%s", more);
+            return;
+        }
+        used += snprintf(text + used, (size_t)(WORD_SIZE - used), "%s", part);
+    }
+    snprintf(text + used, (size_t)(WORD_SIZE - used), "'");
+}
+
 static void write_element(const printer *p, int64_t i, char *text) {
     if (is_float(p))
         write_float(p, mst_tensor_get(p->tensor, i), text);
+    else if (is_string(p))
+        write_string(p, i, text);
     else if (mst_tensor_dtype(p->tensor) == MST_BOOL)
         snprintf(text, WORD_SIZE, "%s", mst_tensor_get(p->tensor, i) != 0 ? "True" : "False");
     else if (mst_tensor_dtype(p->tensor) == MST_I64) /* not all of them are doubles */
@@ -157,10 +184,14 @@ static void choose_form(printer *p) {
     if (f->before < room) f->before = room;
 }
 
-/* An element with the spaces that make all of them as wide. */
+/* An element with the spaces that make all of them as wide; strings have none. */
 static void write_word(const printer *p, int64_t i, char *word) {
     char text[WORD_SIZE];
     write_element(p, i, text);
+    if (is_string(p)) {
+        snprintf(word, WORD_SIZE, "%s", text);
+        return;
+    }
     const char *point = strchr(text, '.');
     const int length = (int)strlen(text), width = p->form.before + (is_float(p) ? 1 + p->form.behind : 0);
     const int left = point && !p->form.exponent ? p->form.before - (int)(point - text) : width - length;
@@ -227,6 +258,17 @@ static void print_axis(printer *p, int axis, int64_t first) {
     fputc(']', p->file);
 }
 
+static void print_string(printer *p) {
+    const mst_string string = mst_tensor_get_string(p->tensor, 0);
+    char part[MST_ESCAPE_TEXT];
+    fputc('\'', p->file);
+    for (size_t k = 0; k < string.length;) {
+        k += mst_escape(string.data + k, string.length - k, part);
+        fputs(part, p->file);
+    }
+    fputc('\'', p->file);
+}
+
 static void print_scalar(printer *p) {
     char text[WORD_SIZE];
     const double value = mst_tensor_get(p->tensor, 0);
@@ -243,11 +285,11 @@ static void print(printer *p) {
     const int64_t count = mst_tensor_count(p->tensor);
     p->shortened = count > MOST_ELEMENTS;
     if (p->shape.ndim == 0) {
-        print_scalar(p);
+        is_string(p) ? print_string(p) : print_scalar(p);
     } else if (count == 0) {
         fputs("[]", p->file);
     } else {
-        choose_form(p);
+        if (!is_string(p)) choose_form(p);
         print_axis(p, 0, 0);
     }
 }

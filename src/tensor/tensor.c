@@ -9,10 +9,15 @@
 #include "muster/tensor.h"
 #include "tensor/buffer.h"
 #include "tensor/spec.h"
+#include "tensor/string.h"
 
+/* A tensor of strings is an array of handles {address, length}, which kernels and copies move as they move any element
+ * of 16 bytes. The bytes are not counted: a tensor that was created owns those of each of its elements, in a block of
+ * their own, and every other array of handles (a value of a step) only borrows them from one that lives longer. */
 struct mst_tensor {
     atomic_int references;
     mst_dtype dtype;
+    bool owns_strings; /* the bytes of its elements are freed with them */
     mst_shape shape;
     int64_t count;
     void *data;
@@ -69,7 +74,10 @@ mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out)
     MST_TRY(mst_tensor_check(dtype, shape, &count));
     MST_TRY(mst_buffer_alloc((size_t)count * mst_dtype_size(dtype), &data));
     mst_status status = mst_tensor_wrap(dtype, shape, data, mst_buffer_free, data, out);
-    if (status) mst_buffer_free(data);
+    if (status)
+        mst_buffer_free(data);
+    else
+        (*out)->owns_strings = dtype == MST_STRING;
     return status;
 }
 
@@ -78,8 +86,15 @@ mst_status mst_tensor_copy(mst_dtype dtype, mst_shape shape, const void *data, m
     *out = NULL;
     if (mst_shape_count(shape) > 0 && MST_IS_NULL(data)) return MST_INVALID;
     MST_TRY(mst_tensor_create(dtype, shape, out));
-    if ((*out)->count) memcpy((*out)->data, data, mst_tensor_bytes(*out));
-    return MST_OK;
+    mst_status status = MST_OK;
+    if (dtype == MST_STRING)
+        status = mst_tensor_copy_strings(*out, data);
+    else if ((*out)->count)
+        memcpy((*out)->data, data, mst_tensor_bytes(*out));
+    if (!status) return MST_OK;
+    mst_tensor_release(*out);
+    *out = NULL;
+    return status;
 }
 
 mst_tensor *mst_tensor_retain(mst_tensor *tensor) {
@@ -90,8 +105,14 @@ mst_tensor *mst_tensor_retain(mst_tensor *tensor) {
 
 void mst_tensor_release(mst_tensor *tensor) {
     if (!tensor || atomic_fetch_sub_explicit(&tensor->references, 1, memory_order_acq_rel) > 1) return;
+    for (int64_t i = 0; i < tensor->count && tensor->owns_strings; i++)
+        free((void *)(uintptr_t)((const mst_string *)tensor->data)[i].data);
     if (tensor->release) tensor->release(tensor->context);
     free(tensor);
+}
+
+bool mst_tensor_owns(const mst_tensor *tensor) {
+    return tensor->dtype != MST_STRING || tensor->owns_strings;
 }
 
 mst_dtype mst_tensor_dtype(const mst_tensor *tensor) {

@@ -89,6 +89,9 @@ static void tensors(void) {
     FAILS_STRUCT("mst_shape_make: dim is NULL", mst_shape_make(1, NULL));
     FAILS("mst_shape_print: text is NULL", mst_shape_print(MST_SCALAR, NULL, sizeof text));
     FAILS("mst_tensor_create: out is NULL", mst_tensor_create(MST_F32, MST_SCALAR, NULL));
+    FAILS_STRUCT("mst_string_of: text is NULL", mst_string_of(NULL));
+    FAILS_STRUCT("mst_tensor_get_string: tensor is NULL", mst_tensor_get_string(NULL, 0));
+    FAILS("mst_tensor_set_string: tensor is NULL", mst_tensor_set_string(NULL, 0, mst_string_of("")));
     FAILS("mst_tensor_wrap: out is NULL", mst_tensor_wrap(MST_F32, MST_SCALAR, text, NULL, NULL, NULL));
     FAILS("mst_tensor_wrap: data is NULL", mst_tensor_wrap(MST_F32, MST_SCALAR, NULL, NULL, NULL, &out));
     FAILS("mst_tensor_copy: out is NULL", mst_tensor_copy(MST_F32, MST_SCALAR, numbers, NULL));
@@ -192,6 +195,10 @@ static void values(void) {
     FAILS_STRUCT("mst_scalar: graph is NULL", mst_scalar(NULL, MST_F32, 1));
     FAILS_STRUCT("mst_fill: graph is NULL", mst_fill(NULL, MST_F32, MST_SCALAR, 1));
     FAILS_STRUCT("mst_values: graph is NULL", mst_values(NULL, MST_F32, MST_SHAPE(2), numbers));
+    FAILS_STRUCT("mst_string_scalar: graph is NULL", mst_string_scalar(NULL, "a"));
+    FAILS_STRUCT("mst_string_scalar: text is NULL", mst_string_scalar(engine_graph(), NULL));
+    FAILS_STRUCT("mst_string_values: graph is NULL", mst_string_values(NULL, MST_SCALAR, &(mst_string){0}));
+    FAILS_STRUCT("mst_string_values: value is NULL", mst_string_values(engine_graph(), MST_SHAPE(2), NULL));
     FAILS_STRUCT("mst_values: value is NULL", mst_values(engine_graph(), MST_F32, MST_SHAPE(2), NULL));
     FAILS_STRUCT("mst_range: graph is NULL", mst_range(NULL, MST_F32, 0, 2, 1));
     FAILS_STRUCT("mst_no_op: graph is NULL", mst_no_op(NULL));

@@ -55,8 +55,8 @@ static mst_tensor *all_of(mst_dataset *dataset, int component) {
 
 static void scale_casts_then_multiplies_for_every_pair_of_dtypes(void **state) {
     (void)state;
-    for (mst_dtype from = MST_F32; from < MST_NUM_DTYPES; from++) {
-        for (mst_dtype to = MST_F32; to < MST_NUM_DTYPES; to++) {
+    for (mst_dtype from = MST_F32; from < MST_STRING; from++) {
+        for (mst_dtype to = MST_F32; to < MST_STRING; to++) {
             mst_dataset *all = values(from), *scaled;
             double factor = mst_dtype_is_float(to) ? 1.0 / 255 : 1;
             if (from == MST_BF16 || to == MST_BF16 || (mst_dtype_is_float(from) && !mst_dtype_is_float(to))) {

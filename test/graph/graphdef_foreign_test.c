@@ -372,8 +372,8 @@ static void shapes_and_tensors_are_not_trusted(void **state) {
     t->dtype = MUSTER__DATA_TYPE__DT_BOOL;
     t->tensor_content = (ProtobufCBinaryData){4, (uint8_t[]){0, 1, 2, 0}};
     expect_error(&m, MST_CORRUPT, "element 2 of a bool tensor is 2");
-    t->dtype = (Muster__DataType)7;
-    expect_error(&m, MST_INVALID, "a tensor is of TensorFlow's dtype number 7");
+    t->dtype = (Muster__DataType)8;
+    expect_error(&m, MST_INVALID, "a tensor is of TensorFlow's dtype number 8");
     begin(&m);
     node(&m, "n", "Const", "");
     t = attr_tensor(&m, "value", MUSTER__DATA_TYPE__DT_FLOAT, 0, NULL);

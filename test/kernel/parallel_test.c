@@ -64,7 +64,7 @@ static mst_tensor *source_value(const mst_op *op, const mst_example *example, in
         double x = low + (high - low) * unit[e];
         if (!mst_dtype_is_float(dtype)) x = low + (double)(int64_t)((high - low + 1) * unit[e]);
         if (example->src[i].value && num_given) x = example->src[i].value[e % num_given];
-        mst_tensor_set(tensor, e, x);
+        engine_set(tensor, e, x);
     }
     free(unit);
     return tensor;

@@ -51,8 +51,8 @@ static double tolerance_of(const op_case *c, mst_dtype dtype) {
 static void expect_values(const op_case *c, const char *what, const mst_tensor *got, const double *wanted) {
     const mst_dtype dtype = mst_tensor_dtype(got);
     for (int64_t e = 0; e < mst_tensor_count(got); e++) {
-        if (is_near(mst_tensor_get(got, e), wanted[e], tolerance_of(c, dtype))) continue;
-        report(c, "%s: element %lld is %.17g, must be %.17g", what, (long long)e, mst_tensor_get(got, e), wanted[e]);
+        if (is_near(engine_get(got, e), wanted[e], tolerance_of(c, dtype))) continue;
+        report(c, "%s: element %lld is %.17g, must be %.17g", what, (long long)e, engine_get(got, e), wanted[e]);
         return;
     }
 }
@@ -66,6 +66,7 @@ static void expect_same(const op_case *c, const char *what, const mst_tensor *go
                mst_shape_print(mst_tensor_shape(wanted), want, sizeof want));
         return;
     }
+    if (dtype == MST_STRING && !engine_same_bits(got, wanted)) report(c, "%s: other strings", what);
     for (int64_t e = 0; e < mst_tensor_count(got); e++) {
         if (is_near(mst_tensor_get(got, e), mst_tensor_get(wanted, e), tolerance_of(c, dtype))) continue;
         report(c, "%s: element %lld is %.17g, must be %.17g", what, (long long)e, mst_tensor_get(got, e),

@@ -7,7 +7,7 @@
  *                                     {"feeds": {NODE: TENSOR, ...}, "fetches": [VALUE, ...]}; prints for each fetch
  *                                     one JSON line {"shape", "values"}
  *
- *  TENSOR is {"dtype": "f32", "shape": [2], "values": [...]}. */
+ *  TENSOR is {"dtype": "f32", "shape": [2], "values": [...]}; each value of "string" is a list of its bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +50,16 @@ static void build_same(mst_graph *g) {
     mst_rename(mst_softmax(y), "softmax");
     mst_with_control (g, y) mst_rename(mst_identity(b), "after");
     mst_rename(mst_l2_loss(y), "l2");
+}
+
+static void build_strings(mst_graph *g) {
+    const mst_string bytes[] = {{"Hello, distributed TensorFlow!", 30}, {NULL, 0}, {"\0\xff\n", 3}};
+    mst_value x = mst_placeholder(g, MST_STRING, MST_SHAPE(-1), "words");
+    mst_value fixed = mst_rename(mst_string_values(g, MST_SHAPE(3), bytes), "fixed");
+    mst_value stacked = mst_rename(mst_stack((mst_value[]){x, fixed}, 2, 1), "stacked");
+    mst_rename(mst_equal(stacked, mst_rename(mst_string_scalar(g, "same"), "same")), "equal");
+    mst_rename(mst_not_equal(x, fixed), "not_equal");
+    mst_rename(mst_identity(mst_rename(mst_unstack(stacked, 0), "parts")), "first");
 }
 
 static void build_network(mst_graph *g) {
@@ -95,7 +105,7 @@ static void build_all(mst_graph *g) {
 static const struct {
     const char *file;
     void (*build)(mst_graph *graph);
-} graphs[] = {{"same", build_same}, {"network", build_network}, {"all", build_all}};
+} graphs[] = {{"same", build_same}, {"strings", build_strings}, {"network", build_network}, {"all", build_all}};
 
 /* ---- JSON ---- */
 
@@ -175,13 +185,34 @@ static mst_status print(const char *path) {
     return status;
 }
 
+static mst_status set_string(mst_tensor *tensor, int64_t i, json_t *list) {
+    char bytes[PATH_SIZE];
+    const size_t length = json_array_size(list);
+    if (length > sizeof bytes) return MST_FAIL(MST_INVALID, "a string of %zu bytes is too long", length);
+    for (size_t k = 0; k < length; k++) bytes[k] = (char)json_integer_value(json_array_get(list, k));
+    return mst_tensor_set_string(tensor, i, (mst_string){bytes, length});
+}
+
+static json_t *element_of(const mst_tensor *tensor, int64_t i) {
+    if (mst_tensor_dtype(tensor) != MST_STRING) return json_real(mst_tensor_get(tensor, i));
+    const mst_string string = mst_tensor_get_string(tensor, i);
+    json_t *list = json_array();
+    for (size_t k = 0; k < string.length; k++) json_array_append_new(list, json_integer((unsigned char)string.data[k]));
+    return list;
+}
+
 static mst_status tensor_of(json_t *j, mst_tensor **out) {
     json_t *shape = json_object_get(j, "shape"), *values = json_object_get(j, "values");
     mst_shape dims = {.ndim = (int32_t)json_array_size(shape)};
     for (int i = 0; i < dims.ndim; i++) dims.dim[i] = json_integer_value(json_array_get(shape, (size_t)i));
     MST_TRY(mst_tensor_create(mst_dtype_from_name(json_string_value(json_object_get(j, "dtype"))), dims, out));
-    for (int64_t i = 0; i < mst_tensor_count(*out); i++)
-        mst_tensor_set(*out, i, json_number_value(json_array_get(values, (size_t)i)));
+    for (int64_t i = 0; i < mst_tensor_count(*out); i++) {
+        json_t *value = json_array_get(values, (size_t)i);
+        if (json_is_array(value))
+            MST_TRY(set_string(*out, i, value));
+        else
+            mst_tensor_set(*out, i, json_number_value(value));
+    }
     return MST_OK;
 }
 
@@ -211,7 +242,7 @@ static mst_status run_graph(mst_graph *g, json_t *task) {
     for (int k = 0; k < num_fetches; k++) {
         json_t *values = json_array();
         for (int64_t e = 0; e < mst_tensor_count(outputs[k]); e++)
-            json_array_append_new(values, json_real(mst_tensor_get(outputs[k], e)));
+            json_array_append_new(values, element_of(outputs[k], e));
         print_json(json_pack("{so so}", "shape", shape_of(mst_tensor_shape(outputs[k])), "values", values));
         mst_tensor_release(outputs[k]);
     }

@@ -24,7 +24,14 @@ def run(path, feeds, fetches):
     """Values that Muster computes from a graph file."""
     task = {"feeds": {name: muster.tensor(array) for name, array in feeds.items()}, "fetches": fetches}
     answers = [json.loads(line) for line in call("run", path, task=task).splitlines()]
-    return [np.array(answer["values"]).reshape(answer["shape"]) for answer in answers]
+    return [array_of(answer["values"]).reshape(answer["shape"]) for answer in answers]
+
+
+def array_of(values):
+    """Numbers, or strings as lists of their bytes."""
+    if values and isinstance(values[0], list):
+        return np.array([bytes(value) for value in values], dtype=object)
+    return np.array(values)
 
 
 def parse(path):
@@ -97,6 +104,36 @@ def check_exported(report, folder):
         check_close(report, f"exported {name}", got, want)
 
 
+def check_strings(report, imported, folder):
+    """Strings of any bytes: TensorFlow runs the graph that Muster wrote, and Muster one that TensorFlow wrote."""
+    words = np.array([b"same", b"", b"\x00\xff\n"], dtype=object)
+    fetches = ["fixed", "stacked", "equal", "not_equal", "first"]
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(parse(imported), name="")
+        with tf.compat.v1.Session(graph=graph) as session:
+            expected = session.run([name + ":0" for name in fetches], {"words:0": words})
+    compare_strings(report, "imported", imported, words, fetches, expected)
+    path = os.path.join(folder, "tensorflow_strings")
+    fetches = ["fixed", "filled", "stacked", "parts:1"]
+    with tf.Graph().as_default() as graph:
+        fed = tf.compat.v1.placeholder(tf.string, [None], name="words")
+        fixed = tf.constant([b"Hello, distributed TensorFlow!", b"", b"\x00\xff\n"], name="fixed")
+        tf.constant("same", shape=[2, 2], name="filled")
+        stacked = tf.stack([fed, fixed], name="stacked")
+        tf.unstack(tf.identity(stacked), axis=1, name="parts")
+        with tf.compat.v1.Session(graph=graph) as session:
+            expected = session.run([name if ":" in name else name + ":0" for name in fetches], {"words:0": words})
+        with open(path, "wb") as file:
+            file.write(graph.as_graph_def(add_shapes=True).SerializeToString())
+    compare_strings(report, "exported", path, words, fetches, expected)
+
+
+def compare_strings(report, title, path, words, fetches, expected):
+    for name, got, want in zip(fetches, run(path, {"words": words}, fetches), expected):
+        good = np.shape(got) == np.shape(want) and np.array_equal(got, want)
+        report.check(f"strings {title} {name}", good, got.tolist(), want.tolist())
+
+
 def check_tensorboard(report, path, wanted, folder):
     try:
         from tensorboard.backend import process_graph
@@ -136,6 +173,7 @@ def main():
             check_tensorboard(report, path, wanted, folder)
         check_imported(report, os.path.join(folder, "same"))
         check_exported(report, folder)
+        check_strings(report, os.path.join(folder, "strings"), folder)
     return report.finish()
 
 

@@ -33,6 +33,8 @@ def number(x):
 
 def tensor(array):
     array = np.asarray(array)
+    if array.dtype == object:  # of bytes
+        return {"dtype": "string", "shape": list(array.shape), "values": [list(x) for x in array.flat]}
     return {"dtype": _DTYPES[array.dtype.name], "shape": list(array.shape), "values": [number(x) for x in array.flat]}
 
 

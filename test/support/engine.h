@@ -30,7 +30,11 @@ const char *engine_here(const char *text);
 /** The number of the next run, which random ops see: runs that make no step are counted from 0. */
 void engine_set_run(mst_session *session, int64_t number);
 
-/** Same dtype, shape and bytes. */
+/** Element I as mst_tensor_set and mst_tensor_get have it; a string has the number as text, with zero bytes and more
+ *  behind some. */
+void engine_set(mst_tensor *tensor, int64_t i, double value);
+double engine_get(const mst_tensor *tensor, int64_t i);
+/** Same dtype, shape and bytes; of strings, the bytes that they refer to. */
 bool engine_same_bits(const mst_tensor *a, const mst_tensor *b);
 /** Largest |a - b| / max(1, |b|) over all elements; infinite where shapes differ. */
 double engine_distance(const mst_tensor *a, const mst_tensor *b);

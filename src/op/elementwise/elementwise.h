@@ -188,13 +188,31 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
     MST_BINARY(u8, uint8_t, uint32_t, uint8_t, expression)  \
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
 
-/** `reference` for all numbers and bool, that gives 0 or 1. */
-#define MST_COMPARISON(expression)                         \
+/** The kernels f32, ... of all numbers, that give 0 or 1. */
+#define MST_COMPARISON_KERNELS(expression)                 \
     MST_BINARY(f32, float, float, uint8_t, expression)     \
     MST_BINARY(f64, double, double, uint8_t, expression)   \
     MST_BINARY(i32, int32_t, int32_t, uint8_t, expression) \
     MST_BINARY(i64, int64_t, int64_t, uint8_t, expression) \
-    MST_BINARY(u8, uint8_t, uint8_t, uint8_t, expression)  \
+    MST_BINARY(u8, uint8_t, uint8_t, uint8_t, expression)
+
+/** `reference` for all numbers and bool, that gives 0 or 1. */
+#define MST_COMPARISON(expression)     \
+    MST_COMPARISON_KERNELS(expression) \
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8)
+
+/** The same for strings too, whose elements are compared by STRING_EXPRESSION of x and y. */
+#define MST_EQUALITY(expression, string_expression)                                                                   \
+    MST_COMPARISON_KERNELS(expression)                                                                                \
+    static void string_row(const mst_string *xs, bool x_varies, const mst_string *ys, bool y_varies, uint8_t *dst,    \
+                           int64_t count) {                                                                           \
+        for (int64_t i = 0; i < count; i++) {                                                                         \
+            const mst_string x = xs[x_varies ? i : 0], y = ys[y_varies ? i : 0];                                      \
+            dst[i] = (string_expression);                                                                             \
+        }                                                                                                             \
+    }                                                                                                                 \
+    MST_BINARY_KERNEL(string, mst_string, uint8_t)                                                                    \
+    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8, \
+                  [MST_STRING] = string)
 
 #endif

@@ -3,6 +3,7 @@
  *  a, b  shapes that broadcast as in NumPy, of one dtype
  *  dst   bool, the broadcast shape; may alias either where they are bool
  *
+ *  Strings are equal where they have the same length and the same bytes.
  *  NaN is equal to nothing, not even to itself.
  */
 #ifdef MST_OP_HEADER
@@ -10,7 +11,7 @@ MST_API mst_value mst_not_equal(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_COMPARISON(x != y)
+MST_EQUALITY(x != y, !mst_string_equal(x, y))
 
 static const mst_example examples[] = {
     {.num_src = 2,
@@ -57,7 +58,7 @@ const mst_op mst_op_not_equal = {
     .name = "not_equal",
     .num_src = 2,
     .num_dst = 1,
-    .dtypes = MST_ALL_DTYPES,
+    .dtypes = MST_ALL_DTYPES | MST_DTYPE_BIT(MST_STRING),
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_comparison,

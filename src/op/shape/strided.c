@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
 #include "muster/ops.h"
 #include "op/share.h"
 
@@ -64,6 +65,7 @@ static mst_status fill_run(void *context, int64_t begin, int64_t end, int thread
         case MST_I32: FILL(int32_t, (int32_t)value); break;
         case MST_I64: FILL(int64_t, (int64_t)value); break;
         case MST_U8: FILL(uint8_t, (uint8_t)value); break;
+        case MST_BF16: FILL(uint16_t, mst_bf16_of((float)value)); break;
         default: FILL(uint8_t, value != 0); break;
     }
     return MST_OK;
@@ -126,8 +128,10 @@ static int merge_loops(int ndim, const int64_t *dim, const int64_t *dst_stride, 
         for (; n > 0; n--, dst += step, src += pace) *dst = *src;                          \
     }
 COPY_ROW(copy_row_1, uint8_t)
+COPY_ROW(copy_row_2, uint16_t)
 COPY_ROW(copy_row_4, uint32_t)
 COPY_ROW(copy_row_8, uint64_t)
+COPY_ROW(copy_row_16, mst_string)
 
 /* Copies the elements of the two inner loops in square tiles, so that both arrays stay in cache where their strides are
  * in opposite order. */
@@ -143,8 +147,10 @@ COPY_ROW(copy_row_8, uint64_t)
             }                                                                                                     \
     }
 COPY_TILES(copy_tiles_1, uint8_t, copy_row_1)
+COPY_TILES(copy_tiles_2, uint16_t, copy_row_2)
 COPY_TILES(copy_tiles_4, uint32_t, copy_row_4)
 COPY_TILES(copy_tiles_8, uint64_t, copy_row_8)
+COPY_TILES(copy_tiles_16, mst_string, copy_row_16)
 
 static void copy_inner(size_t element, loop outer, loop inner, void *dst, const void *src) {
     const int64_t size = (int64_t)element;
@@ -154,10 +160,14 @@ static void copy_inner(size_t element, loop outer, loop inner, void *dst, const 
                    (size_t)inner.dim * element);
     else if (element == 1)
         copy_tiles_1(outer, inner, dst, src);
+    else if (element == 2)
+        copy_tiles_2(outer, inner, dst, src);
     else if (element == 4)
         copy_tiles_4(outer, inner, dst, src);
-    else
+    else if (element == 8)
         copy_tiles_8(outer, inner, dst, src);
+    else
+        copy_tiles_16(outer, inner, dst, src);
 }
 
 static void copy_nest(const nest *t) {

@@ -4,19 +4,23 @@
  *  dst     the tensor
  *
  *  mst_scalar, mst_fill and mst_values make the tensor: one number, a shape full of one number, or a shape with
- *  the numbers given in row-major order (converted to the dtype).
+ *  the numbers given in row-major order (converted to the dtype). mst_string_scalar and mst_string_values make one of
+ *  strings, with copies of their bytes.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_constant(mst_graph *graph, mst_tensor *tensor);
 MST_API mst_value mst_scalar(mst_graph *graph, mst_dtype dtype, double value);
 MST_API mst_value mst_fill(mst_graph *graph, mst_dtype dtype, mst_shape shape, double value);
 MST_API mst_value mst_values(mst_graph *graph, mst_dtype dtype, mst_shape shape, const double *value);
+MST_API mst_value mst_string_scalar(mst_graph *graph, const char *text);
+MST_API mst_value mst_string_values(mst_graph *graph, mst_shape shape, const mst_string *value);
 #endif
 #include <string.h>
 
 #include "graph/graph.h"
 #include "op/op.h"
 #include "op/state/constant.h"
+#include "tensor/string.h"
 
 static const mst_field fields[] = {
     MST_FIELD_TENSOR(mst_constant_options, value, "the value"),
@@ -26,6 +30,7 @@ static const mst_field fields[] = {
 static mst_status infer(mst_infer *c) {
     const mst_constant_options *o = c->options;
     if (!o->value) return mst_infer_fail(c, "the tensor is NULL");
+    MST_TRY(mst_tensor_check_strings(o->value));
     c->dst[0] = (mst_spec){.dtype = mst_tensor_dtype(o->value), .shape = mst_tensor_shape(o->value)};
     return MST_OK;
 }
@@ -44,7 +49,7 @@ const mst_op mst_op_constant = {
     .tf_name = "Const",
     .num_src = 0,
     .num_dst = 1,
-    .dtypes = MST_STORED_DTYPES,
+    .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_CONSTANT,
     .fields = fields,
     .options_size = sizeof(mst_constant_options),
@@ -58,27 +63,52 @@ mst_value mst_constant(mst_graph *graph, mst_tensor *tensor) {
     return mst_call(graph, &mst_op_constant, 0, NULL, &(mst_constant_options){.value = tensor});
 }
 
-mst_value mst_values(mst_graph *graph, mst_dtype dtype, mst_shape shape, const double *value) {
-    mst_tensor *tensor;
-    if (MST_IS_NULL(graph) || (mst_shape_count(shape) != 0 && MST_IS_NULL_IN(graph, value))) return MST_NONE;
-    if (mst_tensor_create(dtype, shape, &tensor))
-        return mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
-    for (int64_t i = 0; i < mst_tensor_count(tensor); i++) mst_tensor_set(tensor, i, value[i]);
+/* A constant of TENSOR, whose reference goes to the graph. */
+static mst_value adopt(mst_graph *graph, mst_tensor *tensor) {
     mst_value constant = mst_constant(graph, tensor);
     mst_tensor_release(tensor);
     return constant;
 }
 
+/* A tensor for numbers; NULL where there can be none, with the error on the graph. */
+static mst_tensor *numbers(mst_graph *graph, mst_dtype dtype, mst_shape shape) {
+    mst_tensor *tensor = NULL;
+    if (dtype == MST_STRING)
+        mst_value_fail(graph, MST_INVALID, "constant: its numbers cannot be string: use mst_string_values");
+    else if (mst_tensor_create(dtype, shape, &tensor))
+        mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
+    return tensor;
+}
+
+mst_value mst_values(mst_graph *graph, mst_dtype dtype, mst_shape shape, const double *value) {
+    if (MST_IS_NULL(graph) || (mst_shape_count(shape) != 0 && MST_IS_NULL_IN(graph, value))) return MST_NONE;
+    mst_tensor *tensor = numbers(graph, dtype, shape);
+    if (!tensor) return mst_graph_error_value(graph);
+    for (int64_t i = 0; i < mst_tensor_count(tensor); i++) mst_tensor_set(tensor, i, value[i]);
+    return adopt(graph, tensor);
+}
+
 mst_value mst_fill(mst_graph *graph, mst_dtype dtype, mst_shape shape, double value) {
     if (MST_IS_NULL(graph)) return MST_NONE;
-    mst_tensor *tensor;
-    if (mst_tensor_create(dtype, shape, &tensor))
-        return mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
+    mst_tensor *tensor = numbers(graph, dtype, shape);
+    if (!tensor) return mst_graph_error_value(graph);
     if (value != 0)
         for (int64_t i = 0; i < mst_tensor_count(tensor); i++) mst_tensor_set(tensor, i, value);
-    mst_value constant = mst_constant(graph, tensor);
-    mst_tensor_release(tensor);
-    return constant;
+    return adopt(graph, tensor);
+}
+
+mst_value mst_string_values(mst_graph *graph, mst_shape shape, const mst_string *value) {
+    if (MST_IS_NULL(graph) || (mst_shape_count(shape) != 0 && MST_IS_NULL_IN(graph, value))) return MST_NONE;
+    mst_tensor *tensor;
+    if (mst_tensor_copy(MST_STRING, shape, value, &tensor))
+        return mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
+    return adopt(graph, tensor);
+}
+
+mst_value mst_string_scalar(mst_graph *graph, const char *text) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, text)) return MST_NONE;
+    const mst_string string = mst_string_of(text);
+    return mst_string_values(graph, MST_SCALAR, &string);
 }
 
 mst_value mst_scalar(mst_graph *graph, mst_dtype dtype, double value) {

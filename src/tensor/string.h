@@ -1,0 +1,21 @@
+/** The bytes of a tensor's strings. */
+#ifndef MUSTER_TENSOR_STRING_H
+#define MUSTER_TENSOR_STRING_H
+
+#include "muster/tensor.h"
+
+/** False where the elements of TENSOR are strings that it does not own: they cannot be set. */
+bool mst_tensor_owns(const mst_tensor *tensor);
+/** Sets element I of TENSOR, which owns its strings, to LENGTH bytes at DATA, a block of malloc() that TENSOR takes over
+ *  (NULL where LENGTH is 0). */
+void mst_tensor_take_string(mst_tensor *tensor, int64_t i, char *data, size_t length);
+/** Sets all elements of TENSOR, which owns its strings, to copies of those at VALUE. */
+MST_CHECKED mst_status mst_tensor_copy_strings(mst_tensor *tensor, const mst_string *value);
+/** Error where an element of TENSOR, which may be of any dtype, is a string without bytes but not without length. */
+MST_CHECKED mst_status mst_tensor_check_strings(const mst_tensor *tensor);
+/** Same elements, of two tensors of one dtype and shape. */
+bool mst_tensor_same(const mst_tensor *a, const mst_tensor *b);
+/** Bytes of the elements and, of strings, of what they refer to. */
+size_t mst_tensor_all_bytes(const mst_tensor *tensor);
+
+#endif
