@@ -84,6 +84,13 @@ void mst_strides(const mst_shape *shape, int64_t *stride) {
     }
 }
 
+int64_t mst_rows_before(const mst_shape *shape, int axis) {
+    int64_t rows = 1;
+    if (axis < 0) axis += shape->ndim;
+    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
+    return rows;
+}
+
 enum { MOST_LOOPS = MST_MAX_STRIDED + 2, TILE = 32 };
 
 typedef struct loop {
@@ -286,6 +293,17 @@ mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, cons
     int64_t grain = mst_grain_bytes(bytes, 1);
     if (p.row_bytes <= 2 * grain) grain = mst_grain_aligned(grain, p.row_bytes); /* whole rows, where they are short */
     return mst_parallel(a, bytes, grain, copy_bytes, &p);
+}
+
+int mst_parts_count(const void *options, int num_src) {
+    (void)num_src;
+    int num = options ? ((const mst_parts_options *)options)->num : 0;
+    return num < 0 || num > MST_MOST_PARTS ? 0 : num;
+}
+
+mst_status mst_parts_cut(const mst_kernel_args *a) {
+    const int64_t rows = mst_rows_before(&a->src[0].shape, ((const mst_parts_options *)a->options)->axis);
+    return mst_parts_copy(a, &a->src[0], a->dst, a->num_dst, rows, false);
 }
 
 /* ---- inference and gradients ---- */
