@@ -15,6 +15,7 @@
 #include "base/no_memory.h"
 #include "graph/field.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "graph/graphdef.h"
 #include "graph/type_name.h"
 

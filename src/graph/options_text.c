@@ -25,6 +25,7 @@
 #include "base/number.h"
 #include "graph/field.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "tensor/spec.h"
 
 enum { MOST_ELEMENTS = 8 }; /* of a tensor whose numbers are printed */

@@ -22,6 +22,7 @@ typedef struct mst_rule_tile {
     const double *scalar;       /**< what `scalars` computed for this step */
 } mst_rule_tile;
 
+/** `slot_initial` and `next_state` may be NULL; no other function may. */
 typedef struct mst_rule {
     const char *name;
     const char *takes[MST_RULE_TAKES]; /**< members of mst_optimizer that not all rules have, ended by NULL */

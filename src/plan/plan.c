@@ -1,11 +1,12 @@
 #include "plan/plan.h"
-#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/nearest.h"
 #include "base/no_memory.h"
+#include "graph/graph.h"
 #include "muster/ops.h"
 #include "tensor/buffer.h"
 

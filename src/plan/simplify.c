@@ -6,6 +6,7 @@
 #include "base/denormal.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "graph/spec.h"
 #include "op/state/constant.h"
 #include "plan/plan.h"

@@ -5,6 +5,7 @@
 #include "base/argument.h"
 #include "graph/field.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "graph/spec.h"
 
 const char *const mst_schedule_names[] = {"none",         "exponential", "piecewise", "polynomial",

@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/line.h"
 #include "device/domain.h"
-#include "graph/graph.h"
+#include "graph/names.h"
 #include "muster/store.h"
 
 /** Memory of several copies, which lie side by side. */
