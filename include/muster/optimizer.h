@@ -1,8 +1,32 @@
 /** Optimizers, by the formulas of TensorFlow and Keras.
  *
  *  An mst_optimizer is a plain value: make one with mst_sgd(.learning_rate = 0.1, .momentum = 0.9) and hand it
- *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0. The
- *  formulas stand at the top of each file of src/optimizer/rule/.
+ *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0.
+ *
+ *  Step t (from 1) updates each element w of a variable, with gradient g and learning rate r:
+ *
+ *      sgd      m = momentum * m - r * g                            without momentum: w -= r * g
+ *               w += m                                              nesterov: w += momentum * m - r * g
+ *      adagrad  a += g^2                                            a = initial_accumulator before step 1
+ *               w -= r * g / sqrt(a + epsilon)
+ *      rmsprop  s = rho * s + (1 - rho) * g^2                       centered: c = rho * c + (1 - rho) * g
+ *               d = r * g / sqrt(s + epsilon)                       centered: r * g / sqrt(s - c^2 + epsilon)
+ *               w -= d                                              with momentum: m = momentum * m + d; w -= m
+ *      adam     m += (g - m) * (1 - beta_1)
+ *               v += (g^2 - v) * (1 - beta_2)                       amsgrad: the largest v so far in place of v below
+ *               w -= r * sqrt(1 - beta_2^t) / (1 - beta_1^t) * m / (sqrt(v) + epsilon)
+ *      adamw    adam, with weight_decay 0.004 by default
+ *      nadam    m and v as adam; u(t) = beta_1 * (1 - 0.5 * 0.96^t), p(t) = u(1) * ... * u(t)
+ *               mhat = u(t+1) * m / (1 - p(t+1)) + (1 - u(t)) * g / (1 - p(t))
+ *               w -= r * mhat / (sqrt(v / (1 - beta_2^t)) + epsilon)
+ *      ftrl     n = a + g^2, k(x) = x^-learning_rate_power          a = initial_accumulator before step 1
+ *               l += g + 2 * l2_shrinkage * w - (k(n) - k(a)) / r * w
+ *               w = (clip(l, -l1_strength, l1_strength) - l) / ((k(n) + beta) / r + 2 * l2_strength)
+ *               a = n
+ *
+ *  m, v, s, c, l are 0 before step 1. They are those of Keras 3; what differs in TensorFlow and PyTorch stands at the
+ *  top of each file of src/optimizer/rule/. Before, in this order: gradients of the shards are averaged, penalties
+ *  of the variables added, and the result clipped; then weight_decay. After: the moving average.
  */
 #ifndef MUSTER_OPTIMIZER_H
 #define MUSTER_OPTIMIZER_H

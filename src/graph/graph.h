@@ -100,6 +100,9 @@ void mst_graph_stick(mst_graph *graph);
 /** MST_IS_NULL in a function that adds to GRAPH: the error is kept there too. */
 #define MST_IS_NULL_IN(graph, argument) (MST_IS_NULL(argument) && (mst_graph_stick(graph), true))
 mst_value mst_graph_error_value(mst_graph *graph);
+/** MST_NO_MEMORY (base/no_memory.h) in a function that adds to GRAPH and returns a value: the error is kept there, and
+ *  the result is an error value. */
+#define MST_VALUE_NO_MEMORY(graph, ...) mst_value_fail((graph), MST_OUT_OF_MEMORY, "cannot get memory " __VA_ARGS__)
 /** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
 /** False where NAME cannot be that of a node or a scope; '/' is allowed inside. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph.h"
 #include "muster/ops.h"
 #include "op/share.h"
 
@@ -355,7 +356,7 @@ mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out) {
 
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis) {
     mst_value *part = calloc((size_t)c->num_dst, sizeof *part);
-    if (!part) return mst_value_fail(c->graph, MST_OUT_OF_MEMORY, "%s: cannot get memory for a gradient", c->op->name);
+    if (!part) return MST_VALUE_NO_MEMORY(c->graph, "for a gradient of %s", c->op->name);
     for (int i = 0; i < c->num_dst; i++)
         part[i] = mst_value_is_none(c->ddst[i]) ? mst_zeros_like(c->dst[i]) : c->ddst[i];
     mst_value whole = join(part, c->num_dst, axis);

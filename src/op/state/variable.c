@@ -136,7 +136,7 @@ void mst_variable_mirror(mst_value variable, const char *devices) {
     mst_variable_options *o = (mst_variable_options *)(uintptr_t)mst_node_options(variable.node);
     const char *copy = devices ? mst_arena_string(&graph->arena, devices) : NULL;
     if (devices && !copy)
-        mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for the devices of a variable");
+        MST_VALUE_NO_MEMORY(graph, "for the devices of a variable");
     else
         o->mirrored = copy;
 }
