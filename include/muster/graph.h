@@ -108,8 +108,8 @@ MST_API const char *mst_node_device(const mst_node *node);
  *
  * A push returns 1 where the scope is open, also where its name or device is wrong: then it is as the outer scope, and
  * the error is on the graph. It returns 0 where no scope could be opened (an argument is NULL, another thread changes
- * the graph, memory is out): then there is nothing to pop, and a mst_with_... block is skipped. A pop without its push
- * is an error on the graph. */
+ * the graph, memory runs out): then there is nothing to pop, and a mst_with_... block is skipped. A pop without its
+ * push is an error on the graph. */
 
 /** Nodes made inside are named "NAME/...". A name already used in the outer scope gets a suffix: tower_0, tower_0_1. */
 MST_API int mst_name_scope_push(mst_graph *graph, const char *name);

@@ -197,8 +197,8 @@ typedef struct mst_kernel_args {
 
 typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
 
-/** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is who does it: for a part of the
- *  workspace of its own. */
+/** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is the number of the thread that
+ *  does them, for a part of the workspace of its own. */
 typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t end, int thread);
 /** Shares items 0 to N - 1 of a kernel's work over the threads of its device. BODY gets runs of items that begin at
  *  multiples of GRAIN; all items in one run where there is one thread or N is at most GRAIN. The result must not depend
@@ -264,8 +264,8 @@ enum {
     MST_OP_INFALLIBLE = 256,
 };
 
-/** Everything about one op. `name`, `infer` and `reference` are needed, and `count_dst` where num_dst is MST_VARIADIC; the
- *  other pointers may be NULL. */
+/** Everything about one op. `name`, `infer` and `reference` are needed, and `count_dst` where num_dst is MST_VARIADIC;
+ *  the other pointers may be NULL. */
 struct mst_op {
     const char *name;        /**< "leaky_relu" */
     const char *tf_name;     /**< TensorFlow's name of the same op, "LeakyRelu"; NULL: name in camel case */

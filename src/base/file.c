@@ -1,5 +1,4 @@
 #include "base/file.h"
-#include "base/no_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/no_memory.h"
 
 /* ---- writing ---- */
 

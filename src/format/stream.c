@@ -1,9 +1,10 @@
 #include "format/stream.h"
-#include "base/no_memory.h"
 
 #include <isa-l/igzip_lib.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "base/no_memory.h"
 
 enum { CHUNK_SIZE = 256 * 1024, GZIP_MAGIC = 0x1f };
 

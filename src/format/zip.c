@@ -1,10 +1,11 @@
 #include "format/zip.h"
-#include "base/no_memory.h"
 
 #include <isa-l/crc.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/no_memory.h"
 
 enum {
     END_SIZE = 22,

@@ -103,7 +103,7 @@ mst_value mst_graph_error_value(mst_graph *graph);
 /** MST_NO_MEMORY (base/no_memory.h) in a function that adds to GRAPH and returns a value: the error is kept there, and
  *  the result is an error value. */
 #define MST_VALUE_NO_MEMORY(graph, ...) mst_value_fail((graph), MST_OUT_OF_MEMORY, "cannot get memory " __VA_ARGS__)
-/** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
+/** A unique full name for BASE in the current name scope, in the arena; NULL where memory runs out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
 /** False where NAME cannot be that of a node or a scope; '/' is allowed inside. */
 bool mst_name_is_valid(const char *name);

@@ -44,7 +44,7 @@ static const char *no_memory_for_name(void) {
     return NULL;
 }
 
-/* The name and '/', NULL and an error set where NAME is NULL or memory is out. */
+/* The name and '/', NULL and an error set where NAME is NULL or memory runs out. */
 static const char *prefix_of(mst_graph *graph, const char *name) {
     const char *prefix = name ? mst_arena_print(&graph->arena, "%s/", name) : NULL;
     return prefix || !name ? prefix : no_memory_for_name();

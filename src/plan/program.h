@@ -52,7 +52,7 @@ typedef struct mst_plan_instance {
     int32_t node, device;
     int32_t part;  /**< place of the device in the group, else 0 */
     int32_t wait;  /**< first of its waits, -1 */
-    int32_t point; /**< number of the point in its device's program that follows it; 0: nobody waits for it */
+    int32_t point; /**< number of the point in its device's program that follows it; 0: no device waits for it */
 } mst_plan_instance;
 
 #endif

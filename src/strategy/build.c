@@ -33,7 +33,7 @@ static void build_replica(builder *b, int s, mst_replica_function replica, void 
 
 /* ---- how variables are kept ---- */
 
-/* "/device:CPU:0,/device:CPU:1" of all devices of the strategy; NULL where memory is out. */
+/* "/device:CPU:0,/device:CPU:1" of all devices of the strategy; NULL where memory runs out. */
 static char *list_devices(const mst_strategy *strategy) {
     char text[64], *list = NULL;
     size_t used = 0;
