@@ -19,7 +19,9 @@ typedef struct mst_get_variable_options {
     mst_dtype dtype;             /**< default f32 */
     mst_initializer initializer; /**< default glorot_uniform */
     bool not_trainable;
-    float l1, l2; /**< penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2 (tf.contrib's convention) */
+    /** Penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2, as in tf.contrib. Keras has no half: its L2(x) is
+     *  .l2 = 2 * x here. */
+    float l1, l2;
 } mst_get_variable_options;
 /** A new variable, or with reuse the one of this name that is there (its shape and dtype must be those given). */
 MST_API mst_value mst_get_variable_with(mst_get_variable_options options);
@@ -54,7 +56,8 @@ typedef struct mst_layer_dense_options {
     bool no_bias;
     mst_initializer kernel_initializer; /**< default glorot_uniform */
     mst_initializer bias_initializer;   /**< default zeros (also in place of glorot_uniform) */
-    float l1, l2;                       /**< penalty of the kernel */
+    /** penalty of the kernel: l1 * sum |w| + l2 / 2 * sum w^2; Keras' L2(x) is .l2 = 2 * x */
+    float l1, l2;
 } mst_layer_dense_options;
 /** activation(src kernel + bias), with variables "kernel" [features, units] and "bias" [units]. */
 MST_API mst_value mst_layer_dense_with(mst_layer_dense_options options);

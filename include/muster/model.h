@@ -29,7 +29,7 @@ typedef struct mst_dense_options {
     const char *name; /**< default dense, dense_1, ... */
     bool no_bias;
     mst_initializer kernel_initializer, bias_initializer;
-    float l1, l2;
+    float l1, l2; /**< penalty of the kernel: l1 * sum |w| + l2 / 2 * sum w^2; Keras' L2(x) is .l2 = 2 * x */
 } mst_dense_options;
 MST_API void mst_dense_with(mst_dense_options options);
 #define mst_dense(...) mst_dense_with(MST_NAMED_2(mst_dense_options, model, units, __VA_ARGS__))
