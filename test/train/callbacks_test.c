@@ -160,8 +160,9 @@ static void all_callbacks_see_the_end_where_one_fails_there(void **state) {
 
 /* ---- learning rate ---- */
 
-static double halve(int64_t epoch, double rate) {
-    return epoch ? rate / 2 : rate;
+static double halve(void *context, int64_t epoch, double rate) {
+    const double *factor = context;
+    return epoch ? rate * *factor : rate;
 }
 
 typedef struct rates {
@@ -190,7 +191,8 @@ static double variable_rate(mst_model *model) {
 static void learning_rate_callback_sets_the_rate_of_each_epoch(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.5));
-    mst_learning_rate_scheduler scheduler = {halve};
+    double half = 0.5;
+    mst_learning_rate_scheduler scheduler = {.context = &half, .schedule = halve};
     rates seen = {{0}};
     mst_callback callbacks[2] = {mst_learning_rate_callback(&scheduler), {.context = &seen, .epoch_end = note_rate}};
     EXPECT_OK(
@@ -203,7 +205,8 @@ static void learning_rate_callback_sets_the_rate_of_each_epoch(void **state) {
 static void learning_rate_callback_is_refused_where_there_is_a_schedule(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.schedule = mst_exponential_decay(.rate = 0.5, .decay_rate = 0.9, .decay_steps = 10)));
-    mst_learning_rate_scheduler scheduler = {halve};
+    double half = 0.5;
+    mst_learning_rate_scheduler scheduler = {.context = &half, .schedule = halve};
     EXPECT_ERROR(fit(&f, 3, mst_learning_rate_callback(&scheduler), NULL), MST_INVALID, "the optimizer has a schedule");
     end(&f);
 }
@@ -319,7 +322,8 @@ static void early_stopping_on_what_is_not_there_is_an_error(void **state) {
     end(&f);
 }
 
-static double learns_then_unlearns(int64_t epoch, double learning_rate) {
+static double learns_then_unlearns(void *context, int64_t epoch, double learning_rate) {
+    (void)context;
     return epoch < 3 ? learning_rate : -1; /* away from the minimum */
 }
 
@@ -329,7 +333,7 @@ static void early_stopping_restores_the_best_weights(void **state) {
     for (int i = 0; i < 2; i++) {
         fixture f = begin(mst_sgd(.learning_rate = 0.1));
         EXPECT_OK(mst_compile(f.model, .optimizer = mst_sgd(.learning_rate = 0.1), .session = {.devices = devices[i]}));
-        mst_learning_rate_scheduler scheduler = {learns_then_unlearns};
+        mst_learning_rate_scheduler scheduler = {.schedule = learns_then_unlearns};
         mst_early_stopping early = {.patience = 2, .restore_best_weights = true};
         mst_callback callbacks[] = {mst_learning_rate_callback(&scheduler), mst_early_stopping_callback(&early)};
         mst_result result;

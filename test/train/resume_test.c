@@ -444,13 +444,14 @@ static void fit_of_a_number_of_steps_ends_its_last_epoch(void **state) {
     end(&wanted);
 }
 
-static double shrink(int64_t epoch, double rate) {
+static double shrink(void *context, int64_t epoch, double rate) {
+    (void)context;
     return epoch ? rate * 0.5 : rate; /* from the rate before: must happen once an epoch */
 }
 
 static void rates_that_a_callback_sets_by_epoch_are_set_once(void **state) {
     (void)state;
-    mst_learning_rate_scheduler scheduler = {shrink};
+    mst_learning_rate_scheduler scheduler = {.schedule = shrink};
     const mst_callback callback = mst_learning_rate_callback(&scheduler);
     outcome wanted = {.result.step = 0};
     mst_model *model = model_at(places[1], optimizers[1].optimizer, 7);
