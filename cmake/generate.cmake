@@ -22,9 +22,14 @@ function(muster_table type pattern)
   set(TABLES ${TABLES} ${GENERATED}/${type}_table.c PARENT_SCOPE)
 endfunction()
 
-# muster_header(NAME PATTERN OPTION...): the public header muster/NAME.h with what the files declare (cmake/header.awk).
-function(muster_header name pattern)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${pattern})
+# muster_header(NAME PATTERNS OPTION...): the public header muster/NAME.h with what the files declare (cmake/header.awk), in
+# the order of the patterns.
+function(muster_header name patterns)
+  set(files "")
+  foreach(pattern ${patterns})
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${pattern})
+    list(APPEND files ${found})
+  endforeach()
   muster_generate(${GENERATED}/muster/${name}.h header.awk "${files}" -v name=${name} ${ARGN})
   set(HEADERS ${HEADERS} ${GENERATED}/muster/${name}.h PARENT_SCOPE)
 endfunction()

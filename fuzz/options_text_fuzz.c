@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "muster/ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

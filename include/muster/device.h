@@ -1,4 +1,4 @@
-/** What this machine has. */
+/** What this machine has, and the devices that can be made of it. */
 #ifndef MUSTER_DEVICE_H
 #define MUSTER_DEVICE_H
 
@@ -11,11 +11,12 @@ extern "C" {
 #endif
 
 typedef struct mst_machine {
-    char cpu[128];
+    char cpu[128]; /**< its name, "" where not known */
     int num_cores, num_hardware_threads, num_numa_nodes;
     int64_t memory, l2_cache, l3_cache; /**< bytes, 0 where not known */
     const char *isa;                    /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
 } mst_machine;
+/** Fills OUT for this machine. */
 MST_API void mst_machine_read(mst_machine *out);
 
 /** Physical cores that this process may use (affinity and quota of its container counted), at least 1. */
@@ -25,7 +26,8 @@ MST_API int mst_num_cores(void);
  *  mst_session_options has it ("1,0"; NULL: all). Writes up to MAX and sets *COUNT to how many there are. */
 typedef struct mst_device_info {
     char name[192];
-    int num_threads, first_core;
+    int num_threads;
+    int first_core; /**< among the cores this process may use; -1 where there are more devices than cores */
 } mst_device_info;
 MST_API MST_CHECKED mst_status mst_devices_describe(const char *spec, const char *visible, mst_device_info *out,
                                                     int max, int *count);

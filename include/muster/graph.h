@@ -104,27 +104,36 @@ MST_API const char *mst_node_device(const mst_node *node);
 
 /* ---- scopes ---------------------------------------------------------------------------------------
  * Each push is matched by a pop; the mst_with_... blocks do both. Do not leave a block by break, goto or
- * return. Functions return 1, or 0 where they failed, with the error on the graph. */
+ * return.
+ *
+ * A push returns 1 where the scope is open, also where its name or device is wrong: then it is as the outer scope, and
+ * the error is on the graph. It returns 0 where no scope could be opened (an argument is NULL, another thread changes
+ * the graph, memory runs out): then there is nothing to pop, and a mst_with_... block is skipped. A pop without its
+ * push is an error on the graph. */
 
-/** Prefix of node names: "tower_0/". A name already used in the scope gets a suffix: tower_0, tower_0_1. */
+/** Nodes made inside are named "NAME/...". A name already used in the outer scope gets a suffix: tower_0, tower_0_1. */
 MST_API int mst_name_scope_push(mst_graph *graph, const char *name);
 /** Opens exactly PREFIX ("" the root), whatever scopes are open and also where it was used before. */
 MST_API int mst_name_scope_enter(mst_graph *graph, const char *prefix);
-MST_API int mst_name_scope_pop(mst_graph *graph);
+MST_API void mst_name_scope_pop(mst_graph *graph);
 /** The name of the innermost open name scope without the last '/', "" at the root. */
 MST_API const char *mst_name_scope(const mst_graph *graph);
 /** Device of the nodes made inside, merged field by field with the outer scopes: "/gpu:1". NULL: none, whatever the
  *  outer scopes say. */
 MST_API int mst_device_push(mst_graph *graph, const char *device);
-MST_API int mst_device_pop(mst_graph *graph);
+MST_API void mst_device_pop(mst_graph *graph);
 /** Nodes made inside run after VALUE's node. */
 MST_API int mst_control_push(mst_graph *graph, mst_value value);
-MST_API int mst_control_pop(mst_graph *graph);
-/** Prefix of variable names; opens a name scope of the same name too. With REUSE, mst_get_variable returns
- *  the variable that is there already, and it is an error where there is none. */
-typedef enum mst_reuse { MST_REUSE_INHERIT = 0, MST_REUSE_TRUE, MST_REUSE_AUTO } mst_reuse;
+MST_API void mst_control_pop(mst_graph *graph);
+/** What mst_get_variable does in a variable scope. */
+typedef enum mst_reuse {
+    MST_REUSE_INHERIT = 0, /**< as in the outer scope; at the root: makes the variable, an error where there is one */
+    MST_REUSE_TRUE,        /**< returns the variable that is there already, an error where there is none */
+    MST_REUSE_AUTO         /**< returns the variable that is there, or makes it */
+} mst_reuse;
+/** Variables made inside with mst_get_variable are named "NAME/..."; opens a name scope of the same name too. */
 MST_API int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse);
-MST_API int mst_variable_scope_pop(mst_graph *graph);
+MST_API void mst_variable_scope_pop(mst_graph *graph);
 
 /* The counter gives each block a variable of another name, so that blocks in blocks hide none. */
 #define MST_SCOPE_BLOCK_(push, pop) MST_SCOPE_BLOCK_NAMED_(MST_SCOPE_NAME_(__COUNTER__), push, pop)

@@ -27,7 +27,9 @@ typedef struct mst_get_variable_options {
     mst_dtype dtype;             /**< default f32 */
     mst_initializer initializer; /**< default glorot_uniform */
     bool not_trainable;
-    float l1, l2; /**< penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2 (tf.contrib's convention) */
+    /** Penalty added to the loss: l1 * sum |w| + l2 / 2 * sum w^2, as in tf.contrib. Keras has no half: its L2(x) is
+     *  .l2 = 2 * x here. */
+    float l1, l2;
 } mst_get_variable_options;
 /** A new variable, or with reuse the one of this name that is there (its shape and dtype must be those given). */
 MST_API mst_value mst_get_variable_with(mst_get_variable_options options);

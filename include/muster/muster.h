@@ -10,6 +10,7 @@
 #include "muster/layer.h"
 #include "muster/loss.h"
 #include "muster/metric.h"
+#include "muster/minimize.h"
 #include "muster/model.h"
 #include "muster/op.h"
 #include "muster/ops.h"

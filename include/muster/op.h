@@ -201,8 +201,8 @@ typedef struct mst_kernel_args {
 
 typedef mst_status (*mst_kernel_function)(const mst_kernel_args *args);
 
-/** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is who does it: for a part of the
- *  workspace of its own. */
+/** Does items BEGIN to END - 1 of a kernel's work. THREAD, from 0 to num_threads - 1, is the number of the thread that
+ *  does them, for a part of the workspace of its own. */
 typedef mst_status (*mst_parallel_body)(void *context, int64_t begin, int64_t end, int thread);
 /** Shares items 0 to N - 1 of a kernel's work over the threads of its device. BODY gets runs of items that begin at
  *  multiples of GRAIN; all items in one run where there is one thread or N is at most GRAIN. The result must not depend
@@ -272,26 +272,32 @@ enum {
     MST_OP_INFALLIBLE = 256,
 };
 
+/** Everything about one op. `name`, `infer` and `reference` are needed, and `count_dst` where num_dst is MST_VARIADIC;
+ *  the other pointers may be NULL. */
 struct mst_op {
-    const char *name;    /**< "leaky_relu" */
-    const char *tf_name; /**< TensorFlow's name of the same op, "LeakyRelu"; NULL: name in camel case */
-    int num_src;         /**< or MST_VARIADIC */
-    int num_dst;         /**< or MST_VARIADIC with `count_dst` */
-    unsigned dtypes;     /**< of source 0 (or of the output where there is none), MST_DTYPE_BITs */
-    unsigned flags;      /**< MST_OP_... */
-    unsigned shape_only; /**< bit I: of source I only the shape counts; its data may be NULL in the kernel */
-    bool may_alias;      /**< output 0 may be the memory of any source of its dtype and element count */
-    const mst_field *fields;
+    const char *name;        /**< "leaky_relu" */
+    const char *tf_name;     /**< TensorFlow's name of the same op, "LeakyRelu"; NULL: name in camel case */
+    int num_src;             /**< or MST_VARIADIC */
+    int num_dst;             /**< or MST_VARIADIC with `count_dst` */
+    unsigned dtypes;         /**< of source 0 (or of the output where there is none), MST_DTYPE_BITs */
+    unsigned flags;          /**< MST_OP_... */
+    unsigned shape_only;     /**< bit I: of source I only the shape counts; its data may be NULL in the kernel */
+    bool may_alias;          /**< output 0 may be the memory of any source of its dtype and element count */
+    const mst_field *fields; /**< NULL: no options */
     size_t options_size;
+    /** The number of outputs; OPTIONS may be NULL, for all zero. NULL: num_dst. */
     int (*count_dst)(const void *options, int num_src);
     mst_status (*infer)(mst_infer *c);
-    mst_value (*grad)(mst_grad *c, int i);                   /**< NULL: no gradient flows through */
-    bool (*is_identity)(const mst_infer *c);                 /**< for these shapes output 0 is source 0; may be NULL */
-    bool (*writes)(const void *options, int num_src, int i); /**< source I (a variable) is changed by the kernel */
-    /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known; may be NULL. */
+    /** The gradient of source I. NULL: no gradient flows through. */
+    mst_value (*grad)(mst_grad *c, int i);
+    /** Whether for these shapes output 0 is source 0. NULL: never. */
+    bool (*is_identity)(const mst_infer *c);
+    /** Whether the kernel changes source I, a variable. NULL: it changes none. */
+    bool (*writes)(const void *options, int num_src, int i);
+    /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known. NULL: none. */
     size_t (*workspace)(const mst_infer *c, int num_threads);
     mst_kernel_function reference; /**< plain C, any dtype of `dtypes` */
-    const mst_example *examples;
+    const mst_example *examples;   /**< NULL: none */
     int num_examples;
 };
 

@@ -3,6 +3,9 @@
  *  An mst_optimizer is a plain value: make one with mst_sgd(.learning_rate = 0.1, .momentum = 0.9) and hand it
  *  to mst_minimize or mst_fit. A member that is 0 takes the default of its optimizer; MST_ZERO is the number 0. The
  *  optimizers, with their formulas and macros, are in muster/optimizers.h.
+ *
+ *  A step does, in this order: gradients of the shards are averaged, penalties of the variables added, and the result
+ *  clipped; weight_decay; the optimizer's formula; the moving average.
  */
 #ifndef MUSTER_OPTIMIZER_H
 #define MUSTER_OPTIMIZER_H

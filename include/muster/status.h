@@ -16,7 +16,9 @@
 extern "C" {
 #endif
 
+/** Marks what the library exports. */
 #define MST_API __attribute__((visibility("default")))
+/** Marks a function whose result must not be ignored. */
 #define MST_CHECKED __attribute__((warn_unused_result))
 
 typedef enum mst_status {
@@ -28,7 +30,7 @@ typedef enum mst_status {
     MST_UNIMPLEMENTED, /**< no kernel or no gradient for this */
     MST_IO,            /**< the operating system refused a read or a write */
     MST_CORRUPT,       /**< a file whose bytes are not what its format says */
-    MST_NUMERICS,      /**< NaN or Inf where a number was due */
+    MST_NUMERICS,      /**< NaN or Inf where a finite number is needed */
     MST_CANCELLED,     /**< stopped on request */
     MST_DEADLINE,      /**< waited as long as was allowed */
     MST_UNAVAILABLE,   /**< a peer or module that is not there now */
@@ -73,6 +75,7 @@ static inline mst_status mst_error_code_(mst_status recorded, mst_status code) {
 /** Records an error at this place of the source and gives its code: `return MST_FAIL(MST_INVALID, "...")`. */
 #define MST_FAIL(code, ...) mst_error_code_(mst_error_set((code), __FILE__, __LINE__, __VA_ARGS__), (code))
 
+/** Makes CALL, and returns its status from the calling function where it is not MST_OK. */
 #define MST_TRY(call)                                \
     do {                                             \
         mst_status mst_try_status_ = (call);         \

@@ -19,8 +19,8 @@
 #ifndef MUSTER_STRATEGY_H
 #define MUSTER_STRATEGY_H
 
+#include "muster/minimize.h"
 #include "muster/ops.h"
-#include "muster/optimizer.h"
 #include "muster/strategies.h"
 
 #ifdef __cplusplus
@@ -87,20 +87,6 @@ typedef struct mst_step_values {
 /** Builds the step of all shards, with the update where OPTIMIZER is given (copied). Errors are on the graph. */
 MST_API void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const mst_optimizer *optimizer,
                                 mst_replica_function replica, void *context, mst_step_values *out);
-
-/** The same for a graph of your own: adds to GRAPH one update of VARIABLES (NULL: all trainable ones) down the gradient
- *  of the scalar LOSS, plus their penalties, and increments GLOBAL_STEP (an i64 variable, or MST_NONE for the graph's
- *  own). Returns the train op. Variables in bf16 are updated in f32: the value before rounding is kept as
- *  "<variable>/master" beside the slots, which are f32 too; what is assigned to such a variable is its new master. */
-MST_API mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, const mst_value *variables,
-                               int num_variables, mst_value global_step);
-/** The same from gradients (MST_NONE entries are left out), for what comes between: averaging over towers, clipping. */
-MST_API mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *gradients,
-                                      const mst_value *variables, int num_variables, mst_value global_step);
-/** The moving average of a variable that an optimizer with ema_decay keeps, MST_NONE where there is none. */
-MST_API mst_value mst_moving_average(mst_value variable);
-/** The graph's own i64 variable "global_step", made on first use. */
-MST_API mst_value mst_global_step(mst_graph *graph);
 
 #ifdef __cplusplus
 }

@@ -77,11 +77,12 @@ typedef struct mst_early_stopping {
     mst_snapshot *best_weights; /**< state: held until training ends */
 } mst_early_stopping;
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
-/** The learning rate of EPOCH, from that of the one before. */
+/** The learning rate of EPOCH (from 0), which begins with LEARNING_RATE. */
 typedef double (*mst_epoch_schedule)(void *context, int64_t epoch, double learning_rate);
+/** Sets the learning rate of each epoch, where the optimizer has no schedule. */
 typedef struct mst_learning_rate_scheduler {
+    void *context; /**< for `schedule` */
     mst_epoch_schedule schedule;
-    void *context; /**< given to it */
 } mst_learning_rate_scheduler;
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 

@@ -1,4 +1,14 @@
-/** Arena: many small allocations that are freed together. */
+/** Arena: many small allocations that are freed together.
+ *
+ *      mst_arena.block                          blocks filled before
+ *      +------+------+-------------+------+     +------+------+-------------+
+ *      | next | size | allocations | free | --> | next | size | allocations | --> NULL
+ *      +------+------+-------------+------+     +------+------+-------------+
+ *                    |<-- used --->|
+ *
+ *  A block has 64 KiB, or the size of the one allocation that needs more. What does not fit into the rest of the newest
+ *  block goes into a new one. An allocation never moves.
+ */
 #ifndef MUSTER_BASE_ARENA_H
 #define MUSTER_BASE_ARENA_H
 
@@ -12,11 +22,11 @@ typedef struct mst_arena_block mst_arena_block;
 
 /** Zero-initialised is empty. */
 typedef struct mst_arena {
-    mst_arena_block *block;
-    size_t used;
+    mst_arena_block *block; /**< the newest; NULL: none yet */
+    size_t used;            /**< bytes of its allocations */
 } mst_arena;
 
-/** SIZE zeroed bytes aligned to 16, or NULL where memory is out. Valid until the arena is freed. */
+/** SIZE zeroed bytes aligned to 16, or NULL where memory runs out. Valid until the arena is freed. */
 void *mst_arena_alloc(mst_arena *arena, size_t size);
 void *mst_arena_copy(mst_arena *arena, const void *data, size_t size);
 char *mst_arena_string(mst_arena *arena, const char *text);

@@ -18,15 +18,15 @@ typedef struct mst_failure {
 
 /** Number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
-/** Completes what a function of the user returned (a kernel, a feed, a callback), called when mst_error_count() was
- *  BEFORE. Where it failed and recorded no error of that code, the record of an older one would be shown: records that
- *  there is no message. Returns CODE. */
+/** To be called with the CODE that a function of the user returned (a kernel, a feed, a callback), and with what
+ *  mst_error_count() was BEFORE it. A function may fail without recording an error; mst_error() would then show an
+ *  older one, so this records an error of that code "without a message". Returns CODE. */
 mst_status mst_error_complete(mst_status code, uint64_t before);
 
-/** Keeps the calling thread's error, whose code is CODE (MST_OK: there is none). A kernel may fail without a record:
- *  then the message says so. */
+/** Copies the calling thread's error, whose code is CODE (MST_OK: there is none), to FAILURE. Where the record is of
+ *  another code, a kernel has failed without a record: then the message says so. */
 void mst_failure_keep(mst_failure *failure, mst_status code);
-/** Makes it the calling thread's error; its code. */
+/** Makes FAILURE the calling thread's error, and returns its code. */
 mst_status mst_failure_restore(const mst_failure *failure);
 
 #endif

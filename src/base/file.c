@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/no_memory.h"
+
 /* ---- writing ---- */
 
 static mst_status write_fail(const char *path) {
@@ -41,7 +43,7 @@ static mode_t mode_for(const char *path) {
 static mst_status create_beside(const char *path, char **name, int *file) {
     if (asprintf(name, "%.*s.muster-XXXXXX", (int)folder_length(path), path) < 0) {
         *name = NULL;
-        return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
+        return MST_NO_MEMORY("to write '%s'", path);
     }
     *file = mkostemp(*name, O_CLOEXEC);
     if (*file < 0) return write_fail(path);
@@ -95,7 +97,7 @@ static mst_status replace(const char *path, const mst_file_part *part, int num_p
 
 mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts) {
     char *target = target_of(path);
-    if (!target) return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
+    if (!target) return MST_NO_MEMORY("to write '%s'", path);
     mst_status status = replace(target, part, num_parts);
     free(target);
     return status;
@@ -112,7 +114,7 @@ mst_status mst_file_check(const char *path) {
     const char *base = path + folder_length(path);
     if (strlen(base) > NAME_MAX) return MST_FAIL(MST_INVALID, "'%.80s...': the name is too long", base);
     char *target = target_of(path), *name = NULL;
-    if (!target) return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
+    if (!target) return MST_NO_MEMORY("to write '%s'", path);
     int file;
     mst_status status = create_beside(target, &name, &file);
     if (!status) {

@@ -9,8 +9,7 @@
 
 #include "base/clock.h"
 
-/* About 50 microseconds: longer than the difference of two devices' work in most steps, shorter than a wake-up
- * costs. */
+/* About 50 microseconds: in most steps two devices differ by less, and to be woken costs more. */
 enum { SPINS = 2000 };
 
 static void pause_spin(void) {
@@ -41,7 +40,8 @@ uint64_t mst_line_add(mst_line *line, uint64_t count) {
     return value;
 }
 
-/* At most this long at a time where the clock is not the system's: it may go on without anybody waking us. */
+/* The longest sleep in one go: a clock that a test has put in place (mst_clock_replace) may pass the deadline at any
+ * time, and does not wake us. */
 enum { LONGEST_NANOSECONDS = 100 * 1000 * 1000 };
 
 /* Sleeps while the counter is SEEN; false where DEADLINE has come. */

@@ -11,16 +11,17 @@
 
 enum { DIGITS_F32 = 9, DIGITS_F64 = 17 }; /* always enough to read a value back */
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t made = PTHREAD_ONCE_INIT;
 static locale_t c_locale;
 
 static void make_locale(void) {
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* The C locale for the calling thread. Where there is no memory for it (glibc needs none) the thread keeps its own. */
-static locale_t enter(void) {
-    pthread_once(&once, make_locale);
+/* Gives the calling thread the C locale, and returns the one that it had. Where there is no memory for the C locale
+ * (glibc needs none) the thread keeps its own. */
+static locale_t enter_c_locale(void) {
+    pthread_once(&made, make_locale);
     return c_locale ? uselocale(c_locale) : uselocale((locale_t)0);
 }
 
@@ -35,7 +36,7 @@ static char *print(double value, int most, char *text) {
         snprintf(text, MST_NUMBER_TEXT, "%g", value);
         return text;
     }
-    locale_t before = enter();
+    locale_t before = enter_c_locale();
     int digits = 0;
     do snprintf(text, MST_NUMBER_TEXT, "%.*e", digits, value);
     while (++digits < most && !reads_back(text, value, most));
@@ -55,30 +56,31 @@ char *mst_number_print_f64(double value, char *text) {
     return print(value, DIGITS_F64, text);
 }
 
-static bool is_whole(const char *text, const char *end) {
+/* Whether a number was read from TEXT up to END, with nothing before or behind it. */
+static bool is_all_read(const char *text, const char *end) {
     return end != text && !*end && !isspace((unsigned char)*text);
 }
 
 bool mst_number_parse_f32(const char *text, float *out) {
     char *end;
-    locale_t before = enter();
+    locale_t before = enter_c_locale();
     errno = 0;
     float value = strtof(text, &end);
     bool too_large = errno == ERANGE && isinf(value);
     uselocale(before);
-    if (!is_whole(text, end) || too_large) return false;
+    if (!is_all_read(text, end) || too_large) return false;
     *out = value;
     return true;
 }
 
 bool mst_number_parse_f64(const char *text, double *out) {
     char *end;
-    locale_t before = enter();
+    locale_t before = enter_c_locale();
     errno = 0;
     double value = strtod(text, &end);
     bool too_large = errno == ERANGE && isinf(value);
     uselocale(before);
-    if (!is_whole(text, end) || too_large) return false;
+    if (!is_all_read(text, end) || too_large) return false;
     *out = value;
     return true;
 }

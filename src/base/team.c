@@ -19,7 +19,7 @@ typedef struct member {
 
 /* What a member has of a job, in a cache line of its own: runs that lie side by side. A member does its own first, so
  * that it touches the same part of an array from job to job, and then helps with those of the others. `ticket` holds
- * the number of the job (upper 32 bits) and the runs that nobody has taken yet (lower 32). A member that wakes late
+ * the number of the job (upper 32 bits) and the runs that no member has taken yet (lower 32). A member that wakes late
  * takes nothing of a job that is over: of that no block has runs left. */
 typedef struct block {
     _Alignas(64) _Atomic uint64_t ticket;

@@ -12,7 +12,7 @@
 
 typedef struct mst_team mst_team;
 
-/** Does items BEGIN to END - 1; MEMBER, from 0 to the size of the team - 1, is who does it. */
+/** Does items BEGIN to END - 1; MEMBER, from 0 to the size of the team - 1, does them. */
 typedef mst_status (*mst_team_body)(void *context, int64_t begin, int64_t end, int member);
 
 /** SIZE members, the caller among them. BEGUN (may be NULL) is called by each other member's thread first. */

@@ -1,5 +1,4 @@
 #include "cli/json_events.h"
-#include "base/no_memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/no_memory.h"
 
 enum { DIGITS = 10 };
 

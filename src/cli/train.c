@@ -265,7 +265,7 @@ static int run_training(training *t) {
     return t->result.stopped && train_signal() ? EXIT_SIGNAL + train_signal() : EXIT_DONE;
 }
 
-/* The data spec; to be freed. NULL where memory is out. */
+/* The data spec; to be freed. NULL where memory runs out. */
 static char *data_spec(const train_options *o) {
     const char *where = o->data_dir ? o->data_dir : o->data;
     char *spec = malloc(strlen(where) + sizeof "idx:");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 
 mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return NULL;
@@ -29,7 +30,7 @@ mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_
     if (!dataset || !row) {
         free(dataset);
         free(row);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "%s: cannot get memory for a dataset", type->name);
+        return MST_NO_MEMORY("for a dataset (%s)", type->name);
     }
     dataset->type = type;
     dataset->row = row;
@@ -115,7 +116,7 @@ mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out) {
 mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset, void *out) {
     mst_cursor **result = out;
     mst_cursor *cursor = *result = calloc(1, size);
-    if (!cursor) return MST_FAIL(MST_OUT_OF_MEMORY, "%s: cannot get memory for an iterator", dataset->type->name);
+    if (!cursor) return MST_NO_MEMORY("for an iterator (%s)", dataset->type->name);
     cursor->type = type;
     cursor->dataset = dataset;
     if (dataset->upstream && mst_cursor_open(dataset->upstream, &cursor->upstream)) {

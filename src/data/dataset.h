@@ -26,6 +26,7 @@ typedef struct mst_row_stage {
     double factor;
 } mst_row_stage;
 
+/** A source or a transform. */
 typedef struct mst_dataset_type {
     const char *name;
     /** Frees what the type's own struct holds; may be NULL. */
@@ -33,7 +34,7 @@ typedef struct mst_dataset_type {
     /** The number of rows in the first N elements, N at most the cardinality; NULL: as upstream. Only asked where
      *  elements are batches. */
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
-    /** NULL: the order is upstream's. */
+    /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
 } mst_dataset_type;
 
@@ -56,12 +57,14 @@ typedef struct mst_element {
     const void *const *memory; /**< the components that `rows` counts in; NULL: the source's */
 } mst_element;
 
+/** What a cursor can do. All but `destroy` and one of `rows` and `batch` are needed. */
 typedef struct mst_cursor_type {
     /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
     mst_status (*start)(mst_cursor *cursor, int64_t epoch);
-    /** Of a dataset of rows: the next rows, at most MAX; *GOT is less than MAX only at the end. */
+    /** The next rows, at most MAX; *GOT is less than MAX only at the end. NULL where no dataset of the type is one of
+     *  rows. */
     mst_status (*rows)(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got);
-    /** Of a dataset of batches: the next one, valid until the next call. */
+    /** The next batch, valid until the next call. NULL where no dataset of the type is one of batches. */
     mst_status (*batch)(mst_cursor *cursor, mst_element *element);
     /** Skips N elements; *SKIPPED is less only at the end. */
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "format/idx.h"
 #include "format/npz.h"
 #include "muster/dataset.h"
@@ -57,7 +58,7 @@ mst_status mst_dataset_from_npz(const char *path, const char *const *names, int 
     for (int i = 0; i < n; i++)
         if (!names[i]) return MST_FAIL(MST_INVALID, "from_npz: the name of array %d is NULL", i);
     mst_tensor **tensor = calloc((size_t)n, sizeof *tensor);
-    if (!tensor) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", path);
+    if (!tensor) return MST_NO_MEMORY("to read '%s'", path);
     mst_status status = read_npz(path, names, n, tensor);
     if (!status) status = mst_dataset_from_tensors(tensor, n, out);
     for (int i = 0; i < n; i++) mst_tensor_release(tensor[i]);

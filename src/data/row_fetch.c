@@ -115,7 +115,7 @@ static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
     if (s) fetch->unused = s->next;
     pthread_mutex_unlock(&fetch->lock);
     *out = s ? s : make_scratch(fetch);
-    return *out ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "map: cannot get memory for a row");
+    return *out ? MST_OK : MST_NO_MEMORY("for a row of map");
 }
 
 /* The cost of a map is not known: each row is assumed to be worth a thread. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "data/dataset.h"
 
 typedef struct tensors {
@@ -85,7 +86,7 @@ mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_da
     MST_TRY(mst_dataset_alloc(&type, sizeof *d, n, &d));
     if (!(d->component = calloc((size_t)n, sizeof *d->component))) {
         mst_dataset_release(&d->base);
-        return MST_FAIL(MST_OUT_OF_MEMORY, "from_tensors: cannot get memory for a dataset");
+        return MST_NO_MEMORY("for a dataset (from_tensors)");
     }
     for (int i = 0; i < n; i++) {
         mst_shape shape = mst_tensor_shape(components[i]);

@@ -1,5 +1,4 @@
 #include "device/device.h"
-#include "base/no_memory.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 
 enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* each is a thread: more is a slip of the hand */
 

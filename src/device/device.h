@@ -11,13 +11,14 @@
 
 #include "device/domain.h"
 #include "graph/device_name.h"
-#include "graph/graph.h"
+#include "graph/names.h"
 #include "muster/device.h"
 #include "muster/op.h"
 
 struct mst_backend;
 
-/** A kind of device. A backend says how a plan's part becomes something that runs (run/backend.h). */
+/** A kind of device. A backend says how a plan's part becomes something that runs (run/backend.h). No pointer may be
+ *  NULL. */
 typedef struct mst_device_type {
     uint32_t size;    /**< of this struct, as its author knew it */
     const char *name; /**< "CPU" */

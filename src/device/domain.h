@@ -15,12 +15,14 @@
 
 typedef struct mst_domain mst_domain;
 
+/** What memory of one kind can do. No pointer may be NULL. */
 typedef struct mst_domain_type {
     uint32_t size; /**< of this struct, as its author knew it */
     const char *name;
     bool host; /**< memory that this process may read and write at any time */
     /** BYTES of zeros, aligned to 64, not touched yet: the first thread that writes a page decides where it lies. */
     mst_status (*alloc)(mst_domain *domain, size_t bytes, void **out);
+    /** Frees what `alloc` gave. */
     void (*free)(mst_domain *domain, void *data, size_t bytes);
     /** Copies between this domain and host memory, or another domain of its type; TO or FROM is this domain. Returns
      *  when the bytes are there. */

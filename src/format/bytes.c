@@ -1,5 +1,4 @@
 #include "format/bytes.h"
-#include "base/no_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/no_memory.h"
 
 static mst_status start(const char *name, mst_bytes *out) {
     *out = (mst_bytes){.fd = -1};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "format/npy.h"
 #include "format/swap.h"
 #include "format/zip.h"
@@ -40,14 +41,14 @@ static mst_status finish(mst_npz *npz, mst_status status, mst_npz **out) {
 mst_status mst_npz_open(const char *path, mst_npz **out) {
     mst_npz *npz = calloc(1, sizeof *npz);
     *out = NULL;
-    if (!npz) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", path);
+    if (!npz) return MST_NO_MEMORY("to read '%s'", path);
     return finish(npz, mst_bytes_open(path, &npz->bytes), out);
 }
 
 mst_status mst_npz_parse(const char *name, const void *data, size_t size, mst_npz **out) {
     mst_npz *npz = calloc(1, sizeof *npz);
     *out = NULL;
-    if (!npz) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", name);
+    if (!npz) return MST_NO_MEMORY("to read '%s'", name);
     return finish(npz, mst_bytes_of_memory(name, data, size, &npz->bytes), out);
 }
 
@@ -89,7 +90,7 @@ static mst_status read_header(mst_zip_reader *reader, const char *label, mst_npy
         return MST_FAIL(MST_CORRUPT, "'%s': an NPY header of %zu bytes: the array is damaged, save it again", label,
                         size);
     char *text = malloc(size + 1);
-    if (!text) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", label);
+    if (!text) return MST_NO_MEMORY("to read '%s'", label);
     mst_status status = mst_zip_reader_read(reader, text, size);
     if (!status) status = mst_npy_parse(label, text, size, header);
     free(text);

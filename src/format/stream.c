@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/no_memory.h"
+
 enum { CHUNK_SIZE = 256 * 1024, GZIP_MAGIC = 0x1f };
 
 /* The decompressor counts in 32 bits. */
@@ -22,14 +24,13 @@ struct mst_stream {
 mst_status mst_stream_create(const mst_bytes *bytes, uint64_t offset, uint64_t size, mst_stream_kind kind,
                              mst_stream **out) {
     mst_stream *s = *out = calloc(1, sizeof *s);
-    if (!s) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", bytes->name);
+    if (!s) return MST_NO_MEMORY("to read '%s'", bytes->name);
     s->bytes = bytes;
     s->offset = offset;
     s->end = offset + size;
     s->kind = kind;
     if (kind == MST_STREAM_PLAIN) return MST_OK;
-    if (!(s->chunk = malloc(CHUNK_SIZE)))
-        return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", bytes->name);
+    if (!(s->chunk = malloc(CHUNK_SIZE))) return MST_NO_MEMORY("to read '%s'", bytes->name);
     isal_inflate_init(&s->inflate);
     s->inflate.crc_flag = kind == MST_STREAM_GZIP ? ISAL_GZIP : ISAL_DEFLATE;
     return MST_OK;

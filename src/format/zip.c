@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
+
 enum {
     END_SIZE = 22,
     END64_SIZE = 56,
@@ -48,7 +50,7 @@ static mst_status find_end(const mst_bytes *bytes, uint8_t end[END_SIZE], uint64
     size_t got, size = bytes->size < END_SIZE + COMMENT_MAX ? (size_t)bytes->size : END_SIZE + COMMENT_MAX;
     uint64_t start = bytes->size - size;
     uint8_t *tail = malloc(size + 1);
-    if (!tail) return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", bytes->name);
+    if (!tail) return MST_NO_MEMORY("to read '%s'", bytes->name);
     mst_status status = mst_bytes_read(bytes, start, tail, size, &got);
     int64_t i = (int64_t)got - END_SIZE;
     while (!status && i >= 0 &&
@@ -126,8 +128,7 @@ static mst_status read_entry(const mst_zip *zip, const directory *d, const uint8
     entry->offset = little(b + 42, 4);
     if (!read_zip64(entry, b + CENTRAL_SIZE + name_size, extra_size))
         return corrupt(zip->bytes, "a ZIP64 field is cut off", at);
-    if (!(entry->name = calloc(name_size + 1, 1)))
-        return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", zip->bytes->name);
+    if (!(entry->name = calloc(name_size + 1, 1))) return MST_NO_MEMORY("to read '%s'", zip->bytes->name);
     memcpy(entry->name, b + CENTRAL_SIZE, name_size);
     *used += whole;
     return MST_OK;
@@ -147,9 +148,7 @@ mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out) {
     MST_TRY(find_directory(bytes, &d));
     uint8_t *data = malloc((size_t)d.size + 1);
     out->entry = calloc((size_t)d.num_entries + 1, sizeof *out->entry);
-    mst_status status = data && out->entry
-                            ? read_directory(out, &d, data)
-                            : MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", bytes->name);
+    mst_status status = data && out->entry ? read_directory(out, &d, data) : MST_NO_MEMORY("to read '%s'", bytes->name);
     free(data);
     return status;
 }

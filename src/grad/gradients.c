@@ -210,7 +210,7 @@ void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *s
     if (copy) memcpy(copy, src, (size_t)num_src * sizeof *copy);
     for (int i = 0; i < num_src; i++) out[i] = MST_NONE;
     if (!copy)
-        mst_value_fail(mst_value_graph(target), MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+        MST_VALUE_NO_MEMORY(mst_value_graph(target), "for gradients");
     else if (!missing)
         differentiate(target, gradient, copy, num_src, out);
     free(copy);

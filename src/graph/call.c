@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 
 mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, ...) {
     char text[512];

@@ -1,4 +1,4 @@
-/** The inside of a graph: an arena of nodes, a table of names, stacks of scopes, collections.
+/** The inside of a graph: an arena of nodes, tables of names (names.h), stacks of scopes, collections.
  *
  *  Nodes are numbered in the order they are made, and a node's sources and control sources are always older:
  *  the order of ids is a valid order of execution.
@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/argument.h"
 #include "base/failure.h"
+#include "graph/names.h"
 #include "muster/op.h"
 
 struct mst_node {
@@ -28,15 +29,6 @@ struct mst_node {
     const char *device;
     int64_t walk, place; /**< the last walk over the graph that met the node, and its number in it */
 };
-
-/** Name to number, open addressing; for node names, uniquifying suffixes and collections. */
-typedef struct mst_names {
-    struct mst_name_slot {
-        const char *name;
-        int64_t value;
-    } * slot;
-    int64_t count, capacity;
-} mst_names;
 
 typedef enum mst_scope_kind { MST_SCOPE_NAME, MST_SCOPE_DEVICE, MST_SCOPE_CONTROL, MST_SCOPE_VARIABLE } mst_scope_kind;
 
@@ -92,10 +84,12 @@ typedef struct mst_node_parts {
     mst_node *const *control;
     const void *options; /**< NULL: all zero */
 } mst_node_parts;
+
 /** Adds a node, whatever scopes are open: checks the number of sources and the options, and runs inference. */
 MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst_node **out);
+
 /** The right to change a graph, which one thread has at a time; the functions that change it claim it as they begin,
- * and yield it at their end. One that is called by another inside has it already. */
+ *  and yield it at their end. One that is called by another inside has it already. */
 typedef enum mst_claim { MST_CLAIM_REFUSED = 0, MST_CLAIM_OUTER, MST_CLAIM_NESTED } mst_claim;
 /** Refused where another thread has it: then that is the calling thread's error, and the graph's for good. */
 mst_claim mst_graph_claim(mst_graph *graph);
@@ -106,18 +100,22 @@ void mst_graph_stick(mst_graph *graph);
 /** MST_IS_NULL in a function that adds to GRAPH: the error is kept there too. */
 #define MST_IS_NULL_IN(graph, argument) (MST_IS_NULL(argument) && (mst_graph_stick(graph), true))
 mst_value mst_graph_error_value(mst_graph *graph);
-/** A unique full name for BASE in the current name scope, in the arena; NULL where memory is out. */
+/** MST_NO_MEMORY (base/no_memory.h) in a function that adds to GRAPH and returns a value: the error is kept there, and
+ *  the result is an error value. */
+#define MST_VALUE_NO_MEMORY(graph, ...) mst_value_fail((graph), MST_OUT_OF_MEMORY, "cannot get memory " __VA_ARGS__)
+/** A unique full name for BASE in the current name scope, in the arena; NULL where memory runs out. */
 const char *mst_graph_unique_name(mst_graph *graph, const char *base);
 /** False where NAME cannot be that of a node or a scope; '/' is allowed inside. */
 bool mst_name_is_valid(const char *name);
 /** NAME, in the arena, is that of a node that was not made here: later names differ from it and from its scopes. */
 MST_CHECKED mst_status mst_graph_adopt_name(mst_graph *graph, const char *name);
-/** NAME was never used: where it was the last made from its base, it is the next again. */
+/** Gives NAME, which no node has yet, back; if it carried the newest suffix of its base, the next node gets that
+ *  suffix. */
 MST_CHECKED mst_status mst_graph_release_name(mst_graph *graph, const char *name);
-/** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
 /** As mst_call with the sources VARIABLE, which OP writes, and VALUE. VARIABLE may be what another writer gave: then
  *  the variable behind it is written, after that write. */
 mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value);
+/** Closes all control scopes until the innermost scope is popped: a variable and its first value belong to no step. */
 void mst_control_clear(mst_graph *graph);
 /** The value that TEXT names: "matmul" is output 0 of that node, "split:1" output 1. False where there is none. */
 bool mst_graph_find_value(const mst_graph *graph, const char *text, mst_value *out);
@@ -125,58 +123,9 @@ bool mst_graph_find_value(const mst_graph *graph, const char *text, mst_value *o
  *  read. */
 const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const char *inner);
 
-int64_t mst_names_get(const mst_names *names, const char *name); /**< -1 where there is none */
-/** The same of a name that ends after LENGTH characters. */
-int64_t mst_names_get_part(const mst_names *names, const char *name, size_t length);
-MST_CHECKED mst_status mst_names_set(mst_names *names, const char *name, int64_t value);
-void mst_names_free(mst_names *names);
-
-/** Sets options that are 0 to their initial values and checks ranges; KIND and NAME are of what has them, for messages:
- *  "dense", "layer1". */
-MST_CHECKED mst_status mst_options_check(const mst_field *fields, const char *kind, const char *name, void *options);
-/** The same for the options of a node, and copies strings and tensors into the graph. */
-MST_CHECKED mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *node, void *options);
-/** Same values of all fields. */
-bool mst_options_equal(const mst_field *fields, const void *a, const void *b);
-uint64_t mst_options_hash(const mst_field *fields, const void *options);
-/** "axis=1, keep_dims": the options that are not 0, to TEXT, cut off at SIZE. Returns the length of all of it, as
- *  snprintf does. options_text.c says how each type is written. */
-size_t mst_options_print(const mst_field *fields, const void *options, char *text, size_t size);
-
-/** What options that are read from text or from a file point to, until they are copied into a graph. Zero-initialised
- *  is empty. */
-typedef struct mst_option_memory {
-    mst_arena arena;
-    mst_tensor **tensor;
-    int64_t num_tensors, capacity;
-} mst_option_memory;
-
-/** Takes over the caller's reference to TENSOR, also where it fails. */
-MST_CHECKED mst_status mst_option_memory_keep(mst_option_memory *memory, mst_tensor *tensor);
-void mst_option_memory_free(mst_option_memory *memory);
-
-/** Sets the members of OPTIONS that TEXT gives, in the form that mst_options_print writes; the others stay. Values are
- *  those of GRAPH (may be NULL). Errors begin with OWNER, and name the option and the place in TEXT. */
-MST_CHECKED mst_status mst_options_parse(const mst_graph *graph, const char *owner, const mst_field *fields,
-                                         const char *text, mst_option_memory *memory, void *options);
-
-/** One of several things that share an options struct: optimizers, schedules. */
-typedef struct mst_option_kind {
-    const char *name;
-    const char *const *takes; /**< names of the fields that not all kinds have, ended by NULL */
-} mst_option_kind;
-
-/** Error where an option is set that kind number KIND does not take and another does. */
-MST_CHECKED mst_status mst_options_taken(const mst_field *fields, const void *options, const mst_option_kind *kinds,
-                                         int num_kinds, int kind);
-
 /** Until the innermost scope is popped, random ops take their seeds from their names below the current name scope and
  *  from SALT: what the scope itself is called does not count. */
 void mst_seed_scope(mst_graph *graph, uint64_t salt);
-/** An op option "seed" that is 0 gets a value made from the node's name; inside a seed scope, from the name below it
- *  and the scope's salt. */
-void mst_options_seed(const mst_graph *graph, const mst_op *op, const char *node, void *options);
-
 /** MST_INVALID, naming the op and the member, where OP is incomplete. */
 MST_CHECKED mst_status mst_op_check(const mst_op *op);
 /** mst_did_you_mean with the names of all known ops. */

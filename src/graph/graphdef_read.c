@@ -16,6 +16,7 @@
 #include "graph/field.h"
 #include "graph/graph.h"
 #include "graph/graphdef.h"
+#include "graph/options.h"
 #include "graph/type_name.h"
 
 /* What one node needs of another: its output INDEX as a source, -1: that it runs before. */

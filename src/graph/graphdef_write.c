@@ -27,7 +27,7 @@ typedef struct writer {
     mst_arena arena;
 } writer;
 
-/* Messages have members without const, also where nobody writes to them. */
+/* The members of messages have no const, also those that are only read. */
 static char *text_of(const char *text) {
     return (char *)(uintptr_t)text;
 }
@@ -38,7 +38,7 @@ static ProtobufCBinaryData bytes_of(const char *text) {
 
 /* ---- attributes ---- */
 
-/* A new attribute of NODE, whose list has room for it; NULL where memory is out. */
+/* A new attribute of NODE, whose list has room for it; NULL where memory runs out. */
 static Muster__AttrValue *add(writer *w, Muster__NodeDef *node, const char *key) {
     struct attribute {
         Muster__NodeDef__AttrEntry entry;

@@ -1,8 +1,9 @@
+#include "graph/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "graph/graph.h"
 
 static uint64_t hash(const char *name, size_t length) {
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "graph/field.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 
 static double number(const mst_field *field, const void *at) {
     switch (field->type) {

@@ -28,6 +28,7 @@
 #include "base/number.h"
 #include "graph/field.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "tensor/spec.h"
 #include "tensor/string.h"
 

@@ -4,6 +4,7 @@
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "graph/spec.h"
 
 static void print_options(FILE *file, const mst_node *node) {

@@ -27,11 +27,10 @@ static void pop_scope(mst_graph *graph, mst_scope_kind kind) {
     graph->current = graph->scope[--graph->num_scopes];
 }
 
-static int pop(mst_graph *graph, mst_scope_kind kind) {
+static void pop(mst_graph *graph, mst_scope_kind kind) {
     const mst_claim claim = mst_graph_claim(graph);
     if (claim) pop_scope(graph, kind);
     mst_graph_yield(graph, claim);
-    return 0;
 }
 
 bool mst_name_is_valid(const char *name) {
@@ -45,7 +44,7 @@ static const char *no_memory_for_name(void) {
     return NULL;
 }
 
-/* The name and '/', NULL and an error set where NAME is NULL or memory is out. */
+/* The name and '/', NULL and an error set where NAME is NULL or memory runs out. */
 static const char *prefix_of(mst_graph *graph, const char *name) {
     const char *prefix = name ? mst_arena_print(&graph->arena, "%s/", name) : NULL;
     return prefix || !name ? prefix : no_memory_for_name();
@@ -130,9 +129,8 @@ int mst_name_scope_push(mst_graph *graph, const char *name) {
     return open;
 }
 
-int mst_name_scope_pop(mst_graph *graph) {
-    if (MST_IS_NULL(graph)) return 0;
-    return pop(graph, MST_SCOPE_NAME);
+void mst_name_scope_pop(mst_graph *graph) {
+    if (!MST_IS_NULL(graph)) pop(graph, MST_SCOPE_NAME);
 }
 
 static int enter_name(mst_graph *graph, const char *prefix) {
@@ -188,9 +186,8 @@ int mst_device_push(mst_graph *graph, const char *device) {
     return open;
 }
 
-int mst_device_pop(mst_graph *graph) {
-    if (MST_IS_NULL(graph)) return 0;
-    return pop(graph, MST_SCOPE_DEVICE);
+void mst_device_pop(mst_graph *graph) {
+    if (!MST_IS_NULL(graph)) pop(graph, MST_SCOPE_DEVICE);
 }
 
 static int open_control(mst_graph *graph, mst_value value) {
@@ -221,9 +218,8 @@ void mst_seed_scope(mst_graph *graph, uint64_t salt) {
     graph->current.seed_salt = salt;
 }
 
-int mst_control_pop(mst_graph *graph) {
-    if (MST_IS_NULL(graph)) return 0;
-    return pop(graph, MST_SCOPE_CONTROL);
+void mst_control_pop(mst_graph *graph) {
+    if (!MST_IS_NULL(graph)) pop(graph, MST_SCOPE_CONTROL);
 }
 
 static int open_variables(mst_graph *graph, const char *name, mst_reuse reuse) {
@@ -246,7 +242,6 @@ int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse)
     return open;
 }
 
-int mst_variable_scope_pop(mst_graph *graph) {
-    if (MST_IS_NULL(graph)) return 0;
-    return pop(graph, MST_SCOPE_VARIABLE);
+void mst_variable_scope_pop(mst_graph *graph) {
+    if (!MST_IS_NULL(graph)) pop(graph, MST_SCOPE_VARIABLE);
 }

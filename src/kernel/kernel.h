@@ -14,11 +14,12 @@ typedef struct mst_kernel {
     const char *const *ops; /**< names, ended by NULL; NULL: any op, `select` says which */
     /** The function for this node on a device of NUM_THREADS, or NULL where this kernel does not do it. */
     mst_kernel_function (*select)(const mst_infer *c, int num_threads);
-    /** Makes what the function finds in args->state, and the bytes of workspace it needs. May be NULL. */
+    /** Makes what the function finds in args->state, and the bytes of workspace it needs. NULL: neither. */
     mst_status (*prepare)(const mst_infer *c, int num_threads, void **state, size_t *workspace);
     /** A constant source in the layout that the kernel reads fastest. *PACKED: a tensor of u8 for the caller, which
-     * STATE reads from now on in place of source SRC; NULL where the source stays as it is. May be NULL. */
+     *  STATE reads from now on in place of source SRC; NULL where the source stays as it is. NULL: sources stay. */
     mst_status (*pack)(void *state, int src, const mst_tensor *constant, mst_tensor **packed, size_t *workspace);
+    /** Frees what `prepare` made. NULL: there is nothing to free. */
     void (*release)(void *state);
 } mst_kernel;
 

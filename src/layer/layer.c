@@ -5,6 +5,7 @@
 #include "base/argument.h"
 #include "base/nearest.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "layer/type.h"
 #include "muster/ops.h"
 

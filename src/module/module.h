@@ -13,7 +13,7 @@
 /** Version of the interface between library and modules: changes with any of the tables. */
 enum { MST_MODULE_ABI = 1 };
 
-/** What the library gives to a module. */
+/** What the library gives to a module. No pointer is NULL. */
 typedef struct mst_registrar {
     uint32_t size; /**< of this struct */
     mst_status (*device_type)(const mst_device_type *type);
@@ -22,6 +22,7 @@ typedef struct mst_registrar {
     const struct mst_backend *cpu; /**< the CPU's backend (run/backend.h), to build upon */
 } mst_registrar;
 
+/** No pointer may be NULL. */
 typedef struct mst_module {
     uint32_t abi, size; /**< MST_MODULE_ABI, and of this struct */
     const char *name, *version;

@@ -5,6 +5,7 @@
 #include "base/argument.h"
 #include "base/nearest.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "optimizer/rule.h"
 
 enum { MOST_RULES = 64 };

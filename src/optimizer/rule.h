@@ -10,10 +10,12 @@
 #include "graph/field.h"
 #include "muster/optimizer.h"
 
+/* Most slots of a variable, numbers of a step, and members of mst_optimizer with the NULL behind them. */
 #define MST_RULE_SLOTS 3
 #define MST_RULE_SCALARS 8
 #define MST_RULE_TAKES 8
 
+/** A run of elements of one variable that a rule updates in one call. */
 typedef struct mst_rule_tile {
     int64_t count;
     void *weight;               /**< read and written */
@@ -22,6 +24,7 @@ typedef struct mst_rule_tile {
     const double *scalar;       /**< what `scalars` computed for this step */
 } mst_rule_tile;
 
+/** `slot_initial` and `next_state` may be NULL; no other function may. */
 typedef struct mst_rule {
     const char *name;
     const char *takes[MST_RULE_TAKES]; /**< members of mst_optimizer that not all rules have, ended by NULL */

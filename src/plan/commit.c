@@ -26,7 +26,7 @@ typedef struct access {
     int32_t staged;        /* value of its staged copy after the last write, which later phases read; -1 */
     int32_t last_writer;   /* node behind the gate, -1 */
     int32_t first_reader;  /* nodes behind the gate that read it since: a list in `links`, -1 */
-    int32_t writers_phase; /* last phase in which somebody writes it, of those seen so far; -1 */
+    int32_t writers_phase; /* last phase seen so far in which a node writes it, -1 */
 } access;
 
 typedef struct link {

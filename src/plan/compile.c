@@ -74,7 +74,7 @@ static mst_status compile_device(mst_plan *plan, mst_program *program) {
 }
 
 /* Which states are read, so that they must have values, and which are given new ones. A state that is overwritten
- * before anybody reads it needs no value. */
+ * before it is read needs no value. */
 static void mark_states(mst_plan *plan) {
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];

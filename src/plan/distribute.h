@@ -12,7 +12,7 @@ typedef struct mst_mirror_devices {
     int32_t *place; /**< by device: its place in the list, -1 */
 } mst_mirror_devices;
 
-/** A mirrored variable: the value of each copy, -1 until somebody asks for it. */
+/** A mirrored variable: the value of each copy, -1 until it is first asked for. */
 typedef struct mst_mirror {
     const mst_mirror_devices *devices;
     const mst_node *variable;

@@ -1,7 +1,8 @@
 #include "plan/map.h"
-#include "base/no_memory.h"
 
 #include <stdlib.h>
+
+#include "base/no_memory.h"
 
 static struct mst_map_slot *find(const mst_map *map, uint64_t key) {
     const uint64_t mask = (uint64_t)map->capacity - 1;

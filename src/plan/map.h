@@ -16,7 +16,7 @@ typedef struct mst_map {
 } mst_map;
 
 /** The place of the number of (A, B), both at least 0, made with INITIAL where there is none: NULL and an error
- *  set where memory for it is out. Valid until the next place is made. */
+ *  set where memory runs out. Valid until the next place is made. */
 int32_t *mst_map_at(mst_map *map, int32_t a, int32_t b, int32_t initial);
 void mst_map_free(mst_map *map);
 

@@ -1,6 +1,6 @@
 /* partition: the order cut by devices. Where a device uses what another one of its domain has made, it waits for it:
- * each device counts how far it has come (a point after each node that somebody waits for), and one wait for a later
- * point stands for all earlier ones. Behind the gate nobody waits for what was made before it.
+ * each device counts how far it has come (a point after each node that other devices wait for), and one wait for a
+ * later point stands for all earlier ones. Behind the gate no device waits for what was made before it.
  *
  * All waits go from a later place of the common order to an earlier one, so devices cannot wait for each other in a
  * circle. */

@@ -1,11 +1,12 @@
 #include "plan/plan.h"
-#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/nearest.h"
 #include "base/no_memory.h"
+#include "graph/graph.h"
 #include "muster/ops.h"
 #include "tensor/buffer.h"
 
@@ -106,7 +107,7 @@ bool mst_plan_is_view(const mst_plan_node *node) {
 
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node) {
     if (node->op == &mst_op_feed) return plan->value[node->dst].space == MST_IN_FEED;
-    if (node->op == &mst_op_send) return true; /* who receives copies */
+    if (node->op == &mst_op_send) return true; /* the receive copies */
     if (node->op == &mst_op_receive) return false;
     if ((node->op->flags & MST_OP_VIEW) && !node->writer) return !node->materialize;
     if (node->num_dst && plan->value[node->dst].constant) return true;

@@ -17,6 +17,7 @@
 #include "muster/session.h"
 #include "muster/store.h"
 #include "plan/passes.h"
+#include "plan/program.h"
 
 /** What memory a value is in. */
 typedef enum mst_space {
@@ -83,53 +84,6 @@ typedef struct mst_plan_state {
     bool writes;    /**< gives it a new one */
     int32_t group;  /**< of_domain: the devices that work on it, each on its part */
 } mst_plan_state;
-
-/** What a device does next. FIRST, END and DEVICE below are members of mst_action. */
-typedef enum mst_action_kind {
-    MST_DO_RUN = 0, /**< calls FIRST to END - 1 of the backend's executable */
-    MST_DO_WAIT,    /**< until device DEVICE has reached point FIRST */
-    MST_DO_REACH,   /**< its own point FIRST: other devices wait for it */
-    MST_DO_FEED,    /**< node FIRST: the caller's function fills the value */
-    MST_DO_RECEIVE, /**< node FIRST: copies its source from another domain */
-    MST_DO_FETCH,   /**< node FIRST: copies its source to the caller's tensor */
-    MST_DO_GATE     /**< waits until all devices are here; from now on nothing fails */
-} mst_action_kind;
-
-typedef struct mst_action {
-    mst_action_kind kind;
-    int32_t device;
-    int32_t first, end;
-} mst_action;
-
-/** What one device does in a step. */
-typedef struct mst_program {
-    int32_t *instance; /**< instances of nodes, in the order in which the device runs them */
-    int64_t num_instances, instance_capacity;
-    mst_action *action;
-    int64_t num_actions, action_capacity;
-    int32_t *call; /**< those of them that are calls of kernels */
-    int64_t num_calls, call_capacity;
-    int32_t num_points;      /**< that others wait for */
-    int64_t arena_bytes;     /**< of the values that are made in a step */
-    int64_t workspace_bytes; /**< behind them: the most that one kernel needs */
-    int64_t constant_bytes;  /**< of constants, where the device's memory is not the host's */
-    int64_t staging_bytes;   /**< of host memory for the largest value that a function feeds, likewise */
-    bool receives_strings;   /**< whose bytes are in no arena: how many there are is known in the step */
-} mst_program;
-
-/** Before an instance of a node runs, its device waits until instance FROM has run on another. */
-typedef struct mst_plan_wait {
-    int32_t from;
-    int32_t next; /**< wait of the same instance, -1 */
-} mst_plan_wait;
-
-/** A node on one device; one that a group runs has an instance for each device, side by side. */
-typedef struct mst_plan_instance {
-    int32_t node, device;
-    int32_t part;  /**< place of the device in the group, else 0 */
-    int32_t wait;  /**< first of its waits, -1 */
-    int32_t point; /**< number of the point in its device's program that follows it; 0: nobody waits for it */
-} mst_plan_instance;
 
 typedef struct mst_plan mst_plan;
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "graph/spec.h"
 #include "plan/plan.h"
 

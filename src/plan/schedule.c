@@ -69,7 +69,7 @@ static entry pop(scheduler *s) {
     return first;
 }
 
-/* ---- who needs whom ---- */
+/* ---- which node needs which ---- */
 
 static int32_t source_of(const mst_plan *plan, const mst_plan_node *node, int k) {
     if (k >= node->num_src) return node->control[k - node->num_src];
@@ -121,7 +121,7 @@ static bool takes_memory(const mst_plan *plan, int32_t value) {
 }
 
 /* Whether the node takes no more memory than those of its sources give back whose last use it is. A constant takes none
- * and gives none back: nobody should wait for it. */
+ * and gives none back: it counts as freeing memory, so that it is scheduled at once. */
 static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     const mst_plan *plan = s->plan;
     if (node->num_src == 0 && mst_plan_is_silent(plan, node)) return true;

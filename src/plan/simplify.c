@@ -6,6 +6,7 @@
 #include "base/denormal.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "graph/spec.h"
 #include "op/state/constant.h"
 #include "plan/plan.h"
@@ -17,7 +18,7 @@ enum { MAX_FOLDED_BYTES = 1 << 20, MAX_SRC = 64 };
 static bool can_fold(const mst_plan *plan, const mst_plan_node *node) {
     if (node->op->flags & (MST_OP_STATEFUL | MST_OP_VARIABLE | MST_OP_PLACEHOLDER) || !node->op->reference)
         return false;
-    /* who looks for the first NaN wants the name of the node that makes it */
+    /* with check_numerics a node that makes the first NaN must run, so that it can be named */
     if (plan->host->options->check_numerics && !(node->op->flags & MST_OP_CONSTANT)) return false;
     if (node->dead || node->writer || node->num_control || node->num_src > MAX_SRC || node->num_dst == 0) return false;
     for (int i = 0; i < node->num_src; i++)

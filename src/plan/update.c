@@ -274,7 +274,7 @@ static mst_status add_clipping(mst_lowering *l, local *locals, int32_t num_local
 /* Adds the penalties of all units, output 0 of node UNITS_OF, to the sum of penalties so far. */
 static mst_status add_penalty(mst_lowering *l, int32_t units_of) {
     const mst_spec spec = l->plan->value[l->plan->node[l->node].dst].spec;
-    const mst_reduce_sum_options options = {0};
+    const mst_reduce_options options = {0};
     int32_t added, pair[2] = {l->penalty, 0};
     const int32_t device = l->plan->node[units_of].device;
     MST_TRY(mst_lowering_node(l, &mst_op_reduce_sum, "penalty", &options, sizeof options, 1,

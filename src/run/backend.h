@@ -31,13 +31,16 @@ typedef struct mst_binding {
 /** VALUE with its address; of a fed tensor, without. */
 mst_array mst_binding_array(const mst_binding *binding, int32_t value);
 
+/** No function may be NULL. */
 typedef struct mst_backend {
     uint32_t size; /**< of this struct, as its author knew it */
     /** Makes what runs DEVICE's calls of PLAN, which outlives it. */
     mst_status (*compile)(const mst_plan *plan, int device, void **executable);
+    /** Frees an executable that is no longer bound. */
     void (*destroy)(void *executable);
     /** Gives the executable addresses. BINDING outlives the instance. */
     mst_status (*bind)(void *executable, const mst_binding *binding, void **instance);
+    /** Frees an instance. */
     void (*unbind)(void *instance);
     /** Runs calls FIRST to END - 1 of the device's program, on the device's thread, up to the first that fails. */
     mst_status (*execute)(void *instance, int32_t first, int32_t end, struct mst_frame *frame);

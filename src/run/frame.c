@@ -225,7 +225,7 @@ void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines
     }
     if (!frame->plan) return;
     atomic_store_explicit(&frame->at[device], -1, memory_order_relaxed);
-    /* however it ended, nobody waits for this device any more */
+    /* however it ended, no device waits for this one any more */
     mst_line_advance(&lines[device], frame->base[device] + (uint64_t)frame->plan->program[device].num_points);
 }
 

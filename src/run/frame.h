@@ -43,7 +43,8 @@ typedef struct mst_frame {
     bool check_numerics, spin;
     bool has_turn;
     mst_turn turn;
-    mst_status (*job)(void *context, int device); /**< in place of a plan: each device calls it; cannot fail */
+    mst_status (*job)(void *context,
+                      int device); /**< in place of a plan: each device calls it; cannot fail. NULL: a plan */
     void *job_context;
     /* progress */
     _Atomic int remaining;                    /**< devices that have not left */

@@ -33,7 +33,7 @@ static mst_status check_options(mst_session *session) {
         MST_TRY(mst_plan_check_pass(o->plan_pass));
         session->plan_pass = strdup(o->plan_pass); /* the caller's string may go */
         o->plan_pass = session->plan_pass;
-        if (!o->plan_pass) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a session");
+        if (!o->plan_pass) return MST_NO_MEMORY("for a session");
     }
     return MST_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/argument.h"
 #include "graph/field.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "graph/spec.h"
 
 #define NUMBER(member, initial, low, high, help) MST_FIELD_F64(mst_schedule, member, initial, low, high, help)

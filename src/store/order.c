@@ -1,4 +1,4 @@
-/* Turns: the order of those who read and write a store. */
+/* Turns: the order of reads and writes of a store. */
 #include "base/clock.h"
 #include "store/store.h"
 

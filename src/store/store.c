@@ -147,7 +147,7 @@ mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n
     return status;
 }
 
-/* Whether COPY can be freed: nobody uses it, and the value of STATE is in another copy too. */
+/* Whether COPY can be freed: it is not used, and the value of STATE is in another copy too. */
 static bool is_spare(const mst_state *state, const mst_copy *copy) {
     if (copy->users || state->version == 0) return false;
     if (copy->version != state->version) return true;

@@ -1,4 +1,4 @@
-/** The inside of a store: entries, their copies, and the order of those who read and write them.
+/** The inside of a store: entries, their copies, and the order of steps that read and write them.
  *
  *  An entry (mst_state) has a value, which is the same wherever it is kept, and copies of it: one on each device that
  *  keeps one (weights under the mirrored strategy), one in a memory domain (slots), or one at rest in the host's
@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/line.h"
 #include "device/domain.h"
-#include "graph/graph.h"
+#include "graph/names.h"
 #include "muster/store.h"
 
 /** Memory of several copies, which lie side by side. */
@@ -77,11 +77,11 @@ struct mst_store {
 #define MST_STATE_SEED "random/seed"
 #define MST_STATE_GLOBAL_STEP "global_step"
 
-/* ---- turns: who reads and writes when -------------------------------------------------------------- */
+/* ---- turns: the order of reads and writes -------------------------------------------------------------- */
 
-/** A place in the order of all who use a store. A writer begins when the writer before it is done, and writes when the
- *  readers between the two are done too. A reader begins when the last writer before it is done. So everybody sees the
- *  state as all before it left it, and waits only go back in the order: nobody waits for ever. */
+/** A place in the order of all uses of a store. A writer begins when the writer before it is done, and writes when the
+ *  readers between the two are done too. A reader begins when the last writer before it is done. So each sees the state
+ *  as all before it left it, and waits only for earlier ones: they cannot wait for each other in a circle. */
 typedef struct mst_turn {
     mst_store *store;
     bool writer;
@@ -110,7 +110,7 @@ MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
 /** MST_INVALID where STATE has another dtype or shape. */
 MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec);
 
-/** The copy of STATE in DOMAIN at PLACE, or NULL; used by the caller until it is released, so that nobody frees it. */
+/** The copy of STATE in DOMAIN at PLACE, or NULL; used by the caller, and so not freed, until it is released. */
 mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
 /** The same for a copy that holds the value, wherever it is. */
 mst_copy *mst_state_use_current(mst_store *store, const mst_state *state);
@@ -120,7 +120,7 @@ mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);
  *  memory. OUT[i] is used by the caller until it is released. */
 MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
                                        const char *place, mst_copy **out);
-/** Ends the caller's use of COPY of STATE. A copy that nobody uses is freed where the value is elsewhere too. */
+/** Ends the caller's use of COPY of STATE. A copy without users is freed where the value is elsewhere too. */
 void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy);
 /** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. */
 MST_CHECKED mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy);

@@ -113,7 +113,7 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
         return mst_value_fail(u->graph, MST_INVALID, "update: %d variables over %d shards are too many for one update",
                               u->num_variables, u->num_shards);
     mst_value *src = malloc((size_t)mst_apply_source(&options, u->num_variables) * sizeof *src);
-    if (!src) return mst_value_fail(u->graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
+    if (!src) return MST_VALUE_NO_MEMORY(u->graph, "for an update");
     int n = MST_APPLY_FIRST;
     mst_name_scope_enter(u->graph, mst_name_scope(u->graph));
     mst_control_clear(u->graph);
@@ -158,7 +158,7 @@ static bool check_variables(const mst_update *u) {
     }
     mst_value *sorted = malloc((size_t)u->num_variables * sizeof *sorted);
     if (!sorted) {
-        mst_value_fail(u->graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
+        MST_VALUE_NO_MEMORY(u->graph, "for an update");
         return false;
     }
     memcpy(sorted, u->variables, (size_t)u->num_variables * sizeof *sorted);

@@ -33,7 +33,7 @@ static void build_replica(builder *b, int s, mst_replica_function replica, void 
 
 /* ---- how variables are kept ---- */
 
-/* "/device:CPU:0,/device:CPU:1" of all devices of the strategy; NULL where memory is out. */
+/* "/device:CPU:0,/device:CPU:1" of all devices of the strategy; NULL where memory runs out. */
 static char *list_devices(const mst_strategy *strategy) {
     char text[64], *list = NULL;
     size_t used = 0;
@@ -55,7 +55,7 @@ static void mirror_variables(builder *b, int first) {
     const int count = mst_collection(b->graph, MST_VARIABLES, NULL, NULL, 0);
     mst_value *variables = calloc((size_t)count + 1, sizeof *variables);
     char *devices = list_devices(b->strategy);
-    if (!variables || !devices) mst_value_fail(b->graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
+    if (!variables || !devices) MST_VALUE_NO_MEMORY(b->graph, "for a step");
     mst_collection(b->graph, MST_VARIABLES, NULL, variables, variables ? count : 0);
     for (int v = first; v < count && variables && devices; v++) mst_variable_mirror(variables[v], devices);
     free(variables);
@@ -77,7 +77,7 @@ void mst_replica_update(mst_replica *replica, mst_value variable, mst_value valu
         mst_state_update *longer =
             mst_arena_alloc(&graph->arena, (size_t)(replica->num_updates + STEP) * sizeof *longer);
         if (!longer) {
-            mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
+            MST_VALUE_NO_MEMORY(graph, "for a step");
             return;
         }
         if (replica->num_updates) memcpy(longer, replica->updates, (size_t)replica->num_updates * sizeof *longer);
@@ -104,7 +104,7 @@ static mst_value add_updates(builder *b, mst_value train) {
     if (!values || !all) {
         free(values);
         free(all);
-        return mst_value_fail(b->graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
+        return MST_VALUE_NO_MEMORY(b->graph, "for a step");
     }
     bool alike = true;
     for (int k = 0; k < count && alike; k++) {
@@ -135,7 +135,7 @@ static void report(builder *b, mst_step_values *out, mst_value penalty) {
     int shards = b->strategy->num_shards;
     mst_value *terms = calloc((size_t)shards + 1, sizeof *terms);
     if (!terms) {
-        mst_value_fail(b->graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
+        MST_VALUE_NO_MEMORY(b->graph, "for a step");
         return;
     }
     out->loss = mst_div(sum_over_shards(b, b->loss_sums), out->num_examples);
@@ -153,7 +153,7 @@ static void report(builder *b, mst_step_values *out, mst_value penalty) {
 static mst_value count_examples(builder *b) {
     int shards = b->strategy->num_shards;
     mst_value *counts = calloc((size_t)shards + 1, sizeof *counts);
-    if (!counts) return mst_value_fail(b->graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
+    if (!counts) return MST_VALUE_NO_MEMORY(b->graph, "for a step");
     for (int s = 0; s < shards; s++)
         counts[s] = mst_dim_size(b->replicas[s].loss, 0, mst_value_spec(b->replicas[s].loss).dtype);
     mst_value count = sum_over_shards(b, counts);
@@ -181,7 +181,7 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
     mst_value *gradients = calloc((size_t)shards * (size_t)count + 1, sizeof *gradients);
     mst_optimizer resolved;
     if (!variables || !gradients) {
-        mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for gradients");
+        MST_VALUE_NO_MEMORY(graph, "for gradients");
     } else if (mst_resolve_optimizer(graph, optimizer, &resolved)) {
         int used = 0;
         mst_collection(graph, MST_TRAINABLE, NULL, variables, count);
@@ -241,7 +241,7 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
             report(&b, out, penalty);
         }
     } else {
-        mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for a step");
+        MST_VALUE_NO_MEMORY(graph, "for a step");
     }
     free(b.replicas);
     free(b.loss_sums);

@@ -13,7 +13,7 @@ mst_value mst_apply_gradients(const mst_optimizer *optimizer, const mst_value *g
     if (num_variables < 0)
         return mst_value_fail(graph, MST_INVALID, "apply_gradients: %d variables, must be 0 or more", num_variables);
     mst_value *used = calloc(2 * ((size_t)num_variables + 1), sizeof *used);
-    if (!used) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
+    if (!used) return MST_VALUE_NO_MEMORY(graph, "for an update");
     mst_value *gradient = used + num_variables + 1;
     int count = 0;
     bool failed = false;
@@ -49,7 +49,7 @@ mst_value mst_minimize(const mst_optimizer *optimizer, mst_value loss, const mst
     if (!variables) num_variables = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
     if (num_variables == 0) return mst_value_fail(graph, MST_INVALID, "minimize: there is no trainable variable");
     mst_value *all = calloc(2 * ((size_t)num_variables + 1), sizeof *all);
-    if (!all) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for an update");
+    if (!all) return MST_VALUE_NO_MEMORY(graph, "for an update");
     mst_value *gradients = all + num_variables + 1;
     if (variables)
         for (int v = 0; v < num_variables; v++) all[v] = variables[v];

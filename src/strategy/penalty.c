@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "graph/graph.h"
 #include "muster/loss.h"
 
 /* l1 * sum |w| + l2 / 2 * sum w^2 */
@@ -20,7 +21,7 @@ mst_value mst_penalties(mst_graph *graph) {
     const int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
     int terms = 0;
     mst_value *values = calloc((size_t)count + 1, sizeof *values);
-    if (!values) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for penalties");
+    if (!values) return MST_VALUE_NO_MEMORY(graph, "for penalties");
     mst_collection(graph, MST_TRAINABLE, NULL, values, count);
     for (int v = 0; v < count; v++) {
         const mst_regularizer r = regularizer_of(values[v]);

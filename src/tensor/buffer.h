@@ -13,8 +13,8 @@ size_t mst_align(size_t size);
 MST_CHECKED mst_status mst_buffer_alloc(size_t size, void **out);
 void mst_buffer_free(void *buffer);
 
-/** SIZE bytes of zeros that nobody has touched yet, aligned to a cache line: which memory of the machine they are in is
- *  decided by the thread that first writes to them. Large ones are in large pages. */
+/** SIZE bytes of zeros that no thread has touched yet, aligned to a cache line: the thread that first writes to them
+ *  decides in which memory of the machine they are. Large ones are in large pages. */
 MST_CHECKED mst_status mst_pages_alloc(size_t size, void **out);
 /** MST_OUT_OF_MEMORY where SIZE bytes cannot be had now: asked before a library is called that ends the process, or
  *  crashes, where it gets no memory. */

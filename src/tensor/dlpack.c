@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 
 enum { DEVICE_CPU = 1 };
 enum { CODE_INT = 0, CODE_UINT = 1, CODE_FLOAT = 2, CODE_BFLOAT = 4, CODE_BOOL = 6 };
@@ -56,7 +57,7 @@ mst_status mst_tensor_to_dlpack(mst_tensor *tensor, DLManagedTensor **out) {
         return MST_FAIL(MST_UNIMPLEMENTED, "dlpack: a tensor of %s cannot be given: DLPack has numbers only",
                         mst_dtype_name(mst_tensor_dtype(tensor)));
     view *v = calloc(1, sizeof *v);
-    if (!v) return MST_FAIL(MST_OUT_OF_MEMORY, "dlpack: cannot get memory for a view");
+    if (!v) return MST_NO_MEMORY("for a view (dlpack)");
     mst_shape shape = mst_tensor_shape(tensor);
     for (int i = 0; i < shape.ndim; i++) v->shape[i] = shape.dim[i];
     v->managed = (DLManagedTensor){.dl_tensor = {.data = mst_tensor_data(tensor),

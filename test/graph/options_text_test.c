@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "support/all_fields.h"
 #include "support/test.h"
 

@@ -1,10 +1,11 @@
-/* Ops that move elements, on arrays that are cut into parts: each element is where the formula puts it. */
+/* Ops that move elements, on a device of three threads that share the work: each element is where the formula puts
+ * it. */
 #include "op/shape/strided.h"
 #include "support/test.h"
 
 static const char *const device = "cpu:1/3";
 
-/* 0, 1, 2, ... as variables, so that nothing is computed while planning. */
+/* 0, 1, 2, ..., 250, 0, ... (which u8 holds too) as a variable, so that nothing is computed while planning. */
 static mst_value counting(mst_graph *g, mst_dtype dtype, mst_shape shape) {
     mst_tensor *tensor = engine_tensor(dtype, shape, NULL);
     for (int64_t e = 0; e < mst_tensor_count(tensor); e++) mst_tensor_set(tensor, e, (double)(e % 251));
@@ -13,7 +14,7 @@ static mst_value counting(mst_graph *g, mst_dtype dtype, mst_shape shape) {
     return value;
 }
 
-/* Element (I, J, K) of the source, of dimensions M and N but for the first. */
+/* Element (I, J, K) of `counting` in an array whose second and third dimensions are M and N. */
 static double at(int64_t i, int64_t j, int64_t k, int64_t m, int64_t n) {
     return (double)(((i * m + j) * n + k) % 251);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "graph/graph.h"
+#include "graph/options.h"
 #include "support/test.h"
 
 static void expect_same_tensors(const mst_node *node, const mst_field *field, const void *a, const void *b) {

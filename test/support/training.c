@@ -12,8 +12,9 @@ void training_tensors(int64_t rows, int64_t features, int64_t classes, unsigned 
             double dot = 0;
             for (int64_t k = 0; k < features; k++)
                 dot += mst_tensor_get(out[0], i * features + k) * mst_tensor_get(direction, c * features + k);
-            if (dot > best) mst_tensor_set(out[1], i, (double)c);
-            if (dot > best) best = dot;
+            if (dot <= best) continue;
+            mst_tensor_set(out[1], i, (double)c);
+            best = dot;
         }
         for (int64_t k = 0; k < features; k++) { /* a margin between the classes */
             int64_t at = (int64_t)mst_tensor_get(out[1], i) * features + k;

@@ -160,8 +160,9 @@ static void all_callbacks_see_the_end_where_one_fails_there(void **state) {
 
 /* ---- learning rate ---- */
 
-static double multiply(void *context, int64_t epoch, double rate) {
-    return epoch ? rate * *(const double *)context : rate;
+static double halve(void *context, int64_t epoch, double rate) {
+    const double *factor = context;
+    return epoch ? rate * *factor : rate;
 }
 
 typedef struct rates {
@@ -190,7 +191,8 @@ static double variable_rate(mst_model *model) {
 static void learning_rate_callback_sets_the_rate_of_each_epoch(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.5));
-    mst_learning_rate_scheduler scheduler = {multiply, &(double){0.5}};
+    double half = 0.5;
+    mst_learning_rate_scheduler scheduler = {.context = &half, .schedule = halve};
     rates seen = {{0}};
     mst_callback callbacks[2] = {mst_learning_rate_callback(&scheduler), {.context = &seen, .epoch_end = note_rate}};
     EXPECT_OK(
@@ -203,7 +205,8 @@ static void learning_rate_callback_sets_the_rate_of_each_epoch(void **state) {
 static void learning_rate_callback_is_refused_where_there_is_a_schedule(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.schedule = mst_exponential_decay(.rate = 0.5, .decay_rate = 0.9, .decay_steps = 10)));
-    mst_learning_rate_scheduler scheduler = {multiply, &(double){0.5}};
+    double half = 0.5;
+    mst_learning_rate_scheduler scheduler = {.context = &half, .schedule = halve};
     EXPECT_ERROR(fit(&f, 3, mst_learning_rate_callback(&scheduler), NULL), MST_INVALID, "the optimizer has a schedule");
     end(&f);
 }

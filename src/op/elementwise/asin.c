@@ -10,6 +10,7 @@ MST_API mst_value mst_asin(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d asin(x) = 1 / sqrt(1 - x^2) dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     mst_value one = mst_number(c->src[0], 1);

@@ -8,6 +8,7 @@ MST_API mst_value mst_atan(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d atan(x) = 1 / (1 + x^2) dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     mst_value one = mst_number(c->src[0], 1);

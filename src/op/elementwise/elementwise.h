@@ -214,5 +214,21 @@ MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
     MST_BINARY_KERNEL(string, mst_string, uint8_t)                                                                    \
     MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8, \
                   [MST_STRING] = string)
+/* ---- examples ------------------------------------------------------------------------------------- */
+
+/** What every op of two sources that broadcast is tried with: no elements, shapes that do not fit, two dtypes. */
+#define MST_BINARY_EXAMPLES                                                                            \
+    {.name = "empty",                                                                                  \
+     .num_src = 2,                                                                                     \
+     .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},               \
+        {.name = "shapes that do not broadcast",                                                       \
+         .num_src = 2,                                                                                 \
+         .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}},                                 \
+         .fails = MST_INVALID},                                                                        \
+    {                                                                                                  \
+        .name = "dtypes differ", .num_src = 2,                                                         \
+        .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}}, \
+        .fails = MST_INVALID                                                                           \
+    }
 
 #endif

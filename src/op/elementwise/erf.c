@@ -8,6 +8,7 @@ MST_API mst_value mst_erf(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d erf(x) = 2 / sqrt(pi) exp(-x^2) dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     mst_value bell = mst_exp(mst_neg(mst_square(c->src[0])));

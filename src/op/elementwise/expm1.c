@@ -8,6 +8,7 @@ MST_API mst_value mst_expm1(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d expm1(x) = exp(x) dx = (expm1(x) + 1) dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_add(c->dst[0], mst_number(c->dst[0], 1)));

@@ -80,11 +80,7 @@ static const mst_example examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}, .low = 1, .high = 5, .no_grad = true},
              {.ndim = 2, .dim = {2, 3}, .low = 1, .high = 5, .no_grad = true}}},
-    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
-    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
-     .fails = MST_INVALID},
+    MST_BINARY_EXAMPLES,
 };
 
 const mst_op mst_op_floor_div = {

@@ -12,49 +12,9 @@ MST_API mst_value mst_greater(mst_value a, mst_value b);
 
 MST_COMPARISON(x > y)
 
-static const mst_example examples[] = {
-    {.num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 2}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 2}}},
-     .expect = {(const double[]){0, 1, 0}}},
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){0, 5, 2, 4, 4, 6}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 2}}},
-     .expect = {(const double[]){0, 1, 0, 1, 0, 1}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){5, 2}},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){3, 4, 2}}},
-     .expect = {(const double[]){1, 1, 1, 0, 0, 0}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 2}}, {.value = (const double[]){2}}},
-     .expect = {(const double[]){0, 1, 0}}},
-    {.num_src = 2,
-     .dtypes = MST_FLOATS | MST_INDICES,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){-3, 4, 7}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){2, -5, 7}}},
-     .expect = {(const double[]){0, 1, 0}}},
-    {.num_src = 2,
-     .src = {{.dtype = MST_U8, .ndim = 1, .dim = {2}, .value = (const double[]){200, 100}},
-             {.dtype = MST_U8, .ndim = 1, .dim = {2}, .value = (const double[]){100, 200}}},
-     .expect = {(const double[]){1, 0}}},
-    {.name = "NaN",
-     .num_src = 2,
-     .dtypes = MST_FLOATS,
-     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){NAN, 1, NAN, 0}},
-             {.ndim = 1, .dim = {4}, .value = (const double[]){1, NAN, NAN, -0.0}}},
-     .expect = {(const double[]){0, 0, 0, 0}}},
-    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
-    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
-     .fails = MST_INVALID},
-    {.num_src = 2,
-     .src = {{.dtype = MST_BOOL, .ndim = 1, .dim = {2}}, {.dtype = MST_BOOL, .ndim = 1, .dim = {2}}},
-     .fails = MST_INVALID},
-};
+enum { LESS = 0, EQUAL = 0, GREATER = 1, UNORDERED = 0 };
+#define OF_BOOL MST_INVALID
+#include "op/elementwise/comparison_examples.h"
 
 const mst_op mst_op_greater = {
     .name = "greater",

@@ -11,31 +11,8 @@ MST_API mst_value mst_logical_xor(mst_value a, mst_value b);
 MST_BINARY(truth, uint8_t, uint8_t, uint8_t, !x != !y)
 MST_REFERENCE([MST_BOOL] = truth)
 
-static const mst_example examples[] = {
-    {.num_src = 2,
-     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0, 0, 1, 1}},
-             {.ndim = 1, .dim = {4}, .value = (const double[]){0, 1, 0, 1}}},
-     .expect = {(const double[]){0, 1, 1, 0}}},
-    {.name = "last axis",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){0, 1, 1, 1, 0, 0}},
-             {.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 1}}},
-     .expect = {(const double[]){0, 0, 0, 1, 1, 1}}},
-    {.name = "outer",
-     .num_src = 2,
-     .src = {{.ndim = 2, .dim = {2, 1}, .value = (const double[]){0, 1}},
-             {.ndim = 2, .dim = {1, 3}, .value = (const double[]){0, 1, 0}}},
-     .expect = {(const double[]){0, 1, 0, 1, 0, 1}}},
-    {.name = "scalar",
-     .num_src = 2,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 0}}, {.value = (const double[]){1}}},
-     .expect = {(const double[]){1, 0, 1}}},
-    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}}}},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_F32, .ndim = 1, .dim = {2}}},
-     .fails = MST_INVALID},
-    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
-};
+enum { NEITHER = 0, ONE = 1, BOTH = 0 };
+#include "op/elementwise/logical_examples.h"
 
 const mst_op mst_op_logical_xor = {
     .name = "logical_xor",

@@ -58,11 +58,7 @@ static const mst_example examples[] = {
      .src = {{.ndim = 2, .dim = {3, 1}, .low = 0, .high = 1}, {.ndim = 1, .dim = {4}, .low = 1.5, .high = 3}}},
     {.num_src = 2,
      .src = {{.ndim = 2, .dim = {3, 1}, .low = 1.5, .high = 3}, {.ndim = 1, .dim = {4}, .low = 0, .high = 1}}},
-    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
-    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
-     .fails = MST_INVALID},
+    MST_BINARY_EXAMPLES,
 };
 
 const mst_op mst_op_minimum = {

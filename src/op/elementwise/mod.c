@@ -91,11 +91,7 @@ static const mst_example examples[] = {
     {.num_src = 2,
      .src = {{.dtype = MST_F64, .ndim = 3, .dim = {2, 1, 4}, .low = 5.25, .high = 5.75},
              {.dtype = MST_F64, .ndim = 2, .dim = {3, 1}, .low = 2.25, .high = 2.5}}},
-    {.name = "empty", .num_src = 2, .src = {{.ndim = 2, .dim = {0, 3}}, {.ndim = 1, .dim = {3}, .low = 1, .high = 3}}},
-    {.num_src = 2, .src = {{.ndim = 2, .dim = {2, 3}}, {.ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_I32, .ndim = 1, .dim = {2}}},
-     .fails = MST_INVALID},
+    MST_BINARY_EXAMPLES,
 };
 
 const mst_op mst_op_mod = {

@@ -2,12 +2,15 @@
  *
  *  src  any shape, f32 or f64
  *  dst  like src; may alias it
+ *
+ *  Inf at 0, -Inf at -0.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_reciprocal(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d(1 / x) = -(1 / x)^2 dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_neg(mst_mul(c->ddst[0], mst_square(c->dst[0])));

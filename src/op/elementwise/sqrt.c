@@ -10,6 +10,7 @@ MST_API mst_value mst_sqrt(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d sqrt(x) = 1 / (2 sqrt(x)) dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_scale(mst_div(c->ddst[0], c->dst[0]), 0.5);

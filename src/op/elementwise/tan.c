@@ -8,6 +8,7 @@ MST_API mst_value mst_tan(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d tan(x) = (1 + tan(x)^2) dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_add(mst_square(c->dst[0]), mst_number(c->dst[0], 1)));

@@ -51,6 +51,7 @@ mst_value mst_tanh(mst_value src) {
  *  dst       like both; may alias either
  */
 
+/* d(g (1 - y^2)) = (1 - y^2) dg - 2 g y dy */
 static mst_value grad_grad(mst_grad *c, int i) {
     if (i == 0) return mst_tanh_grad(c->ddst[0], c->src[1]);
     return mst_scale(mst_mul(c->ddst[0], mst_mul(c->src[0], c->src[1])), -2);

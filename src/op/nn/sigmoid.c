@@ -57,6 +57,7 @@ mst_value mst_sigmoid(mst_value src) {
  *  dst       like both; may alias either
  */
 
+/* d(g y (1 - y)) = y (1 - y) dg + g (1 - 2 y) dy */
 static mst_value grad_grad(mst_grad *c, int i) {
     if (i == 0) return mst_sigmoid_grad(c->ddst[0], c->src[1]);
     mst_value slope = mst_sub(mst_number(c->src[1], 1), mst_scale(c->src[1], 2));

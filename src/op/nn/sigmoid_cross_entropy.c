@@ -21,6 +21,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
+/* d loss / d logit = sigmoid(logit) - label; d loss / d label = -logit */
 static mst_value grad(mst_grad *c, int i) {
     mst_value slope = i == 0 ? mst_sub(mst_sigmoid(c->src[0]), c->src[1]) : mst_neg(c->src[0]);
     return mst_mul(slope, c->ddst[0]);

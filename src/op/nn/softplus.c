@@ -8,6 +8,7 @@ MST_API mst_value mst_softplus(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
+/* d softplus(x) = sigmoid(x) dx */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_sigmoid(c->src[0]));

@@ -25,7 +25,18 @@ static inline int64_t mst_random_grain(int64_t n) {
 
 /** dst[0] is of DTYPE, which the op lists, and of SHAPE, which must be known. */
 MST_CHECKED mst_status mst_random_infer(mst_infer *c, mst_dtype dtype, mst_shape shape);
-/** dst[i] = mean + stddev * dst[i] for COUNT elements, computed in f64. */
-void mst_random_scale_f32(double mean, double stddev, int64_t count, float *dst);
+
+/* ---- what ops with mst_random_normal_options share ---- */
+
+/** Their table of options and `infer`. */
+extern const mst_field mst_random_normal_fields[];
+MST_CHECKED mst_status mst_random_normal_infer(mst_infer *c);
+
+/** Writes numbers FIRST to FIRST + COUNT - 1 of a sequence to DST. */
+typedef void mst_random_fill_f32(const mst_rng *rng, uint64_t first, int64_t count, float *dst);
+typedef void mst_random_fill_f64(const mst_rng *rng, uint64_t first, int64_t count, double *dst);
+/** dst[0] = mean + stddev * the numbers of a standard distribution, on the threads of the device. */
+MST_CHECKED mst_status mst_random_normal_draw(const mst_kernel_args *a, mst_random_fill_f32 *fill_f32,
+                                              mst_random_fill_f64 *fill_f64);
 
 #endif

@@ -2,6 +2,7 @@
  * first of all. */
 #include "op/reduce/arg_search.h"
 
+#include "muster/ops.h"
 #include "op/share.h"
 
 enum {
@@ -9,11 +10,19 @@ enum {
     COLUMNS = 16     /* outputs side by side that are worth a thread */
 };
 
-mst_status mst_arg_search_infer(mst_infer *c, int axis, mst_dtype dtype) {
+const mst_field mst_arg_search_fields[] = {
+    MST_FIELD_I32(mst_arg_search_options, axis, 0, 0, 0, "dimension to search"),
+    MST_FIELD_DTYPE(mst_arg_search_options, dtype, MST_I64, "of the result"),
+    MST_FIELD_END,
+};
+
+mst_status mst_arg_search_infer(mst_infer *c) {
+    const mst_arg_search_options *o = c->options;
+    const mst_dtype dtype = o->dtype;
     const mst_shape *src = &c->src[0].shape;
     int at;
     MST_TRY(mst_infer_want_listed(c, 0));
-    MST_TRY(mst_infer_axis(c, axis, src->ndim, &at));
+    MST_TRY(mst_infer_axis(c, o->axis, src->ndim, &at));
     if (dtype != MST_I32 && dtype != MST_I64)
         return mst_infer_fail(c, "dtype is %s, must be i32 or i64", mst_dtype_name(dtype));
     if (src->dim[at] == 0) return mst_infer_fail(c, "dimension %d is 0: there is nothing to choose from", at);
@@ -45,8 +54,10 @@ static int64_t count_segments(const mst_arg_search_sizes *s) {
     return (s->size + length - 1) / length;
 }
 
-size_t mst_arg_search_workspace(const mst_infer *c, int axis) {
-    const mst_arg_search_sizes s = mst_arg_search_sizes_of(&c->src[0].shape, axis);
+size_t mst_arg_search_workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_arg_search_options *o = c->options;
+    const mst_arg_search_sizes s = mst_arg_search_sizes_of(&c->src[0].shape, o->axis);
     const int64_t segments = count_segments(&s);
     return segments > 1 ? (size_t)(segments * s.outer * s.inner) * sizeof(int64_t) : 0;
 }
@@ -109,10 +120,11 @@ static mst_status search_blocks(void *context, int64_t begin, int64_t end, int t
     return MST_OK;
 }
 
-mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_arg_searcher *searcher) {
+mst_status mst_arg_search(const mst_kernel_args *a, const mst_arg_searcher *searcher) {
+    const mst_arg_search_options *o = a->options;
     work w = {.args = a,
               .searcher = searcher,
-              .size = mst_arg_search_sizes_of(&a->src[0].shape, axis),
+              .size = mst_arg_search_sizes_of(&a->src[0].shape, o->axis),
               .element = mst_dtype_size(a->src[0].dtype)};
     const mst_arg_search_sizes *s = &w.size;
     if (a->dst[0].count == 0) return MST_OK;

@@ -5,8 +5,10 @@
 #include "base/simd.h"
 #include "muster/op.h"
 
-/** Checks AXIS and DTYPE and gives dst[0] the shape of source 0 without the axis. */
-MST_CHECKED mst_status mst_arg_search_infer(mst_infer *c, int axis, mst_dtype dtype);
+/** Their table of options, `infer` and `workspace`. */
+extern const mst_field mst_arg_search_fields[];
+MST_CHECKED mst_status mst_arg_search_infer(mst_infer *c);
+size_t mst_arg_search_workspace(const mst_infer *c, int num_threads);
 
 enum { MST_ARG_SEARCH_LANES = 32, MST_ARG_SEARCH_WIDTH = 64 /* columns searched at a time */ };
 
@@ -30,8 +32,6 @@ typedef struct mst_arg_searcher {
 } mst_arg_searcher;
 
 /** Finds the places of the best elements of source 0 and writes them to output 0. */
-MST_CHECKED mst_status mst_arg_search(const mst_kernel_args *a, int axis, const mst_arg_searcher *searcher);
-/** Bytes of workspace that it needs. */
-size_t mst_arg_search_workspace(const mst_infer *c, int axis);
+MST_CHECKED mst_status mst_arg_search(const mst_kernel_args *a, const mst_arg_searcher *searcher);
 
 #endif

@@ -9,14 +9,8 @@
  *  It has no gradient.
  */
 #ifdef MST_OP_HEADER
-typedef struct mst_argmax_options {
-    int zero_;
-    mst_value src;
-    int axis;        /**< default 0 */
-    mst_dtype dtype; /**< of the result, default i64 */
-} mst_argmax_options;
-MST_API mst_value mst_argmax_with(mst_argmax_options options);
-#define mst_argmax(...) mst_argmax_with(MST_NAMED_1(mst_argmax_options, src, __VA_ARGS__))
+MST_API mst_value mst_argmax_with(mst_arg_search_options options);
+#define mst_argmax(...) mst_argmax_with(MST_NAMED_1(mst_arg_search_options, src, __VA_ARGS__))
 #endif
 #include <math.h>
 #include <stdint.h>
@@ -25,30 +19,14 @@ MST_API mst_value mst_argmax_with(mst_argmax_options options);
 #include "op/op.h"
 #include "op/reduce/arg_search.h"
 
-static const mst_field fields[] = {
-    MST_FIELD_I32(mst_argmax_options, axis, 0, 0, 0, "dimension to search"),
-    MST_FIELD_DTYPE(mst_argmax_options, dtype, MST_I64, "of the result"),
-    MST_FIELD_END,
-};
-
-static mst_status infer(mst_infer *c) {
-    const mst_argmax_options *o = c->options;
-    return mst_arg_search_infer(c, o->axis, o->dtype);
-}
-
 /* Everything but NaN and -Inf is better than NaN: NaN is found only where it is first and nothing is better. */
 #define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
 #define MST_TEMPLATE "op/reduce/arg_search_loops.h"
 #include "op/numbers.h"
 
-static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    return mst_arg_search_workspace(c, ((const mst_argmax_options *)c->options)->axis);
-}
-
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_arg_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};
-    return mst_arg_search(a, ((const mst_argmax_options *)a->options)->axis, searcher[a->src[0].dtype]);
+    return mst_arg_search(a, searcher[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -59,12 +37,12 @@ static const mst_example examples[] = {
     {.name = "rows",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 7, 4, 2, 1, 1}}},
-     .options = &(const mst_argmax_options){.axis = -1, .dtype = MST_I32},
+     .options = &(const mst_arg_search_options){.axis = -1, .dtype = MST_I32},
      .expect = {(const double[]){1, 0}}},
     {.name = "middle",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 2, 2}, .value = (const double[]){1, 8, 3, 4, 6, 5, 7, 2}}},
-     .options = &(const mst_argmax_options){.axis = 1},
+     .options = &(const mst_arg_search_options){.axis = 1},
      .expect = {(const double[]){1, 0, 1, 0}}},
     {.name = "NaN",
      .num_src = 1,
@@ -72,7 +50,7 @@ static const mst_example examples[] = {
               .ndim = 2,
               .dim = {4, 3},
               .value = (const double[]){1, NAN, 9, NAN, 2, 3, NAN, NAN, NAN, NAN, -INFINITY, NAN}}},
-     .options = &(const mst_argmax_options){.axis = 1},
+     .options = &(const mst_arg_search_options){.axis = 1},
      .expect = {(const double[]){2, 2, 0, 0}}},
     {.name = "one element", .num_src = 1, .src = {{.ndim = 1, .dim = {1}}}, .expect = {(const double[]){0}}},
     {.name = "to nothing", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 0}}}},
@@ -81,12 +59,12 @@ static const mst_example examples[] = {
     {.name = "axis out of range",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {2}}},
-     .options = &(const mst_argmax_options){.axis = 1},
+     .options = &(const mst_arg_search_options){.axis = 1},
      .fails = MST_INVALID},
     {.name = "dtype is no index",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {2}}},
-     .options = &(const mst_argmax_options){.dtype = MST_F32},
+     .options = &(const mst_arg_search_options){.dtype = MST_F32},
      .fails = MST_INVALID},
 };
 
@@ -97,14 +75,14 @@ const mst_op mst_op_argmax = {
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
-    .options_size = sizeof(mst_argmax_options),
-    .infer = infer,
-    .workspace = workspace,
+    .fields = mst_arg_search_fields,
+    .options_size = sizeof(mst_arg_search_options),
+    .infer = mst_arg_search_infer,
+    .workspace = mst_arg_search_workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };
 
-mst_value mst_argmax_with(mst_argmax_options options) {
+mst_value mst_argmax_with(mst_arg_search_options options) {
     return mst_call(NULL, &mst_op_argmax, 1, &options.src, &options);
 }

@@ -22,6 +22,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
+/* d norm / d src = src / norm */
 static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->src[i], mst_div(c->ddst[0], c->dst[0]));
 }

@@ -76,7 +76,7 @@ static int64_t count_segments(const mst_reduction *r, size_t element, int64_t *l
     return segments > 1 ? (r->count + *length - 1) / *length : 1;
 }
 
-size_t mst_reduce_workspace(const mst_reduction *r, mst_dtype dtype) {
+size_t mst_reduction_workspace(const mst_reduction *r, mst_dtype dtype) {
     int64_t length;
     if (r->count == 0 || r->outputs == 0) return 0;
     const int64_t segments = count_segments(r, mst_dtype_size(dtype), &length);
@@ -213,9 +213,33 @@ mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r) {
     return mst_reduce(a, r, reducer[a->src[0].dtype]);
 }
 
+/* ---- ops with mst_reduce_options ---- */
+
+const mst_field mst_reduce_fields[] = {
+    MST_FIELD_AXES(mst_reduce_options, axes, "axes to reduce; none: all"),
+    MST_FIELD_BOOL(mst_reduce_options, keep_dims, "the axes stay, as dimensions of 1"),
+    MST_FIELD_END,
+};
+
+mst_status mst_reduce_infer(mst_infer *c) {
+    const mst_reduce_options *o = c->options;
+    return mst_reduce_infer_axes(c, &o->axes, o->keep_dims);
+}
+
+size_t mst_reduce_workspace(const mst_infer *c, int num_threads) {
+    (void)num_threads;
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_options *)c->options)->axes);
+    return mst_reduction_workspace(&r, c->src[0].dtype);
+}
+
+mst_status mst_reduce_over_axes(const mst_kernel_args *a, const mst_reducer *reducer) {
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
+    return mst_reduce(a, &r, reducer);
+}
+
 /* ---- inference and gradients ---- */
 
-mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims) {
+mst_status mst_reduce_infer_axes(mst_infer *c, const mst_axes *axes, bool keep_dims) {
     MST_TRY(mst_infer_want_listed(c, 0));
     const mst_shape *src = &c->src[0].shape;
     bool reduced[MST_MAX_NDIM] = {false};
@@ -240,20 +264,21 @@ mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims) 
     return MST_OK;
 }
 
-mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims) {
+mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value) {
+    const mst_reduce_options *o = c->options;
     int ndim = mst_value_spec(c->src[0]).shape.ndim;
     bool reduced[MST_MAX_NDIM];
-    mst_reduce_mask(axes, ndim, reduced);
-    bool is_scalar = !keep_dims && mst_value_spec(c->dst[0]).shape.ndim == 0; /* broadcasts as it is */
-    for (int k = 0; k < ndim && !keep_dims && !is_scalar; k++)
+    mst_reduce_mask(&o->axes, ndim, reduced);
+    bool is_scalar = !o->keep_dims && mst_value_spec(c->dst[0]).shape.ndim == 0; /* broadcasts as it is */
+    for (int k = 0; k < ndim && !o->keep_dims && !is_scalar; k++)
         if (reduced[k]) value = mst_expand_dims(value, k);
     return value;
 }
 
-mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes) {
+mst_value mst_reduce_count(const mst_grad *c) {
     mst_spec src = mst_value_spec(c->src[0]);
     bool reduced[MST_MAX_NDIM];
-    mst_reduce_mask(axes, src.shape.ndim, reduced);
+    mst_reduce_mask(&((const mst_reduce_options *)c->options)->axes, src.shape.ndim, reduced);
     double known = 1;
     for (int k = 0; k < src.shape.ndim; k++)
         if (reduced[k] && src.shape.dim[k] >= 0) known *= (double)src.shape.dim[k];
@@ -263,10 +288,11 @@ mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes) {
     return count;
 }
 
-mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims) {
-    mst_dtype dtype = mst_value_spec(c->src[0]).dtype;
-    mst_value best = mst_reduce_restore_dims(c, c->dst[0], axes, keep_dims);
-    mst_value is_best = mst_cast(mst_equal(c->src[0], best), dtype);
-    mst_value share = mst_div(c->ddst[0], mst_reduce_sum(.src = is_best, .axes = *axes, .keep_dims = keep_dims));
-    return mst_mul(is_best, mst_reduce_restore_dims(c, share, axes, keep_dims));
+mst_value mst_reduce_extreme_grad(mst_grad *c, int i) {
+    (void)i;
+    const mst_reduce_options *o = c->options;
+    mst_value best = mst_reduce_restore_dims(c, c->dst[0]);
+    mst_value is_best = mst_cast(mst_equal(c->src[0], best), mst_value_spec(c->src[0]).dtype);
+    mst_value share = mst_div(c->ddst[0], mst_reduce_sum(.src = is_best, .axes = o->axes, .keep_dims = o->keep_dims));
+    return mst_mul(is_best, mst_reduce_restore_dims(c, share));
 }

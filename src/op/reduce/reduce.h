@@ -60,7 +60,7 @@ void mst_reduction_groups(const mst_reduction *r, mst_loops *kept, mst_loops *re
 /** Reduces source 0 to output 0 on the threads of the device. */
 MST_CHECKED mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const mst_reducer *reducer);
 /** Bytes of workspace that mst_reduce needs for a source of DTYPE. */
-size_t mst_reduce_workspace(const mst_reduction *r, mst_dtype dtype);
+size_t mst_reduction_workspace(const mst_reduction *r, mst_dtype dtype);
 
 /** Goes to the next element of nested loops; false after the last. INDEX begins as zeros, *OFFSET as 0. */
 static inline bool mst_loops_next(const mst_loops *loops, int64_t *index, int64_t *offset) {
@@ -94,17 +94,27 @@ static inline mst_loops mst_loops_without_last(mst_loops loops, int64_t *n, int6
     return loops;
 }
 
-/* ---- what ops share ---- */
+/* ---- what ops with mst_reduce_options share ---- */
 
-/** Checks AXES and gives dst[0] the shape and dtype of the reduced source 0. */
-MST_CHECKED mst_status mst_reduce_infer(mst_infer *c, const mst_axes *axes, bool keep_dims);
+/** Their table of options, `infer` and `workspace`. */
+extern const mst_field mst_reduce_fields[];
+MST_CHECKED mst_status mst_reduce_infer(mst_infer *c);
+size_t mst_reduce_workspace(const mst_infer *c, int num_threads);
+/** mst_reduce over the axes of the options. */
+MST_CHECKED mst_status mst_reduce_over_axes(const mst_kernel_args *a, const mst_reducer *reducer);
+
 /** VALUE, which has the shape of output 0, with the reduced dimensions put back as 1, so that it broadcasts to source
  *  0. */
-mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value, const mst_axes *axes, bool keep_dims);
+mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value);
 /** How many elements of source 0 go into one element of output 0, as a scalar of its dtype. */
-mst_value mst_reduce_count(const mst_grad *c, const mst_axes *axes);
-/** The gradient of reduce_max and reduce_min: equal shares for all elements that are the largest or smallest. */
-mst_value mst_reduce_extreme_grad(const mst_grad *c, const mst_axes *axes, bool keep_dims);
+mst_value mst_reduce_count(const mst_grad *c);
+/** The `grad` of reduce_max and reduce_min: equal shares for all elements that are the largest or smallest. */
+mst_value mst_reduce_extreme_grad(mst_grad *c, int i);
+
+/* ---- what other ops share ---- */
+
+/** Checks AXES and gives dst[0] the shape and dtype of source 0 reduced over them. */
+MST_CHECKED mst_status mst_reduce_infer_axes(mst_infer *c, const mst_axes *axes, bool keep_dims);
 /** mst_reduce with sums. */
 MST_CHECKED mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r);
 

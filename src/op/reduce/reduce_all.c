@@ -8,28 +8,11 @@
  *  Of nothing it is true. It has no gradient.
  */
 #ifdef MST_OP_HEADER
-typedef struct mst_reduce_all_options {
-    int zero_;
-    mst_value src;
-    mst_axes axes;  /**< none: all */
-    bool keep_dims; /**< the axes stay, as dimensions of 1 */
-} mst_reduce_all_options;
-MST_API mst_value mst_reduce_all_with(mst_reduce_all_options options);
-#define mst_reduce_all(...) mst_reduce_all_with(MST_NAMED_1(mst_reduce_all_options, src, __VA_ARGS__))
+MST_API mst_value mst_reduce_all_with(mst_reduce_options options);
+#define mst_reduce_all(...) mst_reduce_all_with(MST_NAMED_1(mst_reduce_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/reduce/reduce.h"
-
-static const mst_field fields[] = {
-    MST_FIELD_AXES(mst_reduce_all_options, axes, "axes to reduce; none: all"),
-    MST_FIELD_BOOL(mst_reduce_all_options, keep_dims, "the axes stay, as dimensions of 1"),
-    MST_FIELD_END,
-};
-
-static mst_status infer(mst_infer *c) {
-    const mst_reduce_all_options *o = c->options;
-    return mst_reduce_infer(c, &o->axes, o->keep_dims);
-}
 
 #define T uint8_t
 #define A T
@@ -40,15 +23,8 @@ static mst_status infer(mst_infer *c) {
 #define MST_NAME(name) name
 #include "op/reduce/reduce_loops.h"
 
-static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_all_options *)c->options)->axes);
-    return mst_reduce_workspace(&r, c->src[0].dtype);
-}
-
 static mst_status reference(const mst_kernel_args *a) {
-    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_all_options *)a->options)->axes);
-    return mst_reduce(a, &r, &reducer);
+    return mst_reduce_over_axes(a, &reducer);
 }
 
 static const mst_example examples[] = {
@@ -59,12 +35,12 @@ static const mst_example examples[] = {
     {.name = "last axis",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 1, 1, 0, 0, 0}}},
-     .options = &(const mst_reduce_all_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
      .expect = {(const double[]){1, 0, 0}}},
     {.name = "columns",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 1, 0, 0, 1, 0}}},
-     .options = &(const mst_reduce_all_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){0, 1, 0}}},
     {.name = "scalar",
      .num_src = 1,
@@ -75,7 +51,7 @@ static const mst_example examples[] = {
     {.name = "axis out of range",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {2}}},
-     .options = &(const mst_reduce_all_options){.axes = {.count = 1, .axis = {1}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}},
      .fails = MST_INVALID},
 };
 
@@ -86,14 +62,14 @@ const mst_op mst_op_reduce_all = {
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
-    .options_size = sizeof(mst_reduce_all_options),
-    .infer = infer,
-    .workspace = workspace,
+    .fields = mst_reduce_fields,
+    .options_size = sizeof(mst_reduce_options),
+    .infer = mst_reduce_infer,
+    .workspace = mst_reduce_workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };
 
-mst_value mst_reduce_all_with(mst_reduce_all_options options) {
+mst_value mst_reduce_all_with(mst_reduce_options options) {
     return mst_call(NULL, &mst_op_reduce_all, 1, &options.src, &options);
 }

@@ -9,36 +9,13 @@
  *  gradient goes in equal shares to all elements that are the largest.
  */
 #ifdef MST_OP_HEADER
-typedef struct mst_reduce_max_options {
-    int zero_;
-    mst_value src;
-    mst_axes axes;  /**< none: all */
-    bool keep_dims; /**< the axes stay, as dimensions of 1 */
-} mst_reduce_max_options;
-MST_API mst_value mst_reduce_max_with(mst_reduce_max_options options);
-#define mst_reduce_max(...) mst_reduce_max_with(MST_NAMED_1(mst_reduce_max_options, src, __VA_ARGS__))
+MST_API mst_value mst_reduce_max_with(mst_reduce_options options);
+#define mst_reduce_max(...) mst_reduce_max_with(MST_NAMED_1(mst_reduce_options, src, __VA_ARGS__))
 #endif
 #include <math.h>
 
 #include "op/op.h"
 #include "op/reduce/reduce.h"
-
-static const mst_field fields[] = {
-    MST_FIELD_AXES(mst_reduce_max_options, axes, "axes to reduce; none: all"),
-    MST_FIELD_BOOL(mst_reduce_max_options, keep_dims, "the axes stay, as dimensions of 1"),
-    MST_FIELD_END,
-};
-
-static mst_status infer(mst_infer *c) {
-    const mst_reduce_max_options *o = c->options;
-    return mst_reduce_infer(c, &o->axes, o->keep_dims);
-}
-
-static mst_value grad(mst_grad *c, int i) {
-    (void)i;
-    const mst_reduce_max_options *o = c->options;
-    return mst_reduce_extreme_grad(c, &o->axes, o->keep_dims);
-}
 
 /* an accumulator that is NaN stays NaN, as nothing is > NaN */
 #define A T
@@ -49,16 +26,9 @@ static mst_value grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/reduce/reduce_loops.h"
 #include "op/numbers.h"
 
-static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_max_options *)c->options)->axes);
-    return mst_reduce_workspace(&r, c->src[0].dtype);
-}
-
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
-    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_max_options *)a->options)->axes);
-    return mst_reduce(a, &r, reducer[a->src[0].dtype]);
+    return mst_reduce_over_axes(a, reducer[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -69,12 +39,12 @@ static const mst_example examples[] = {
     {.name = "last axis",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){4, 2, 9, 1, 5, 3}}},
-     .options = &(const mst_reduce_max_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
      .expect = {(const double[]){9, 5}}},
     {.name = "columns",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){4, 2, 9, 1, 5, 3}}},
-     .options = &(const mst_reduce_max_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){4, 5, 9}}},
     {.name = "negative",
      .num_src = 1,
@@ -83,7 +53,7 @@ static const mst_example examples[] = {
     {.name = "NaN",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){NAN, 2, 1, 3}, .no_grad = true}},
-     .options = &(const mst_reduce_max_options){.axes = {.count = 1, .axis = {1}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}},
      .expect = {(const double[]){NAN, 3}}},
     {.name = "scalar",
      .num_src = 1,
@@ -93,11 +63,11 @@ static const mst_example examples[] = {
     {.name = "two axes of three",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 3, 4}}},
-     .options = &(const mst_reduce_max_options){.axes = {.count = 2, .axis = {0, 2}}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 2, .axis = {0, 2}}}},
     {.name = "of no numbers",
      .num_src = 1,
      .src = {{.dtype = MST_F64, .ndim = 2, .dim = {0, 2}}},
-     .options = &(const mst_reduce_max_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){-INFINITY, -INFINITY}}},
     {.name = "of no integers",
      .num_src = 1,
@@ -106,7 +76,7 @@ static const mst_example examples[] = {
     {.name = "axis out of range",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 2}}},
-     .options = &(const mst_reduce_max_options){.axes = {.count = 1, .axis = {2}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {2}}},
      .fails = MST_INVALID},
 };
 
@@ -117,15 +87,15 @@ const mst_op mst_op_reduce_max = {
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
-    .options_size = sizeof(mst_reduce_max_options),
-    .infer = infer,
-    .grad = grad,
-    .workspace = workspace,
+    .fields = mst_reduce_fields,
+    .options_size = sizeof(mst_reduce_options),
+    .infer = mst_reduce_infer,
+    .grad = mst_reduce_extreme_grad,
+    .workspace = mst_reduce_workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };
 
-mst_value mst_reduce_max_with(mst_reduce_max_options options) {
+mst_value mst_reduce_max_with(mst_reduce_options options) {
     return mst_call(NULL, &mst_op_reduce_max, 1, &options.src, &options);
 }

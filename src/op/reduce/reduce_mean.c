@@ -9,37 +9,19 @@
  *  towards 0.
  */
 #ifdef MST_OP_HEADER
-typedef struct mst_reduce_mean_options {
-    int zero_;
-    mst_value src;
-    mst_axes axes;  /**< none: all */
-    bool keep_dims; /**< the axes stay, as dimensions of 1 */
-} mst_reduce_mean_options;
-MST_API mst_value mst_reduce_mean_with(mst_reduce_mean_options options);
-#define mst_reduce_mean(...) mst_reduce_mean_with(MST_NAMED_1(mst_reduce_mean_options, src, __VA_ARGS__))
+MST_API mst_value mst_reduce_mean_with(mst_reduce_options options);
+#define mst_reduce_mean(...) mst_reduce_mean_with(MST_NAMED_1(mst_reduce_options, src, __VA_ARGS__))
 #endif
 #include <math.h>
 
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
-static const mst_field fields[] = {
-    MST_FIELD_AXES(mst_reduce_mean_options, axes, "axes to reduce; none: all"),
-    MST_FIELD_BOOL(mst_reduce_mean_options, keep_dims, "the axes stay, as dimensions of 1"),
-    MST_FIELD_END,
-};
-
-static mst_status infer(mst_infer *c) {
-    const mst_reduce_mean_options *o = c->options;
-    return mst_reduce_infer(c, &o->axes, o->keep_dims);
-}
-
 /* d mean / d src = 1/n: divided before it is spread, while it is small */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
-    const mst_reduce_mean_options *o = c->options;
-    mst_value share = mst_div(c->ddst[0], mst_reduce_count(c, &o->axes));
-    return mst_broadcast_like(mst_reduce_restore_dims(c, share, &o->axes, o->keep_dims), c->src[0]);
+    mst_value share = mst_div(c->ddst[0], mst_reduce_count(c));
+    return mst_broadcast_like(mst_reduce_restore_dims(c, share), c->src[0]);
 }
 
 static inline double mean_of_double(double sum, int64_t n) {
@@ -59,16 +41,9 @@ static inline int64_t mean_of_uint64_t(uint64_t sum, int64_t n) {
 #define MST_TEMPLATE "op/reduce/reduce_loops.h"
 #include "op/numbers.h"
 
-static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_mean_options *)c->options)->axes);
-    return mst_reduce_workspace(&r, c->src[0].dtype);
-}
-
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
-    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_mean_options *)a->options)->axes);
-    return mst_reduce(a, &r, reducer[a->src[0].dtype]);
+    return mst_reduce_over_axes(a, reducer[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -79,17 +54,17 @@ static const mst_example examples[] = {
     {.name = "last axis",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 9}}},
-     .options = &(const mst_reduce_mean_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
      .expect = {(const double[]){2, 6}}},
     {.name = "column means",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 5, 6, 9}}},
-     .options = &(const mst_reduce_mean_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){3, 4, 6}}},
     {.name = "integers divide towards 0",
      .num_src = 1,
      .src = {{.dtype = MST_I32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){-1, -2, 3, 4}}},
-     .options = &(const mst_reduce_mean_options){.axes = {.count = 1, .axis = {1}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}},
      .expect = {(const double[]){-1, 3}}},
     {.name = "of large bytes",
      .num_src = 1,
@@ -102,11 +77,11 @@ static const mst_example examples[] = {
     {.name = "two axes of three",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 3, 4}}},
-     .options = &(const mst_reduce_mean_options){.axes = {.count = 2, .axis = {0, 2}}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 2, .axis = {0, 2}}}},
     {.name = "of no numbers",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {0, 2}}},
-     .options = &(const mst_reduce_mean_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){NAN, NAN}}},
     {.name = "of no integers",
      .num_src = 1,
@@ -115,7 +90,7 @@ static const mst_example examples[] = {
     {.name = "axis out of range",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 2}}},
-     .options = &(const mst_reduce_mean_options){.axes = {.count = 1, .axis = {-3}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-3}}},
      .fails = MST_INVALID},
 };
 
@@ -126,15 +101,15 @@ const mst_op mst_op_reduce_mean = {
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
-    .options_size = sizeof(mst_reduce_mean_options),
-    .infer = infer,
+    .fields = mst_reduce_fields,
+    .options_size = sizeof(mst_reduce_options),
+    .infer = mst_reduce_infer,
     .grad = grad,
-    .workspace = workspace,
+    .workspace = mst_reduce_workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };
 
-mst_value mst_reduce_mean_with(mst_reduce_mean_options options) {
+mst_value mst_reduce_mean_with(mst_reduce_options options) {
     return mst_call(NULL, &mst_op_reduce_mean, 1, &options.src, &options);
 }

@@ -9,35 +9,17 @@
  *  also where elements are 0.
  */
 #ifdef MST_OP_HEADER
-typedef struct mst_reduce_prod_options {
-    int zero_;
-    mst_value src;
-    mst_axes axes;  /**< none: all */
-    bool keep_dims; /**< the axes stay, as dimensions of 1 */
-} mst_reduce_prod_options;
-MST_API mst_value mst_reduce_prod_with(mst_reduce_prod_options options);
-#define mst_reduce_prod(...) mst_reduce_prod_with(MST_NAMED_1(mst_reduce_prod_options, src, __VA_ARGS__))
+MST_API mst_value mst_reduce_prod_with(mst_reduce_options options);
+#define mst_reduce_prod(...) mst_reduce_prod_with(MST_NAMED_1(mst_reduce_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
-static const mst_field fields[] = {
-    MST_FIELD_AXES(mst_reduce_prod_options, axes, "axes to reduce; none: all"),
-    MST_FIELD_BOOL(mst_reduce_prod_options, keep_dims, "the axes stay, as dimensions of 1"),
-    MST_FIELD_END,
-};
-
-static mst_status infer(mst_infer *c) {
-    const mst_reduce_prod_options *o = c->options;
-    return mst_reduce_infer(c, &o->axes, o->keep_dims);
-}
-
 /* d dst / d src[i] is the product of the others: dst / src[i] would not do where src[i] is 0 */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
-    const mst_reduce_prod_options *o = c->options;
-    mst_value others = mst_reduce_prod_others(c->src[0], o->axes);
-    return mst_mul(others, mst_reduce_restore_dims(c, c->ddst[0], &o->axes, o->keep_dims));
+    mst_value others = mst_reduce_prod_others(c->src[0], ((const mst_reduce_options *)c->options)->axes);
+    return mst_mul(others, mst_reduce_restore_dims(c, c->ddst[0]));
 }
 
 #define A WIDE
@@ -48,16 +30,9 @@ static mst_value grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/reduce/reduce_loops.h"
 #include "op/numbers.h"
 
-static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_prod_options *)c->options)->axes);
-    return mst_reduce_workspace(&r, c->src[0].dtype);
-}
-
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
-    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_prod_options *)a->options)->axes);
-    return mst_reduce(a, &r, reducer[a->src[0].dtype]);
+    return mst_reduce_over_axes(a, reducer[a->src[0].dtype]);
 }
 
 static const mst_example examples[] = {
@@ -68,12 +43,12 @@ static const mst_example examples[] = {
     {.name = "last axis",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
-     .options = &(const mst_reduce_prod_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
      .expect = {(const double[]){6, 120}}},
     {.name = "columns with zeros",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {3, 3}, .value = (const double[]){1, 2, 3, 4, 0, 0, 2, 5, 0}}},
-     .options = &(const mst_reduce_prod_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){8, 0, 0}}},
     {.name = "wraps around",
      .num_src = 1,
@@ -86,16 +61,16 @@ static const mst_example examples[] = {
     {.name = "two axes of three",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 3, 2}}},
-     .options = &(const mst_reduce_prod_options){.axes = {.count = 2, .axis = {0, 2}}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 2, .axis = {0, 2}}}},
     {.name = "of nothing",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {0, 2}}},
-     .options = &(const mst_reduce_prod_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){1, 1}}},
     {.name = "axis out of range",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {2}}},
-     .options = &(const mst_reduce_prod_options){.axes = {.count = 1, .axis = {1}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}},
      .fails = MST_INVALID},
 };
 
@@ -106,15 +81,15 @@ const mst_op mst_op_reduce_prod = {
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
-    .options_size = sizeof(mst_reduce_prod_options),
-    .infer = infer,
+    .fields = mst_reduce_fields,
+    .options_size = sizeof(mst_reduce_options),
+    .infer = mst_reduce_infer,
     .grad = grad,
-    .workspace = workspace,
+    .workspace = mst_reduce_workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };
 
-mst_value mst_reduce_prod_with(mst_reduce_prod_options options) {
+mst_value mst_reduce_prod_with(mst_reduce_options options) {
     return mst_call(NULL, &mst_op_reduce_prod, 1, &options.src, &options);
 }

@@ -21,7 +21,7 @@ static const mst_field fields[] = {
 };
 
 static mst_status infer(mst_infer *c) {
-    MST_TRY(mst_reduce_infer(c, &((const others_options *)c->options)->axes, false));
+    MST_TRY(mst_reduce_infer_axes(c, &((const others_options *)c->options)->axes, false));
     c->dst[0] = c->src[0];
     return MST_OK;
 }
@@ -148,7 +148,7 @@ static mst_status grad_infer(mst_infer *c) {
     mst_shape shape;
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
     MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
-    MST_TRY(mst_reduce_infer(c, &((const others_options *)c->options)->axes, false));
+    MST_TRY(mst_reduce_infer_axes(c, &((const others_options *)c->options)->axes, false));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = shape};
     return MST_OK;
 }

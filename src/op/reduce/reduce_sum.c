@@ -9,43 +9,19 @@
  *  around.
  */
 #ifdef MST_OP_HEADER
-typedef struct mst_reduce_sum_options {
-    int zero_;
-    mst_value src;
-    mst_axes axes;  /**< none: all */
-    bool keep_dims; /**< the axes stay, as dimensions of 1 */
-} mst_reduce_sum_options;
-MST_API mst_value mst_reduce_sum_with(mst_reduce_sum_options options);
-#define mst_reduce_sum(...) mst_reduce_sum_with(MST_NAMED_1(mst_reduce_sum_options, src, __VA_ARGS__))
+MST_API mst_value mst_reduce_sum_with(mst_reduce_options options);
+#define mst_reduce_sum(...) mst_reduce_sum_with(MST_NAMED_1(mst_reduce_options, src, __VA_ARGS__))
 #endif
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
-static const mst_field fields[] = {
-    MST_FIELD_AXES(mst_reduce_sum_options, axes, "axes to reduce; none: all"),
-    MST_FIELD_BOOL(mst_reduce_sum_options, keep_dims, "the axes stay, as dimensions of 1"),
-    MST_FIELD_END,
-};
-
-static mst_status infer(mst_infer *c) {
-    const mst_reduce_sum_options *o = c->options;
-    return mst_reduce_infer(c, &o->axes, o->keep_dims);
-}
-
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
-    const mst_reduce_sum_options *o = c->options;
-    return mst_broadcast_like(mst_reduce_restore_dims(c, c->ddst[0], &o->axes, o->keep_dims), c->src[0]);
-}
-
-static size_t workspace(const mst_infer *c, int num_threads) {
-    (void)num_threads;
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const mst_reduce_sum_options *)c->options)->axes);
-    return mst_reduce_workspace(&r, c->src[0].dtype);
+    return mst_broadcast_like(mst_reduce_restore_dims(c, c->ddst[0]), c->src[0]);
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_sum_options *)a->options)->axes);
+    const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
     return mst_reduce_sums(a, &r);
 }
 
@@ -57,22 +33,22 @@ static const mst_example examples[] = {
     {.name = "last axis",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {-1}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-1}}},
      .expect = {(const double[]){6, 15}}},
     {.name = "column sums",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {5, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {0}}, .keep_dims = true},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}, .keep_dims = true},
      .expect = {(const double[]){25, 30}}},
     {.name = "middle axis",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 2, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {1}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}},
      .expect = {(const double[]){4, 6, 12, 14}}},
     {.name = "outer axes",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 2, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 2, .axis = {2, 0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 2, .axis = {2, 0}}},
      .expect = {(const double[]){14, 22}}},
     {.name = "wraps around",
      .num_src = 1,
@@ -86,11 +62,11 @@ static const mst_example examples[] = {
     {.name = "long rows, last axis",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 2, 133}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 2, .axis = {0, 2}}, .keep_dims = true}},
+     .options = &(const mst_reduce_options){.axes = {.count = 2, .axis = {0, 2}}, .keep_dims = true}},
     {.name = "wide columns",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 3, 300}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {0}}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}}},
     {.name = "scalar",
      .num_src = 1,
      .src = {{.ndim = 0, .value = (const double[]){3}}},
@@ -98,21 +74,21 @@ static const mst_example examples[] = {
     {.name = "of nothing",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {0, 2}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){0, 0}}},
     {.name = "to nothing",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {0, 2}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {1}}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}}},
     {.name = "axis out of range",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 2}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 1, .axis = {2}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {2}}},
      .fails = MST_INVALID},
     {.name = "axis twice",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 2}}},
-     .options = &(const mst_reduce_sum_options){.axes = {.count = 2, .axis = {1, -1}}},
+     .options = &(const mst_reduce_options){.axes = {.count = 2, .axis = {1, -1}}},
      .fails = MST_INVALID},
     {.name = "bool", .num_src = 1, .src = {{.dtype = MST_BOOL, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
 };
@@ -124,15 +100,15 @@ const mst_op mst_op_reduce_sum = {
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
-    .options_size = sizeof(mst_reduce_sum_options),
-    .infer = infer,
+    .fields = mst_reduce_fields,
+    .options_size = sizeof(mst_reduce_options),
+    .infer = mst_reduce_infer,
     .grad = grad,
-    .workspace = workspace,
+    .workspace = mst_reduce_workspace,
     .reference = reference,
     MST_EXAMPLES(examples),
 };
 
-mst_value mst_reduce_sum_with(mst_reduce_sum_options options) {
+mst_value mst_reduce_sum_with(mst_reduce_options options) {
     return mst_call(NULL, &mst_op_reduce_sum, 1, &options.src, &options);
 }

@@ -50,7 +50,7 @@ static mst_reduction reduction_to(mst_shape src, mst_shape like) {
 static size_t workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
     const mst_reduction r = reduction_to(c->src[0].shape, c->dst[0].shape);
-    return mst_reduce_workspace(&r, c->src[0].dtype);
+    return mst_reduction_workspace(&r, c->src[0].dtype);
 }
 
 static mst_status reference(const mst_kernel_args *a) {

@@ -10,6 +10,7 @@ MST_API mst_value mst_concat(const mst_value *values, int n, int axis);
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph.h"
 #include "op/op.h"
 #include "op/shape/strided.h"
 
@@ -58,11 +59,7 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    const mst_shape *shape = &a->dst[0].shape;
-    int axis = ((const concat_options *)a->options)->axis;
-    if (axis < 0) axis += shape->ndim;
-    int64_t rows = 1;
-    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
+    const int64_t rows = mst_rows_before(&a->dst[0].shape, ((const concat_options *)a->options)->axis);
     return mst_parts_copy(a, &a->dst[0], a->src, a->num_src, rows, true);
 }
 
@@ -175,7 +172,7 @@ static mst_value grad_grad(mst_grad *c, int i) {
     const concat_grad_options *o = c->options;
     if (i > 0) return MST_NONE;
     mst_value *part = calloc((size_t)c->num_src, sizeof *part);
-    if (!part) return mst_value_fail(c->graph, MST_OUT_OF_MEMORY, "concat_grad: cannot get memory for a gradient");
+    if (!part) return MST_VALUE_NO_MEMORY(c->graph, "for a gradient of concat_grad");
     for (int k = 1; k < c->num_src; k++) part[k - 1] = k - 1 == o->index ? c->ddst[0] : mst_zeros_like(c->src[k]);
     mst_value whole = mst_concat(part, c->num_src - 1, o->axis);
     free(part);
@@ -239,7 +236,7 @@ mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, in
     if (n < 0) return mst_value_fail(graph, MST_INVALID, "concat_grad: %d values, must be 0 or more", n);
     if (n > 0 && !values) return mst_value_fail(graph, MST_INVALID, "concat_grad: %d sources, but values is NULL", n);
     mst_value *src = calloc((size_t)n + 1, sizeof *src);
-    if (!src) return mst_value_fail(graph, MST_OUT_OF_MEMORY, "concat_grad: cannot get memory for a node");
+    if (!src) return MST_VALUE_NO_MEMORY(graph, "for a node");
     src[0] = gradient;
     memcpy(src + 1, values, (size_t)n * sizeof *src);
     mst_value part =

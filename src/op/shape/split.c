@@ -11,28 +11,14 @@ MST_API mst_value mst_split(mst_value src, int n, int axis);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-typedef struct split_options {
-    int zero_;
-    int num;
-    int axis;
-} split_options;
-
-enum { MOST_PARTS = 1 << 20 };
-
 static const mst_field fields[] = {
-    MST_FIELD_I32(split_options, num, 0, 1, MOST_PARTS, "number of parts"),
-    MST_FIELD_I32(split_options, axis, 0, 0, 0, "dimension to cut"),
+    MST_FIELD_I32(mst_parts_options, num, 0, 1, MST_MOST_PARTS, "number of parts"),
+    MST_FIELD_I32(mst_parts_options, axis, 0, 0, 0, "dimension to cut"),
     MST_FIELD_END,
 };
 
-static int count_dst(const void *options, int num_src) {
-    (void)num_src;
-    int num = options ? ((const split_options *)options)->num : 0;
-    return num < 0 || num > MOST_PARTS ? 0 : num;
-}
-
 static mst_status infer(mst_infer *c) {
-    const split_options *o = c->options;
+    const mst_parts_options *o = c->options;
     int axis;
     MST_TRY(mst_infer_axis(c, o->axis, c->src[0].shape.ndim, &axis));
     mst_spec part = c->src[0];
@@ -48,41 +34,38 @@ static mst_status infer(mst_infer *c) {
 
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
-    return mst_join_gradients(c, mst_concat, ((const split_options *)c->options)->axis);
-}
-
-static mst_status reference(const mst_kernel_args *a) {
-    const mst_shape *shape = &a->src[0].shape;
-    int axis = ((const split_options *)a->options)->axis;
-    if (axis < 0) axis += shape->ndim;
-    int64_t rows = 1;
-    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
-    return mst_parts_copy(a, &a->src[0], a->dst, a->num_dst, rows, false);
+    return mst_join_gradients(c, mst_concat, ((const mst_parts_options *)c->options)->axis);
 }
 
 static const mst_example examples[] = {
     {.name = "rows",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
-     .options = &(const split_options){.num = 2},
+     .options = &(const mst_parts_options){.num = 2},
      .expect = {(const double[]){1, 2}, (const double[]){3, 4}}},
     {.name = "columns",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 0, 1, 0, 0, 1}}},
-     .options = &(const split_options){.num = 3, .axis = -1},
+     .options = &(const mst_parts_options){.num = 3, .axis = -1},
      .expect = {(const double[]){1, 0}, (const double[]){0, 0}, (const double[]){1, 1}}},
-    {.name = "one part", .num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, .options = &(const split_options){.num = 1}},
-    {.name = "empty", .num_src = 1, .src = {{.ndim = 2, .dim = {0, 2}}}, .options = &(const split_options){.num = 2}},
+    {.name = "one part",
+     .num_src = 1,
+     .src = {{.ndim = 1, .dim = {2}}},
+     .options = &(const mst_parts_options){.num = 1}},
+    {.name = "empty",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {0, 2}}},
+     .options = &(const mst_parts_options){.num = 2}},
     {.name = "does not divide",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}}},
-     .options = &(const split_options){.num = 2},
+     .options = &(const mst_parts_options){.num = 2},
      .fails = MST_INVALID},
     {.name = "no parts", .num_src = 1, .src = {{.ndim = 1, .dim = {3}}}, .fails = MST_INVALID},
     {.name = "scalar",
      .num_src = 1,
      .src = {{.ndim = 0}},
-     .options = &(const split_options){.num = 1},
+     .options = &(const mst_parts_options){.num = 1},
      .fails = MST_INVALID},
 };
 
@@ -94,14 +77,14 @@ const mst_op mst_op_split = {
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
     .fields = fields,
-    .options_size = sizeof(split_options),
-    .count_dst = count_dst,
+    .options_size = sizeof(mst_parts_options),
+    .count_dst = mst_parts_count,
     .infer = infer,
     .grad = grad,
-    .reference = reference,
+    .reference = mst_parts_cut,
     MST_EXAMPLES(examples),
 };
 
 mst_value mst_split(mst_value src, int n, int axis) {
-    return mst_call(NULL, &mst_op_split, 1, &src, &(split_options){.num = n, .axis = axis});
+    return mst_call(NULL, &mst_op_split, 1, &src, &(mst_parts_options){.num = n, .axis = axis});
 }

@@ -45,11 +45,7 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 static mst_status reference(const mst_kernel_args *a) {
-    const mst_shape *shape = &a->dst[0].shape;
-    int axis = ((const stack_options *)a->options)->axis;
-    if (axis < 0) axis += shape->ndim;
-    int64_t rows = 1;
-    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
+    const int64_t rows = mst_rows_before(&a->dst[0].shape, ((const stack_options *)a->options)->axis);
     return mst_parts_copy(a, &a->dst[0], a->src, a->num_src, rows, true);
 }
 

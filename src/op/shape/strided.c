@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bf16.h"
+#include "graph/graph.h"
 #include "muster/ops.h"
 #include "op/share.h"
 
@@ -84,6 +85,13 @@ void mst_strides(const mst_shape *shape, int64_t *stride) {
         stride[k] = step;
         step *= shape->dim[k];
     }
+}
+
+int64_t mst_rows_before(const mst_shape *shape, int axis) {
+    int64_t rows = 1;
+    if (axis < 0) axis += shape->ndim;
+    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
+    return rows;
 }
 
 enum { MOST_LOOPS = MST_MAX_STRIDED + 2, TILE = 32 };
@@ -298,6 +306,17 @@ mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, cons
     return mst_parallel(a, bytes, grain, copy_bytes, &p);
 }
 
+int mst_parts_count(const void *options, int num_src) {
+    (void)num_src;
+    int num = options ? ((const mst_parts_options *)options)->num : 0;
+    return num < 0 || num > MST_MOST_PARTS ? 0 : num;
+}
+
+mst_status mst_parts_cut(const mst_kernel_args *a) {
+    const int64_t rows = mst_rows_before(&a->src[0].shape, ((const mst_parts_options *)a->options)->axis);
+    return mst_parts_copy(a, &a->src[0], a->dst, a->num_dst, rows, false);
+}
+
 /* ---- inference and gradients ---- */
 
 mst_status mst_infer_part(mst_infer *c, const mst_shape *begin, int whole, int part) {
@@ -347,7 +366,7 @@ mst_status mst_infer_sources_alike(mst_infer *c, int axis, mst_spec *out) {
 
 mst_value mst_join_gradients(const mst_grad *c, mst_value (*join)(const mst_value *, int, int), int axis) {
     mst_value *part = calloc((size_t)c->num_dst, sizeof *part);
-    if (!part) return mst_value_fail(c->graph, MST_OUT_OF_MEMORY, "%s: cannot get memory for a gradient", c->op->name);
+    if (!part) return MST_VALUE_NO_MEMORY(c->graph, "for a gradient of %s", c->op->name);
     for (int i = 0; i < c->num_dst; i++)
         part[i] = mst_value_is_none(c->ddst[i]) ? mst_zeros_like(c->dst[i]) : c->ddst[i];
     mst_value whole = join(part, c->num_dst, axis);

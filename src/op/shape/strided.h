@@ -13,6 +13,10 @@ enum { MST_MAX_STRIDED = 2 * MST_MAX_NDIM };
 /** Row-major strides of SHAPE, in elements. */
 void mst_strides(const mst_shape *shape, int64_t *stride);
 
+/** Product of the dimensions before AXIS (a negative one counts from the end): the rows of an array that is cut along
+ *  it. */
+int64_t mst_rows_before(const mst_shape *shape, int axis);
+
 /** memcpy, where DST is not SRC. */
 MST_CHECKED mst_status mst_copy(const mst_kernel_args *a, void *dst, const void *src, size_t bytes);
 /** All BYTES of DST = 0. */
@@ -35,6 +39,16 @@ MST_CHECKED mst_status mst_slice_copy(const mst_kernel_args *a, const mst_array 
  *  to WHOLE or from it. */
 MST_CHECKED mst_status mst_parts_copy(const mst_kernel_args *a, const mst_array *whole, const mst_array *part, int num,
                                       int64_t rows, bool to_whole);
+
+/** Options of split and unstack, which cut source 0 along an axis, their `count_dst` and their kernel. */
+typedef struct mst_parts_options {
+    int zero_;
+    int num;
+    int axis;
+} mst_parts_options;
+enum { MST_MOST_PARTS = 1 << 20 };
+int mst_parts_count(const void *options, int num_src);
+MST_CHECKED mst_status mst_parts_cut(const mst_kernel_args *a);
 
 /** Copies source 0 to output 0, where they are not the same memory: the kernel of views. */
 mst_status mst_view_copy(const mst_kernel_args *a);

@@ -163,7 +163,7 @@ static mst_reduction reduction_of(const mst_shape *multiples, const mst_shape *p
 static size_t grad_workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
     const mst_reduction r = reduction_of(&((const tile_options *)c->options)->multiples, &c->dst[0].shape);
-    return mst_reduce_workspace(&r, c->src[0].dtype);
+    return mst_reduction_workspace(&r, c->src[0].dtype);
 }
 
 static mst_status grad_reference(const mst_kernel_args *a) {

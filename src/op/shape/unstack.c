@@ -11,28 +11,14 @@ MST_API mst_value mst_unstack(mst_value src, int axis);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-typedef struct unstack_options {
-    int zero_;
-    int num;
-    int axis;
-} unstack_options;
-
-enum { MOST_PARTS = 1 << 20 };
-
 static const mst_field fields[] = {
-    MST_FIELD_I32(unstack_options, num, 0, 1, MOST_PARTS, "size of the dimension"),
-    MST_FIELD_I32(unstack_options, axis, 0, 0, 0, "dimension to take apart"),
+    MST_FIELD_I32(mst_parts_options, num, 0, 1, MST_MOST_PARTS, "size of the dimension"),
+    MST_FIELD_I32(mst_parts_options, axis, 0, 0, 0, "dimension to take apart"),
     MST_FIELD_END,
 };
 
-static int count_dst(const void *options, int num_src) {
-    (void)num_src;
-    int num = options ? ((const unstack_options *)options)->num : 0;
-    return num < 0 || num > MOST_PARTS ? 0 : num;
-}
-
 static mst_status infer(mst_infer *c) {
-    const unstack_options *o = c->options;
+    const mst_parts_options *o = c->options;
     const mst_shape *src = &c->src[0].shape;
     int axis;
     MST_TRY(mst_infer_axis(c, o->axis, src->ndim, &axis));
@@ -47,43 +33,37 @@ static mst_status infer(mst_infer *c) {
 
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
-    return mst_join_gradients(c, mst_stack, ((const unstack_options *)c->options)->axis);
-}
-
-static mst_status reference(const mst_kernel_args *a) {
-    const mst_shape *shape = &a->src[0].shape;
-    int axis = ((const unstack_options *)a->options)->axis;
-    if (axis < 0) axis += shape->ndim;
-    int64_t rows = 1;
-    for (int k = 0; k < axis; k++) rows *= shape->dim[k];
-    return mst_parts_copy(a, &a->src[0], a->dst, a->num_dst, rows, false);
+    return mst_join_gradients(c, mst_stack, ((const mst_parts_options *)c->options)->axis);
 }
 
 static const mst_example examples[] = {
     {.name = "rows",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
-     .options = &(const unstack_options){.num = 2},
+     .options = &(const mst_parts_options){.num = 2},
      .expect = {(const double[]){1, 2}, (const double[]){3, 4}}},
     {.name = "columns",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 0, 1, 0, 0, 1}}},
-     .options = &(const unstack_options){.num = 3, .axis = -1},
+     .options = &(const mst_parts_options){.num = 3, .axis = -1},
      .expect = {(const double[]){1, 0}, (const double[]){0, 0}, (const double[]){1, 1}}},
     {.name = "to scalars",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {2}}},
-     .options = &(const unstack_options){.num = 2}},
-    {.name = "empty", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 0}}}, .options = &(const unstack_options){.num = 2}},
+     .options = &(const mst_parts_options){.num = 2}},
+    {.name = "empty",
+     .num_src = 1,
+     .src = {{.ndim = 2, .dim = {2, 0}}},
+     .options = &(const mst_parts_options){.num = 2}},
     {.name = "another size",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}}},
-     .options = &(const unstack_options){.num = 2},
+     .options = &(const mst_parts_options){.num = 2},
      .fails = MST_INVALID},
     {.name = "scalar",
      .num_src = 1,
      .src = {{.ndim = 0}},
-     .options = &(const unstack_options){.num = 1},
+     .options = &(const mst_parts_options){.num = 1},
      .fails = MST_INVALID},
 };
 
@@ -95,11 +75,11 @@ const mst_op mst_op_unstack = {
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
     .fields = fields,
-    .options_size = sizeof(unstack_options),
-    .count_dst = count_dst,
+    .options_size = sizeof(mst_parts_options),
+    .count_dst = mst_parts_count,
     .infer = infer,
     .grad = grad,
-    .reference = reference,
+    .reference = mst_parts_cut,
     MST_EXAMPLES(examples),
 };
 
@@ -107,10 +87,10 @@ mst_value mst_unstack(mst_value src, int axis) {
     mst_shape shape = mst_value_spec(src).shape;
     int at = axis < 0 ? axis + shape.ndim : axis;
     int64_t num = at >= 0 && at < shape.ndim ? shape.dim[at] : 1; /* an axis out of range is an error of infer */
-    if (num < 1 || num > MOST_PARTS)
+    if (num < 1 || num > MST_MOST_PARTS)
         return mst_value_fail(mst_value_graph(src), MST_INVALID,
                               "unstack: dimension %d of '%s' must be known while building, from 1 to %d (split takes "
                               "the number of parts)",
-                              axis, mst_value_name(src), MOST_PARTS);
-    return mst_call(NULL, &mst_op_unstack, 1, &src, &(unstack_options){.num = (int)num, .axis = axis});
+                              axis, mst_value_name(src), MST_MOST_PARTS);
+    return mst_call(NULL, &mst_op_unstack, 1, &src, &(mst_parts_options){.num = (int)num, .axis = axis});
 }

@@ -34,21 +34,8 @@ static void rows_f64(const double *src, double *dst, int64_t rows, int64_t n) {
     }
 }
 
-/* Rows BEGIN to END - 1. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_kernel_args *a = context;
-    const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes;
-    (void)thread;
-    if (a->src[0].dtype == MST_F32)
-        rows_f32((const float *)a->src[0].data + at, (float *)a->dst[0].data + at, end - begin, classes);
-    else
-        rows_f64((const double *)a->src[0].data + at, (double *)a->dst[0].data + at, end - begin, classes);
-    return MST_OK;
-}
-
 static mst_status reference(const mst_kernel_args *a) {
-    const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
-    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), run, mst_context_of(a));
+    return mst_softmax_run(a, rows_f32, rows_f64);
 }
 
 #define LOG_2 0.69314718055994530942

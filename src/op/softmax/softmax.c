@@ -26,6 +26,31 @@ mst_value mst_softmax_project(mst_value softmax, mst_value upstream) {
     return mst_mul(softmax, mst_sub(upstream, mean));
 }
 
+typedef struct work {
+    const mst_kernel_args *args;
+    mst_softmax_rows_f32 *rows_f32;
+    mst_softmax_rows_f64 *rows_f64;
+} work;
+
+/* Rows BEGIN to END - 1. */
+static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+    const work *w = context;
+    const mst_array *src = &w->args->src[0], *dst = &w->args->dst[0];
+    const int64_t classes = mst_num_classes(src), at = begin * classes;
+    (void)thread;
+    if (src->dtype == MST_F32)
+        w->rows_f32((const float *)src->data + at, (float *)dst->data + at, end - begin, classes);
+    else
+        w->rows_f64((const double *)src->data + at, (double *)dst->data + at, end - begin, classes);
+    return MST_OK;
+}
+
+mst_status mst_softmax_run(const mst_kernel_args *a, mst_softmax_rows_f32 *rows_f32, mst_softmax_rows_f64 *rows_f64) {
+    work w = {.args = a, .rows_f32 = rows_f32, .rows_f64 = rows_f64};
+    const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
+    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), run, &w);
+}
+
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     return mst_softmax_project(c->dst[0], c->ddst[0]);
@@ -45,21 +70,8 @@ static void rows_f64(const double *src, double *dst, int64_t rows, int64_t n) {
     }
 }
 
-/* Rows BEGIN to END - 1. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_kernel_args *a = context;
-    const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes;
-    (void)thread;
-    if (a->src[0].dtype == MST_F32)
-        rows_f32((const float *)a->src[0].data + at, (float *)a->dst[0].data + at, end - begin, classes);
-    else
-        rows_f64((const double *)a->src[0].data + at, (double *)a->dst[0].data + at, end - begin, classes);
-    return MST_OK;
-}
-
 static mst_status reference(const mst_kernel_args *a) {
-    const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
-    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), run, mst_context_of(a));
+    return mst_softmax_run(a, rows_f32, rows_f64);
 }
 
 /* log 1 to log 4, so that the rows are 1, 2, 3, 4 over their sums */

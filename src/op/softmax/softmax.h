@@ -16,6 +16,8 @@
 
 enum { MST_SOFTMAX_LANES = 32 };
 
+/* The functions are in softmax.c. */
+
 /** dst[0] is like source 0, floats of at least one dimension. */
 MST_CHECKED mst_status mst_softmax_infer(mst_infer *c);
 /** The gradient of softmax from its value p and the gradient u that comes in: p (u - sum of u p over the row). */
@@ -85,5 +87,12 @@ static inline int64_t mst_num_rows(const mst_array *array) {
 static inline int64_t mst_softmax_grain(int64_t rows, int64_t classes) {
     return mst_grain(rows, 4 * classes);
 }
+
+/** Turns ROWS rows of N elements of SRC into rows of DST. */
+typedef void mst_softmax_rows_f32(const float *src, float *dst, int64_t rows, int64_t n);
+typedef void mst_softmax_rows_f64(const double *src, double *dst, int64_t rows, int64_t n);
+/** Turns the rows of source 0 into those of output 0, on the threads of the device. */
+MST_CHECKED mst_status mst_softmax_run(const mst_kernel_args *a, mst_softmax_rows_f32 *rows_f32,
+                                       mst_softmax_rows_f64 *rows_f64);
 
 #endif

@@ -33,6 +33,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
+/* dst[1] is the derivative of the loss, softmax(logits) - one_hot(label); its own is that of softmax */
 static mst_value grad(mst_grad *c, int i) {
     (void)i;
     mst_value sum = MST_NONE;

@@ -24,7 +24,7 @@ typedef struct mst_variable_options {
     const char *mirrored;  /**< devices that keep a copy each, "/cpu:0,/cpu:1"; NULL: one value on one device */
     int join;              /**< mst_join_kind: how the values that replicas give it become one; default: their mean */
     const char *average;   /**< name of the variable that keeps its moving average; NULL: there is none */
-    float l1, l2;          /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2 */
+    float l1, l2;          /**< penalty of the variable: l1 * sum |w| + l2 / 2 * sum w^2; Keras' L2(x) is .l2 = 2 * x */
     mst_dtype dtype;       /**< set by the op */
     mst_shape shape;       /**< set by the op */
 } mst_variable_options;
@@ -136,7 +136,7 @@ void mst_variable_mirror(mst_value variable, const char *devices) {
     mst_variable_options *o = (mst_variable_options *)(uintptr_t)mst_node_options(variable.node);
     const char *copy = devices ? mst_arena_string(&graph->arena, devices) : NULL;
     if (devices && !copy)
-        mst_value_fail(graph, MST_OUT_OF_MEMORY, "cannot get memory for the devices of a variable");
+        MST_VALUE_NO_MEMORY(graph, "for the devices of a variable");
     else
         o->mirrored = copy;
 }

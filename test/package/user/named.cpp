@@ -8,6 +8,7 @@ static void count_call(void *context) {
     ++*static_cast<int *>(context);
 }
 
+// The address of what a macro makes is good until the end of the expression.
 static mst_optimizer first_of(const mst_optimizer *optimizer) {
     return *optimizer;
 }
