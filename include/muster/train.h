@@ -70,7 +70,7 @@ typedef struct mst_early_stopping {
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
     double min_delta;
     int64_t patience;
-    bool maximize;             /**< larger is better; default: for "accuracy" and the like */
+    bool maximize;             /**< larger is better; default: as the metric says, for "accuracy" and the like */
     bool restore_best_weights; /**< training ends with the weights of the best epoch, whatever ended it */
     double best;               /**< state */
     int64_t best_epoch, waited;

@@ -162,8 +162,7 @@ mst_status train_optimizer(const train_options *o, const option_list *list, int6
     } else if (o->values.count || o->boundaries.count) {
         return MST_FAIL(MST_INVALID, "--boundaries and --values are for --schedule piecewise");
     }
-    bool ends = schedule->kind == MST_SCHEDULE_COSINE || schedule->kind == MST_SCHEDULE_POLYNOMIAL;
-    if (ends && !schedule->decay_steps) {
+    if (mst_schedule_ends(schedule->kind) && !schedule->decay_steps) {
         int64_t left = total_steps - schedule->warmup_steps;
         schedule->decay_steps = left > 0 ? left : 1;
     }

@@ -16,4 +16,4 @@ static mst_value value(const mst_metric_options *o) {
     return (same ? &mst_metric_form_categorical_accuracy : &mst_metric_form_sparse_accuracy)->value(o);
 }
 
-const mst_metric_form mst_metric_form_accuracy = {.value = value};
+const mst_metric_form mst_metric_form_accuracy = {.larger_is_better = true, .value = value};

@@ -17,4 +17,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(mst_equal(labels, mst_cast(chosen, dtype)), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_binary_accuracy = {.value = value};
+const mst_metric_form mst_metric_form_binary_accuracy = {.larger_is_better = true, .value = value};

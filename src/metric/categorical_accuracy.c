@@ -12,4 +12,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(hit, MST_F64);
 }
 
-const mst_metric_form mst_metric_form_categorical_accuracy = {.value = value};
+const mst_metric_form mst_metric_form_categorical_accuracy = {.larger_is_better = true, .value = value};

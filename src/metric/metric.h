@@ -7,6 +7,7 @@
 #include "muster/ops.h"
 
 typedef struct mst_metric_form {
+    bool larger_is_better; /**< for early stopping */
     /** A value whose mean is the metric; labels, predictions, and zero-valued options filled in. */
     mst_value (*value)(const mst_metric_options *options);
 } mst_metric_form;

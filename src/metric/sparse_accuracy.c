@@ -11,4 +11,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(mst_equal(labels, mst_argmax(.src = predictions, .axis = -1)), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_sparse_accuracy = {.value = value};
+const mst_metric_form mst_metric_form_sparse_accuracy = {.larger_is_better = true, .value = value};

@@ -11,4 +11,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(mst_in_top_k(predictions, labels, o->k), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_top_k_accuracy = {.value = value};
+const mst_metric_form mst_metric_form_top_k_accuracy = {.larger_is_better = true, .value = value};

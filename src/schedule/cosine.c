@@ -25,6 +25,7 @@ static double at(const mst_schedule *s, int64_t step) {
 }
 
 const mst_schedule_form mst_schedule_form_cosine = {.takes = {"decay_steps", "alpha"},
+                                                    .ends = true,
                                                     .check = mst_schedule_want_decay,
                                                     .value = value,
                                                     .at = at,

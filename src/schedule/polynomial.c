@@ -37,6 +37,7 @@ static double at(const mst_schedule *s, int64_t step) {
 }
 
 const mst_schedule_form mst_schedule_form_polynomial = {.takes = {"decay_steps", "end", "power", "cycle"},
+                                                        .ends = true,
                                                         .check = mst_schedule_want_decay,
                                                         .value = value,
                                                         .at = at,

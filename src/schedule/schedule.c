@@ -48,6 +48,10 @@ bool mst_schedule_is_set(const mst_schedule *schedule) {
     return schedule->kind != MST_SCHEDULE_NONE || schedule->warmup_steps != 0;
 }
 
+bool mst_schedule_ends(mst_schedule_kind kind) {
+    return (unsigned)kind < MST_NUM_SCHEDULES && mst_schedule_table[kind]->ends;
+}
+
 mst_status mst_schedule_check(const mst_schedule *schedule) {
     const mst_schedule *s = schedule;
     if (MST_IS_NULL(schedule)) return MST_INVALID;

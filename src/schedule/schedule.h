@@ -11,6 +11,7 @@
 
 typedef struct mst_schedule_form {
     const char *takes[MST_SCHEDULE_TAKES]; /**< members of mst_schedule that not all kinds have, ended by NULL */
+    bool ends; /**< decay_steps is the end of the decay: the default of the command is all steps */
     /** Checks what its formula needs beyond the ranges of mst_schedule_fields; may be NULL. */
     mst_status (*check)(const mst_schedule *schedule);
     /** STEP is an i64 scalar, not negative. The result is a f32 scalar. */

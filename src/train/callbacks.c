@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "metric/metric.h"
 #include "muster/train.h"
 
 /* ---- early stopping ---- */
@@ -26,7 +27,11 @@ static bool monitored(const mst_early_stopping *e, const mst_train_state *state,
 }
 
 static bool larger_is_better(const mst_early_stopping *e) {
-    return e->maximize || (e->monitor && strstr(e->monitor, "accuracy"));
+    const char *name = e->monitor ? e->monitor : "";
+    if (strncmp(name, "val_", 4) == 0) name += 4;
+    for (int m = 0; m < MST_NUM_METRICS; m++)
+        if (strcmp(name, mst_metric_names[m]) == 0 && mst_metric_table[m]->larger_is_better) return true;
+    return e->maximize;
 }
 
 /* A snapshot of the weights; what else is in the store goes on. */

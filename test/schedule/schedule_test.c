@@ -160,10 +160,18 @@ static void a_step_that_is_no_i64_scalar_is_refused(void **state) {
     mst_graph_destroy(graph);
 }
 
+static void only_schedules_whose_decay_ends_say_so(void **state) {
+    (void)state;
+    assert_true(mst_schedule_ends(MST_SCHEDULE_COSINE) && mst_schedule_ends(MST_SCHEDULE_POLYNOMIAL));
+    assert_false(mst_schedule_ends(MST_SCHEDULE_NONE) || mst_schedule_ends(MST_SCHEDULE_EXPONENTIAL));
+    assert_false(mst_schedule_ends(MST_NUM_SCHEDULES) || mst_schedule_ends((mst_schedule_kind)-1));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_schedule_has_the_values_of_its_formula),
         cmocka_unit_test(the_graph_computes_the_same_in_f32),
+        cmocka_unit_test(only_schedules_whose_decay_ends_say_so),
         cmocka_unit_test(an_empty_schedule_is_not_set),
         cmocka_unit_test(what_is_missing_or_out_of_range_is_named),
         cmocka_unit_test(a_step_that_is_no_i64_scalar_is_refused),
