@@ -69,7 +69,7 @@ mst_value mst_moving_average(mst_value variable) {
     return node ? (mst_value){.node = node} : MST_NONE;
 }
 
-/* One, whoever updates the variable; in DTYPE. */
+/* The moving average of VARIABLE, of DTYPE: made by the first update of it, and shared by others. */
 static mst_value average_of(mst_value variable, mst_dtype dtype) {
     mst_value average = mst_moving_average(variable);
     if (!mst_value_is_none(average)) return average;

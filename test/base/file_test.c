@@ -78,6 +78,23 @@ static void name_of_255_bytes_can_be_written(void **state) {
     expect_alone(name);
 }
 
+/* In a container each process may have the number 1. */
+static void leftover_of_a_process_that_was_killed_is_no_hindrance(void **state) {
+    (void)state;
+    const int process[] = {1, (int)getpid()};
+    char name[64];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "x.tmp-%d", process[i]);
+        folder_write(name, "half", 4);
+        assert_int_equal(chmod(folder_path(name), 0), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(mst_file_check(folder_path("x")));
+        EXPECT_OK(mst_file_write(folder_path("x"), "whole", 5));
+    }
+    expect_content(folder_path("x"), "whole");
+}
+
 static void path_without_a_folder_is_beside_the_program(void **state) {
     (void)state;
     char before[1024];
@@ -108,6 +125,7 @@ int main(void) {
         TEST_IN_FOLDER(failed_write_leaves_what_was_there),
         TEST_IN_FOLDER(symbolic_link_stays_and_its_target_is_replaced),
         TEST_IN_FOLDER(name_of_255_bytes_can_be_written),
+        TEST_IN_FOLDER(leftover_of_a_process_that_was_killed_is_no_hindrance),
         TEST_IN_FOLDER(path_without_a_folder_is_beside_the_program),
         TEST_IN_FOLDER(what_is_no_file_is_told),
     };

@@ -412,6 +412,14 @@ check bench_of_an_op_that_is_not_measured_says_so [ $status -eq 1 -a "$(grep -c 
 run bench ops --op softmax --seconds 0.2 --json
 check bench_lists_an_op_once test "$(grep -c '"op":"softmax"' out)" = 1
 
+"$muster" bench plan > out 2> err &
+process=$!
+tries=0
+while ! grep -q '^measuring: ' err && [ $tries -lt 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
+kill $process 2> /dev/null
+wait $process
+check bench_says_what_it_measures grep -q '^measuring: a plan over 1 devices' err
+
 # ---- interruption ------------------------------------------------------------------------------------
 
 for signal in INT:130 TERM:143; do
@@ -438,6 +446,20 @@ if { (ulimit -v 120000 && "$muster" version > /dev/null 2>&1); } 2> /dev/null; t
     check out_of_memory_is_one_line [ "$(wc -l < err)" -eq 1 ]
 else
     printf 'skip out_of_memory: no limit of memory can be set for this build\n'
+fi
+
+# While options are read; the first allocations of main (test/module/scarce.c).
+modules=$(dirname "$muster")/modules
+LD_PRELOAD=$modules/libmuster-scarce.so MUSTER_SCARCE=1 "$muster" train $small > out 2> err
+if grep -q 'cannot get memory' err; then
+    for allocation in 1 2 3 4 5 6; do
+        LD_PRELOAD=$modules/libmuster-scarce.so MUSTER_SCARCE=$allocation "$muster" train $small --steps 1 > out 2> err
+        status=$?
+        check "allocation_${allocation}_that_fails_is_no_usage_error" \
+            [ $status -eq 1 -a "$(grep -c '^error: .*cannot get memory' err)" -eq 1 ]
+    done
+else
+    printf 'skip allocation_that_fails: this build has another malloc\n'
 fi
 
 # ---- the real thing ----------------------------------------------------------------------------------
