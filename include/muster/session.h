@@ -26,7 +26,7 @@ typedef struct mst_session mst_session;
 
 /** Writes rows of a fed value (along dimension 0), from FIRST_ROW on, to DST; SPEC is that of the rows that are wanted.
  *  Called in every run by the device that holds the placeholder: once for all rows, or where the feed has a grain, by
- *  its threads at once, each for some. */
+ *  its threads at once, each for some. For numbers: strings are fed as tensors. */
 typedef mst_status (*mst_fill_function)(void *context, const mst_spec *spec, int64_t first_row, void *dst);
 
 /** A value for a placeholder (or in place of any other value). Either TENSOR (not copied, must not change during the
@@ -53,8 +53,10 @@ typedef struct mst_session_options {
     FILE *placement_log;   /**< one line per node, when its plan is made, also what was moved; NULL: none */
     FILE *plan_log;        /**< each plan, when it is made, after each pass; NULL: none */
     const char *plan_pass; /**< with plan_log: only after this pass, such as "memory"; NULL: after each */
-    int64_t memory_limit;  /**< bytes that each device may use; 0: none. Checked before a plan runs */
-    bool pin_threads;      /**< binds each device's thread to its cores */
+    /** Bytes that each device may use; 0: none. Checked before a plan runs, and for the bytes of strings that come from
+     *  another memory domain when they come. */
+    int64_t memory_limit;
+    bool pin_threads; /**< binds each device's thread to its cores */
     /** A NaN or Inf is an error that names the first node that made it, or the variable that holds it. */
     bool check_numerics;
     /** Seconds that a run may take before that is an error; default 600. Where it is given, the call returns in time

@@ -1,5 +1,6 @@
 /* Strings in sessions: constants, feeds, fetches, ops, devices and memory domains. Also run on islands. The registry's
  * tests run every op that takes strings on them. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,8 +58,8 @@ static relay relay_begin(const char *devices, const char *one, const char *other
     }
     mst_with_device (r.graph, one)
         r.w = mst_squeeze(.src = mst_slice(r.z, MST_SHAPE(0), MST_SHAPE(1)), .axes = MST_AXES(0));
-    EXPECT_OK(
-        mst_session_create(r.graph, &(mst_session_options){.devices = devices, .memory_limit = limit}, &r.session));
+    EXPECT_OK(mst_session_create(
+        r.graph, &(mst_session_options){.devices = devices, .memory_limit = limit, .num_frames = 2}, &r.session));
     return r;
 }
 
@@ -273,6 +274,55 @@ static void step_that_fails_leaves_the_next_as_it_is(void **state) {
     engine_end(g, session);
 }
 
+/* ---- several steps in flight ---- */
+
+enum { THREADS = 4, RUNS = 50 };
+
+typedef struct caller {
+    const relay *relay;
+    int number, wrong;
+} caller;
+
+static void *call(void *context) {
+    caller *c = context;
+    for (int i = 0; i < RUNS; i++) {
+        char text[3][64];
+        mst_string fed[3];
+        for (int k = 0; k < 3; k++) {
+            snprintf(text[k], sizeof text[k], "thread %d, run %d, string %d%*s", c->number, i, k, i % 20, "");
+            fed[k] = mst_string_of(text[k]);
+        }
+        mst_tensor *output[2] = {NULL}, *x;
+        if (mst_tensor_copy(MST_STRING, MST_SHAPE(3), fed, &x)) c->wrong++;
+        const mst_feed feed = {.value = c->relay->x, .tensor = x};
+        const mst_value fetches[] = {c->relay->w, c->relay->z};
+        if (mst_session_run(c->relay->session, &feed, 1, fetches, 2, output)) c->wrong++;
+        if (!mst_string_equal(mst_tensor_get_string(output[0], 0), fed[2])) c->wrong++;
+        if (!mst_string_equal(mst_tensor_get_string(output[1], 1), fed[0])) c->wrong++;
+        for (int k = 0; k < 2; k++) mst_tensor_release(output[k]);
+        mst_tensor_release(x);
+    }
+    return NULL;
+}
+
+static void steps_in_flight_have_strings_of_their_own(void **state) {
+    (void)state;
+    for (int p = 0; p < NUM_PLACES; p++) {
+        relay r = relay_begin(places[p].devices, places[p].one, places[p].other, 0);
+        pthread_t thread[THREADS];
+        caller callers[THREADS];
+        for (int i = 0; i < THREADS; i++) {
+            callers[i] = (caller){.relay = &r, .number = i};
+            assert_int_equal(pthread_create(&thread[i], NULL, call, &callers[i]), 0);
+        }
+        for (int i = 0; i < THREADS; i++) {
+            pthread_join(thread[i], NULL);
+            assert_int_equal(callers[i].wrong, 0);
+        }
+        engine_end(r.graph, r.session);
+    }
+}
+
 /* ---- errors ---- */
 
 /* The first example that can be built, with source WHICH of DTYPE; false where there is none. */
@@ -404,6 +454,7 @@ int main(void) {
         cmocka_unit_test(equal_constants_are_one),
         cmocka_unit_test(constants_are_folded),
         cmocka_unit_test(constant_that_would_be_too_large_is_made_in_the_step),
+        cmocka_unit_test(steps_in_flight_have_strings_of_their_own),
         cmocka_unit_test(step_that_fails_leaves_the_next_as_it_is),
         cmocka_unit_test(ops_that_do_not_know_strings_or_bf16_refuse_them),
         cmocka_unit_test(strings_where_only_numbers_can_be_are_errors),
