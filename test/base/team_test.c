@@ -14,9 +14,9 @@ enum { MOST_MEMBERS = 5, MOST_ITEMS = 1000, SMALL_JOBS = 20000 };
 
 static const double LONG = 30; /* seconds that a step of a test may take at most */
 
-static mst_team *make_team(int size, bool spin, void (*begun)(void *, int), void *context) {
+static mst_team *make_team(int size, bool spin, mst_team_begin begin, void *context) {
     mst_team *team;
-    EXPECT_OK(mst_team_create(size, spin, begun, context, &team));
+    EXPECT_OK(mst_team_create(size, spin, begin, context, &team));
     assert_int_equal(mst_team_size(team), size);
     return team;
 }
@@ -114,10 +114,11 @@ typedef struct gate {
     int times[MOST_ITEMS];
 } gate;
 
-static void wait_at_gate(void *context, int member) {
+static mst_status wait_at_gate(void *context, int member) {
     gate *g = context;
     (void)member;
     mst_line_wait(&g->open, 1, MST_NEVER, false);
+    return MST_OK;
 }
 
 static mst_status without_help(void *context, int64_t begin, int64_t end, int member) {

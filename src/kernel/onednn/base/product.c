@@ -240,5 +240,6 @@ mst_status mst_product_run(mst_product *p, int64_t part, int thread, void *works
     if (!status) status = set_data(k, SCRATCHPAD, workspace);
     if (!status)
         status = dnnl_primitive_execute(mst_primitive_handle(p->primitive[size]), k->stream, k->num_args, k->args);
+    if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for a product: take a smaller batch or model");
     return status ? MST_FAIL(MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;
 }
