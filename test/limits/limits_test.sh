@@ -19,6 +19,7 @@ export LC_ALL
 failures=0
 
 SECONDS_OF_A_RUN=20
+percent=0 # of the memory with which a program works, where a sweep of limits begins
 [ "$length" = long ] && RUNS=300 || RUNS=40
 
 # ---- one run, and what becomes of it -----------------------------------------------------------------
@@ -60,16 +61,18 @@ least() {
     echo $((kilobytes + 500))
 }
 
-# sweep_memory NAME COMMAND...: from the least limit to one at which the command works
+# sweep_memory NAME COMMAND...: from the least limit, or `percent` of the highest, to one at which the command works
 sweep_memory() {
     name=$1
     shift
     begin
     most=$first
     until within $most "$@" || [ $most -gt 2000000 ]; do most=$((most * 11 / 10)); done
+    from=$((most * percent / 100))
+    [ $from -gt "$first" ] || from=$first
     run=0
     while [ $run -le $RUNS ]; do
-        limit=$((first + (most - first) * run / RUNS))
+        limit=$((from + (most - from) * run / RUNS))
         within $limit "$@"
         judge "$limit KB" $?
         run=$((run + 1))
@@ -114,10 +117,13 @@ images="$train --data fashion-mnist"
 if [ "$length" = long ] && ! $images > out 2> err; then
     printf 'skip larger data: %s\n' "$(cat err)"
 elif [ "$length" = long ]; then
+    percent=75 # below it the data have no room
     for devices in cpu:2 cpu:1/2 cpu:2/2; do
         sweep_memory "fashion_mnist_on_${devices}_near_the_end_of_memory" $images --devices $devices
     done
+    percent=0
     sweep_memory loop_of_ones_own_near_the_end_of_memory "$build/examples/custom_loop" 1
+    percent=75
     sweep_memory towers_by_hand_near_the_end_of_memory "$build/examples/mnist_towers" --num_gpus 2 --max_steps 2
     sweep_threads towers_by_hand_with_few_threads "$build/examples/mnist_towers" --num_gpus 2 --max_steps 2
 fi
