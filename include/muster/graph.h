@@ -7,7 +7,8 @@
  *
  *  The first mistake is kept on the graph with node names and shapes, every later value that depends on it
  *  is an error value, and mst_graph_check() or compiling reports it. A graph and its values are used by one
- *  thread at a time while it is built.
+ *  thread at a time while it is built. Where two change it at once, or one changes it while a session begins a run of it
+ *  in another, the one that comes second gets MST_INVALID; a graph whose builder came second is not to be used.
  */
 #ifndef MUSTER_GRAPH_H
 #define MUSTER_GRAPH_H

@@ -55,7 +55,7 @@ struct mst_team {
     /* fixed */
     int size, started;
     bool spin;
-    void (*begin)(void *context, int member);
+    mst_team_begin begin;
     void *begin_context;
     atomic_bool quit;
     member *members; /* [size - 1] */
@@ -104,7 +104,7 @@ static void *work(void *context) {
     const member *self = context;
     mst_team *team = self->team;
     mst_flush_denormals();
-    if (team->begin) team->begin(team->begin_context, self->number);
+    if (team->begin && team->begin(team->begin_context, self->number)) return NULL;
     for (uint64_t job = 0;;) {
         mst_line_wait(&team->begun, job + 1, MST_NEVER, team->spin);
         if (atomic_load(&team->quit)) return NULL;
@@ -123,8 +123,7 @@ static bool start(member *self) {
     return error == 0;
 }
 
-mst_status mst_team_create(int size, bool spin, void (*begun)(void *context, int member), void *context,
-                           mst_team **out) {
+mst_status mst_team_create(int size, bool spin, mst_team_begin begin, void *context, mst_team **out) {
     *out = NULL;
     mst_team *team = aligned_alloc(64, (sizeof *team + 63) / 64 * 64);
     member *members = calloc((size_t)size, sizeof *members);
@@ -141,7 +140,7 @@ mst_status mst_team_create(int size, bool spin, void (*begun)(void *context, int
     team->size = size;
     team->spin = spin;
     team->judgement.pause = LEAST_PAUSE;
-    team->begin = begun;
+    team->begin = begin;
     team->begin_context = context;
     team->members = members;
     team->blocks = blocks;

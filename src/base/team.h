@@ -15,9 +15,11 @@ typedef struct mst_team mst_team;
 /** Does items BEGIN to END - 1; MEMBER, from 0 to the size of the team - 1, does them. */
 typedef mst_status (*mst_team_body)(void *context, int64_t begin, int64_t end, int member);
 
-/** SIZE members, the caller among them. BEGUN (may be NULL) is called by each other member's thread first. */
-MST_CHECKED mst_status mst_team_create(int size, bool spin, void (*begun)(void *context, int member), void *context,
-                                       mst_team **out);
+/** What the thread of a member other than the caller does first. One that fails does no work: the others do its part. */
+typedef mst_status (*mst_team_begin)(void *context, int member);
+
+/** SIZE members, the caller among them. BEGIN may be NULL. */
+MST_CHECKED mst_status mst_team_create(int size, bool spin, mst_team_begin begin, void *context, mst_team **out);
 /** NULL is allowed. */
 void mst_team_destroy(mst_team *team);
 /** Members; 1 for NULL. */

@@ -135,7 +135,8 @@ static mst_status name_devices(mst_devices *devices) {
 
 mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit, mst_devices *out) {
     *out = (mst_devices){0};
-    mst_status status = parse(spec, memory_limit, out);
+    mst_status status = mst_machine_load();
+    if (!status) status = parse(spec, memory_limit, out);
     if (!status) status = select_visible(out, visible);
     if (!status) status = name_devices(out);
     if (status) mst_devices_free(out);

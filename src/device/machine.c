@@ -1,6 +1,7 @@
 /* Cores, caches and binding, as hwloc sees them. */
 #include <hwloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +10,14 @@
 #include "base/no_memory.h"
 #include "device/device.h"
 #include "device/quota.h"
+#include "tensor/buffer.h"
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static hwloc_topology_t topology;
+/* hwloc does not look whether it gets memory, and may wait for ever or crash without it: these are asked for before. */
+enum { MOST_OF_A_TOPOLOGY = 8 << 20, MOST_OF_A_BINDING = 1 << 20 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_loaded;
+static hwloc_topology_t topology; /* NULL: hwloc does not know this machine */
 static hwloc_cpuset_t allowed; /* what this process is bound to (taskset), at most all */
 static double quota;           /* cores' worth of time, of a container; 0: no limit */
 
@@ -35,9 +41,20 @@ static void load(void) {
     hwloc_bitmap_free(bound);
 }
 
+mst_status mst_machine_load(void) {
+    mst_status status = MST_OK;
+    if (atomic_load(&is_loaded)) return MST_OK;
+    pthread_mutex_lock(&lock);
+    if (!atomic_load(&is_loaded) && !(status = mst_memory_probe(MOST_OF_A_TOPOLOGY))) {
+        load();
+        atomic_store(&is_loaded, true);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 static hwloc_topology_t get(void) {
-    pthread_once(&once, load);
-    return topology;
+    return mst_machine_load() ? NULL : topology;
 }
 
 int mst_num_cores(void) {
@@ -51,6 +68,7 @@ int mst_num_cores(void) {
 
 mst_status mst_bind_thread(int first, int count) {
     if (!get() || !allowed || first < 0) return MST_OK;
+    MST_TRY(mst_memory_probe(MOST_OF_A_BINDING));
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
     if (!set) return MST_NO_MEMORY("to bind a thread");
     for (int i = first; i < first + count; i++) {
@@ -66,7 +84,7 @@ mst_status mst_bind_thread(int first, int count) {
 }
 
 void *mst_save_binding(void) {
-    hwloc_cpuset_t set = get() ? hwloc_bitmap_alloc() : NULL;
+    hwloc_cpuset_t set = get() && !mst_memory_probe(MOST_OF_A_BINDING) ? hwloc_bitmap_alloc() : NULL;
     if (set && hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_THREAD)) {
         hwloc_bitmap_free(set);
         set = NULL;
@@ -75,7 +93,8 @@ void *mst_save_binding(void) {
 }
 
 void mst_restore_binding(void *binding, bool restore) {
-    if (binding && restore) (void)hwloc_set_cpubind(topology, binding, HWLOC_CPUBIND_THREAD);
+    if (binding && restore && !mst_memory_probe(MOST_OF_A_BINDING))
+        (void)hwloc_set_cpubind(topology, binding, HWLOC_CPUBIND_THREAD);
     hwloc_bitmap_free(binding);
 }
 

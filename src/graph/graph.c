@@ -34,18 +34,44 @@ void mst_graph_destroy(mst_graph *graph) {
 
 /* ---- one thread at a time ---- */
 
-static mst_status contended(void) {
-    return MST_FAIL(MST_INVALID, "graph: two threads have built it at once: let one build it, or one after the other");
+static _Thread_local char self; /* its address is the thread */
+
+static mst_status misused(int how) {
+    return how == MST_BUILT_BY_TWO
+               ? MST_FAIL(MST_INVALID,
+                          "graph: two threads have built it at once: let one build it, or one after the other")
+               : MST_FAIL(MST_INVALID,
+                          "graph: a thread has built it while another began a run of it: build it to its end first");
 }
 
-mst_claim mst_graph_claim(mst_graph *graph) {
-    static _Thread_local char self; /* its address is the thread */
-    const void *owner = NULL;
-    if (atomic_compare_exchange_strong(&graph->owner, &owner, &self)) return MST_CLAIM_OUTER;
-    if (owner == &self) return MST_CLAIM_NESTED;
-    atomic_store(&graph->contended, true);
-    contended();
+static mst_claim refuse(mst_graph *graph, int how) {
+    atomic_store(&graph->misuse, how);
+    misused(how);
     return MST_CLAIM_REFUSED;
+}
+
+/* Whoever claims the graph looks for readers after that, and whoever reads it looks for an owner after saying so: of two
+ * that meet at least one sees the other. */
+mst_claim mst_graph_claim(mst_graph *graph) {
+    const void *owner = NULL;
+    if (atomic_compare_exchange_strong(&graph->owner, &owner, &self)) {
+        if (!atomic_load(&graph->readers)) return MST_CLAIM_OUTER;
+        atomic_store(&graph->owner, NULL);
+        return refuse(graph, MST_BUILT_WHILE_RUN);
+    }
+    return owner == &self ? MST_CLAIM_NESTED : refuse(graph, MST_BUILT_BY_TWO);
+}
+
+mst_status mst_graph_read_begin(mst_graph *graph) {
+    atomic_fetch_add(&graph->readers, 1);
+    const void *owner = atomic_load(&graph->owner);
+    if (!owner || owner == &self) return MST_OK;
+    mst_graph_read_end(graph);
+    return MST_FAIL(MST_INVALID, "graph: another thread is building it: build it to its end before it is run");
+}
+
+void mst_graph_read_end(mst_graph *graph) {
+    atomic_fetch_sub(&graph->readers, 1);
 }
 
 void mst_graph_yield(mst_graph *graph, mst_claim claim) {
@@ -56,7 +82,8 @@ void mst_graph_yield(mst_graph *graph, mst_claim claim) {
 
 mst_status mst_graph_check(const mst_graph *graph) {
     if (MST_IS_NULL(graph)) return MST_INVALID;
-    if (atomic_load(&graph->contended)) return contended();
+    const int misuse = atomic_load(&graph->misuse);
+    if (misuse) return misused(misuse);
     return mst_failure_restore(&graph->failure);
 }
 

@@ -53,7 +53,8 @@ typedef struct mst_collection_list {
 struct mst_graph {
     mst_arena arena;
     const void *_Atomic owner; /**< the thread that changes it now */
-    atomic_bool contended;     /**< two threads have changed it at once: it is not to be used */
+    atomic_int readers;        /**< sessions that look up a plan or make one */
+    atomic_int misuse;         /**< mst_graph_misuse; where there was one it is not to be used */
     uint64_t seed;
     mst_node error_node; /**< source of all error values */
     mst_node **node;
@@ -91,9 +92,16 @@ MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts
 /** The right to change a graph, which one thread has at a time; the functions that change it claim it as they begin,
  *  and yield it at their end. One that is called by another inside has it already. */
 typedef enum mst_claim { MST_CLAIM_REFUSED = 0, MST_CLAIM_OUTER, MST_CLAIM_NESTED } mst_claim;
-/** Refused where another thread has it: then that is the calling thread's error, and the graph's for good. */
+/** Refused where another thread has it, or reads the graph: then that is the calling thread's error, and the graph's for
+ *  good. */
 mst_claim mst_graph_claim(mst_graph *graph);
 void mst_graph_yield(mst_graph *graph, mst_claim claim);
+/** Between these two a session reads the graph, several at once if they like. MST_INVALID where another thread changes
+ *  it; then there is nothing to end, and the graph stays usable. */
+MST_CHECKED mst_status mst_graph_read_begin(mst_graph *graph);
+void mst_graph_read_end(mst_graph *graph);
+/** What two threads have done to a graph at once. */
+typedef enum mst_graph_misuse { MST_NOT_MISUSED = 0, MST_BUILT_BY_TWO, MST_BUILT_WHILE_RUN } mst_graph_misuse;
 
 /** Keeps the calling thread's error as the graph's first. */
 void mst_graph_stick(mst_graph *graph);

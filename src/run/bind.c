@@ -134,6 +134,9 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
     return MST_OK;
 }
 
+/* Memory that libraries take of their own in a first run, generously: small blocks and buffers of each thread. */
+enum { MOST_OF_A_FIRST_RUN = 8 << 20 };
+
 mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int index) {
     mst_slot *slot = &session->slots[index];
     mst_bound_plan *bound = &cached->bound[index];
@@ -142,6 +145,7 @@ mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int i
     if (bound->generation == slot->generation) return MST_OK;
     mst_bound_plan_free(session, bound);
     mst_status status = bind(session, cached, slot, bound);
+    if (!status) status = mst_memory_probe(MOST_OF_A_FIRST_RUN);
     if (status)
         mst_bound_plan_free(session, bound);
     else

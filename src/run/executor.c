@@ -1,6 +1,5 @@
 #include "run/executor.h"
 
-#include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "base/clock.h"
 #include "base/denormal.h"
 #include "base/no_memory.h"
+#include "base/openmp.h"
 
 /* A device's queue: frame number n is in place n mod num_frames. */
 typedef struct worker {
@@ -73,17 +73,23 @@ static void leave(mst_executor *e) {
 }
 
 /* oneDNN computes on the calling thread alone: work is shared by mst_parallel. */
+static void run(worker *w, mst_frame *frame, int *before) {
+    const mst_status status = mst_openmp_begin(before);
+    if (status && frame->plan) mst_frame_fail(frame, status, -1, w->device, false);
+    mst_frame_run(frame, w->device, w->team, w->executor->lines);
+}
+
 static void *work(void *context) {
     worker *w = context;
     mst_executor *e = w->executor;
-    omp_set_num_threads(1);
+    int before;
     mst_flush_denormals();
     pin(w);
     for (uint64_t number = 1;; number++) {
         mst_line_wait(&w->submitted, number, MST_NEVER, e->spin);
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
-        mst_frame_run(frame, w->device, w->team, e->lines);
+        run(w, frame, &before);
         mst_line_advance(&w->done, number);
         mst_frame_leave(frame);
     }
@@ -92,10 +98,12 @@ static void *work(void *context) {
     return NULL;
 }
 
-static void begin_member(void *context, int member) {
+static mst_status begin_member(void *context, int member) {
+    int before;
     (void)member;
-    omp_set_num_threads(1);
+    MST_TRY(mst_openmp_begin(&before));
     pin(context);
+    return MST_OK;
 }
 
 /* Signals are for the program's own threads. */
@@ -226,12 +234,11 @@ void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
     worker *w = &e->workers[0];
     if (e->runs_all) return;
     if (mst_line_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
-        const int before = omp_get_max_threads();
-        if (before != 1) omp_set_num_threads(1);
+        int before;
         const uint64_t mode = mst_flush_denormals();
-        mst_frame_run(frame, 0, w->team, e->lines);
+        run(w, frame, &before);
         mst_float_mode_set(mode);
-        if (before != 1) omp_set_num_threads(before);
+        mst_openmp_end(before);
     } else {
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one"), -1, 0, true);
     }

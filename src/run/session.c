@@ -447,13 +447,17 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t 
 
 static mst_status run(mst_session *session, purpose *purpose, const mst_feed *feeds, int num_feeds,
                       const mst_value *fetches, int num_fetches, mst_tensor **outputs) {
-    MST_TRY(check_call(session, feeds, num_feeds, fetches, num_fetches));
     const int64_t deadline = mst_clock_after(session->options.timeout);
     mst_cached_plan *cached;
     mst_slot *slot = NULL;
-    pthread_mutex_lock(&session->lock);
-    mst_status status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, &cached);
-    pthread_mutex_unlock(&session->lock);
+    MST_TRY(mst_graph_read_begin(session->graph));
+    mst_status status = check_call(session, feeds, num_feeds, fetches, num_fetches);
+    if (!status) {
+        pthread_mutex_lock(&session->lock);
+        status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, &cached);
+        pthread_mutex_unlock(&session->lock);
+    }
+    mst_graph_read_end(session->graph);
     MST_TRY(status);
     /* an output that is fed too must neither be written in place nor freed before the end */
     for (int i = 0; i < num_feeds; i++)
@@ -576,19 +580,33 @@ static int find_bare(mst_session *session, int count, mst_value *out, bool *bare
     return ready ? ready : wanted;
 }
 
-static mst_status init_variables(mst_session *session) {
+/* The same as a list, which takes the place of *OUT. */
+static mst_status list_bare(mst_session *session, mst_value **out, int *wanted) {
     const int count = mst_collection(session->graph, MST_INITIALIZERS, NULL, NULL, 0);
-    mst_value *assigns = malloc(((size_t)count + 1) * sizeof *assigns);
+    free(*out);
+    *out = malloc(((size_t)count + 1) * sizeof **out);
     bool *bare = malloc((size_t)session->graph->num_nodes + 1);
-    mst_status status = assigns && bare ? MST_OK : MST_NO_MEMORY("for initial values");
+    const mst_status status = *out && bare ? MST_OK : MST_NO_MEMORY("for initial values");
+    if (!status) *wanted = find_bare(session, count, *out, bare);
+    free(bare);
+    return status;
+}
+
+static mst_status init_variables(mst_session *session) {
+    mst_value *assigns = NULL;
+    mst_status status;
+    int wanted;
     /* Again for those that are computed from the first ones, and where another session of the store was faster with
      * some of them, and has trained since. */
-    for (int wanted; !status && (wanted = find_bare(session, count, assigns, bare)) > 0;) {
+    do {
+        if ((status = mst_graph_read_begin(session->graph))) break;
+        status = list_bare(session, &assigns, &wanted);
+        mst_graph_read_end(session->graph);
+        if (status || wanted == 0) break;
         purpose purpose = {.initial = true, .once = true};
         status = run(session, &purpose, NULL, 0, assigns, wanted, NULL);
         if (purpose.overtaken) status = MST_OK;
-    }
-    free(bare);
+    } while (!status);
     free(assigns);
     return status;
 }

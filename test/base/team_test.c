@@ -14,9 +14,9 @@ enum { MOST_MEMBERS = 5, MOST_ITEMS = 1000, SMALL_JOBS = 20000 };
 
 static const double LONG = 30; /* seconds that a step of a test may take at most */
 
-static mst_team *make_team(int size, bool spin, void (*begun)(void *, int), void *context) {
+static mst_team *make_team(int size, bool spin, mst_team_begin begin, void *context) {
     mst_team *team;
-    EXPECT_OK(mst_team_create(size, spin, begun, context, &team));
+    EXPECT_OK(mst_team_create(size, spin, begin, context, &team));
     assert_int_equal(mst_team_size(team), size);
     return team;
 }
@@ -114,10 +114,11 @@ typedef struct gate {
     int times[MOST_ITEMS];
 } gate;
 
-static void wait_at_gate(void *context, int member) {
+static mst_status wait_at_gate(void *context, int member) {
     gate *g = context;
     (void)member;
     mst_line_wait(&g->open, 1, MST_NEVER, false);
+    return MST_OK;
 }
 
 static mst_status without_help(void *context, int64_t begin, int64_t end, int member) {
@@ -151,6 +152,23 @@ static void a_late_member_is_not_waited_for_and_helps_when_it_comes(void **state
         for (int i = 0; i < MOST_ITEMS; i++) assert_int_equal(g.times[i], 1);
         mst_team_destroy(team);
     }
+}
+
+static mst_status fail_to_begin(void *context, int member) {
+    (void)context;
+    return member == 1 ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "member %d has no memory", member);
+}
+
+static void what_a_member_that_cannot_begin_would_do_is_done_by_the_others(void **state) {
+    (void)state;
+    mst_team *team = make_team(MOST_MEMBERS, false, fail_to_begin, NULL);
+    for (int k = 0; k < 200; k++) {
+        job j = {.n = MOST_ITEMS, .grain = 3};
+        EXPECT_OK(mst_team_run(team, j.n, j.grain, count_items, &j));
+        for (int i = 0; i < MOST_ITEMS; i++) assert_int_equal(j.times[i], 1);
+        for (int i = 2; i < MOST_MEMBERS; i++) assert_int_equal(j.items[i], 0);
+    }
+    mst_team_destroy(team);
 }
 
 /* ---- failures ---- */
@@ -285,6 +303,7 @@ int main(void) {
         cmocka_unit_test(a_team_may_end_before_its_first_job),
         cmocka_unit_test(two_teams_work_at_once),
         cmocka_unit_test(a_late_member_is_not_waited_for_and_helps_when_it_comes),
+        cmocka_unit_test(what_a_member_that_cannot_begin_would_do_is_done_by_the_others),
         cmocka_unit_test(the_error_is_that_of_the_first_run_that_fails),
         cmocka_unit_test(where_all_runs_fail_the_first_is_named),
         cmocka_unit_test(members_that_hinder_are_left_out_for_a_while),

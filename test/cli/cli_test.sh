@@ -1,10 +1,11 @@
 #!/bin/sh
 # The command as its users meet it: exit status, messages, output. Usage: cli_test.sh PATH_OF_MUSTER
 # Prints `ok NAME` or `FAIL NAME`; the exit status is 1 where something failed.
-# lists of options are split on purpose; word() makes its format
-# shellcheck disable=SC2086,SC2059
+# lists of options are split on purpose
+# shellcheck disable=SC2086
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -84,34 +85,9 @@ for line in open(sys.argv[1]): assert isinstance(json.loads(line, parse_constant
 # value KEY: of the last line of `out`, which is JSON
 value() { tail -n 1 out | sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; }
 
-# ---- data: images of 8 x 8, whose label says which row is bright -------------------------------------
+# ---- data ---------------------------------------------------------------------------------------------
 
-# two bytes of a big-endian number below 65536
-word() { printf "\\$(printf %03o $(($1 / 256)))\\$(printf %03o $(($1 % 256)))"; }
-
-write_images() {
-    { printf '\000\000\010\003\000\000' && word "$2" && printf '\000\000\000\010\000\000\000\010'; } > "$1"
-    awk -v n="$2" 'BEGIN {
-        for (i = 0; i < n; i++) for (p = 0; p < 64; p++)
-            printf "%c", (int(p / 8) == i % 8 ? 100 : 1) + (i * 7 + p * 3) % 11
-    }' >> "$1"
-}
-
-# not every awk writes a byte 0: labels are letters, then translated
-write_labels() {
-    { printf '\000\000\010\001\000\000' && word "$2"; } > "$1"
-    awk -v n="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%c", 65 + i % 8 }' |
-        tr ABCDEFGH '\000\001\002\003\004\005\006\007' >> "$1"
-}
-
-write_data() {
-    mkdir -p "$1"
-    write_images "$1/train-images-idx3-ubyte" 430
-    write_labels "$1/train-labels-idx1-ubyte" 430
-    write_images "$1/t10k-images-idx3-ubyte" 50
-    write_labels "$1/t10k-labels-idx1-ubyte" 50
-}
-
+. "$here/support/small_data.sh"
 write_data data
 small="--data idx:data --hidden-units 16 --batch-size 40"
 

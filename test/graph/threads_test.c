@@ -7,15 +7,18 @@
 
 static mst_line inside, let_go;
 
+static bool waits = true;
+
 static mst_status infer_waits(mst_infer *c) {
     c->dst[0] = c->src[0];
+    if (!waits) return MST_OK;
     mst_line_advance(&inside, 1);
     mst_line_wait(&let_go, 1, mst_clock_after(60), false);
     return MST_OK;
 }
 
 static mst_status kernel(const mst_kernel_args *a) {
-    (void)a;
+    memcpy(a->dst[0].data, a->src[0].data, (size_t)a->dst[0].count * sizeof(float));
     return MST_OK;
 }
 
@@ -95,6 +98,67 @@ static void second_thread_is_refused(void **state) {
     meanwhile(keep_an_error);
 }
 
+/* ---- a session beside a builder ---- */
+
+static void a_run_beside_a_builder_is_refused_and_works_after_it(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    pthread_t thread;
+    mst_session *s;
+    mst_tensor *out = NULL;
+    x = mst_scalar(g, MST_F32, 3);
+    EXPECT_OK(mst_session_create(g, NULL, &s));
+    EXPECT_OK(mst_session_run(s, NULL, 0, &x, 1, &out)); /* so that one of these runs has its plan already */
+    inside = let_go = (mst_line){0};
+    assert_int_equal(pthread_create(&thread, NULL, build, NULL), 0);
+    assert_true(mst_line_wait(&inside, 1, mst_clock_after(60), false));
+    EXPECT_ERROR(mst_session_run(s, NULL, 0, &x, 1, &out), MST_INVALID, "another thread is building it");
+    EXPECT_ERROR(mst_session_init_variables(s), MST_INVALID, "another thread is building it");
+    mst_line_advance(&let_go, 1);
+    pthread_join(thread, NULL);
+    EXPECT_OK(mst_graph_check(g));
+    EXPECT_OK(mst_session_run(s, NULL, 0, &x, 1, &out));
+    mst_tensor_release(out);
+    mst_session_destroy(s);
+    mst_graph_destroy(g);
+}
+
+static mst_session *session;
+static mst_value y;
+static mst_status ran;
+
+static void *run(void *context) {
+    (void)context;
+    mst_tensor *out = NULL;
+    ran = mst_session_run(session, NULL, 0, &y, 1, &out);
+    mst_tensor_release(out);
+    return NULL;
+}
+
+static void building_beside_a_plan_is_refused(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    pthread_t thread;
+    const mst_value src = mst_scalar(g, MST_F32, 3);
+    waits = false;
+    y = mst_call(NULL, &slow, 1, &src, NULL);
+    waits = true;
+    EXPECT_OK(mst_session_create(g, NULL, &session));
+    const int64_t nodes = mst_graph_num_nodes(g);
+    inside = let_go = (mst_line){0};
+    assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+    assert_true(mst_line_wait(&inside, 1, mst_clock_after(60), false)); /* the plan infers the shapes anew */
+    assert_true(mst_value_is_none(mst_neg(src)));
+    assert_non_null(strstr(mst_error()->message, "a thread has built it while another began a run of it"));
+    mst_line_advance(&let_go, 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(ran, MST_OK);
+    assert_int_equal(mst_graph_num_nodes(g), nodes);
+    EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "a thread has built it while another began a run of it");
+    mst_session_destroy(session);
+    mst_graph_destroy(g);
+}
+
 static void threads_may_build_one_after_the_other(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -114,6 +178,8 @@ static void threads_may_build_one_after_the_other(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(second_thread_is_refused),
+        cmocka_unit_test(a_run_beside_a_builder_is_refused_and_works_after_it),
+        cmocka_unit_test(building_beside_a_plan_is_refused),
         cmocka_unit_test(threads_may_build_one_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,6 @@
  *
  * The bias is part of the primitive. The activation is not: those of oneDNN make 0 of NaN, so that a step that has gone
  * wrong looks right. It is a pass over the product while that is in cache. */
-#include <omp.h>
 #include <stdlib.h>
 
 #include "base/no_memory.h"

@@ -1,9 +1,11 @@
 #include "kernel/onednn/base/primitive.h"
 
-#include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/openmp.h"
+#include "tensor/buffer.h"
 
 enum { A = MST_PRODUCT_A, B = MST_PRODUCT_B, BIAS = MST_PRODUCT_BIAS, C = MST_PRODUCT_C };
 enum { BUCKETS = 512 };
@@ -134,16 +136,54 @@ static dnnl_status_t make(mst_primitive *p) {
     return status;
 }
 
+static dnnl_status_t run(const mst_primitive *p, void *const *data) {
+    static const int argument[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
+    dnnl_stream_t stream = NULL;
+    dnnl_exec_arg_t args[MST_PRODUCT_OPERANDS + 1];
+    int count = 0;
+    dnnl_status_t status = dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
+    for (int i = 0; i <= MST_PRODUCT_OPERANDS && !status; i++) {
+        if (i == BIAS && !p->shape.has_bias) continue;
+        status = dnnl_memory_create(&args[count].memory, mst_primitive_description(p, i), engine, data[i]);
+        args[count].arg = argument[i];
+        if (!status) count++;
+    }
+    if (!status) status = dnnl_primitive_execute(p->primitive, stream, count, args);
+    for (int i = 0; i < count; i++) dnnl_memory_destroy(args[i].memory);
+    if (stream) dnnl_stream_destroy(stream);
+    return status;
+}
+
+/* oneDNN makes the code of a primitive in part when it is run first, and ends the process where there is no memory for
+ * it. So it is run here once, on zeros, while there is a caller who can be told. */
+static dnnl_status_t run_first(const mst_primitive *p) {
+    size_t offset[MST_PRODUCT_OPERANDS + 1], size = MST_ALIGNMENT;
+    void *data[MST_PRODUCT_OPERANDS + 1];
+    for (int i = 0; i <= MST_PRODUCT_OPERANDS; i++) {
+        offset[i] = size;
+        if (i != BIAS || p->shape.has_bias)
+            size += mst_align(dnnl_memory_desc_get_size(mst_primitive_description(p, i)));
+    }
+    char *zeros = calloc(size, 1); /* from an aligned address below it, the first operand lies inside */
+    if (!zeros) return dnnl_out_of_memory;
+    char *first = zeros - (uintptr_t)zeros % MST_ALIGNMENT;
+    for (int i = 0; i <= MST_PRODUCT_OPERANDS; i++) data[i] = first + offset[i];
+    const dnnl_status_t status = run(p, data);
+    free(zeros);
+    return status;
+}
+
 static dnnl_status_t create(const mst_product_shape *shape, mst_primitive **out) {
     mst_primitive *p = calloc(1, sizeof *p);
     *out = NULL;
     if (!p) return dnnl_out_of_memory;
     p->shape = *shape;
     p->references = 1;
-    const int before = omp_get_max_threads(); /* a primitive is made for the number of threads that run it */
-    if (before != 1) omp_set_num_threads(1);
-    const dnnl_status_t status = mst_dnnl_engine() ? make(p) : dnnl_runtime_error;
-    if (before != 1) omp_set_num_threads(before);
+    int before; /* a primitive is made for the number of threads that run it */
+    dnnl_status_t status = mst_openmp_begin(&before) ? dnnl_out_of_memory : dnnl_success;
+    if (!status) status = mst_dnnl_engine() ? make(p) : dnnl_runtime_error;
+    if (!status) status = run_first(p);
+    mst_openmp_end(before);
     if (status)
         destroy(p);
     else
@@ -235,7 +275,6 @@ bool mst_primitive_reads_packed(const mst_primitive *primitive) {
            name && strncmp(name, "brg:", 4) == 0;
 }
 
-/* May use the threads of OpenMP: called while planning, never in a step. */
 static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,
                              const float *b, void *packed) {
     dnnl_stream_t stream = NULL;
@@ -252,8 +291,8 @@ static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *
     return status;
 }
 
-dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
-                                 void *packed) {
+static dnnl_status_t rearrange(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
+                               void *packed) {
     const mst_const_description to = as_given(&primitive->description[B]);
     mst_description from = {0};
     dnnl_primitive_desc_t descriptor = NULL;
@@ -265,5 +304,14 @@ dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_produ
     if (made) dnnl_primitive_destroy(made);
     if (descriptor) dnnl_primitive_desc_destroy(descriptor);
     forget(&from);
+    return status;
+}
+
+dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
+                                 void *packed) {
+    int before;
+    const dnnl_status_t status =
+        mst_openmp_begin(&before) ? dnnl_out_of_memory : rearrange(primitive, shape, b, packed);
+    mst_openmp_end(before);
     return status;
 }

@@ -100,7 +100,7 @@ static dnnl_status_t make(mst_product *p) {
 mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t chunk, int num_threads,
                               const char *name, mst_product **out) {
     *out = NULL;
-    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one, generously */
+    enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one (the first: 6 MB), generously */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
     mst_product *p = calloc(1, sizeof *p);
     if (p) p->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *p->calls);
@@ -122,8 +122,9 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
     const dnnl_status_t status = make(p);
     if (status) {
         mst_product_destroy(p);
-        return MST_FAIL(status == dnnl_out_of_memory ? MST_OUT_OF_MEMORY : MST_INTERNAL,
-                        "%s: oneDNN made no primitive, status %d", name, (int)status);
+        if (status == dnnl_out_of_memory)
+            return MST_NO_MEMORY("for the product '%s': take a smaller batch or model", name);
+        return MST_FAIL(MST_INTERNAL, "%s: oneDNN made no primitive, status %d", name, (int)status);
     }
     *out = p;
     return MST_OK;
@@ -188,6 +189,7 @@ static mst_status pack(mst_product *p, const float *b, mst_tensor **packed) {
     if (!status) return MST_OK;
     mst_tensor_release(*packed);
     *packed = NULL;
+    if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for a packed factor of a product");
     return MST_FAIL(MST_INTERNAL, "oneDNN packed no matrix, status %d", (int)status);
 }
 
@@ -240,5 +242,6 @@ mst_status mst_product_run(mst_product *p, int64_t part, int thread, void *works
     if (!status) status = set_data(k, SCRATCHPAD, workspace);
     if (!status)
         status = dnnl_primitive_execute(mst_primitive_handle(p->primitive[size]), k->stream, k->num_args, k->args);
+    if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for a product: take a smaller batch or model");
     return status ? MST_FAIL(MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;
 }
