@@ -36,7 +36,8 @@ mst_status mst_png_encode(const void *pixels, int64_t height, int64_t width, int
     (void)pixels, (void)height, (void)width, (void)channels;
     *data = NULL;
     *size = 0;
-    return MST_FAIL(MST_UNIMPLEMENTED, "images need libspng, which this Muster was built without: install libspng-dev "
-                                       "and build again");
+    return MST_FAIL(MST_UNIMPLEMENTED,
+                    "images need libspng, which this Muster was built without: install libspng-dev "
+                    "and build again");
 }
 #endif

@@ -38,8 +38,7 @@ static void add_note(mst_notes *notes, const mst_note *note) {
 }
 
 void mst_note_call(mst_run_notes *notes, int device, int32_t node, int64_t begin) {
-    add_note(&notes->device[device],
-             &(mst_note){.node = node, .other = -1, .begin = begin, .end = mst_clock_now()});
+    add_note(&notes->device[device], &(mst_note){.node = node, .other = -1, .begin = begin, .end = mst_clock_now()});
 }
 
 int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *action, int64_t begin) {

@@ -10,11 +10,11 @@
 #include "run/trace.h"
 
 enum { PROCESS = 1, NAME_TEXT = 300 };
-static const double MICROSECONDS = 1e-3; /* in a nanosecond */
+static const double MICROSECONDS = 1e-3;   /* in a nanosecond */
 static const int64_t SHORTEST_WAIT = 1000; /* nanoseconds: a shorter one is not drawn */
 
 static const char *const kind_name[] = {
-    [MST_DO_RUN] = "kernel",   [MST_DO_WAIT] = "wait",   [MST_DO_REACH] = "",       [MST_DO_FEED] = "feed",
+    [MST_DO_RUN] = "kernel",   [MST_DO_WAIT] = "wait",   [MST_DO_REACH] = "",   [MST_DO_FEED] = "feed",
     [MST_DO_RECEIVE] = "copy", [MST_DO_FETCH] = "fetch", [MST_DO_GATE] = "wait"};
 
 /* Not only waiting, or saying how far it is. */
@@ -27,7 +27,8 @@ static bool is_drawn(const mst_traced *did) {
 }
 
 static void add(json_t *events, json_t *event) {
-    json_array_append_new(events, event); /* NULL, where memory is out, makes it fail: the whole is checked at the end */
+    json_array_append_new(events,
+                          event); /* NULL, where memory is out, makes it fail: the whole is checked at the end */
 }
 
 static const char *short_name(const char *device) {
@@ -116,8 +117,7 @@ mst_status mst_trace_write(const mst_trace *trace, const char *path) {
     pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&trace->lock);
     if (trace->num_runs) add_names(events, &trace->run[0]);
     for (int64_t i = 0; i < trace->num_runs; i++)
-        for (int lane = 0; lane < trace->run[i].num_devices; lane++)
-            add_device(events, &trace->run[i], lane, &arrows);
+        for (int lane = 0; lane < trace->run[i].num_devices; lane++) add_device(events, &trace->run[i], lane, &arrows);
     pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)&trace->lock);
     json_t *root = json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms");
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;

@@ -50,7 +50,8 @@ static void fill(const mst_hparam *from, parameter *to) {
     muster__hparam_value__init(&to->value);
     to->entry.key = (char *)(uintptr_t)from->name;
     to->entry.value = &to->value;
-    to->value.kind_case = from->text ? MUSTER__HPARAM_VALUE__KIND_STRING_VALUE : MUSTER__HPARAM_VALUE__KIND_NUMBER_VALUE;
+    to->value.kind_case =
+        from->text ? MUSTER__HPARAM_VALUE__KIND_STRING_VALUE : MUSTER__HPARAM_VALUE__KIND_NUMBER_VALUE;
     if (from->text)
         to->value.string_value = (char *)(uintptr_t)from->text;
     else

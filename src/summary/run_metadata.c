@@ -62,7 +62,7 @@ static mst_status fill_stats(writer *w, const mst_traced *did, Muster__NodeExecS
     if (!b) return MST_NO_MEMORY("for a trace");
     muster__node_exec_stats__init(&b->stats);
     muster__allocator_memory_used__init(&b->memory);
-    b->memory.allocator_name = (char *)(uintptr_t)"step";
+    b->memory.allocator_name = (char *)(uintptr_t) "step";
     b->memory.total_bytes = did->bytes;
     b->list[0] = &b->memory;
     b->stats.n_memory = 1;
@@ -112,9 +112,9 @@ mst_status mst_run_metadata_encode(const mst_trace *trace, void **data, size_t *
     writer w = {.wall_began = (int64_t)(trace->wall_began * 1e6)};
     pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&trace->lock;
     pthread_mutex_lock(lock);
-    mst_status status = trace->num_runs
-                            ? encode(&w, &trace->run[trace->num_runs - 1], data, size)
-                            : MST_FAIL(MST_INVALID, "summary: the trace has no run: give it to mst_session_trace first");
+    mst_status status =
+        trace->num_runs ? encode(&w, &trace->run[trace->num_runs - 1], data, size)
+                        : MST_FAIL(MST_INVALID, "summary: the trace has no run: give it to mst_session_trace first");
     pthread_mutex_unlock(lock);
     mst_arena_free(&w.arena);
     return status;

@@ -24,7 +24,7 @@ struct mst_summary_writer {
     pthread_cond_t wake;  /* the thread waits: for a first entry, and then for `urgent` */
     pthread_cond_t moved; /* callers wait: for room, and for what they put there to be written */
     mst_entry *first, **last;
-    int64_t bytes;           /* on the queue and in the thread's hands */
+    int64_t bytes;            /* on the queue and in the thread's hands */
     uint64_t pushed, written; /* entries */
     bool urgent, closing, has_hparams, hparams_failed;
     mst_failure failure; /* the first, until it is told */
@@ -52,8 +52,8 @@ static void drain(mst_summary_writer *w, const struct timespec *deadline) {
     w->urgent = true;
     pthread_cond_signal(&w->wake);
     while (w->written < target && !late)
-        late = deadline ? pthread_cond_timedwait(&w->moved, &w->lock, deadline)
-                        : pthread_cond_wait(&w->moved, &w->lock);
+        late =
+            deadline ? pthread_cond_timedwait(&w->moved, &w->lock, deadline) : pthread_cond_wait(&w->moved, &w->lock);
 }
 
 static void drain_all(void) {
