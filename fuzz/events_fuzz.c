@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format/events.h"
-#include "format/record_frame.h"
+#include "format/tfrecord.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,15 +20,15 @@ static void read_all(const void *data, size_t size) {
 }
 
 static void read_framed(const uint8_t *data, size_t size) {
-    uint8_t *framed = malloc(size * (MST_RECORD_HEADER + MST_RECORD_FOOTER + 1) + 1);
+    uint8_t *framed = malloc(size * (MST_TFRECORD_HEADER + MST_TFRECORD_FOOTER + 1) + 1);
     size_t used = 0;
     for (size_t i = 0; framed && i < size;) {
         size_t length = data[i++];
         if (length > size - i) length = size - i;
-        uint8_t *payload = framed + used + MST_RECORD_HEADER;
+        uint8_t *payload = framed + used + MST_TFRECORD_HEADER;
         memcpy(payload, data + i, length);
-        mst_record_frame(payload, length, framed + used, payload + length);
-        used += length + MST_RECORD_HEADER + MST_RECORD_FOOTER;
+        mst_tfrecord_frame(payload, length, framed + used, payload + length);
+        used += length + MST_TFRECORD_HEADER + MST_TFRECORD_FOOTER;
         i += length;
     }
     if (framed) read_all(framed, used);

@@ -21,6 +21,7 @@
 #include "muster/strategy.h"
 #include "muster/summary.h"
 #include "muster/tensor.h"
+#include "muster/tfrecord.h"
 #include "muster/trace.h"
 #include "muster/train.h"
 #include "muster/version.h"

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
-#include "format/record_frame.h"
+#include "format/tfrecord.h"
 
 enum { WRITE_SIZE = 1 << 16, HOST_TEXT = 256, MOST_NAMES = 1000 };
 static const char VERSION[] = "brain.Event:2";
@@ -50,11 +50,11 @@ mst_status mst_event_file_flush(mst_event_file *file) {
 mst_status mst_event_file_append(mst_event_file *file, const Muster__Event *event) {
     if (file->failed) return mst_event_file_flush(file);
     const size_t size = muster__event__get_packed_size(event);
-    const int64_t needed = file->used + (int64_t)size + MST_RECORD_HEADER + MST_RECORD_FOOTER;
+    const int64_t needed = file->used + (int64_t)size + MST_TFRECORD_HEADER + MST_TFRECORD_FOOTER;
     if (mst_grow(&file->buffer, 1, needed, &file->capacity)) return mst_error_prefix("writing '%s'", file->path);
-    uint8_t *header = file->buffer + file->used, *payload = header + MST_RECORD_HEADER;
+    uint8_t *header = file->buffer + file->used, *payload = header + MST_TFRECORD_HEADER;
     muster__event__pack(event, payload);
-    mst_record_frame(payload, size, header, payload + size);
+    mst_tfrecord_frame(payload, size, header, payload + size);
     file->used = needed;
     return file->used < WRITE_SIZE ? MST_OK : mst_event_file_flush(file);
 }

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "format/events.h"
-#include "format/record_frame.h"
+#include "format/tfrecord.h"
 
 /* ---- list ---- */
 
@@ -54,11 +54,11 @@ typedef struct kept {
 } kept;
 
 static mst_status keep(kept *k, const void *payload, size_t size) {
-    MST_TRY(mst_grow(&k->data, 1, k->size + (int64_t)size + MST_RECORD_HEADER + MST_RECORD_FOOTER, &k->capacity));
+    MST_TRY(mst_grow(&k->data, 1, k->size + (int64_t)size + MST_TFRECORD_HEADER + MST_TFRECORD_FOOTER, &k->capacity));
     uint8_t *at = k->data + k->size;
-    memcpy(at + MST_RECORD_HEADER, payload, size);
-    mst_record_frame(payload, size, at, at + MST_RECORD_HEADER + size);
-    k->size += (int64_t)size + MST_RECORD_HEADER + MST_RECORD_FOOTER;
+    memcpy(at + MST_TFRECORD_HEADER, payload, size);
+    mst_tfrecord_frame(payload, size, at, at + MST_TFRECORD_HEADER + size);
+    k->size += (int64_t)size + MST_TFRECORD_HEADER + MST_TFRECORD_FOOTER;
     return MST_OK;
 }
 

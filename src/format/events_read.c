@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/no_memory.h"
 #include "format/events.h"
-#include "format/record_frame.h"
+#include "format/tfrecord.h"
 
 struct mst_event_reader {
     mst_bytes bytes;
@@ -54,24 +54,24 @@ static mst_status damaged(const mst_event_reader *reader, const char *what) {
 
 /* The payload of the next record; *THERE is false at the end. The length is believed only as far as the file is long. */
 static mst_status read_record(mst_event_reader *reader, bool *there) {
-    uint8_t header[MST_RECORD_HEADER];
+    uint8_t header[MST_TFRECORD_HEADER];
     uint64_t length;
     size_t got;
     *there = false;
     MST_TRY(mst_bytes_read(&reader->bytes, reader->offset, header, sizeof header, &got));
     reader->torn = got > 0 && got < sizeof header;
     if (got < sizeof header) return MST_OK;
-    if (!mst_record_length(header, &length)) return damaged(reader, "its length does not fit its CRC");
+    if (!mst_tfrecord_length(header, &length)) return damaged(reader, "its length does not fit its CRC");
     const uint64_t left = reader->bytes.size - reader->offset - sizeof header;
-    reader->torn = length > left || left - length < MST_RECORD_FOOTER;
+    reader->torn = length > left || left - length < MST_TFRECORD_FOOTER;
     if (reader->torn) return MST_OK;
     reader->size = (size_t)length;
-    MST_TRY(mst_grow(&reader->payload, 1, (int64_t)length + MST_RECORD_FOOTER, &reader->capacity));
+    MST_TRY(mst_grow(&reader->payload, 1, (int64_t)length + MST_TFRECORD_FOOTER, &reader->capacity));
     MST_TRY(mst_bytes_read(&reader->bytes, reader->offset + sizeof header, reader->payload,
-                           reader->size + MST_RECORD_FOOTER, &got));
-    reader->torn = got < reader->size + MST_RECORD_FOOTER; /* the file became shorter */
+                           reader->size + MST_TFRECORD_FOOTER, &got));
+    reader->torn = got < reader->size + MST_TFRECORD_FOOTER; /* the file became shorter */
     if (reader->torn) return MST_OK;
-    if (!mst_record_is_whole(reader->payload, reader->size, reader->payload + reader->size))
+    if (!mst_tfrecord_is_intact(reader->payload, reader->size))
         return damaged(reader, "its bytes do not fit their CRC");
     *there = true;
     return MST_OK;
@@ -86,7 +86,7 @@ mst_status mst_event_reader_next(mst_event_reader *reader, const Muster__Event *
     if (!there) return MST_OK;
     reader->event = muster__event__unpack(NULL, reader->size, reader->payload);
     if (!reader->event) return damaged(reader, "it is no event");
-    reader->offset += MST_RECORD_HEADER + reader->size + MST_RECORD_FOOTER;
+    reader->offset += MST_TFRECORD_HEADER + reader->size + MST_TFRECORD_FOOTER;
     *out = reader->event;
     return MST_OK;
 }

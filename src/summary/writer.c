@@ -314,7 +314,8 @@ mst_status mst_summary_writer_create(const char *folder, const mst_summary_optio
         return mst_failure_restore(&failure);
     }
     add_open(w);
-    if (o.resume_step) {
+    /* twice: TensorBoard takes the first start that it sees in a folder for the beginning */
+    for (int i = 0; i < 2 && o.resume_step; i++) {
         mst_entry *entry = mst_entry_create(w, MST_ENTRY_START, "start", o.resume_step);
         if (entry) mst_summary_push(w, entry, 0);
     }

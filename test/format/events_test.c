@@ -1,7 +1,7 @@
 /* Reading event files: whole, torn and damaged ones. */
 #include "format/events.h"
 
-#include "format/record_frame.h"
+#include "format/tfrecord.h"
 #include "support/folder.h"
 #include "support/test.h"
 
@@ -9,26 +9,10 @@
 static const uint8_t first_payload[] = {0x09, 0x00, 0x00, 0x00, 0x40, 0xfc, 0x54, 0xd9, 0x41, 0x1a, 0x0d, 'b',
                                         'r',  'a',  'i',  'n',  '.',  'E',  'v',  'e',  'n',  't',  ':',  '2'};
 
-static void frame_is_that_of_tensorflow(void **state) {
-    (void)state;
-    uint8_t header[MST_RECORD_HEADER], footer[MST_RECORD_FOOTER];
-    const uint8_t expected_header[] = {3, 0, 0, 0, 0, 0, 0, 0, 0xb0, 0x99, 0x49, 0x0e},
-                  expected_footer[] = {0x6e, 0x57, 0xf1, 0x21};
-    uint64_t length;
-    assert_int_equal(mst_record_crc("123456789", 9), 0xc78ab0e5);
-    assert_int_equal(mst_record_crc("", 0), 0xa282ead8);
-    mst_record_frame("abc", 3, header, footer);
-    assert_memory_equal(header, expected_header, sizeof header);
-    assert_memory_equal(footer, expected_footer, sizeof footer);
-    assert_true(mst_record_length(header, &length) && length == 3 && mst_record_is_whole("abc", 3, footer));
-    header[0] ^= 1;
-    assert_false(mst_record_length(header, &length) || mst_record_is_whole("abd", 3, footer));
-}
-
 static size_t put_record(uint8_t *at, const void *payload, size_t size) {
-    memcpy(at + MST_RECORD_HEADER, payload, size);
-    mst_record_frame(payload, size, at, at + MST_RECORD_HEADER + size);
-    return size + MST_RECORD_HEADER + MST_RECORD_FOOTER;
+    memcpy(at + MST_TFRECORD_HEADER, payload, size);
+    mst_tfrecord_frame(payload, size, at, at + MST_TFRECORD_HEADER + size);
+    return size + MST_TFRECORD_HEADER + MST_TFRECORD_FOOTER;
 }
 
 static mst_event_reader *reader_of(const void *data, size_t size) {
@@ -83,11 +67,11 @@ static void damage_names_file_and_byte(void **state) {
 /* A length is believed only as far as the file is long: no memory is asked for. */
 static void a_length_beyond_the_file_is_its_end(void **state) {
     (void)state;
-    uint8_t header[MST_RECORD_HEADER];
+    uint8_t header[MST_TFRECORD_HEADER];
     const uint64_t length = UINT64_MAX - 8;
     const Muster__Event *event;
     memcpy(header, &length, sizeof length);
-    const uint32_t crc = mst_record_crc(header, sizeof length);
+    const uint32_t crc = mst_masked_crc(header, sizeof length);
     memcpy(header + sizeof length, &crc, sizeof crc);
     mst_event_reader *reader = reader_of(header, sizeof header);
     EXPECT_OK(mst_event_reader_next(reader, &event));

@@ -84,7 +84,7 @@ def check_every_kind(report, folder):
     report.check("a resumed curve has no doubled points", scalars == [(0, 1.0), (1, 0.5), (2, 0.25)], scalars,
                  "1, 1/2, and the new 1/4")
     shown = [(e.step, float(tensor_util.make_ndarray(e.tensor_proto))) for e in load_as_server(folder).Tensors("loss")]
-    report.check("the server shows the same", np.allclose(shown, scalars, atol=1e-6), shown, scalars)
+    report.check("the server shows the same", len(shown) == 3 and np.allclose(shown, scalars, atol=1e-6), shown, scalars)
     for tag, step, count in (("bytes", 1, 2), ("floats", 2, 1)):
         (got_step, proto), = tensors(loaded, tag)
         width, height, *images = proto.string_val
