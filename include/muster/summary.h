@@ -53,7 +53,7 @@ MST_API void mst_summary_histogram(mst_summary_writer *writer, const char *tag, 
 MST_API void mst_summary_image(mst_summary_writer *writer, const char *tag, mst_tensor *images, int64_t step);
 /** TEXT, shown as Markdown. */
 MST_API void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *text, int64_t step);
-/** The graph, once. */
+/** The graph, once; without the contents of constants of more than 1 KiB, which TensorBoard does not show. */
 MST_API void mst_summary_graph(mst_summary_writer *writer, const mst_graph *graph);
 /** When each node of the last step of TRACE ran, where, and what memory it took: the graph can then be coloured by
  *  device, time and memory. TAG names the step, as "step_100". */

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "graph/graphdef.pb-c.h"
 #include "summary/writer.h"
 
 void mst_summary_scalar(mst_summary_writer *writer, const char *tag, double value, int64_t step) {
@@ -75,11 +76,35 @@ void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *t
         mst_summary_fail(writer, text ? MST_NO_MEMORY("for a summary") : MST_INVALID);
 }
 
+/* TensorBoard shows no tensor of more bytes than this: a graph is written without their contents. */
+enum { MOST_SHOWN = 1024 };
+
+static void drop_tensors(Muster__NodeDef *node) {
+    for (size_t i = 0; i < node->n_attr; i++) {
+        Muster__AttrValue *value = node->attr[i]->value;
+        if (!value || value->value_case != MUSTER__ATTR_VALUE__VALUE_TENSOR) continue;
+        if (value->tensor->tensor_content.len > MOST_SHOWN) value->tensor->tensor_content.len = 0;
+    }
+}
+
+static mst_status encode_graph(const mst_graph *graph, void **data, size_t *size) {
+    MST_TRY(mst_graph_encode(graph, data, size));
+    Muster__GraphDef *def = muster__graph_def__unpack(NULL, *size, *data);
+    if (!def) {
+        free(*data);
+        return MST_NO_MEMORY("for a graph");
+    }
+    for (size_t i = 0; i < def->n_node; i++) drop_tensors(def->node[i]);
+    *size = muster__graph_def__pack(def, *data); /* no more than there was */
+    muster__graph_def__free_unpacked(def, NULL);
+    return MST_OK;
+}
+
 void mst_summary_graph(mst_summary_writer *writer, const mst_graph *graph) {
     void *data;
     size_t size;
     if (MST_IS_NULL(writer)) return;
-    const mst_status status = mst_graph_encode(graph, &data, &size);
+    const mst_status status = encode_graph(graph, &data, &size);
     if (status)
         mst_summary_fail(writer, status);
     else
