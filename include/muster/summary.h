@@ -70,6 +70,28 @@ typedef struct mst_hparam {
 MST_API void mst_summary_hparams(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams);
 MST_API void mst_summary_hparams_failed(mst_summary_writer *writer);
 
+/* ---- reading -------------------------------------------------------------------------------------- */
+
+/** A curve of a log: a tag of a run, which is a folder below the log ("" is the log itself), with rising steps. */
+typedef struct mst_curve {
+    const char *run, *tag;
+    int64_t count;
+    const int64_t *step;
+    const double *value;
+    const double *wall_time; /**< seconds since 1970 */
+} mst_curve;
+typedef struct mst_curves mst_curves;
+
+/** The scalars of all event files in FOLDER and the folders below it, also those that TensorFlow wrote, in the order of
+ *  tag and run. Where a training was resumed, only what it then wrote counts. To be freed with mst_curves_free.
+ *  MST_NOT_FOUND where there is no event file; MST_CORRUPT, naming file and byte, where one is damaged. */
+MST_API MST_CHECKED mst_status mst_curves_read(const char *folder, mst_curves **out);
+/** NULL is allowed. */
+MST_API void mst_curves_free(mst_curves *curves);
+MST_API int64_t mst_curves_count(const mst_curves *curves);
+/** Curve I; what it points to lives as long as CURVES. */
+MST_API mst_curve mst_curves_get(const mst_curves *curves, int64_t i);
+
 #ifdef __cplusplus
 }
 #endif

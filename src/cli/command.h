@@ -45,7 +45,7 @@ int command_unknown(const char *what, const char *word, const char *const *names
 /** Help of one command, on standard output. */
 int command_help(const command *command);
 
-extern const command command_train, command_evaluate, command_predict, command_devices, command_bench, command_version,
-    command_help_command;
+extern const command command_train, command_evaluate, command_predict, command_plot, command_devices, command_bench,
+    command_version, command_help_command;
 
 #endif
