@@ -59,6 +59,7 @@ int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *acti
 static void free_run(mst_traced_run *run) {
     for (int d = 0; d < run->num_devices; d++) {
         free(run->device[d].did);
+        free(run->device[d].held);
         free(run->device[d].memory);
     }
     free(run->device);
@@ -182,12 +183,29 @@ static mst_status add_memory(const mst_trace *trace, mst_traced_run *run, const 
     return status;
 }
 
+static mst_status add_held(const mst_trace *trace, mst_traced_run *run, const mst_plan *plan,
+                           const mst_run_notes *notes) {
+    for (int64_t n = 0; n < plan->num_nodes; n++) {
+        const mst_plan_node *node = &plan->node[n];
+        if (node->dead || !node->origin || !mst_plan_is_silent(plan, node)) continue;
+        mst_traced_device *device = &run->device[node->device];
+        const mst_notes *own = &notes->device[node->device];
+        const int64_t begin = own->count ? own->note[0].begin - trace->began : 0;
+        MST_TRY(mst_grow(&device->held, sizeof *device->held, device->num_held + 1, &device->held_capacity));
+        mst_traced *held = &device->held[device->num_held++];
+        *held = (mst_traced){.other = -1, .begin = begin, .end = begin};
+        MST_TRY(fill_node(run, plan, node, held));
+    }
+    return MST_OK;
+}
+
 static mst_status fill_run(const mst_trace *trace, mst_traced_run *run, const mst_plan *plan,
                            const mst_run_notes *notes) {
     run->device = calloc((size_t)notes->num_devices, sizeof *run->device);
     if (!run->device) return MST_NO_MEMORY("for a trace");
     run->num_devices = notes->num_devices;
     for (int d = 0; d < notes->num_devices; d++) MST_TRY(fill_device(run, trace, plan, d, &notes->device[d]));
+    MST_TRY(add_held(trace, run, plan, notes));
     return add_memory(trace, run, plan, notes);
 }
 

@@ -62,6 +62,8 @@ typedef struct mst_traced_device {
     const char *name;
     mst_traced *did;
     int64_t num_did;
+    mst_traced *held; /**< nodes of the run for which nothing is done: variables, constants, views */
+    int64_t num_held, held_capacity;
     mst_traced_memory *memory;
     int64_t num_memory;
 } mst_traced_device;

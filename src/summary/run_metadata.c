@@ -71,7 +71,7 @@ static mst_status fill_stats(writer *w, const mst_traced *did, Muster__NodeExecS
     b->stats.all_start_micros = w->wall_began + microseconds(did->begin);
     /* what takes less than a microsecond has taken time all the same */
     const int64_t length = microseconds(did->end) - microseconds(did->begin);
-    b->stats.op_end_rel_micros = b->stats.all_end_rel_micros = length ? length : 1;
+    b->stats.op_end_rel_micros = b->stats.all_end_rel_micros = length || did->end == did->begin ? length : 1;
     *out = &b->stats;
     return add_outputs(w, did, &b->stats);
 }
@@ -85,11 +85,15 @@ static mst_status fill_device(writer *w, const mst_traced_device *device, Muster
     if (!stats) return MST_NO_MEMORY("for a trace");
     muster__device_step_stats__init(stats);
     stats->device = (char *)(uintptr_t)device->name;
-    stats->node_stats = mst_arena_alloc(&w->arena, ((size_t)device->num_did + 1) * sizeof *stats->node_stats);
+    const size_t room = (size_t)(device->num_did + device->num_held) + 1;
+    stats->node_stats = mst_arena_alloc(&w->arena, room * sizeof *stats->node_stats);
     if (!stats->node_stats) return MST_NO_MEMORY("for a trace");
     for (int64_t i = 0; i < device->num_did; i++)
         if (is_of_node(&device->did[i]))
             MST_TRY(fill_stats(w, &device->did[i], &stats->node_stats[stats->n_node_stats++]));
+    /* TensorBoard hatches the nodes that a step does not use: these it does use */
+    for (int64_t i = 0; i < device->num_held; i++)
+        MST_TRY(fill_stats(w, &device->held[i], &stats->node_stats[stats->n_node_stats++]));
     *out = stats;
     return MST_OK;
 }
