@@ -179,18 +179,19 @@ static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[4] = {{.context = t, .train_begin = train_begin}};
-    int count = 1;
+    mst_callback callbacks[4];
+    int count = 0;
+    if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
+        t->log.hparams = hparams;
+        t->log.num_hparams = fill_hparams(t, hparams);
+        callbacks[count++] = mst_tensorboard_callback(&t->log);
+    }
+    callbacks[count++] = (mst_callback){.context = t, .train_begin = train_begin};
     if (!o->json && o->progress != MST_PROGRESS_NONE) {
         MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[count]));
         count++;
     }
     callbacks[count++] = train_events_callback(&t->events);
-    if (t->log.folder) {
-        t->log.hparams = hparams;
-        t->log.num_hparams = fill_hparams(t, hparams);
-        callbacks[count++] = mst_tensorboard_callback(&t->log);
-    }
     return mst_fit_with(t->model,
                         &(mst_fit_options){.data = t->train,
                                            .validation = t->validation,

@@ -422,7 +422,7 @@ else
 fi
 fails plot_of_no_log_says_what_to_give 1 "'nowhere' is no folder" plot nowhere
 fails plot_of_an_empty_folder_says_so 1 "has no event files" plot data
-fails plot_of_an_unknown_tag_names_one_that_is_there 1 "'batch_" plot log --tag nothing
+fails plot_of_an_unknown_tag_names_one_that_is_there 1 "it has 'epoch_accuracy'" plot log --tag nothing
 fails plot_needs_a_log 2 "plot LOGDIR" plot
 fails plot_knows_two_kinds_of_pictures 2 "png or .svg" plot log --output curves.pdf
 cp -r log broken && for file in broken/a/train/*tfevents*; do printf 'x' | dd of="$file" bs=1 seek=20 conv=notrunc 2> /dev/null; done
