@@ -55,7 +55,9 @@ bool mst_event_reader_is_torn(const mst_event_reader *reader);
 MST_CHECKED mst_status mst_event_files_list(const char *folder, char ***out);
 void mst_event_files_free(char **files);
 
-/** Whether a value of a summary is to stay. */
+/** Stands for the tag of a graph, which has none. */
+#define MST_EVENT_GRAPH "(graph)"
+/** Whether a value of a summary, the times of a step or a graph is to stay. */
 typedef bool (*mst_event_filter)(void *context, const char *tag, int64_t step);
 /** Takes the values that FILTER does not want, and half records at the end, out of the event files in FOLDER. Files
  *  that change are written to the side and renamed, so that nothing that stays is ever missing. */

@@ -65,6 +65,7 @@ static mst_status keep(kept *k, const void *payload, size_t size) {
 static bool wants(const Muster__Event *event, mst_event_filter filter, void *context) {
     if (event->what_case == MUSTER__EVENT__WHAT_TAGGED_RUN_METADATA)
         return filter(context, event->tagged_run_metadata->tag, event->step);
+    if (event->what_case == MUSTER__EVENT__WHAT_GRAPH_DEF) return filter(context, MST_EVENT_GRAPH, event->step);
     if (event->what_case != MUSTER__EVENT__WHAT_SUMMARY) return true;
     for (size_t i = 0; i < event->summary->n_value; i++)
         if (!filter(context, event->summary->value[i]->tag, event->step)) return false;

@@ -39,9 +39,10 @@ static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_su
     return status;
 }
 
-/* What a training that goes on at this state has not reached yet. */
+/* False for what a training that goes on at this state writes again. */
 static bool is_before(void *context, const char *tag, int64_t step) {
     const mst_train_state *state = context;
+    if (strcmp(tag, MST_EVENT_GRAPH) == 0) return false;
     const char *end = strrchr(tag, '/');
     const bool by_epoch = strncmp(tag, "epoch_", 6) == 0 || (end && strcmp(end, "/histogram") == 0);
     return by_epoch ? step < state->epoch : step <= state->step;

@@ -150,6 +150,7 @@ static void resume_from(int64_t step) {
     expect_steps(&validation, "epoch_loss", 0, 5, 1);
     expect_steps(&validation, "evaluation_loss_vs_iterations", PER_EPOCH, 6 * PER_EPOCH, PER_EPOCH);
     assert_int_equal(train.num_starts, 2);
+    assert_int_equal(train.num_graphs, 1);
     mst_snapshot_release(k.snapshot);
     mst_model_destroy(first);
     mst_model_destroy(second);
