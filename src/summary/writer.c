@@ -207,8 +207,9 @@ void mst_summary_has_hparams(mst_summary_writer *w) {
     pthread_mutex_unlock(&w->lock);
 }
 
-void mst_summary_hparams_failed(mst_summary_writer *w) {
-    if (MST_IS_NULL(w)) return;
+void mst_summary_hparams_failed(mst_summary_writer *writer) {
+    mst_summary_writer *w = writer;
+    if (MST_IS_NULL(writer)) return;
     pthread_mutex_lock(&w->lock);
     w->hparams_failed = true;
     pthread_mutex_unlock(&w->lock);
@@ -225,8 +226,9 @@ static mst_status told(mst_summary_writer *w) {
     return failure.code ? mst_failure_restore(&failure) : MST_OK;
 }
 
-mst_status mst_summary_flush(mst_summary_writer *w) {
-    if (MST_IS_NULL(w)) return MST_INVALID;
+mst_status mst_summary_flush(mst_summary_writer *writer) {
+    mst_summary_writer *w = writer;
+    if (MST_IS_NULL(writer)) return MST_INVALID;
     MST_TRY(mst_process_check(w->process, "summary writer"));
     pthread_mutex_lock(&w->lock);
     if (w->written < w->pushed) drain(w, NULL);
