@@ -108,8 +108,9 @@ static void draw_all(cairo_t *c, const plot_panel *panels, int64_t count) {
     cairo_paint(c);
     cairo_select_font_face(c, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     for (int64_t i = 0; i < count; i++) {
+        const int64_t row = i / ACROSS, column = i % ACROSS;
         cairo_save(c);
-        cairo_translate(c, (double)(i % ACROSS) * PANEL_WIDTH, (double)(i / ACROSS) * PANEL_HEIGHT);
+        cairo_translate(c, (double)(column * PANEL_WIDTH), (double)(row * PANEL_HEIGHT));
         draw_axes(c, &panels[i]);
         for (int64_t k = 0; k < panels[i].num_curves; k++) draw_curve(c, &panels[i], k);
         draw_legend(c, &panels[i]);
@@ -129,8 +130,8 @@ static cairo_status_t draw_on(cairo_surface_t *surface, double scale, const plot
 mst_status plot_image(const plot_panel *panels, int64_t count, const char *path) {
     const bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
     const int across = count < ACROSS ? (int)count : ACROSS, scale = svg ? 1 : SCALE;
-    const double width = (double)(across * PANEL_WIDTH * scale);
-    const double height = (double)((count + ACROSS - 1) / ACROSS * PANEL_HEIGHT * scale);
+    const int64_t rows = (count + ACROSS - 1) / ACROSS;
+    const double width = across * PANEL_WIDTH * scale, height = (double)(rows * PANEL_HEIGHT * scale);
     cairo_surface_t *surface = svg ? cairo_svg_surface_create(path, width, height)
                                    : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
     cairo_status_t status = cairo_surface_status(surface);

@@ -129,8 +129,8 @@ static int by_time(const void *a, const void *b) {
     return (x->time > y->time) - (x->time < y->time);
 }
 
-static mst_status add_change(mst_traced_device *device, int64_t *capacity, int64_t time, int64_t bytes) {
-    MST_TRY(mst_grow(&device->memory, sizeof *device->memory, device->num_memory + 1, capacity));
+static mst_status add_change(mst_traced_device *device, int64_t time, int64_t bytes) {
+    MST_TRY(mst_grow(&device->memory, sizeof *device->memory, device->num_memory + 1, &device->memory_capacity));
     device->memory[device->num_memory++] = (mst_traced_memory){time, bytes};
     return MST_OK;
 }
@@ -149,8 +149,6 @@ static void sum_changes(mst_traced_device *device) {
 
 /* A value takes memory from when the node that makes it begins until the last that reads it or a view of it ends. */
 static mst_status fill_memory(mst_traced_run *run, const mst_plan *plan, const span *spans, int64_t *last) {
-    int64_t capacity[run->num_devices];
-    memset(capacity, 0, sizeof capacity);
     for (int64_t n = 0; n < plan->num_nodes; n++)
         for (int i = 0; i < plan->node[n].num_src && spans[n].end; i++) {
             int64_t *of_root = &last[plan->value[plan->node[n].src[i]].root];
@@ -162,8 +160,8 @@ static mst_status fill_memory(mst_traced_run *run, const mst_plan *plan, const s
         if (value->root != v || value->space != MST_IN_ARENA || !made->end) continue;
         const int32_t d = plan->node[value->node].device;
         const int64_t end = last[v] > made->end ? last[v] : made->end;
-        MST_TRY(add_change(&run->device[d], &capacity[d], made->begin, mst_plan_bytes(value)));
-        MST_TRY(add_change(&run->device[d], &capacity[d], end, -mst_plan_bytes(value)));
+        MST_TRY(add_change(&run->device[d], made->begin, mst_plan_bytes(value)));
+        MST_TRY(add_change(&run->device[d], end, -mst_plan_bytes(value)));
     }
     for (int d = 0; d < run->num_devices; d++) sum_changes(&run->device[d]);
     return MST_OK;

@@ -65,7 +65,7 @@ typedef struct mst_traced_device {
     mst_traced *held; /**< nodes of the run for which nothing is done: variables, constants, views */
     int64_t num_held, held_capacity;
     mst_traced_memory *memory;
-    int64_t num_memory;
+    int64_t num_memory, memory_capacity;
 } mst_traced_device;
 
 typedef struct mst_traced_run {

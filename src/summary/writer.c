@@ -166,7 +166,7 @@ mst_entry *mst_entry_create(mst_summary_writer *w, mst_entry_kind kind, const ch
     entry->kind = kind;
     entry->wall_time = mst_wall_time();
     entry->step = step;
-    memcpy(entry->tag, tag, length);
+    memcpy(entry->tag, tag, length + 1);
     return entry;
 }
 
@@ -208,11 +208,10 @@ void mst_summary_has_hparams(mst_summary_writer *w) {
 }
 
 void mst_summary_hparams_failed(mst_summary_writer *writer) {
-    mst_summary_writer *w = writer;
     if (MST_IS_NULL(writer)) return;
-    pthread_mutex_lock(&w->lock);
-    w->hparams_failed = true;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_lock(&writer->lock);
+    writer->hparams_failed = true;
+    pthread_mutex_unlock(&writer->lock);
 }
 
 /* ---- open, flush, close ---- */
@@ -227,13 +226,12 @@ static mst_status told(mst_summary_writer *w) {
 }
 
 mst_status mst_summary_flush(mst_summary_writer *writer) {
-    mst_summary_writer *w = writer;
     if (MST_IS_NULL(writer)) return MST_INVALID;
-    MST_TRY(mst_process_check(w->process, "summary writer"));
-    pthread_mutex_lock(&w->lock);
-    if (w->written < w->pushed) drain(w, NULL);
-    pthread_mutex_unlock(&w->lock);
-    return told(w);
+    MST_TRY(mst_process_check(writer->process, "summary writer"));
+    pthread_mutex_lock(&writer->lock);
+    if (writer->written < writer->pushed) drain(writer, NULL);
+    pthread_mutex_unlock(&writer->lock);
+    return told(writer);
 }
 
 static void free_writer(mst_summary_writer *w) {

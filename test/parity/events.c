@@ -25,9 +25,10 @@ static mst_tensor *picture(mst_dtype dtype, int64_t n) {
     check(mst_tensor_create(dtype, MST_SHAPE(n, SIZE, SIZE, 3), &tensor));
     for (int64_t i = 0; i < n * SIZE * SIZE; i++) {
         const double scale = dtype == MST_U8 ? 1 : 1.0 / 255;
-        mst_tensor_set(tensor, 3 * i, (double)(16 * (i / SIZE % SIZE)) * scale);
-        mst_tensor_set(tensor, 3 * i + 1, (double)(16 * (i % SIZE)) * scale);
-        mst_tensor_set(tensor, 3 * i + 2, (double)(i / (SIZE * SIZE)) * scale);
+        const int64_t row = i / SIZE % SIZE, column = i % SIZE, image = i / (SIZE * SIZE);
+        mst_tensor_set(tensor, 3 * i, (double)(16 * row) * scale);
+        mst_tensor_set(tensor, 3 * i + 1, (double)(16 * column) * scale);
+        mst_tensor_set(tensor, 3 * i + 2, (double)image * scale);
     }
     return tensor;
 }

@@ -50,8 +50,8 @@ static int read_scalars(const char *folder, const char *tag, double *value, int6
 
 static void what_is_flushed_is_in_the_file(void **state) {
     (void)state;
-    double value[4];
-    int64_t step[4];
+    double value[4] = {0};
+    int64_t step[4] = {0};
     mst_summary_writer *writer = writer_in("a/b", (mst_summary_options){.flush_seconds = 3600});
     mst_summary_scalar(writer, "loss", 0.5, 7);
     mst_summary_scalar(writer, "loss", NAN, 8);
@@ -174,8 +174,8 @@ static void a_folder_that_cannot_be_is_an_error(void **state) {
 
 static void writers_of_one_folder_have_files_of_their_own(void **state) {
     (void)state;
-    double value[4];
-    int64_t step[4];
+    double value[4] = {0};
+    int64_t step[4] = {0};
     mst_summary_writer *a = writer_in("", (mst_summary_options){0}), *b = writer_in("", (mst_summary_options){0});
     mst_summary_scalar(a, "x", 1, 1);
     mst_summary_scalar(b, "x", 2, 2);
