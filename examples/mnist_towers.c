@@ -3,11 +3,13 @@
  * update. mst_fit with the strategy "towers" does all of this in one call: this program shows what that is.
  *
  * Usage: mnist_towers [--data SPEC] [--num_gpus N] [--batch_size N] [--max_steps N] [--seed N]
- *                     [--log_device_placement]
+ *                     [--log_device_placement] [--log_dir DIR] [--summary_steps N]
  *   --data       fashion-mnist (default), or idx:DIR for the files of MNIST
  *   --num_gpus   towers (default 2); here each is a logical device of the CPU
  *   --batch_size of each tower (default 100)
  *   --max_steps  (default 1000)
+ *   --log_dir    where to write summaries for TensorBoard (default: nowhere)
+ *   --summary_steps between summaries (default 100)
  */
 #include <muster/muster.h>
 #include <stdio.h>
@@ -17,12 +19,12 @@
 
 enum { PIXELS = 784, HIDDEN = 500, CLASSES = 10, MOST_TOWERS = 16, MOST_VARIABLES = 4, LOG_STEPS = 10 };
 
-static const double LEARNING_RATE = 0.001, DECAY_RATE = 0.99, AVERAGE_DECAY = 0.99, L2 = 1e-4;
+static const double LEARNING_RATE = 0.001, DECAY_RATE = 0.99, AVERAGE_DECAY = 0.99, L2 = 1e-4, LOSS_DECAY = 0.9;
 enum { DECAY_STEPS = 600 };
 
 /* Collections beside those of the library; each holds one value a tower, found by its name scope. */
 static const char *const TOWER_LOSS = "tower_loss", *const CORRECT = "correct", *const IMAGES = "images",
-                         *const LABELS = "labels";
+                         *const LABELS = "labels", *const AVERAGES = "gradients_on_average";
 
 typedef struct flags {
     const char *data;
@@ -30,6 +32,8 @@ typedef struct flags {
     int64_t batch_size, max_steps;
     uint64_t seed;
     bool log_device_placement;
+    const char *log_dir;
+    int64_t summary_steps;
 } flags;
 
 static void check(mst_status status) {
@@ -99,6 +103,10 @@ static void average_gradients(int towers, int num_variables, mst_value gradients
     }
 }
 
+static mst_schedule learning_rate(void) {
+    return mst_exponential_decay(.rate = LEARNING_RATE, .decay_rate = DECAY_RATE, .decay_steps = DECAY_STEPS);
+}
+
 /* All towers under the name scope SCOPE; with TRAINING also the update of the variables, which is returned. */
 static mst_value multi_gpu_model(mst_graph *g, const char *scope, int towers, bool training) {
     mst_value gradients[MOST_TOWERS][MOST_VARIABLES], variables[MOST_VARIABLES], train = MST_NONE;
@@ -118,11 +126,10 @@ static mst_value multi_gpu_model(mst_graph *g, const char *scope, int towers, bo
         if (training) {
             mst_value average[MOST_VARIABLES];
             mst_optimizer sgd =
-                mst_sgd(.schedule = mst_exponential_decay(.rate = LEARNING_RATE, .decay_rate = DECAY_RATE,
-                                                          .decay_steps = DECAY_STEPS),
-                        .ema_decay = AVERAGE_DECAY, .ema_num_updates = true);
+                mst_sgd(.schedule = learning_rate(), .ema_decay = AVERAGE_DECAY, .ema_num_updates = true);
             mst_with_device (g, "/cpu:0") {
                 average_gradients(towers, num_variables, gradients, average);
+                for (int v = 0; v < num_variables; v++) mst_collect(g, AVERAGES, average[v]);
                 train = mst_apply_gradients(&sgd, average, variables, num_variables, mst_global_step(g));
             }
         }
@@ -169,8 +176,8 @@ typedef struct scope_values {
     int towers;
     mst_feed feed[2 * MOST_TOWERS];
     rows part[2 * MOST_TOWERS];
-    mst_value fetch[2 * MOST_TOWERS + 1];
-    mst_tensor *output[2 * MOST_TOWERS + 1];
+    mst_value fetch[2 * MOST_TOWERS + 1 + 2 * MOST_VARIABLES];
+    mst_tensor *output[2 * MOST_TOWERS + 1 + 2 * MOST_VARIABLES];
 } scope_values;
 
 static void find_values(const mst_graph *g, const char *scope, scope_values *v) {
@@ -203,10 +210,58 @@ static void deal_rows(scope_values *v, const mst_batch *batch) {
     }
 }
 
+/* ---- summaries ---- */
+
+/* A log of the training; WRITER is NULL where there is none. */
+typedef struct summaries {
+    mst_summary_writer *writer;
+    int64_t every;
+    double average_loss;
+    bool any_loss;
+    int num_variables;
+    mst_value fetch[2 * MOST_VARIABLES]; /* averaged gradients, then variables */
+} summaries;
+
+/* Goes on at FIRST_STEP: what the log has of later steps, from a training that was killed, does not count any more. */
+static void open_log(summaries *s, const flags *f, const mst_graph *g, int64_t first_step) {
+    *s = (summaries){.every = f->summary_steps};
+    if (!f->log_dir) return;
+    const mst_summary_options options = {.resume_step = first_step};
+    check(mst_summary_writer_create(f->log_dir, &options, &s->writer));
+    mst_summary_graph(s->writer, g);
+    s->num_variables = mst_collection(g, AVERAGES, NULL, s->fetch, MOST_VARIABLES);
+    mst_collection(g, MST_TRAINABLE, NULL, s->fetch + s->num_variables, s->num_variables);
+}
+
+/* Appends what the summaries of STEP need, if it is one with summaries. */
+static int add_summary_fetches(const summaries *s, int64_t step, mst_value *fetch, int num_fetches) {
+    if (!s->writer || step % s->every) return num_fetches;
+    memcpy(fetch + num_fetches, s->fetch, 2 * (size_t)s->num_variables * sizeof *fetch);
+    return num_fetches + 2 * s->num_variables;
+}
+
+/* OUTPUT: of the fetches that were added, or NULL. */
+static void write_summaries(summaries *s, int64_t step, double loss, mst_tensor **output) {
+    if (!s->writer) return;
+    s->average_loss = s->any_loss ? LOSS_DECAY * s->average_loss + (1 - LOSS_DECAY) * loss : loss;
+    s->any_loss = true;
+    const mst_schedule schedule = learning_rate();
+    mst_summary_scalar(s->writer, "total_loss (raw)", loss, step);
+    mst_summary_scalar(s->writer, "total_loss", s->average_loss, step);
+    mst_summary_scalar(s->writer, "learning_rate", mst_schedule_at(&schedule, step), step);
+    for (int v = 0; output && v < s->num_variables; v++) {
+        char tag[256];
+        const char *name = mst_value_name(s->fetch[s->num_variables + v]);
+        snprintf(tag, sizeof tag, "gradients_on_average/%s", name);
+        mst_summary_histogram(s->writer, tag, output[v], step);
+        mst_summary_histogram(s->writer, name, output[s->num_variables + v], step);
+    }
+}
+
 /* One epoch of DATA through the towers under SCOPE ("train/" or "test/"): only what that scope has is run. Counts steps
  * in *STEP, up to MAX_STEPS. */
 static void run_epoch(mst_session *session, const mst_graph *g, mst_dataset *data, int64_t epoch, const char *scope,
-                      mst_value train_op, int64_t *step, int64_t max_steps) {
+                      mst_value train_op, int64_t *step, int64_t max_steps, summaries *log) {
     scope_values v;
     find_values(g, scope, &v);
     int num_fetches = 2 * v.towers;
@@ -221,7 +276,8 @@ static void run_epoch(mst_session *session, const mst_graph *g, mst_dataset *dat
         if (!batch) break;
         deal_rows(&v, batch);
         double began = now(), loss = 0;
-        check(mst_session_run(session, v.feed, 2 * v.towers, v.fetch, num_fetches, v.output));
+        const int all = training ? add_summary_fetches(log, *step, v.fetch, num_fetches) : num_fetches;
+        check(mst_session_run(session, v.feed, 2 * v.towers, v.fetch, all, v.output));
         double seconds = now() - began;
         for (int t = 0; t < v.towers; t++) {
             double count = (double)v.part[2 * t].count;
@@ -232,10 +288,11 @@ static void run_epoch(mst_session *session, const mst_graph *g, mst_dataset *dat
         examples += (double)mst_batch_size(batch);
         loss_sum += loss * (double)mst_batch_size(batch);
         if (training && *step % LOG_STEPS == 0) print_step(*step, loss, mst_batch_size(batch), seconds, v.towers);
+        if (training) write_summaries(log, *step, loss, all > num_fetches ? v.output + num_fetches : NULL);
         if (training) ++*step;
     }
     printf("%s loss = %.4f, accuracy = %.4f\n", scope, loss_sum / examples, correct / examples);
-    for (int i = 0; i < num_fetches; i++) mst_tensor_release(v.output[i]);
+    for (size_t i = 0; i < sizeof v.output / sizeof *v.output; i++) mst_tensor_release(v.output[i]);
     mst_iterator_destroy(iterator);
 }
 
@@ -269,9 +326,12 @@ static void train(const flags *f) {
         &session));
     check(mst_session_init_variables(session));
     int64_t step = 0;
+    summaries log;
+    open_log(&log, f, g, step);
     for (int64_t epoch = 0; step < f->max_steps; epoch++)
-        run_epoch(session, g, training, epoch, "train/", train_op, &step, f->max_steps);
-    run_epoch(session, g, test, 0, "test/", MST_NONE, &step, f->max_steps);
+        run_epoch(session, g, training, epoch, "train/", train_op, &step, f->max_steps, &log);
+    run_epoch(session, g, test, 0, "test/", MST_NONE, &step, f->max_steps, &log);
+    check(mst_summary_writer_close(log.writer));
     mst_session_destroy(session);
     mst_graph_destroy(g);
     mst_dataset_release(training);
@@ -279,7 +339,8 @@ static void train(const flags *f) {
 }
 
 int main(int argc, char **argv) {
-    flags f = {.data = "fashion-mnist", .num_gpus = 2, .batch_size = 100, .max_steps = 1000, .seed = 1};
+    flags f = {
+        .data = "fashion-mnist", .num_gpus = 2, .batch_size = 100, .max_steps = 1000, .seed = 1, .summary_steps = 100};
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--log_device_placement") == 0) {
@@ -294,11 +355,16 @@ int main(int argc, char **argv) {
             f.batch_size = atoll(value);
         else if (strcmp(argv[i], "--max_steps") == 0)
             f.max_steps = atoll(value);
+        else if (strcmp(argv[i], "--log_dir") == 0)
+            f.log_dir = value;
+        else if (strcmp(argv[i], "--summary_steps") == 0)
+            f.summary_steps = atoll(value);
         else if (strcmp(argv[i], "--seed") == 0)
             f.seed = strtoull(value, NULL, 10);
         else
             value = "";
-        if (!*value || f.num_gpus < 1 || f.num_gpus > MOST_TOWERS || f.batch_size < 1 || f.max_steps < 0) {
+        if (!*value || f.num_gpus < 1 || f.num_gpus > MOST_TOWERS || f.batch_size < 1 || f.max_steps < 0 ||
+            f.summary_steps < 1) {
             fprintf(stderr, "error: '%s %s' is not understood; see the top of mnist_towers.c\n", argv[i], value);
             return 2;
         }

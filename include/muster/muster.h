@@ -20,7 +20,10 @@
 #include "muster/status.h"
 #include "muster/store.h"
 #include "muster/strategy.h"
+#include "muster/summary.h"
 #include "muster/tensor.h"
+#include "muster/tfrecord.h"
+#include "muster/trace.h"
 #include "muster/train.h"
 #include "muster/version.h"
 

@@ -11,6 +11,7 @@
 #include "muster/session.h"
 #include "muster/store.h"
 #include "muster/strategy.h"
+#include "muster/summary.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +52,8 @@ typedef struct mst_train_state {
     double step_seconds;     /**< of the last step */
     double examples_per_sec; /**< without start-up and the first step */
     bool stop;               /**< a callback sets it: training ends cleanly after this step */
+    bool resumed;            /**< it goes on with a fit that was stopped */
+    bool failed;             /**< in train_end: it has ended with an error */
 } mst_train_state;
 
 /** Functions may be NULL. train_end is called once for each callback given to mst_fit, also where it fails before the
@@ -85,6 +88,24 @@ typedef struct mst_learning_rate_scheduler {
     mst_epoch_schedule schedule;
 } mst_learning_rate_scheduler;
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
+
+/** Writes what Keras' TensorBoard callback writes, under its tags: to FOLDER/train and FOLDER/validation the loss and the
+ *  metrics of each epoch, and what else is asked for. In a fit that is resumed, what the folders have of later steps
+ *  goes: curves go on without doubled points. docs/tensorboard.md shows it. */
+typedef struct mst_tensorboard {
+    int zero_;
+    const char *folder;
+    int64_t histograms_every; /**< epochs between histograms of the weights; 0: none */
+    int64_t update_every;     /**< steps between points of batch_loss and batch metrics; 0: none */
+    bool no_graph;
+    /** Steps to trace, the first being 1: their times in the graph of TensorBoard, and FOLDER/trace-FIRST-LAST.json, a
+     *  Chrome trace. Both 0: none. */
+    int64_t profile_first, profile_last;
+    const mst_hparam *hparams; /**< of this training, may be NULL */
+    int num_hparams;
+    struct mst_tensorboard_log *log; /**< state */
+} mst_tensorboard;
+MST_API mst_callback mst_tensorboard_callback(mst_tensorboard *tensorboard);
 
 typedef enum mst_progress {
     MST_PROGRESS_AUTO = 0, /**< a bar on a terminal, a line per epoch elsewhere */

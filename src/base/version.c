@@ -17,11 +17,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char text[NUM_LIBRARIES][VERSION_SIZE];
 static mst_library libraries[NUM_LIBRARIES] = {
     {"oneDNN", text[0], "CPU kernels"},
-    {"ISA-L", text[1], "gzip and zip"},
+    {"ISA-L", text[1], "gzip, zip and check sums"},
     {"jansson", text[2], "JSON"},
     {"hwloc", text[3], "cores, caches and binding"},
     {"libsodium", text[4], "SHA-256 of weights"},
-    {"protobuf-c", text[5], "graph files"},
+    {"protobuf-c", text[5], "graph files and event files"},
 };
 
 static void fill(void) {

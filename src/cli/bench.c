@@ -1,4 +1,4 @@
-/** muster bench mlp, ops, plan: how fast, as ratios. */
+/** muster bench mlp, ops, plan, events: how fast, as ratios. */
 #include "cli/bench.h"
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {
 static const struct {
     const char *name;
     int (*run)(const bench_options *options);
-} benchmarks[] = {{"mlp", bench_mlp}, {"ops", bench_ops}, {"plan", bench_plan}};
+} benchmarks[] = {{"mlp", bench_mlp}, {"ops", bench_ops}, {"plan", bench_plan}, {"events", bench_events}};
 
 /* Options that only one of them has. */
 static const struct {
@@ -33,7 +33,7 @@ enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 static int run(const command_call *call) {
     const char *names[NUM_BENCHMARKS + 1] = {NULL};
     if (!call->num_positional)
-        return command_fail(EXIT_USAGE, "bench: which one? write bench mlp, bench ops or bench plan");
+        return command_fail(EXIT_USAGE, "bench: which one? write bench mlp, bench ops, bench plan or bench events");
     for (int i = 0; i < NUM_BENCHMARKS; i++) {
         names[i] = benchmarks[i].name;
         if (option_same_word(names[i], call->positional[0])) {
@@ -43,20 +43,21 @@ static int run(const command_call *call) {
             return benchmarks[i].run(call->options);
         }
     }
-    return command_unknown("benchmark", call->positional[0], names, "there are mlp, ops and plan");
+    return command_unknown("benchmark", call->positional[0], names, "there are mlp, ops, plan and events");
 }
 
 const command command_bench = {
     .name = "bench",
     .summary = "measures how fast Muster is here, as ratios",
-    .usage = "mlp|ops|plan [options]",
+    .usage = "mlp|ops|plan|events [options]",
     .notes =
         "mlp measures the network 784-500-10 with batch 100 a replica against what the machine could do, and with "
         "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops, "
-        "and what two threads gain. plan measures how plans, calls and snapshots grow with the graph and the devices.",
+        "and what two threads gain. plan measures how plans, calls and snapshots grow with the graph and the devices. "
+        "events measures what a log for TensorBoard costs a step.",
     .sections = sections,
     .options_size = sizeof(bench_options),
     .max_positional = 1,
-    .words = "mlp ops plan",
+    .words = "mlp ops plan events",
     .run = run,
 };

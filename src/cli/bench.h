@@ -17,5 +17,7 @@ int bench_mlp(const bench_options *options);
 int bench_ops(const bench_options *options);
 /** Plans, calls and snapshots: how they grow with variables, nodes, devices and feeds. */
 int bench_plan(const bench_options *options);
+/** What a log for TensorBoard costs a step. */
+int bench_events(const bench_options *options);
 
 #endif

@@ -18,7 +18,7 @@ enum { EVALUATION_BATCH = 1000 };
 
 /* ---- options ---- */
 
-static int check_options(const training *t) {
+static int check_options(training *t) {
     static const char *const pairs[][2] = {
         {"epochs", "steps"}, {"batch-size", "batch-per-replica"}, {"data", "data-dir"}};
     if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
@@ -26,6 +26,7 @@ static int check_options(const training *t) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (option_given(t->list, pairs[i][0]) && option_given(t->list, pairs[i][1]))
             return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
+    if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
     return EXIT_DONE;
 }
@@ -158,10 +159,34 @@ static mst_status train_begin(void *context, mst_train_state *state) {
     return train_show_start(context);
 }
 
+/* What runs are compared by. */
+static int fill_hparams(const training *t, mst_hparam *out) {
+    const mst_schedule *schedule = &t->optimizer.schedule;
+    const double rate = mst_schedule_is_set(schedule) ? mst_schedule_at(schedule, 0) : t->optimizer.learning_rate;
+    int count = 0;
+    out[count++] = (mst_hparam){.name = "optimizer", .text = t->optimizer.rule};
+    out[count++] = (mst_hparam){.name = "schedule", .text = mst_schedule_names[schedule->kind]};
+    out[count++] = (mst_hparam){.name = "learning_rate", .number = rate};
+    out[count++] = (mst_hparam){.name = "batch_size", .number = (double)t->batch_size};
+    out[count++] = (mst_hparam){.name = "hidden_units", .number = (double)t->o->hidden_units.value[0]};
+    out[count++] = (mst_hparam){.name = "dropout", .number = t->o->dropout};
+    out[count++] = (mst_hparam){.name = "l2", .number = t->o->l2};
+    out[count++] = (mst_hparam){.name = "seed", .number = (double)t->o->seed};
+    return count;
+}
+
 static mst_status fit(training *t) {
     const train_options *o = t->o;
-    mst_callback callbacks[3] = {{.context = t, .train_begin = train_begin}};
-    int count = 1;
+    enum { MOST_HPARAMS = 8 };
+    mst_hparam hparams[MOST_HPARAMS];
+    mst_callback callbacks[4];
+    int count = 0;
+    if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
+        t->log.hparams = hparams;
+        t->log.num_hparams = fill_hparams(t, hparams);
+        callbacks[count++] = mst_tensorboard_callback(&t->log);
+    }
+    callbacks[count++] = (mst_callback){.context = t, .train_begin = train_begin};
     if (!o->json && o->progress != MST_PROGRESS_NONE) {
         MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[count]));
         count++;
@@ -241,6 +266,8 @@ static void print_summary(const training *t) {
                                               : "those of the last step; --use-ema takes the moving averages");
     if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion);
     if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
+    if (t->log.folder)
+        printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);
     printf("weights sha256: %s\n", t->sha256);
 }
 

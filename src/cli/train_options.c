@@ -1,5 +1,6 @@
 #include "cli/train_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) offsetof(train_options, member)
@@ -79,6 +80,14 @@ static const option output_options[] = {
     {"progress", OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_kinds,
      .help = "auto: a bar on a terminal, a line an epoch elsewhere"},
     {"log-every", OPTION_INTEGER, AT(log_every), "N", "100", 1, 1e15, .help = "steps between lines or events"},
+    {"logdir", OPTION_FILE, AT(logdir), "DIR",
+     .help = "writes curves, the graph and the options to DIR, for TensorBoard and 'muster plot': each epoch, and as "
+             "batch_loss and so on every --log-every steps"},
+    {"histograms-every", OPTION_INTEGER, AT(histograms_every), "N", NULL, 1, 1e15,
+     .help = "with --logdir: epochs between histograms of the weights (default: none)"},
+    {"profile", OPTION_TEXT, AT(profile), "A:B",
+     .help = "with --logdir: traces steps A to B: their times in TensorBoard's graph, and DIR/trace-A-B.json for "
+             "ui.perfetto.dev"},
     {"json", OPTION_FLAG, AT(json),
      .help = "one JSON object a line on standard output, and nothing else; the last is the event done"},
     {0}};
@@ -106,6 +115,28 @@ static const field_name schedule_names[] = {
     {"kind", NULL}, {"rate", NULL}, {"num_pieces", NULL}, {"end", "end_learning_rate"}, {NULL, NULL}};
 
 enum { OPTIMIZER = 5, SCHEDULE = 6 };
+
+/* "A:B" or "A". */
+static mst_status read_steps(const char *text, int64_t *first, int64_t *last) {
+    char *end;
+    *first = *last = strtoll(text, &end, 10);
+    if (end != text && *end == ':') {
+        const char *second = end + 1;
+        *last = strtoll(second, &end, 10);
+        if (end == second) *last = 0;
+    }
+    if (!*end && *first >= 1 && *last >= *first && *last < INT64_MAX) return MST_OK;
+    return MST_FAIL(MST_INVALID, "--profile %s: two steps, such as 100:110, the first of which is at least 1", text);
+}
+
+mst_status train_log_options(const train_options *o, mst_tensorboard *out) {
+    if (!o->logdir && (o->histograms_every || o->profile))
+        return MST_FAIL(MST_INVALID, "--%s needs --logdir DIR, the folder to write to",
+                        o->profile ? "profile" : "histograms-every");
+    *out =
+        (mst_tensorboard){.folder = o->logdir, .histograms_every = o->histograms_every, .update_every = o->log_every};
+    return o->profile ? read_steps(o->profile, &out->profile_first, &out->profile_last) : MST_OK;
+}
 
 const option_section train_sections[] = {
     {"Model", model_options, NULL, NULL, 0},

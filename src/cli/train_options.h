@@ -33,12 +33,16 @@ typedef struct train_options {
     bool log_device_placement, allow_soft_placement, check_numerics, pin;
     const char *dump_plan;
     int64_t memory_limit;
+    const char *logdir, *profile;
+    int64_t histograms_every;
 } train_options;
 
 extern const option_section train_sections[];
 
 /** Whether SPEC is of a kind that --data lists, so that what is wrong with it is in the data. */
 bool train_data_is_known(const char *spec);
+/** Where and what to write for TensorBoard; its folder is NULL where nothing is. */
+MST_CHECKED mst_status train_log_options(const train_options *o, mst_tensorboard *out);
 /** The optimizer that was asked for, checked; its schedule decays over TOTAL_STEPS (-1: not known) where nothing else
  *  was said. */
 MST_CHECKED mst_status train_optimizer(const train_options *o, const option_list *list, int64_t total_steps,

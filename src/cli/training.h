@@ -20,6 +20,7 @@ typedef struct training {
     mst_dataset *train, *validation, *test;
     mst_model *model;
     train_events events;
+    mst_tensorboard log; /**< folder NULL: none */
     mst_result result, test_result;
     mst_tensor *confusion;
     char sha256[65];

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "run/backend.h"
 #include "run/frame.h"
@@ -158,8 +159,23 @@ static mst_status check_numerics(const instance *x, const call *c) {
     return MST_OK;
 }
 
+/* The same as execute, with the time of each call. */
+static mst_status execute_traced(const instance *x, int32_t first, int32_t end, mst_frame *frame) {
+    const int device = x->executable->device;
+    for (int32_t k = first; k < end; k++) {
+        const call *c = &x->calls[k];
+        const int64_t begin = mst_clock_now();
+        atomic_store_explicit(&frame->at[device], c->node, memory_order_relaxed);
+        MST_TRY(c->run(&c->args));
+        mst_note_call(frame->notes, device, c->node, begin);
+        if (frame->check_numerics && c->body) MST_TRY(check_numerics(x, c));
+    }
+    return MST_OK;
+}
+
 static mst_status execute(void *context, int32_t first, int32_t end, mst_frame *frame) {
     instance *x = context;
+    if (frame->notes) return execute_traced(x, first, end, frame);
     _Atomic int32_t *at = &frame->at[x->executable->device];
     for (int32_t k = first; k < end; k++) {
         call *c = &x->calls[k];

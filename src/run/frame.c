@@ -175,6 +175,8 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
     const mst_program *program = &frame->plan->program[device];
     const mst_device *self = &frame->devices->device[device];
     const mst_backend *backend = self->type->backend;
+    mst_run_notes *notes = frame->notes;
+    int64_t began = notes ? mst_clock_now() : 0;
     bool happens = false;
     uint64_t errors = mst_error_count();
     for (int64_t i = 0; i < program->num_actions; i++) {
@@ -201,6 +203,7 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
                 happens = true;
                 break;
         }
+        if (notes) began = mst_note_action(notes, device, action, began);
         if (status) complete(frame, status, *node, &errors);
         /* a step that has failed is not worth finishing, but what is being written is written to the end */
         if (status && happens) mst_frame_fail(frame, status, *node, device, *derived);

@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "run/backend.h"
 #include "run/strings.h"
+#include "run/trace.h"
 #include "store/store.h"
 
 /** What the gate decided. */
@@ -41,6 +42,7 @@ typedef struct mst_frame {
     mst_step step;
     int64_t deadline;
     bool check_numerics, spin;
+    mst_run_notes *notes; /**< of a trace; NULL: none is taken */
     bool has_turn;
     mst_turn turn;
     mst_status (*job)(void *context,

@@ -56,6 +56,7 @@ static void free_frame(mst_frame *frame, const mst_devices *devices) {
     for (int d = 0; frame->strings && d < devices->count; d++)
         mst_string_memory_free(&frame->strings[d], devices->device[d].domain);
     free(frame->strings);
+    mst_run_notes_free(frame->notes);
     free(frame->base);
     free(frame->at);
     pthread_mutex_destroy(&frame->lock);
@@ -312,6 +313,8 @@ static void release_frame(mst_frame *frame) {
     if (happened && frame->has_turn && frame->turn.writer) mst_session_commit_states(session, cached, &frame->turn);
     if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
     if (frame->has_turn) mst_turn_end(&frame->turn);
+    mst_run_notes_free(frame->notes);
+    frame->notes = NULL;
     pthread_mutex_lock(&session->lock);
     slot->busy = false;
     slot->cached = NULL;
@@ -409,6 +412,14 @@ static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     return false;
 }
 
+/* A run that has been traced and went well becomes one of the trace. */
+static void keep_notes(mst_session *session, const mst_frame *frame) {
+    pthread_mutex_lock(&session->lock);
+    mst_trace *trace = session->trace;
+    pthread_mutex_unlock(&session->lock);
+    if (trace) mst_trace_add(trace, frame->plan, frame->step.number, frame->notes);
+}
+
 /* Runs the frame to its end or its deadline. */
 static mst_status run_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_frame *frame = &slot->frame;
@@ -418,6 +429,7 @@ static mst_status run_frame(mst_session *session, mst_slot *slot, purpose *purpo
     if (cached->num_devices && cached->devices[0] == 0) mst_executor_run_own(session->executor, frame);
     if (!wait_for_devices(slot, &late) && mst_frame_give_up(frame)) return mst_failure_restore(&late);
     const mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
+    if (frame->notes && !status) keep_notes(session, frame);
     release_frame(frame);
     return status;
 }
@@ -431,6 +443,9 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t 
     mst_slot *slot = &session->slots[index];
     slot->frame.deadline = deadline;
     slot->frame.has_turn = cached->uses_state;
+    mst_run_notes_free(slot->frame.notes); /* of a call that was refused below */
+    slot->frame.notes = NULL;
+    if (session->trace) MST_TRY(mst_run_notes_create(cached->plan, &slot->frame.notes));
     MST_TRY(hold(slot, feeds, num_feeds, outputs, num_fetches));
     mst_status status =
         cached->uses_state ? mst_turn_take(session->store, cached->plan->commits, deadline, &slot->frame.turn) : MST_OK;
@@ -482,6 +497,13 @@ mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_
     const mst_status status = run(session, &(purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
     leave(session);
     return status;
+}
+
+void mst_session_trace(mst_session *session, mst_trace *trace) {
+    if (MST_IS_NULL(session)) return;
+    pthread_mutex_lock(&session->lock);
+    session->trace = trace;
+    pthread_mutex_unlock(&session->lock);
 }
 
 /* ---- jobs ---- */

@@ -106,6 +106,7 @@ struct mst_session {
     int64_t *constant_bytes; /**< by device */
     char *plan_pass;         /**< the option's own copy */
     _Atomic int64_t copied;
+    mst_trace *trace;                /**< runs are added to it; NULL: to none */
     const mst_cached_plan *touching; /**< plan whose new copies the devices are writing for the first time */
 };
 

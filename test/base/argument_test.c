@@ -564,10 +564,42 @@ static void iterators(void) {
 
 /* ---- the children ---- */
 
+static void summaries(void) {
+    mst_summary_writer *writer;
+    mst_curves *curves;
+    mst_trace *trace;
+    FAILS("mst_summary_writer_create: folder is NULL", mst_summary_writer_create(NULL, NULL, &writer));
+    FAILS("mst_summary_writer_create: out is NULL", mst_summary_writer_create("x", NULL, NULL));
+    FAILS("mst_summary_flush: writer is NULL", mst_summary_flush(NULL));
+    DOES_NOTHING((void)!mst_summary_writer_close(NULL));
+    FAILS_VOID("mst_summary_scalar: writer is NULL", mst_summary_scalar(NULL, "x", 1, 1));
+    FAILS_VOID("mst_summary_histogram: writer is NULL", mst_summary_histogram(NULL, "x", tensor, 1));
+    FAILS_VOID("mst_summary_image: writer is NULL", mst_summary_image(NULL, "x", tensor, 1));
+    FAILS_VOID("mst_summary_text: writer is NULL", mst_summary_text(NULL, "x", "text", 1));
+    FAILS_VOID("mst_summary_graph: writer is NULL", mst_summary_graph(NULL, graph));
+    FAILS_VOID("mst_summary_trace: writer is NULL", mst_summary_trace(NULL, "x", NULL, 1));
+    FAILS_VOID("mst_summary_hparams: writer is NULL", mst_summary_hparams(NULL, NULL, 1));
+    FAILS_VOID("mst_summary_hparams_failed: writer is NULL", mst_summary_hparams_failed(NULL));
+    FAILS("mst_curves_read: folder is NULL", mst_curves_read(NULL, &curves));
+    FAILS("mst_curves_read: out is NULL", mst_curves_read("x", NULL));
+    FAILS("mst_curves_count: curves is NULL", mst_curves_count(NULL));
+    FAILS_STRUCT("mst_curves_get: curves is NULL", mst_curves_get(NULL, 0));
+    DOES_NOTHING(mst_curves_free(NULL));
+    FAILS("mst_trace_create: out is NULL", mst_trace_create(NULL));
+    FAILS("mst_trace_write: trace is NULL", mst_trace_write(NULL, "x"));
+    FAILS("mst_trace_num_runs: trace is NULL", mst_trace_num_runs(NULL));
+    FAILS_VOID("mst_session_trace: session is NULL", mst_session_trace(NULL, NULL));
+    FAILS_STRUCT("mst_tensorboard_callback: tensorboard is NULL", mst_tensorboard_callback(NULL));
+    DOES_NOTHING(mst_trace_destroy(NULL));
+    if (mst_trace_create(&trace)) return;
+    FAILS("mst_trace_write: path is NULL", mst_trace_write(trace, NULL));
+    mst_trace_destroy(trace);
+}
+
 static void make_calls(void) {
-    static void (*const groups[])(void) = {tensors,        graphs,   scopes,  values,   no_values,  ops,
-                                           sources_of_ops, losses,   models,  training, strategies, sessions,
-                                           stores,         machines, sources, iterators};
+    static void (*const groups[])(void) = {tensors,        graphs,   scopes,  values,    no_values,  ops,
+                                           sources_of_ops, losses,   models,  training,  strategies, sessions,
+                                           stores,         machines, sources, iterators, summaries};
     set_up();
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) groups[i]();
 }

@@ -377,6 +377,42 @@ check predictions_over_the_limit_of_file_sizes_are_an_error [ $? -eq 1 -a "$(gre
 check predictions_that_failed_leave_no_file sh -c '! ls -A | grep -q "limited.npy\|[.]muster-"'
 fails predictions_to_a_folder_are_refused 1 "data" train $small --predict data
 
+# ---- logs and plots ----------------------------------------------------------------------------------
+
+works a_log_is_named_at_the_end "^log: log/a " train $small --epochs 3 --logdir log/a --histograms-every 1 --profile 2:3 --validation-split 0.2
+check a_log_has_the_folders_of_keras sh -c 'ls log/a/train/events.out.tfevents.* log/a/validation/events.out.tfevents.* > /dev/null'
+check a_profile_is_a_chrome_trace grep -q '"traceEvents"' log/a/trace-2-3.json
+works plot_shows_each_tag "^epoch_loss" plot log
+works plot_names_the_runs " b a/validation " plot log
+works plot_chooses_tags "^epoch_accuracy" plot log --tag accuracy --smooth 0.5 --height 5
+check plot_shows_no_other_tag sh -c '! grep -q loss out'
+check plot_fits_in_80_columns awk 'length($0) > 240 { exit 1 }' out
+run plot log --output curves.png
+if grep -q 'without: install' err; then
+    printf 'skip plot_writes_pictures: this build has no cairo\n'
+else
+    check plot_writes_a_png sh -c 'head -c 4 curves.png | grep -q PNG'
+    works plot_writes_an_svg "^curves.svg: " plot log --output curves.svg
+    check plot_wrote_an_svg grep -q '<svg' curves.svg
+    fails plot_to_a_missing_folder_is_an_error 1 "nowhere" plot log --output nowhere/curves.png
+fi
+fails plot_of_no_log_says_what_to_give 1 "'nowhere' is no folder" plot nowhere
+fails plot_of_an_empty_folder_says_so 1 "has no event files" plot data
+fails plot_of_an_unknown_tag_names_one_that_is_there 1 "it has 'epoch_accuracy'" plot log --tag nothing
+fails plot_needs_a_log 2 "plot LOGDIR" plot
+fails plot_knows_two_kinds_of_pictures 2 "png or .svg" plot log --output curves.pdf
+cp -r log broken && for file in broken/a/train/*tfevents*; do printf 'x' | dd of="$file" bs=1 seek=20 conv=notrunc 2> /dev/null; done
+fails plot_of_a_damaged_log_names_file_and_byte 1 "tfevents.*record at byte 0 is damaged" plot broken
+fails profile_needs_a_log 2 "profile needs --logdir" train $small --profile 1:2
+fails histograms_need_a_log 2 "histograms-every needs --logdir" train $small --histograms-every 2
+for steps in 0:5 5:4 x 3: 3:4:5; do
+    fails "profile_of_${steps}_is_refused" 2 "profile $steps" train $small --logdir log/b --profile $steps
+done
+: > curves.file
+fails a_log_below_a_file_fails_before_training 1 "is a file" train $small --logdir curves.file/log
+(ulimit -f 1 && exec "$muster" train $small --epochs 5 --progress none --log-every 1 --logdir log/full) > out 2> err
+check a_log_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^error: '.*tfevents.*cannot be written" err)" -eq 1 ]
+
 # ---- benchmarks --------------------------------------------------------------------------------------
 
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json

@@ -1,0 +1,98 @@
+/** Summaries: what a training shows in TensorBoard.
+ *
+ *      mst_summary_writer *writer;
+ *      MST_TRY(mst_summary_writer_create("logs/train", NULL, &writer));
+ *      for (...) mst_summary_scalar(writer, "loss", loss, step);
+ *      MST_TRY(mst_summary_writer_close(writer));
+ *
+ *  A writer appends to a new file in its folder, which is one run of TensorBoard. It has a thread of its own: a call
+ *  only puts what is to be written on a queue, and cannot fail. What went wrong, the first of it, comes out of
+ *  mst_summary_flush or mst_summary_writer_close, once. What is on the queue is also written when the program exits.
+ *
+ *  The functions may be called by several threads at once. STEP is the horizontal axis in TensorBoard.
+ */
+#ifndef MUSTER_SUMMARY_H
+#define MUSTER_SUMMARY_H
+
+#include "muster/graph.h"
+#include "muster/trace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mst_summary_writer mst_summary_writer;
+
+typedef struct mst_summary_options {
+    int zero_;
+    /** Seconds that a value waits at most before it is in the file; default 2. */
+    double flush_seconds;
+    /** Bytes that may wait; where there are more, calls wait until some are written; default 64 MiB. */
+    int64_t queue_bytes;
+    /** The writer goes on with a training that was stopped: its first step. TensorBoard forgets what the files in the
+     *  folder have of this step and later. 0: it begins. */
+    int64_t resume_step;
+} mst_summary_options;
+
+/** FOLDER is made where it is missing. OPTIONS may be NULL. */
+MST_API MST_CHECKED mst_status mst_summary_writer_create(const char *folder, const mst_summary_options *options,
+                                                         mst_summary_writer **out);
+/** Writes what waits, closes the file and frees the writer, also where it fails. NULL is allowed. */
+MST_API MST_CHECKED mst_status mst_summary_writer_close(mst_summary_writer *writer);
+/** Returns when all that was put on the queue before is in the file. */
+MST_API MST_CHECKED mst_status mst_summary_flush(mst_summary_writer *writer);
+
+/** A point of the curve TAG. NaN and infinities are shown as such. */
+MST_API void mst_summary_scalar(mst_summary_writer *writer, const char *tag, double value, int64_t step);
+/** The distribution of VALUES, of any dtype, counted in TensorFlow's buckets; NaN and infinities are left out. VALUES is
+ *  retained until it is written and must not change. (A tensor that mst_session_run gave does not: the next run takes
+ *  another while this one is in use.) */
+MST_API void mst_summary_histogram(mst_summary_writer *writer, const char *tag, mst_tensor *values, int64_t step);
+/** Images [height, width, channels] or [n, height, width, channels] with 1 to 4 channels (gray, gray and alpha, RGB,
+ *  RGBA): u8, or f32 from 0 to 1. Retained as in mst_summary_histogram. */
+MST_API void mst_summary_image(mst_summary_writer *writer, const char *tag, mst_tensor *images, int64_t step);
+/** TEXT, shown as Markdown. */
+MST_API void mst_summary_text(mst_summary_writer *writer, const char *tag, const char *text, int64_t step);
+/** The graph, once; without the contents of constants of more than 1 KiB, which TensorBoard does not show. */
+MST_API void mst_summary_graph(mst_summary_writer *writer, const mst_graph *graph);
+/** When each node of the last step of TRACE ran, where, and what memory it took: the graph can then be coloured by
+ *  device, time and memory. TAG names the step, as "step_100". */
+MST_API void mst_summary_trace(mst_summary_writer *writer, const char *tag, const mst_trace *trace, int64_t step);
+
+/** A hyperparameter: a text, or, where TEXT is NULL, a number. */
+typedef struct mst_hparam {
+    const char *name;
+    const char *text;
+    double number;
+} mst_hparam;
+/** The hyperparameters of this run, for the comparison of runs in TensorBoard's page HPARAMS. When the writer closes,
+ *  the run ends there as a success, unless mst_summary_hparams_failed was called. */
+MST_API void mst_summary_hparams(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams);
+MST_API void mst_summary_hparams_failed(mst_summary_writer *writer);
+
+/* ---- reading -------------------------------------------------------------------------------------- */
+
+/** A curve of a log: a tag of a run, which is a folder below the log ("" is the log itself), with rising steps. */
+typedef struct mst_curve {
+    const char *run, *tag;
+    int64_t count;
+    const int64_t *step;
+    const double *value;
+    const double *wall_time; /**< seconds since 1970 */
+} mst_curve;
+typedef struct mst_curves mst_curves;
+
+/** The scalars of all event files in FOLDER and the folders below it, also those that TensorFlow wrote, in the order of
+ *  tag and run. Where a training was resumed, only what it then wrote counts. To be freed with mst_curves_free.
+ *  MST_NOT_FOUND where there is no event file; MST_CORRUPT, naming file and byte, where one is damaged. */
+MST_API MST_CHECKED mst_status mst_curves_read(const char *folder, mst_curves **out);
+/** NULL is allowed. */
+MST_API void mst_curves_free(mst_curves *curves);
+MST_API int64_t mst_curves_count(const mst_curves *curves);
+/** Curve I; what it points to lives as long as CURVES. */
+MST_API mst_curve mst_curves_get(const mst_curves *curves, int64_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

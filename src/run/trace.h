@@ -1,0 +1,90 @@
+/** Traces: what each device did when.
+ *
+ *  While a frame runs, each device notes node and time of what it does in a list of its own (mst_run_notes). When the
+ *  frame has ended well, the notes become a run of the trace, which holds names and sizes itself and needs neither plan
+ *  nor session any more. */
+#ifndef MUSTER_RUN_TRACE_H
+#define MUSTER_RUN_TRACE_H
+
+#include <pthread.h>
+
+#include "muster/trace.h"
+#include "plan/plan.h"
+
+/* ---- while a frame runs ---- */
+
+typedef struct mst_note {
+    mst_action_kind kind;
+    int32_t node;  /**< -1: of no node */
+    int32_t other; /**< device that was waited for, -1 */
+    int32_t point; /**< that it reached, or that this device did */
+    int64_t begin, end;
+} mst_note;
+
+/** Of one device, written by its thread alone; there is room for all that its program can note. */
+typedef struct mst_notes {
+    mst_note *note;
+    int64_t count, capacity;
+} mst_notes;
+
+typedef struct mst_run_notes {
+    int num_devices;
+    mst_notes device[];
+} mst_run_notes;
+
+MST_CHECKED mst_status mst_run_notes_create(const mst_plan *plan, mst_run_notes **out);
+/** NULL is allowed. */
+void mst_run_notes_free(mst_run_notes *notes);
+/** Notes that DEVICE has run NODE from BEGIN until now. */
+void mst_note_call(mst_run_notes *notes, int device, int32_t node, int64_t begin);
+/** The same of an action that is no call of kernels; returns the time it ended, when the next begins. */
+int64_t mst_note_action(mst_run_notes *notes, int device, const mst_action *action, int64_t begin);
+
+/* ---- afterwards ---- */
+
+/** Something that a device did. Times are nanoseconds since the trace began. */
+typedef struct mst_traced {
+    mst_action_kind kind;
+    const char *name, *op; /**< of the node; "" for none */
+    int32_t other, point;  /**< as in mst_note */
+    int64_t begin, end;
+    int64_t bytes; /**< of what the node makes */
+    int num_dst;   /**< of its outputs */
+    const mst_spec *dst;
+} mst_traced;
+
+/** Memory of the values of a device from TIME on. */
+typedef struct mst_traced_memory {
+    int64_t time, bytes;
+} mst_traced_memory;
+
+typedef struct mst_traced_device {
+    const char *name;
+    mst_traced *did;
+    int64_t num_did;
+    mst_traced *held; /**< nodes of the run for which nothing is done: variables, constants, views */
+    int64_t num_held, held_capacity;
+    mst_traced_memory *memory;
+    int64_t num_memory, memory_capacity;
+} mst_traced_device;
+
+typedef struct mst_traced_run {
+    mst_arena memory;
+    int64_t step; /**< number of the run: global_step before it, or below 0 where it changes none */
+    int num_devices;
+    mst_traced_device *device;
+} mst_traced_run;
+
+struct mst_trace {
+    pthread_mutex_t lock; /**< of what follows */
+    int64_t began;        /**< time 0 of the trace, on the clock of deadlines */
+    double wall_began;    /**< the same in seconds since 1970 */
+    mst_traced_run *run;
+    int64_t num_runs, capacity;
+    int64_t num_lost; /**< there was no memory for them */
+};
+
+/** Adds a run of PLAN, which has happened; where memory is out it is counted as lost. */
+void mst_trace_add(mst_trace *trace, const mst_plan *plan, int64_t step, const mst_run_notes *notes);
+
+#endif

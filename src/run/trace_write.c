@@ -1,0 +1,129 @@
+/* A trace to Chrome's trace events: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+ * Times are microseconds since the trace began. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "run/trace.h"
+
+enum { PROCESS = 1, NAME_TEXT = 300 };
+static const double MICROSECONDS = 1e-3;   /* in a nanosecond */
+static const int64_t SHORTEST_WAIT = 1000; /* nanoseconds: a shorter one is not drawn */
+
+static const char *const kind_name[] = {
+    [MST_DO_RUN] = "kernel",   [MST_DO_WAIT] = "wait",   [MST_DO_REACH] = "",   [MST_DO_FEED] = "feed",
+    [MST_DO_RECEIVE] = "copy", [MST_DO_FETCH] = "fetch", [MST_DO_GATE] = "wait"};
+
+/* Not only waiting, or saying how far it is. */
+static bool is_work(const mst_traced *did) {
+    return did->kind != MST_DO_REACH && did->kind != MST_DO_WAIT && did->kind != MST_DO_GATE;
+}
+
+static bool is_drawn(const mst_traced *did) {
+    return is_work(did) || (did->kind != MST_DO_REACH && did->end - did->begin >= SHORTEST_WAIT);
+}
+
+static void add(json_t *events, json_t *event) {
+    json_array_append_new(events,
+                          event); /* NULL, where memory is out, makes it fail: the whole is checked at the end */
+}
+
+static const char *short_name(const char *device) {
+    const char *name = strstr(device, "device:");
+    return name ? name + strlen("device:") : device;
+}
+
+static void add_slice(json_t *events, const mst_traced_run *run, int lane, const mst_traced *did) {
+    char name[NAME_TEXT];
+    if (did->kind == MST_DO_WAIT)
+        snprintf(name, sizeof name, "wait for %s", short_name(run->device[did->other].name));
+    else
+        snprintf(name, sizeof name, "%s", did->kind == MST_DO_GATE ? "wait for all" : did->name);
+    add(events, json_pack("{s:s, s:s, s:s, s:i, s:i, s:f, s:f, s:{s:s, s:I, s:I}}", "ph", "X", "name", name, "cat",
+                          kind_name[did->kind], "pid", PROCESS, "tid", lane, "ts", (double)did->begin * MICROSECONDS,
+                          "dur", (double)(did->end - did->begin) * MICROSECONDS, "args", "op", did->op, "bytes",
+                          (json_int_t)did->bytes, "run", (json_int_t)run->step));
+}
+
+/* ---- arrows ---- */
+
+static const mst_traced *drawn_before(const mst_traced_device *device, int64_t i) {
+    while (--i >= 0)
+        if (is_drawn(&device->did[i])) return &device->did[i];
+    return NULL;
+}
+
+static const mst_traced *work_after(const mst_traced_device *device, int64_t i) {
+    while (++i < device->num_did)
+        if (is_work(&device->did[i])) return &device->did[i];
+    return NULL;
+}
+
+static int64_t find_point(const mst_traced_device *device, int32_t point) {
+    for (int64_t i = 0; i < device->num_did; i++)
+        if (device->did[i].kind == MST_DO_REACH && device->did[i].point == point) return i;
+    return -1;
+}
+
+/* From what the other device did last before the point to what this one does after its wait. */
+static void add_arrow(json_t *events, const mst_traced_run *run, int lane, int64_t wait, int64_t *number) {
+    const mst_traced *did = &run->device[lane].did[wait];
+    const mst_traced_device *other = &run->device[did->other];
+    const int64_t reach = find_point(other, did->point);
+    const mst_traced *from = reach < 0 ? NULL : drawn_before(other, reach), *to = work_after(&run->device[lane], wait);
+    if (!from || !to) return;
+    const json_int_t id = ++*number;
+    add(events, json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f}", "ph", "s", "name", "transfer", "cat", "transfer", "id",
+                          id, "pid", PROCESS, "tid", did->other, "ts", (double)from->begin * MICROSECONDS));
+    add(events, json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:f}", "ph", "f", "bp", "e", "name", "transfer", "cat",
+                          "transfer", "id", id, "pid", PROCESS, "tid", lane, "ts", (double)to->begin * MICROSECONDS));
+}
+
+/* ---- all ---- */
+
+static void add_device(json_t *events, const mst_traced_run *run, int lane, int64_t *arrows) {
+    const mst_traced_device *device = &run->device[lane];
+    char name[NAME_TEXT];
+    for (int64_t i = 0; i < device->num_did; i++) {
+        if (is_drawn(&device->did[i])) add_slice(events, run, lane, &device->did[i]);
+        if (device->did[i].kind == MST_DO_WAIT) add_arrow(events, run, lane, i, arrows);
+    }
+    snprintf(name, sizeof name, "memory of %s", short_name(device->name));
+    for (int64_t i = 0; i < device->num_memory; i++)
+        add(events, json_pack("{s:s, s:s, s:s, s:i, s:f, s:{s:I}}", "ph", "C", "cat", "memory", "name", name, "pid",
+                              PROCESS, "ts", (double)device->memory[i].time * MICROSECONDS, "args", "bytes",
+                              (json_int_t)device->memory[i].bytes));
+}
+
+static void add_names(json_t *events, const mst_traced_run *run) {
+    add(events, json_pack("{s:s, s:s, s:i, s:{s:s}}", "ph", "M", "name", "process_name", "pid", PROCESS, "args", "name",
+                          "Muster"));
+    for (int lane = 0; lane < run->num_devices; lane++) {
+        add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "ph", "M", "name", "thread_name", "pid", PROCESS, "tid",
+                              lane, "args", "name", short_name(run->device[lane].name)));
+        add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "ph", "M", "name", "thread_sort_index", "pid", PROCESS,
+                              "tid", lane, "args", "sort_index", lane));
+    }
+}
+
+mst_status mst_trace_write(const mst_trace *trace, const char *path) {
+    if (MST_IS_NULL(trace) || MST_IS_NULL(path)) return MST_INVALID;
+    int64_t arrows = 0;
+    if (trace->num_lost) return MST_NO_MEMORY("for %lld runs of a trace", (long long)trace->num_lost);
+    json_t *events = json_array();
+    pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&trace->lock);
+    if (trace->num_runs) add_names(events, &trace->run[0]);
+    for (int64_t i = 0; i < trace->num_runs; i++)
+        for (int lane = 0; lane < trace->run[i].num_devices; lane++) add_device(events, &trace->run[i], lane, &arrows);
+    pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)&trace->lock);
+    json_t *root = json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms");
+    char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+    json_decref(root);
+    if (!text) return MST_NO_MEMORY("to write a trace");
+    mst_status status = mst_file_write(path, text, strlen(text));
+    free(text);
+    return status;
+}

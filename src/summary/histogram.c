@@ -1,0 +1,157 @@
+#include "summary/histogram.h"
+
+#include <float.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POSITIVE = 775, PREFIXES = 1 << 16, CHUNK = 1024, LANES = 8, TABLES = 4 };
+
+/* ---- limits ---- */
+
+static double limits[MST_HISTOGRAM_BUCKETS];
+/* By the upper 16 bits of an f32, which are sign, exponent and 7 bits: the bucket of the smallest number that begins
+ * with them. These numbers are less than 1% apart and limits 10%, so each is in that bucket or in the next. */
+static uint16_t first_bucket[PREFIXES];
+
+static int bucket_of(double x) {
+    int low = 0, high = MST_HISTOGRAM_BUCKETS - 1; /* the first limit that is larger than x is one of these */
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (limits[middle] > x)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static float from_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static void make_tables(void) {
+    double *zero = limits + POSITIVE, limit = 1e-12;
+    for (int i = 1; i < POSITIVE; i++, limit *= 1.1) {
+        zero[i] = limit;
+        zero[-i] = -limit;
+    }
+    zero[POSITIVE] = DBL_MAX;
+    zero[-POSITIVE] = -DBL_MAX;
+    for (uint32_t prefix = 0; prefix < PREFIXES; prefix++) {
+        const bool negative = prefix >> 15;
+        const float smallest = from_bits(prefix << 16 | (negative ? 0xffff : 0));
+        first_bucket[prefix] = isfinite(smallest) ? (uint16_t)bucket_of((double)smallest) : 0;
+    }
+}
+
+static void prepare(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_tables);
+}
+
+const double *mst_histogram_limits(void) {
+    prepare();
+    return limits;
+}
+
+/* ---- counting ---- */
+
+static void count_one(mst_histogram *h, double x) {
+    if (!isfinite(x)) return;
+    if (x < h->min) h->min = x;
+    if (x > h->max) h->max = x;
+    h->num++;
+    h->sum += x;
+    h->sum_squares += x * x;
+    h->bucket[bucket_of(x)]++;
+}
+
+static bool all_finite(const float *x) {
+    float sum = 0; /* x - x is 0 for numbers, NaN for NaN and Inf */
+    for (int i = 0; i < CHUNK; i++) sum += x[i] - x[i];
+    return sum == 0;
+}
+
+/* Sums in lanes, which become vector instructions. */
+static void add_sums(mst_histogram *h, const float *x) {
+    double sum[LANES] = {0}, squares[LANES] = {0};
+    float min[LANES], max[LANES];
+    memcpy(min, x, sizeof min);
+    memcpy(max, x, sizeof max);
+    for (int i = 0; i < CHUNK; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            const double number = (double)x[i + k];
+            sum[k] += number;
+            squares[k] += number * number;
+            min[k] = x[i + k] < min[k] ? x[i + k] : min[k];
+            max[k] = x[i + k] > max[k] ? x[i + k] : max[k];
+        }
+    for (int k = 0; k < LANES; k++) {
+        h->sum += sum[k];
+        h->sum_squares += squares[k];
+        if ((double)min[k] < h->min) h->min = (double)min[k];
+        if ((double)max[k] > h->max) h->max = (double)max[k];
+    }
+    h->num += CHUNK;
+}
+
+/* Several tables, so that the next number need not wait for the count of the last. */
+static void add_buckets(uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS], const float *x) {
+    for (int i = 0; i < CHUNK; i += TABLES)
+        for (int k = 0; k < TABLES; k++) {
+            uint32_t bits;
+            memcpy(&bits, &x[i + k], sizeof bits);
+            const int first = first_bucket[bits >> 16];
+            table[k][first + ((double)x[i + k] >= limits[first])]++;
+        }
+}
+
+static void count_f32(mst_histogram *h, const float *x, int64_t count) {
+    static const int64_t MOST = INT64_C(1) << 30; /* that the tables can count */
+    uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS];
+    int64_t i = 0;
+    while (i + CHUNK <= count) {
+        const int64_t end = count - i > MOST ? i + MOST : count;
+        memset(table, 0, sizeof table);
+        for (; i + CHUNK <= end; i += CHUNK) {
+            if (all_finite(x + i)) {
+                add_sums(h, x + i);
+                add_buckets(table, x + i);
+            } else {
+                for (int k = 0; k < CHUNK; k++) count_one(h, (double)x[i + k]);
+            }
+        }
+        for (int b = 0; b < MST_HISTOGRAM_BUCKETS; b++)
+            for (int k = 0; k < TABLES; k++) h->bucket[b] += table[k][b];
+    }
+    for (; i < count; i++) count_one(h, (double)x[i]);
+}
+
+void mst_histogram_count(const mst_tensor *values, mst_histogram *out) {
+    prepare();
+    memset(out, 0, sizeof *out);
+    out->min = DBL_MAX;
+    out->max = -DBL_MAX;
+    const int64_t count = mst_tensor_count(values);
+    if (mst_tensor_dtype(values) == MST_F32) {
+        count_f32(out, mst_tensor_data(values), count);
+    } else {
+        for (int64_t i = 0; i < count; i++) count_one(out, mst_tensor_get(values, i));
+    }
+}
+
+int mst_histogram_compress(const mst_histogram *histogram, double *limit, double *count) {
+    int n = 0;
+    prepare();
+    for (int b = 0; b < MST_HISTOGRAM_BUCKETS; n++) {
+        count[n] = histogram->bucket[b];
+        if (count[n] == 0)
+            while (b + 1 < MST_HISTOGRAM_BUCKETS && histogram->bucket[b + 1] == 0) b++;
+        limit[n] = limits[b++];
+    }
+    return n;
+}
