@@ -20,6 +20,7 @@
 #include "muster/store.h"
 #include "muster/strategy.h"
 #include "muster/tensor.h"
+#include "muster/tfrecord.h"
 #include "muster/train.h"
 #include "muster/version.h"
 

@@ -75,29 +75,66 @@ static void sync_folder(const char *path) {
     free(folder);
 }
 
-static mst_status replace(const char *path, const mst_file_part *part, int num_parts) {
-    char *name = NULL;
-    int file = -1;
-    mst_status status = create_beside(path, &name, &file);
-    if (!status) {
-        for (int i = 0; i < num_parts && !status; i++) status = write_all(file, path, part[i].data, part[i].size);
-        if (!status && fsync(file)) status = write_fail(path);
-        if (close(file) && !status) status = write_fail(path);
-        if (!status && rename(name, path)) status = write_fail(path);
-        if (status)
-            unlink(name);
-        else
-            sync_folder(path);
+struct mst_file_writer {
+    char *target; /* the file to be replaced */
+    char *name;   /* of the file beside it; NULL: none */
+    int file;
+};
+
+mst_status mst_file_begin(const char *path, mst_file_writer **out) {
+    mst_file_writer *writer = *out = calloc(1, sizeof *writer);
+    char *target = target_of(path);
+    if (!writer || !target) {
+        free(writer);
+        free(target);
+        *out = NULL;
+        return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
     }
-    free(name);
+    *writer = (mst_file_writer){.target = target, .file = -1};
+    mst_status status = create_beside(target, &writer->name, &writer->file);
+    if (!status) return MST_OK;
+    free(writer->name);
+    free(target);
+    free(writer);
+    *out = NULL;
     return status;
 }
 
+mst_status mst_file_add(mst_file_writer *writer, const void *data, size_t size) {
+    return write_all(writer->file, writer->target, data, size);
+}
+
+mst_status mst_file_commit(mst_file_writer *writer) {
+    const int file = writer->file;
+    writer->file = -1;
+    if (fsync(file)) {
+        mst_status status = write_fail(writer->target);
+        close(file);
+        return status;
+    }
+    if (close(file) || rename(writer->name, writer->target)) return write_fail(writer->target);
+    sync_folder(writer->target);
+    free(writer->name);
+    writer->name = NULL;
+    return MST_OK;
+}
+
+void mst_file_end(mst_file_writer *writer) {
+    if (!writer) return;
+    if (writer->file >= 0) close(writer->file);
+    if (writer->name) unlink(writer->name);
+    free(writer->name);
+    free(writer->target);
+    free(writer);
+}
+
 mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts) {
-    char *target = target_of(path);
-    if (!target) return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
-    mst_status status = replace(target, part, num_parts);
-    free(target);
+    mst_file_writer *writer;
+    MST_TRY(mst_file_begin(path, &writer));
+    mst_status status = MST_OK;
+    for (int i = 0; i < num_parts && !status; i++) status = mst_file_add(writer, part[i].data, part[i].size);
+    if (!status) status = mst_file_commit(writer);
+    mst_file_end(writer);
     return status;
 }
 

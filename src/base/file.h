@@ -17,6 +17,16 @@ typedef struct mst_file_part {
 } mst_file_part;
 /** The same with the parts one after the other. */
 MST_CHECKED mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts);
+
+/** The same piece by piece: what is added is written to the side, and the commit syncs and renames. */
+typedef struct mst_file_writer mst_file_writer;
+MST_CHECKED mst_status mst_file_begin(const char *path, mst_file_writer **out);
+MST_CHECKED mst_status mst_file_add(mst_file_writer *writer, const void *data, size_t size);
+/** Nothing can be added then. */
+MST_CHECKED mst_status mst_file_commit(mst_file_writer *writer);
+/** Frees the writer; what was not committed is removed. NULL is allowed. */
+void mst_file_end(mst_file_writer *writer);
+
 /** Fails as mst_file_write would where that can be known before; writes nothing. MST_INVALID where PATH is something
  *  else than a regular file. */
 MST_CHECKED mst_status mst_file_check(const char *path);

@@ -19,6 +19,11 @@ struct mst_stream {
     uint8_t *chunk;
 };
 
+static uint32_t crc_flag(mst_stream_kind kind) {
+    if (kind == MST_STREAM_DEFLATE) return ISAL_DEFLATE;
+    return kind == MST_STREAM_GZIP ? ISAL_GZIP : ISAL_ZLIB;
+}
+
 mst_status mst_stream_create(const mst_bytes *bytes, uint64_t offset, uint64_t size, mst_stream_kind kind,
                              mst_stream **out) {
     mst_stream *s = *out = calloc(1, sizeof *s);
@@ -31,7 +36,7 @@ mst_status mst_stream_create(const mst_bytes *bytes, uint64_t offset, uint64_t s
     if (!(s->chunk = malloc(CHUNK_SIZE)))
         return MST_FAIL(MST_OUT_OF_MEMORY, "reading '%s': cannot get memory", bytes->name);
     isal_inflate_init(&s->inflate);
-    s->inflate.crc_flag = kind == MST_STREAM_GZIP ? ISAL_GZIP : ISAL_DEFLATE;
+    s->inflate.crc_flag = crc_flag(kind);
     return MST_OK;
 }
 
@@ -50,9 +55,12 @@ static mst_status corrupt(const mst_stream *s, const char *what) {
                     s->bytes->name, what, (unsigned long long)mst_stream_offset(s));
 }
 
-static const char *inflate_error(int code) {
+static const char *inflate_error(mst_stream_kind kind, int code) {
+    if (kind == MST_STREAM_ZLIB && code == ISAL_INVALID_WRAPPER) return "the zlib header is invalid";
     switch (code) {
-        case ISAL_INCORRECT_CHECKSUM: return "the gzip check sum or length does not match the data";
+        case ISAL_INCORRECT_CHECKSUM:
+            return kind == MST_STREAM_ZLIB ? "the zlib check sum does not match the data"
+                                           : "the gzip check sum or length does not match the data";
         case ISAL_INVALID_WRAPPER: return "a gzip header is expected, other bytes are found";
         case ISAL_UNSUPPORTED_METHOD: return "the gzip header names a compression method other than deflate";
         default: return "the compressed data is invalid";
@@ -77,7 +85,7 @@ static mst_status next_member(mst_stream *s) {
     MST_TRY(fill(s));
     s->finished = s->inflate.avail_in == 0;
     if (s->finished) return MST_OK;
-    if (s->kind == MST_STREAM_DEFLATE) return corrupt(s, "the compressed data ends, and other bytes follow");
+    if (s->kind != MST_STREAM_GZIP) return corrupt(s, "the compressed data ends, and other bytes follow");
     if (*s->inflate.next_in != GZIP_MAGIC) return corrupt(s, "the gzip data ends, and other bytes follow");
     isal_inflate_reset(&s->inflate);
     s->inflate.crc_flag = ISAL_GZIP;
@@ -93,7 +101,7 @@ static mst_status inflate(mst_stream *s, uint8_t *dst, size_t size, size_t *got)
         s->inflate.avail_out = had_out;
         int code = isal_inflate(&s->inflate);
         *got += had_out - s->inflate.avail_out;
-        if (code < 0) return corrupt(s, inflate_error(code));
+        if (code < 0) return corrupt(s, inflate_error(s->kind, code));
         if (s->inflate.block_state == ISAL_BLOCK_FINISH)
             MST_TRY(next_member(s));
         else if (s->inflate.avail_in == had_in && s->inflate.avail_out == had_out)

@@ -10,8 +10,9 @@
 
 typedef enum mst_stream_kind {
     MST_STREAM_PLAIN = 0,
-    MST_STREAM_GZIP,   /**< RFC 1952: any number of members; the CRC-32 and length of each are checked */
-    MST_STREAM_DEFLATE /**< RFC 1951: one raw stream */
+    MST_STREAM_GZIP,    /**< RFC 1952: any number of members; the CRC-32 and length of each are checked */
+    MST_STREAM_DEFLATE, /**< RFC 1951: one raw stream */
+    MST_STREAM_ZLIB     /**< RFC 1950: one stream; its Adler-32 is checked */
 } mst_stream_kind;
 
 typedef struct mst_stream mst_stream;
