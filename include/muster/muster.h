@@ -5,6 +5,7 @@
 #include "muster/dataset.h"
 #include "muster/device.h"
 #include "muster/dlpack.h"
+#include "muster/example.h"
 #include "muster/graph.h"
 #include "muster/initializer.h"
 #include "muster/layer.h"
