@@ -31,7 +31,9 @@
 #ifndef MUSTER_DATASET_H
 #define MUSTER_DATASET_H
 
+#include "muster/example.h"
 #include "muster/op.h"
+#include "muster/tfrecord.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,6 +72,28 @@ MST_API MST_CHECKED mst_status mst_dataset_from_idx(const char *images_path, con
  *  missing, MST_UNIMPLEMENTED for other arrays. */
 MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char *const *names, int n,
                                                     mst_dataset **out);
+
+typedef struct mst_tfrecord_options {
+    int zero_;
+    int64_t cycle;        /**< files that are read in turn; 0: 1, one file after the other */
+    int64_t block;        /**< records of a file before the next has its turn; 0: 1 */
+    bool forward;         /**< reads only forward also in plain files: no index, no permutation of all records */
+    int64_t skip_corrupt; /**< damaged records of one pass that are left out; one more is an error */
+} mst_tfrecord_options;
+
+/** The records of TFRecord files, as elements of one component, u8 [-1]: see mst_dataset_parse_example, mst_dataset_map
+ *  and mst_batch_record. PATHS are N paths or patterns (*, ?, [...]); files that a pattern matches are sorted by name.
+ *  The order with .cycle and .block is that of tf.data's deterministic interleave. OPTIONS may be NULL.
+ *
+ *  Plain files are indexed, which reads through them once (16 bytes of memory a record); then their records can be had
+ *  in any order, so that the number of rows is known and a full shuffle costs nothing more. Of compressed files records
+ *  come forward only: the number of rows is not known, a shuffle needs a buffer_size, and the iterator keeps the records
+ *  that are in it. Both check sums of every record are checked when it is read.
+ *
+ *  Fails with MST_NOT_FOUND where a pattern matches no file, MST_INVALID where a path is a folder, MST_CORRUPT, naming
+ *  file and byte, where there is damage, here or when the record is read. */
+MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *paths, int n,
+                                                         const mst_tfrecord_options *options, mst_dataset **out);
 
 /** The dataset of a data spec; PART is "train" or "test".
  *
@@ -119,6 +143,26 @@ typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void
 MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
                                                const mst_spec *outputs, int num_outputs, mst_dataset **out);
 
+/** Each record, a tf.train.Example or SequenceExample, as the components of its FEATURES (muster/example.h), in their
+ *  order. Runs where map does. Fails as mst_example_parser_create does, and with MST_INVALID where elements are no
+ *  records; when a record is copied, as mst_example_parse does, naming file and byte. */
+MST_API MST_CHECKED mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *features,
+                                                         int num_features, mst_dataset **out);
+
+/** Says in *KEEP whether a row stays. Called from one thread at a time, once a row. */
+typedef mst_status (*mst_filter_function)(const mst_array *in, bool *keep, void *context);
+
+/** The rows that FUNCTION keeps; comes before mst_dataset_batch. Their number is not known. CONTEXT must outlive the
+ *  dataset and its iterators. Rows are looked at one by one when the order is made, before those that are kept are
+ *  copied: filter early what is cheap to see. */
+MST_API MST_CHECKED mst_status mst_dataset_filter(mst_dataset *dataset, mst_filter_function function, void *context,
+                                                  mst_dataset **out);
+
+/** The rows of one pass over DATASET (epoch 0), read now and kept in memory: behind it all is as with
+ *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Fails with MST_INVALID
+ *  for a dataset of batches or without end. */
+MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
+
 /** Component COMPONENT as DTYPE(value) * DTYPE(FACTOR); pixels to [0, 1] are
  *  mst_dataset_scale(ds, 0, MST_F32, 1.0 / 255, &out). Costs no pass of its own. DTYPE may be f32 or f64; or, from
  *  integers and bool, an integer dtype or bool (value != 0), with FACTOR 1. Fails with MST_INVALID otherwise. */
@@ -161,6 +205,15 @@ MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const m
 /** Passes over N elements (to the end where fewer are left) without copying a row. */
 MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
 
+/** The position of ITERATOR, behind the elements that mst_iterator_next has given: a few numbers, i64 [n], and one for
+ *  each row in a shuffle's buffer. */
+MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
+/** An iterator at that position: it gives the elements that would have followed. DATASET is the same or one built in the
+ *  same way. Records that a shuffle's buffer held are read again. Fails with MST_INVALID or MST_CORRUPT where POSITION
+ *  is not of such a dataset. */
+MST_API MST_CHECKED mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position,
+                                                    mst_iterator **out);
+
 /** Number of rows. */
 MST_API int64_t mst_batch_size(const mst_batch *batch);
 /** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST, row-major, in the component's dtype, aligned
@@ -171,6 +224,9 @@ MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int compon
 /** The same for all components at once: DST[i] takes component i, NULL leaves it out. */
 MST_API MST_CHECKED mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t num_rows,
                                                   void *const *dst);
+/** Record I of a batch whose source has records, as it is in the file; valid until the next call with this batch, or on
+ *  its iterator. By one thread at a time. */
+MST_API MST_CHECKED mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *record);
 /** A new tensor, owned by the caller, of component COMPONENT: [rows, ...], or the row alone where the dataset has no
  *  batches. */
 MST_API MST_CHECKED mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out);

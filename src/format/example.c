@@ -6,6 +6,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "base/saturate.h"
 
 enum { MOST_FEATURES = 1024, MOST_ELEMENTS = INT32_MAX };
 
@@ -230,9 +231,9 @@ static const char *const kind_names[] = {"no values", "bytes", "floats", "intege
 static void fill(mst_dtype dtype, uint8_t *dst, int64_t count, double value) {
     const size_t size = mst_dtype_size(dtype);
     const float f32 = (float)value;
-    const int64_t i64 = (int64_t)value;
-    const int32_t i32 = (int32_t)value;
-    const uint8_t u8 = dtype == MST_BOOL ? value != 0 : (uint8_t)value;
+    const int64_t i64 = mst_saturate_i64(value);
+    const int32_t i32 = mst_saturate_i32(value);
+    const uint8_t u8 = dtype == MST_BOOL ? value != 0 : mst_saturate_u8(value);
     if (value == 0) {
         memset(dst, 0, (size_t)count * size);
         return;

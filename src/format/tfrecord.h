@@ -49,10 +49,11 @@ typedef struct mst_tfrecord_index {
     int64_t num_corrupt; /**< records left out */
 } mst_tfrecord_index;
 
-/** Reads where the records of the plain file at PATH are, 16 bytes of memory for each. With MOST_CORRUPT above 0 all
- *  data is read and checked too, and up to so many damaged places are left out. Fails as the reader does. Close it also
+/** Reads where the records of the plain file at PATH are, 16 bytes of memory for each. With CHECK all data
+ *  is read and checked too, and up to MOST_CORRUPT damaged places are left out. Fails as the reader does. Close it also
  *  after a failure. */
-MST_CHECKED mst_status mst_tfrecord_index_open(const char *path, int64_t most_corrupt, mst_tfrecord_index *out);
+MST_CHECKED mst_status mst_tfrecord_index_open(const char *path, bool check, int64_t most_corrupt,
+                                               mst_tfrecord_index *out);
 void mst_tfrecord_index_close(mst_tfrecord_index *index);
 
 /** The error of a record of the file NAME. WHERE: "" or " of the decompressed data". */

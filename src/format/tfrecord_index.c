@@ -37,23 +37,21 @@ static mst_status add_checked(places *p, mst_tfrecord_reader *reader, int64_t mo
     return *is_over ? MST_OK : add(p, record.offset, record.size);
 }
 
-static mst_status build(mst_tfrecord_reader *reader, int64_t most_corrupt, mst_tfrecord_index *out) {
+static mst_status build(mst_tfrecord_reader *reader, bool check, int64_t most_corrupt, mst_tfrecord_index *out) {
     places p = {out, 0};
     bool is_over = false;
-    if (most_corrupt > 0) {
-        while (!is_over) MST_TRY(add_checked(&p, reader, most_corrupt, &is_over));
-        return MST_OK;
-    }
-    for (;;) {
+    while (check && !is_over) MST_TRY(add_checked(&p, reader, most_corrupt, &is_over));
+    while (!is_over) {
         int64_t skipped;
         const uint64_t offset = mst_tfrecord_reader_offset(reader);
         MST_TRY(mst_tfrecord_reader_skip(reader, 1, &skipped));
-        if (!skipped) return MST_OK;
-        MST_TRY(add(&p, offset, mst_tfrecord_reader_offset(reader) - offset - MST_TFRECORD_FRAME));
+        is_over = !skipped;
+        if (skipped) MST_TRY(add(&p, offset, mst_tfrecord_reader_offset(reader) - offset - MST_TFRECORD_FRAME));
     }
+    return MST_OK;
 }
 
-mst_status mst_tfrecord_index_open(const char *path, int64_t most_corrupt, mst_tfrecord_index *out) {
+mst_status mst_tfrecord_index_open(const char *path, bool check, int64_t most_corrupt, mst_tfrecord_index *out) {
     mst_tfrecord_reader *reader;
     *out = (mst_tfrecord_index){.bytes.fd = -1};
     MST_TRY(mst_bytes_open(path, &out->bytes));
@@ -61,7 +59,7 @@ mst_status mst_tfrecord_index_open(const char *path, int64_t most_corrupt, mst_t
     mst_status status = MST_OK;
     if (mst_tfrecord_reader_compression(reader) != MST_TFRECORD_PLAIN)
         status = MST_FAIL(MST_INVALID, "'%s': is compressed: its records can only be read in their order", path);
-    if (!status) status = build(reader, most_corrupt, out);
+    if (!status) status = build(reader, check, most_corrupt, out);
     mst_tfrecord_reader_close(reader);
     return status;
 }
