@@ -102,9 +102,32 @@ MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *path
  *      idx:DIR        train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
  *                     t10k-labels-idx1-ubyte in DIR, each plain or with ".gz"
  *      npz:FILE       arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are "train"
+ *      tfrecord:PREFIX  the Examples of PREFIX-train-00000-of-00010 and so on, and PREFIX-test-...; or of a FILE or
+ *                     PATTERN, which are "train". Inputs are the feature image_raw or x (or image, inputs, features),
+ *                     labels label or y (or labels, class), shapes and dtypes those of the first Example
  *
  *  Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest right one. */
 MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out);
+
+typedef struct mst_data_options {
+    int zero_;
+    int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
+} mst_data_options;
+/** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
+MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,
+                                                     const mst_data_options *options, mst_dataset **out);
+
+typedef struct mst_write_options {
+    int zero_;
+    int64_t num_shards;                   /**< tfrecord: files of each part; 0: 1 */
+    mst_tfrecord_compression compression; /**< tfrecord */
+} mst_write_options;
+/** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives them
+ *  with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other), npz:FILE, or
+ *  idx:DIR, which is made where it is not there. Each file is written to the side and renamed. Fails with MST_INVALID,
+ *  MST_UNIMPLEMENTED where the format cannot hold these dtypes, MST_IO, or as reading the rows does. */
+MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
+                                                 const mst_write_options *options);
 
 /* ---- transforms ----------------------------------------------------------------------------------- */
 

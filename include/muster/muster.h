@@ -8,6 +8,7 @@
 #include "muster/example.h"
 #include "muster/graph.h"
 #include "muster/initializer.h"
+#include "muster/inspect.h"
 #include "muster/layer.h"
 #include "muster/loss.h"
 #include "muster/metric.h"

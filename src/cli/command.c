@@ -10,8 +10,9 @@
 
 enum { MESSAGE_SIZE = 2048, HELP_WIDTH = 110, LEAST_WIDTH = 40, HELP_COLUMN = 34, MOST_NAMES = 64 };
 
-const command *const commands[] = {&command_train, &command_evaluate, &command_predict,      &command_devices,
-                                   &command_bench, &command_version,  &command_help_command, NULL};
+const command *const commands[] = {
+    &command_train,   &command_evaluate,     &command_predict, &command_devices, &command_bench,
+    &command_version, &command_help_command, &command_convert, &command_inspect, NULL};
 
 const command *command_find(const char *name) {
     for (int i = 0; commands[i]; i++)

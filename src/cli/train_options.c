@@ -10,7 +10,7 @@ static const char *const models[] = {"mlp", NULL};
 static const char *const later_models[] = {"text_cnn", "mobilenet_v2", NULL};
 static const char *const strategies[] = {"auto", "one", "towers", "mirrored", NULL}; /* as mst_strategy_kind */
 static const char *const later_strategies[] = {"multi-worker", "parameter-server", NULL};
-static const char *const data_forms[] = {"fashion-mnist", "idx:DIR", "npz:FILE", NULL};
+static const char *const data_forms[] = {"fashion-mnist", "idx:DIR", "npz:FILE", "tfrecord:PREFIX", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 
 static const option model_options[] = {
@@ -26,8 +26,11 @@ static const option model_options[] = {
 
 static const option data_options[] = {
     {"data", OPTION_FORM, AT(data), "SPEC", "fashion-mnist", .choices = data_forms,
-     .help = "fashion-mnist (Debian's dataset-fashion-mnist), idx:DIR (the four MNIST files, plain or .gz) or npz:FILE "
-             "(x_train, y_train, x_test, y_test)"},
+     .help = "fashion-mnist (Debian's dataset-fashion-mnist), idx:DIR (the four MNIST files, plain or .gz), npz:FILE "
+             "(x_train, y_train, x_test, y_test) or tfrecord:PREFIX (Examples in PREFIX-train-00000-of-00010 ..., "
+             "PREFIX-test-...)"},
+    {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
+     .help = "tfrecord: damaged records that are left out; one more is an error"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999,
      .help = "the last part X of the training data is kept out, and measured after each epoch"},

@@ -8,6 +8,7 @@
 
 #include "base/argument.h"
 #include "base/nearest.h"
+#include "data/tfrecord_spec.h"
 #include "format/npz.h"
 #include "muster/dataset.h"
 
@@ -17,6 +18,7 @@ typedef struct spec_kind {
     const char *name; /* with the colon where an argument follows */
     const char *form;
     mst_status (*open)(const char *argument, bool test, mst_dataset **out);
+    mst_status (*open_with)(const char *argument, bool test, const mst_data_options *options, mst_dataset **out);
 } spec_kind;
 
 static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
@@ -96,11 +98,11 @@ static mst_status open_npz(const char *path, bool test, mst_dataset **out) {
 }
 
 static const spec_kind kinds[] = {
-    {"fashion-mnist", "fashion-mnist", open_fashion_mnist},
-    {"idx:", "idx:DIR", open_idx},
-    {"npz:", "npz:FILE", open_npz},
-    {"tfrecord:", "tfrecord:GLOB", NULL},
-    {"images:", "images:DIR", NULL},
+    {"fashion-mnist", "fashion-mnist", open_fashion_mnist, NULL},
+    {"idx:", "idx:DIR", open_idx, NULL},
+    {"npz:", "npz:FILE", open_npz, NULL},
+    {"tfrecord:", "tfrecord:PREFIX", NULL, mst_tfrecord_spec_open},
+    {"images:", "images:DIR", NULL, NULL},
 };
 
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
@@ -122,10 +124,16 @@ static mst_status unknown(const char *spec) {
     for (int i = 0; nearest && i < NUM_KINDS; i++)
         if (nearest == kinds[i].name)
             return MST_FAIL(MST_INVALID, "data: unknown spec '%s': did you mean '%s'?", spec, kinds[i].form);
-    return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use fashion-mnist, idx:DIR or npz:FILE", spec);
+    return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use fashion-mnist, idx:DIR, npz:FILE or tfrecord:PREFIX",
+                    spec);
 }
 
 mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out) {
+    return mst_dataset_open_with(spec, part, NULL, out);
+}
+
+mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_data_options *options,
+                                 mst_dataset **out) {
     if (MST_IS_NULL(spec) || MST_IS_NULL(part) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     bool test = strcmp(part, "test") == 0;
@@ -135,11 +143,15 @@ mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **ou
         size_t size = strlen(kinds[i].name);
         bool takes_argument = kinds[i].name[size - 1] == ':';
         if (strncmp(spec, kinds[i].name, size) != 0 || (!takes_argument && spec[size])) continue;
-        if (!kinds[i].open)
+        if (!kinds[i].open && !kinds[i].open_with)
             return MST_FAIL(MST_UNIMPLEMENTED,
-                            "data: '%s' is not supported yet: use fashion-mnist, idx:DIR or npz:FILE", spec);
+                            "data: '%s' is not supported yet: use fashion-mnist, idx:DIR, npz:FILE or tfrecord:PREFIX",
+                            spec);
         if (takes_argument && !spec[size])
             return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, kinds[i].form);
+        if (kinds[i].open_with) return kinds[i].open_with(spec + size, test, options, out);
+        if (options && options->skip_corrupt)
+            return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
         return kinds[i].open(spec + size, test, out);
     }
     return unknown(spec);

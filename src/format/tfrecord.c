@@ -1,24 +1,19 @@
 #include "format/tfrecord.h"
 
 #include <endian.h>
-#include <isa-l/crc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "format/checksum.h"
 #include "format/stream.h"
 
 /* ---- framing ---- */
 
 uint32_t mst_masked_crc(const void *data, size_t size) {
-    const size_t most = (size_t)1 << 30; /* the library counts in int */
-    unsigned char *bytes = (unsigned char *)(uintptr_t)data;
-    uint32_t crc = UINT32_MAX;
-    for (; size > most; size -= most, bytes += most) crc = crc32_iscsi(bytes, (int)most, crc);
-    crc = ~crc32_iscsi(bytes, (int)size, crc);
-    return (crc >> 15 | crc << 17) + 0xa282ead8;
+    return mst_crc32c_mask(mst_crc32c(0, data, size));
 }
 
 static uint32_t little32(const uint8_t *bytes) {

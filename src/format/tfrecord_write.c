@@ -14,7 +14,7 @@ enum { BUFFER_SIZE = 256 * 1024, LEVEL = 1 };
 static const size_t most_at_once = (size_t)1 << 30;
 
 struct mst_tfrecord_writer {
-    mst_file_writer *file;
+    mst_file file;
     bool committed;
     mst_status failed; /* an earlier call */
     size_t used;
@@ -25,7 +25,7 @@ struct mst_tfrecord_writer {
 };
 
 static mst_status open_writer(mst_tfrecord_writer *w, const char *path, mst_tfrecord_compression compression) {
-    MST_TRY(mst_file_begin(path, &w->file));
+    MST_TRY(mst_file_create(path, &w->file));
     if (!(w->buffer = malloc(BUFFER_SIZE))) return MST_NO_MEMORY("for writing '%s'", path);
     w->compressed = compression != MST_TFRECORD_PLAIN;
     if (!w->compressed) return MST_OK;
@@ -45,6 +45,7 @@ mst_status mst_tfrecord_writer_open(const char *path, mst_tfrecord_compression c
         return MST_FAIL(MST_INVALID, "'%s': there is no compression %d", path, (int)compression);
     mst_tfrecord_writer *w = calloc(1, sizeof *w);
     if (!w) return MST_NO_MEMORY("for writing '%s'", path);
+    w->file.descriptor = -1;
     mst_status status = open_writer(w, path, compression);
     if (status)
         mst_tfrecord_writer_close(w);
@@ -56,7 +57,7 @@ mst_status mst_tfrecord_writer_open(const char *path, mst_tfrecord_compression c
 static mst_status flush(mst_tfrecord_writer *w) {
     const size_t used = w->used;
     w->used = 0;
-    return used ? mst_file_add(w->file, w->buffer, used) : MST_OK;
+    return used ? mst_file_append(&w->file, w->buffer, used) : MST_OK;
 }
 
 /* Feeds what is in next_in; with END also what the compressor holds back. */
@@ -83,7 +84,7 @@ static mst_status put(mst_tfrecord_writer *w, const uint8_t *data, size_t size) 
         size -= part;
     }
     if (size > BUFFER_SIZE - w->used) MST_TRY(flush(w));
-    if (size > BUFFER_SIZE) return mst_file_add(w->file, data, size);
+    if (size > BUFFER_SIZE) return mst_file_append(&w->file, data, size);
     if (size) memcpy(w->buffer + w->used, data, size);
     w->used += size;
     return MST_OK;
@@ -114,7 +115,7 @@ mst_status mst_tfrecord_writer_commit(mst_tfrecord_writer *writer) {
     MST_TRY(check_open(writer));
     mst_status status = writer->compressed ? deflate(writer, true) : MST_OK;
     if (!status) status = flush(writer);
-    if (!status) status = mst_file_commit(writer->file);
+    if (!status) status = mst_file_commit(&writer->file);
     writer->failed = status;
     writer->committed = !status;
     return status;
@@ -122,7 +123,7 @@ mst_status mst_tfrecord_writer_commit(mst_tfrecord_writer *writer) {
 
 void mst_tfrecord_writer_close(mst_tfrecord_writer *writer) {
     if (!writer) return;
-    mst_file_end(writer->file);
+    mst_file_abandon(&writer->file);
     free(writer->buffer);
     free(writer->level_memory);
     free(writer);
