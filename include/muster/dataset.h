@@ -31,7 +31,9 @@
 #ifndef MUSTER_DATASET_H
 #define MUSTER_DATASET_H
 
+#include "muster/example.h"
 #include "muster/op.h"
+#include "muster/tfrecord.h"
 #include "muster/transforms.h"
 
 #ifdef __cplusplus
@@ -72,6 +74,28 @@ MST_API MST_CHECKED mst_status mst_dataset_from_idx(const char *images_path, con
 MST_API MST_CHECKED mst_status mst_dataset_from_npz(const char *path, const char *const *names, int n,
                                                     mst_dataset **out);
 
+typedef struct mst_tfrecord_options {
+    int zero_;
+    int64_t cycle;        /**< files that are read in turn; 0: 1, one file after the other */
+    int64_t block;        /**< records of a file before the next has its turn; 0: 1 */
+    bool forward;         /**< reads only forward also in plain files: no index, no permutation of all records */
+    int64_t skip_corrupt; /**< damaged records of one pass that are left out; one more is an error */
+} mst_tfrecord_options;
+
+/** The records of TFRecord files, as elements of one component, u8 [-1]: see mst_dataset_parse_example, mst_dataset_map
+ *  and mst_batch_record. PATHS are N paths or patterns (*, ?, [...]); files that a pattern matches are sorted by name.
+ *  The order with .cycle and .block is that of tf.data's deterministic interleave. OPTIONS may be NULL.
+ *
+ *  Plain files are indexed, which reads through them once (16 bytes of memory a record); then their records can be had
+ *  in any order, so that the number of rows is known and a full shuffle costs nothing more. Of compressed files records
+ *  come forward only: the number of rows is not known, a shuffle needs a buffer_size, and the iterator keeps the records
+ *  that are in it. Both check sums of every record are checked when it is read.
+ *
+ *  Fails with MST_NOT_FOUND where a pattern matches no file, MST_INVALID where a path is a folder, MST_CORRUPT, naming
+ *  file and byte, where there is damage, here or when the record is read. */
+MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *paths, int n,
+                                                         const mst_tfrecord_options *options, mst_dataset **out);
+
 /** The dataset of a data spec, one line of text such as "idx:DIR"; PART is "train" or "test". `muster train --help` lists
  *  the kinds of specs. Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest right
  *  one. */
@@ -80,6 +104,26 @@ MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *pa
 MST_API const char *mst_dataset_form(int i);
 /** What it is, in half a line; NULL past the last. */
 MST_API const char *mst_dataset_form_help(int i);
+
+typedef struct mst_data_options {
+    int zero_;
+    int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
+} mst_data_options;
+/** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
+MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,
+                                                     const mst_data_options *options, mst_dataset **out);
+
+typedef struct mst_write_options {
+    int zero_;
+    int64_t num_shards;                   /**< tfrecord: files of each part; 0: 1 */
+    mst_tfrecord_compression compression; /**< tfrecord */
+} mst_write_options;
+/** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives them
+ *  with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other), npz:FILE, or
+ *  idx:DIR, which is made where it is not there. Each file is written to the side and renamed. Fails with MST_INVALID,
+ *  MST_UNIMPLEMENTED where the format cannot hold these dtypes, MST_IO, or as reading the rows does. */
+MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
+                                                 const mst_write_options *options);
 
 /* Transforms, mst_dataset_shuffle, mst_dataset_batch and so on, are in muster/transforms.h. */
 
@@ -105,6 +149,15 @@ MST_API MST_CHECKED mst_status mst_iterator_next(mst_iterator *iterator, const m
 /** Passes over N elements (to the end where fewer are left) without copying a row. */
 MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n);
 
+/** The position of ITERATOR, behind the elements that mst_iterator_next has given: a few numbers, i64 [n], and one for
+ *  each row in a shuffle's buffer. */
+MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
+/** An iterator at that position: it gives the elements that would have followed. DATASET is the same or one built in the
+ *  same way. Records that a shuffle's buffer held are read again. Fails with MST_INVALID or MST_CORRUPT where POSITION
+ *  is not of such a dataset. */
+MST_API MST_CHECKED mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position,
+                                                    mst_iterator **out);
+
 /** Number of rows. */
 MST_API int64_t mst_batch_size(const mst_batch *batch);
 /** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST, row-major, in the component's dtype, aligned
@@ -115,6 +168,9 @@ MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int compon
 /** The same for all components at once: DST[i] takes component i, NULL leaves it out. */
 MST_API MST_CHECKED mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t num_rows,
                                                   void *const *dst);
+/** Record I of a batch whose source has records, as it is in the file; valid until the next call with this batch, or on
+ *  its iterator. By one thread at a time. */
+MST_API MST_CHECKED mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *record);
 /** A new tensor, owned by the caller, of component COMPONENT: [rows, ...], or the row alone where the dataset has no
  *  batches. */
 MST_API MST_CHECKED mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out);

@@ -121,8 +121,9 @@ MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *fi
 
 typedef struct mst_fit_options {
     int zero_;
-    /** Components: inputs, labels. Rows are shuffled and batched here; batches are taken as they come (so shuffle
-     *  before mst_dataset_batch, and put a prefetch behind where a map is slow). */
+    /** Components: inputs, labels. Rows are shuffled and batched here (those of which the number is not known in a
+     *  buffer of 10000); batches are taken as they come (so shuffle before mst_dataset_batch, and put a prefetch behind
+     *  where a map is slow). */
     const mst_dataset *data;
     const mst_dataset *validation; /**< evaluated after each epoch; rows or batches */
     int64_t batch_size;            /**< global; default 32, or that of the data */

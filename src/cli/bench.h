@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 typedef struct bench_options {
-    bool peers;     /**< mlp: also TensorFlow and PyTorch, from build/peers */
+    bool peers;     /**< mlp, data: also TensorFlow and PyTorch, from build/peers */
     double seconds; /**< that each measurement takes */
     bool json;      /**< one JSON object a line */
     const char *op; /**< ops: only this one; NULL: all */
@@ -19,5 +19,7 @@ int bench_ops(const bench_options *options);
 int bench_plan(const bench_options *options);
 /** What a log for TensorBoard costs a step. */
 int bench_events(const bench_options *options);
+/** Records read, decompressed and parsed, against bare calls. */
+int bench_data(const bench_options *options);
 
 #endif

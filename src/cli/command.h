@@ -7,6 +7,9 @@
 /** Exit status of a command. */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 /* and the number of the signal */ };
 
+/** Positional arguments of any command. */
+enum { COMMAND_MOST_POSITIONAL = 1000 };
+
 typedef struct command_call {
     const option_list *list; /**< with what was given */
     void *options;           /**< zeroed, then filled from the command line */

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-enum { MOST_POSITIONAL = 4, MOST_COMMANDS = 64 };
+enum { MOST_COMMANDS = 64 };
 
 static bool asks_for_help(char *const *arguments) {
     for (; *arguments; arguments++)
@@ -16,7 +16,7 @@ static bool asks_for_help(char *const *arguments) {
 }
 
 static int run_with(const command *command, char *const *arguments, option_list *list) {
-    const char *positional[MOST_POSITIONAL];
+    const char *positional[COMMAND_MOST_POSITIONAL];
     command_call call = {.list = list, .positional = positional, .options = calloc(1, command->options_size + 1)};
     if (!call.options) return command_fail(EXIT_FAILED, "cannot get memory for the options of %s", command->name);
     int status;
@@ -39,7 +39,7 @@ static int run(const command *command, char *const *arguments) {
 }
 
 static int unknown_command(const char *name) {
-    static const char *const later[] = {"server", "launch", "doctor", "convert", "inspect", NULL};
+    static const char *const later[] = {"server", "launch", "doctor", NULL};
     const char *names[MOST_COMMANDS] = {NULL};
     for (int i = 0; command_table[i] && i < MOST_COMMANDS - 1; i++) names[i] = command_table[i]->name;
     for (int i = 0; later[i]; i++)

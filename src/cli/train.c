@@ -65,7 +65,8 @@ static mst_status scale(const train_options *o, mst_dataset **dataset) {
 }
 
 static int open_part(training *t, const char *part, mst_dataset **out) {
-    if (mst_dataset_open(t->data, part, out))
+    const mst_data_options options = {.skip_corrupt = t->o->skip_corrupt};
+    if (mst_dataset_open_with(t->data, part, &options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
     return scale(t->o, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;

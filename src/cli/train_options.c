@@ -26,6 +26,8 @@ static const option model_options[] = {
 static const option data_options[] = {
     {"data", OPTION_FORM, AT(data), "SPEC", "fashion-mnist", .choice = mst_dataset_form,
      .choice_help = mst_dataset_form_help, .help = "what to train on"},
+    {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
+     .help = "tfrecord: damaged records that are left out; one more is an error"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999,
      .help = "the last part X of the training data is kept out, and measured after each epoch"},

@@ -13,6 +13,7 @@ typedef struct train_options {
     double l1, l2, dropout;
     const char *data, *data_dir;
     double validation_split;
+    int64_t skip_corrupt;
     bool raw_pixels, shuffle;
     int strategy; /**< mst_strategy_kind */
     const char *devices, *visible_devices;

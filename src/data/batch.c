@@ -34,7 +34,10 @@ static mst_status next(mst_cursor *cursor, mst_element *element) {
     batch_cursor *c = (batch_cursor *)cursor;
     *element = (mst_element){.rows = c->rows};
     MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->rows, c->most, &element->count));
-    if (drops(cursor) && element->count < cursor->dataset->batch_size) element->count = 0;
+    if (drops(cursor) && element->count < cursor->dataset->batch_size) {
+        mst_cursor_forget(cursor, c->rows, element->count);
+        element->count = 0;
+    }
     return MST_OK;
 }
 

@@ -58,6 +58,14 @@ mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transfo
                     transform);
 }
 
+mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform) {
+    if (mst_shape_count(dataset->row[i].shape) >= 0) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "%s: component %d is records of any length: make values of them first (mst_dataset_parse_example, "
+                    "mst_dataset_map)",
+                    transform, i);
+}
+
 mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least) {
     if (n >= least) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s: %s is %lld, it must be at least %lld", transform, what, (long long)n,
@@ -134,4 +142,29 @@ void mst_cursor_destroy(mst_cursor *cursor) {
         free(cursor);
         cursor = upstream;
     }
+}
+
+mst_cursor *mst_cursor_base(mst_cursor *cursor) {
+    while (cursor->upstream) cursor = cursor->upstream;
+    return cursor;
+}
+
+void mst_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    while (cursor && !cursor->type->save) cursor = cursor->upstream;
+    if (cursor) cursor->type->save(cursor, bookmark);
+}
+
+mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+    while (cursor && !cursor->type->restore) cursor = cursor->upstream;
+    return cursor ? cursor->type->restore(cursor, bookmark) : MST_OK;
+}
+
+void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
+    mst_cursor *base = mst_cursor_base(cursor);
+    if (n && base->type->forget) base->type->forget(base, rows, n);
+}
+
+mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
+    mst_cursor *base = mst_cursor_base(cursor);
+    return n && base->type->keep ? base->type->keep(base, rows, n) : MST_OK;
 }

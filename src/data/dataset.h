@@ -4,6 +4,10 @@
  *  them is numbers of rows of the source. The values: mst_row_fetch collects the scales and maps between source and
  *  end, and turns numbers of rows into values only where they are wanted.
  *
+ *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`). Where it can
+ *  only read forward, its cursor keeps the records whose numbers it has given out until they are forgotten: by the
+ *  iterator when it moves on, and by each cursor that drops rows.
+ *
  *  One more transform is one file here with its struct (an mst_dataset first), its mst_dataset_type, its cursor if it
  *  changes the order, and its public function, whose declaration the build copies into muster/transforms.h.
  */
@@ -12,8 +16,10 @@
 
 #include <stdatomic.h>
 
+#include "data/bookmark.h"
 #include "data/convert.h"
 #include "muster/dataset.h"
+#include "muster/tfrecord.h"
 
 typedef struct mst_cursor mst_cursor;
 
@@ -26,6 +32,14 @@ typedef struct mst_row_stage {
     double factor;
 } mst_row_stage;
 
+/** What one caller has read of a file, to be freed with free(data); zero-initialised is empty. */
+typedef struct mst_record_buffer {
+    uint8_t *data;
+    size_t capacity;
+    int64_t file;
+    uint64_t begin, end; /**< of the file */
+} mst_record_buffer;
+
 /** A source or a transform. */
 typedef struct mst_dataset_type {
     const char *name;
@@ -36,6 +50,13 @@ typedef struct mst_dataset_type {
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
+    /** Of a source of records (row 0 of it is u8 [-1]); NULL: rows are in memory. Reads record ROWS[0]; of the COUNT rows
+     *  in all, the others will be asked for next. BASE is a cursor of this source. *RECORD is valid until the next call
+     *  with BUFFER. Several threads may call at once, each with a buffer of its own. */
+    mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
+                       mst_record_buffer *buffer, mst_record *record);
+    /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
+    mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
 } mst_dataset_type;
 
 struct mst_dataset {
@@ -70,6 +91,14 @@ typedef struct mst_cursor_type {
     mst_status (*skip)(mst_cursor *cursor, int64_t n, int64_t *skipped);
     /** Frees what the type's own struct holds; may be NULL. */
     void (*destroy)(mst_cursor *cursor);
+    /** Adds what tells this position, and upstream's with mst_cursor_save, to BOOKMARK; NULL: only upstream's. */
+    void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
+    /** Takes both back, in a cursor that was opened and not started. */
+    mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
+    /** Of a source that keeps records: N rows are not needed any more. May be NULL. */
+    void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
+    /** Of such a source, after a restore: reads N rows that were given out before. May be NULL. */
+    mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
 } mst_cursor_type;
 
 struct mst_cursor {
@@ -84,6 +113,8 @@ MST_CHECKED mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t si
 MST_CHECKED mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out);
 /** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
 MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
+/** MST_INVALID, naming TRANSFORM, where component I of DATASET is records of any length. */
+MST_CHECKED mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform);
 /** MST_INVALID, naming TRANSFORM, where N is less than LEAST. */
 MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least);
 /** Rows in the first N elements. */
@@ -100,6 +131,15 @@ MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size
                                         void *out);
 /** Frees CURSOR and all cursors upstream of it; NULL is allowed. */
 void mst_cursor_destroy(mst_cursor *cursor);
+
+/** The cursor of the source. */
+mst_cursor *mst_cursor_base(mst_cursor *cursor);
+void mst_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark);
+MST_CHECKED mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark);
+/** Rows that came from CURSOR are dropped. */
+void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
+/** The other way round: rows that are held downstream of CURSOR after a restore. */
+MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);

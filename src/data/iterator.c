@@ -11,6 +11,8 @@ struct mst_batch {
     mst_element element;
 };
 
+enum { STATE_MAGIC = 0x6d757374, STATE_VERSION = 1 };
+
 struct mst_iterator {
     mst_dataset *dataset;
     mst_cursor *cursor;
@@ -18,29 +20,91 @@ struct mst_iterator {
     int64_t row; /* the element where the dataset has no batches */
 };
 
-mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out) {
-    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
-    *out = NULL;
-    MST_TRY(mst_dataset_want_least("iterator", "epoch", epoch, 0));
-    mst_iterator *it = calloc(1, sizeof *it);
+/* Not started. */
+static mst_status open(mst_dataset *dataset, mst_iterator **out) {
+    mst_iterator *it = *out = calloc(1, sizeof *it);
     if (!it) return MST_NO_MEMORY("for an iterator");
     it->dataset = mst_dataset_retain(dataset);
     it->batch.dataset = dataset;
-    mst_status status = mst_row_fetch_create(dataset, &it->batch.fetch);
-    if (!status) status = mst_cursor_open(dataset, &it->cursor);
-    if (!status) status = it->cursor->type->start(it->cursor, epoch);
-    if (status) {
+    MST_TRY(mst_cursor_open(dataset, &it->cursor));
+    return mst_row_fetch_create(dataset, it->cursor, &it->batch.fetch);
+}
+
+static mst_status opened(mst_iterator *it, mst_status status, mst_iterator **out) {
+    if (status)
         mst_iterator_destroy(it);
-        return status;
+    else
+        *out = it;
+    return status;
+}
+
+mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_iterator *it;
+    *out = NULL;
+    MST_TRY(mst_dataset_want_least("iterator", "epoch", epoch, 0));
+    mst_status status = open(dataset, &it);
+    if (!status) status = it->cursor->type->start(it->cursor, epoch);
+    return opened(it, status, out);
+}
+
+/* A number that other pipelines do not have. */
+static int64_t fingerprint(const mst_dataset *dataset) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; dataset; dataset = dataset->upstream) {
+        const uint64_t numbers[] = {(uint64_t)dataset->cardinality, (uint64_t)dataset->batch_size,
+                                    (uint64_t)dataset->num_components};
+        for (const char *c = dataset->type->name; *c; c++) hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
+        for (int i = 0; i < 3; i++) hash = (hash ^ numbers[i]) * 0x100000001b3;
     }
-    *out = it;
+    return (int64_t)(hash >> 1);
+}
+
+mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out) {
+    if (MST_IS_NULL(iterator) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_bookmark bookmark = {0};
+    *out = NULL;
+    mst_bookmark_put(&bookmark, STATE_MAGIC);
+    mst_bookmark_put(&bookmark, STATE_VERSION);
+    mst_bookmark_put(&bookmark, fingerprint(iterator->dataset));
+    mst_cursor_save(iterator->cursor, &bookmark);
+    mst_status status = bookmark.no_memory ? MST_NO_MEMORY("for the position of an iterator")
+                                           : mst_tensor_copy(MST_I64, MST_SHAPE(bookmark.count), bookmark.number, out);
+    mst_bookmark_free(&bookmark);
+    return status;
+}
+
+static mst_status restore(mst_iterator *it, mst_bookmark *bookmark) {
+    int64_t number;
+    MST_TRY(mst_bookmark_take(bookmark, STATE_MAGIC, STATE_MAGIC, &number));
+    MST_TRY(mst_bookmark_take(bookmark, STATE_VERSION, STATE_VERSION, &number));
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &number));
+    if (number != fingerprint(it->dataset))
+        return MST_FAIL(MST_INVALID, "iterator: the saved position is of another dataset: build it as it was");
+    MST_TRY(mst_cursor_restore(it->cursor, bookmark));
+    if (bookmark->at < bookmark->count)
+        return MST_FAIL(MST_CORRUPT, "iterator: the saved position has %lld numbers too many",
+                        (long long)(bookmark->count - bookmark->at));
     return MST_OK;
+}
+
+mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position, mst_iterator **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(position) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_iterator *it;
+    *out = NULL;
+    if (mst_tensor_dtype(position) != MST_I64)
+        return MST_FAIL(MST_INVALID, "iterator: the saved position is of %s, mst_iterator_save makes i64",
+                        mst_dtype_name(mst_tensor_dtype(position)));
+    mst_bookmark bookmark = {.number = mst_tensor_data(position), .count = mst_tensor_count(position)};
+    mst_status status = open(dataset, &it);
+    if (!status) status = restore(it, &bookmark);
+    return opened(it, status, out);
 }
 
 void mst_iterator_destroy(mst_iterator *iterator) {
     if (!iterator) return;
-    mst_cursor_destroy(iterator->cursor);
     mst_row_fetch_destroy(iterator->batch.fetch);
+    mst_cursor_destroy(iterator->cursor);
     mst_dataset_release(iterator->dataset);
     free(iterator);
 }
@@ -50,6 +114,8 @@ mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
     mst_element *element = &iterator->batch.element;
     mst_cursor *cursor = iterator->cursor;
     *batch = NULL;
+    if (element->rows && !element->memory) mst_cursor_forget(cursor, element->rows, element->count);
+    element->count = 0;
     if (iterator->dataset->batch_size) {
         MST_TRY(cursor->type->batch(cursor, element));
     } else {
@@ -107,10 +173,18 @@ mst_status mst_batch_copy_all(const mst_batch *batch, int64_t first_row, int64_t
     return mst_row_fetch_copy_all(batch->fetch, &batch->element, first_row, num_rows, dst);
 }
 
+mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *record) {
+    if (MST_IS_NULL(batch) || MST_IS_NULL(record)) return MST_INVALID;
+    *record = (mst_record){0};
+    MST_TRY(check_rows(batch, i, 1));
+    return mst_row_fetch_record(batch->fetch, &batch->element, i, record);
+}
+
 mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out) {
     if (MST_IS_NULL(batch) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     MST_TRY(check_component(batch, component));
+    MST_TRY(mst_dataset_want_values(batch->dataset, component, "batch"));
     mst_spec spec = mst_dataset_spec(batch->dataset, component);
     if (batch->dataset->batch_size) spec.shape.dim[0] = batch->element.count;
     MST_TRY(mst_tensor_create(spec.dtype, spec.shape, out));

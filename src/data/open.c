@@ -23,11 +23,15 @@ static size_t name_size(const mst_data_spec *kind) {
     return size + (kind->form[size] == ':');
 }
 
+static bool can_open(const mst_data_spec *kind) {
+    return kind->open || kind->open_with;
+}
+
 /* The I-th kind that can be opened. */
 static const mst_data_spec *kind_at(int i) {
     const mst_data_spec *const *kind = mst_data_spec_table;
     for (; *kind; kind++)
-        if ((*kind)->open && i-- == 0) break;
+        if (can_open(*kind) && i-- == 0) break;
     return *kind;
 }
 
@@ -66,7 +70,7 @@ static mst_status unknown(const char *spec) {
     size += spec[size] == ':';
     for (int i = 0; mst_data_spec_table[i] && i < MOST_KINDS; i++) {
         const mst_data_spec *kind = mst_data_spec_table[i];
-        if (kind->open && has_suffix(spec, kind->suffix))
+        if (can_open(kind) && has_suffix(spec, kind->suffix))
             return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: write '%.*s%s'", spec, (int)name_size(kind),
                             kind->form, spec);
         snprintf(name[i], WORD_SIZE, "%.*s", (int)name_size(kind), kind->form);
@@ -82,6 +86,11 @@ static mst_status unknown(const char *spec) {
 }
 
 mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out) {
+    return mst_dataset_open_with(spec, part, NULL, out);
+}
+
+mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_data_options *options,
+                                 mst_dataset **out) {
     if (MST_IS_NULL(spec) || MST_IS_NULL(part) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     bool test = strcmp(part, "test") == 0;
@@ -93,11 +102,14 @@ mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **ou
         const bool takes_argument = form[size - 1] == ':';
         char list[LIST_SIZE];
         if (strncmp(spec, form, size) != 0 || (!takes_argument && spec[size])) continue;
-        if (!(*kind)->open)
+        if (!can_open(*kind))
             return MST_FAIL(MST_UNIMPLEMENTED, "data: '%s' is not supported yet: use %s", spec,
                             list_forms(list, sizeof list));
         if (takes_argument && !spec[size])
             return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, form);
+        if ((*kind)->open_with) return (*kind)->open_with(spec + size, test, options, out);
+        if (options && options->skip_corrupt)
+            return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
         return (*kind)->open(spec + size, test, out);
     }
     return unknown(spec);

@@ -50,6 +50,8 @@ typedef struct prefetch_cursor {
     bool ended;     /* there is nothing more to fill */
     bool quit;
     mst_failure failure; /* what ended it */
+    mst_bookmark start;  /* where upstream began */
+    int64_t passed;      /* elements since then, as the caller sees it */
 } prefetch_cursor;
 
 static mst_status fill(prefetch_cursor *c, slot *s) {
@@ -58,6 +60,7 @@ static mst_status fill(prefetch_cursor *c, slot *s) {
     s->count = 0;
     MST_TRY(upstream->type->batch(upstream, &element));
     if (element.count) MST_TRY(mst_row_fetch_copy_all(c->fetch, &element, 0, element.count, s->component));
+    mst_cursor_forget(upstream, element.rows, element.rows ? element.count : 0);
     s->count = element.count;
     return MST_OK;
 }
@@ -116,11 +119,11 @@ static mst_status check_process(const prefetch_cursor *c) {
     return c->has_thread ? mst_process_check(c->process, "iterator with prefetch") : MST_OK;
 }
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
-    prefetch_cursor *c = (prefetch_cursor *)cursor;
-    MST_TRY(check_process(c));
-    pause_thread(c);
-    mst_status status = cursor->upstream->type->start(cursor->upstream, epoch);
+/* The thread is paused, and STATUS says whether upstream could be brought to where it is to begin. */
+static mst_status begin(prefetch_cursor *c, mst_status status, int64_t passed) {
+    c->start.count = 0;
+    mst_cursor_save(c->base.upstream, &c->start);
+    c->passed = passed;
     c->first = c->filled = 0;
     c->looked_at = false;
     c->ended = status != MST_OK;
@@ -128,6 +131,38 @@ static mst_status start(mst_cursor *cursor, int64_t epoch) {
     resume_thread(c);
     MST_TRY(status);
     return c->has_thread ? MST_OK : start_thread(c);
+}
+
+static mst_status start(mst_cursor *cursor, int64_t epoch) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    MST_TRY(check_process(c));
+    pause_thread(c);
+    return begin(c, cursor->upstream->type->start(cursor->upstream, epoch), 0);
+}
+
+/* Upstream is ahead: what is saved is where it began, and how far the caller is from there. */
+static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    const prefetch_cursor *c = (const prefetch_cursor *)cursor;
+    mst_bookmark_put(bookmark, c->passed);
+    mst_bookmark_put_all(bookmark, &c->start);
+}
+
+static mst_status restore_upstream(mst_cursor *upstream, mst_bookmark *start, int64_t passed) {
+    int64_t skipped;
+    MST_TRY(mst_cursor_restore(upstream, start));
+    return upstream->type->skip(upstream, passed, &skipped);
+}
+
+static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    mst_bookmark from = {0};
+    int64_t passed;
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &passed));
+    mst_status status = mst_bookmark_take_all(bookmark, &from);
+    pause_thread(c);
+    if (!status) status = restore_upstream(cursor->upstream, &from, passed);
+    mst_bookmark_free(&from);
+    return begin(c, status, 0);
 }
 
 static void drop(prefetch_cursor *c, int64_t n) {
@@ -147,6 +182,7 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     c->looked_at = c->filled > 0;
     if (c->looked_at) {
         const slot *s = &c->slots[c->first];
+        c->passed++;
         *element = (mst_element){.count = s->count, .memory = (const void *const *)s->component};
     } else {
         status = mst_failure_restore(&c->failure);
@@ -169,6 +205,7 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
         status = cursor->upstream->type->skip(cursor->upstream, n - *skipped, &more);
         *skipped += more;
     }
+    c->passed += *skipped;
     resume_thread(c);
     return status;
 }
@@ -197,10 +234,12 @@ static void destroy(mst_cursor *cursor) {
         free(c->slots[i].component);
     }
     free(c->slots);
+    mst_bookmark_free(&c->start);
     mst_row_fetch_destroy(c->fetch);
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .batch = batch, .skip = skip, .destroy = destroy};
+static const mst_cursor_type cursor_type = {
+    .start = start, .batch = batch, .skip = skip, .destroy = destroy, .save = save, .restore = restore};
 
 static mst_status make_slots(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
@@ -226,7 +265,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     prefetch_cursor *c = (prefetch_cursor *)*out;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
-    mst_status status = mst_row_fetch_create(dataset->upstream, &c->fetch);
+    mst_status status = mst_row_fetch_create(dataset->upstream, c->base.upstream, &c->fetch);
     if (!status) status = make_slots(c);
     if (!status) return MST_OK;
     mst_cursor_destroy(*out);
@@ -243,6 +282,7 @@ mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **o
     MST_TRY(mst_dataset_want_least("prefetch", "n", n, 1));
     if (dataset->batch_size == 0)
         return MST_FAIL(MST_INVALID, "prefetch: works on batches, and the dataset has rows: put prefetch after batch");
+    for (int i = 0; i < dataset->num_components; i++) MST_TRY(mst_dataset_want_values(dataset, i, "prefetch"));
     if (n > INT32_MAX)
         return MST_FAIL(MST_INVALID, "prefetch: n is %lld, no memory holds so many batches", (long long)n);
     MST_TRY(mst_dataset_derive(&mst_prefetch_type, sizeof *d, dataset, &d));

@@ -94,7 +94,29 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .rows = rows, .batch = batch, .skip = skip};
+static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    const repeat_cursor *c = (const repeat_cursor *)cursor;
+    mst_bookmark_put(bookmark, c->first_epoch);
+    mst_bookmark_put(bookmark, c->done);
+    mst_bookmark_put(bookmark, c->position);
+    mst_bookmark_put(bookmark, c->ended);
+    mst_cursor_save(cursor->upstream, bookmark);
+}
+
+static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+    repeat_cursor *c = (repeat_cursor *)cursor;
+    int64_t ended;
+    c->count = ((const repeat *)cursor->dataset)->count;
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX - (c->count < 0 ? 0 : c->count), &c->first_epoch));
+    MST_TRY(mst_bookmark_take(bookmark, 0, c->count < 0 ? INT64_MAX - c->first_epoch : c->count, &c->done));
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->position));
+    MST_TRY(mst_bookmark_take(bookmark, 0, 1, &ended));
+    c->ended = ended;
+    return mst_cursor_restore(cursor->upstream, bookmark);
+}
+
+static const mst_cursor_type cursor_type = {
+    .start = start, .rows = rows, .batch = batch, .skip = skip, .save = save, .restore = restore};
 
 static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(repeat_cursor), dataset, out);

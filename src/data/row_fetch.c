@@ -17,10 +17,14 @@ typedef struct scratch {
     mst_array *in, *out;
     void **dst;
     char *data;
+    mst_record_buffer record; /* where the source has records */
 } scratch;
 
 struct mst_row_fetch {
     const mst_dataset *base; /* the source, or a prefetch */
+    mst_cursor *base_cursor;
+    bool has_records;         /* base reads records */
+    mst_record_buffer record; /* of mst_row_fetch_record */
     const mst_dataset *end;
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
     int num_stages;
@@ -56,11 +60,13 @@ static void measure(mst_row_fetch *fetch) {
     fetch->base = dataset;
 }
 
-mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_row_fetch **out) {
+mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, mst_row_fetch **out) {
     mst_row_fetch *fetch = *out = calloc(1, sizeof *fetch);
     if (!fetch) return MST_NO_MEMORY("for an iterator");
     fetch->end = dataset;
     measure(fetch);
+    fetch->base_cursor = mst_cursor_base(cursor);
+    fetch->has_records = fetch->base->type->read != NULL;
     pthread_mutex_init(&fetch->lock, NULL);
     fetch->stage = calloc((size_t)fetch->num_stages + 1, sizeof(mst_dataset *));
     if (!fetch->stage) {
@@ -78,9 +84,11 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     if (!fetch) return;
     while (fetch->unused) {
         scratch *next = fetch->unused->next;
+        free(fetch->unused->record.data);
         free(fetch->unused);
         fetch->unused = next;
     }
+    free(fetch->record.data);
     pthread_mutex_destroy(&fetch->lock);
     free(fetch->stage);
     free(fetch);
@@ -197,38 +205,59 @@ static mst_array row_array(const mst_dataset *dataset, int i, const void *data) 
 }
 
 /* The function is the user's: it may not have recorded an error of its own. */
-static mst_status map_failed(mst_status status, uint64_t errors, int64_t row) {
-    if (mst_error_count() == errors || mst_error()->code != status)
-        return MST_FAIL(status, "map: the function failed on row %lld", (long long)row);
-    return mst_error_prefix("map of row %lld", (long long)row);
+static mst_status map_failed(const mst_row_fetch *fetch, mst_status status, uint64_t errors, int64_t row) {
+    const bool silent = mst_error_count() == errors || mst_error()->code != status;
+    if (silent) status = MST_FAIL(status, "map: the function failed on row %lld", (long long)row);
+    if (fetch->has_records) return fetch->base->type->explain(fetch->base, fetch->base_cursor, row);
+    return silent ? status : mst_error_prefix("map of row %lld", (long long)row);
 }
 
-/* Takes one row through all stages; s->in holds its components in the end. */
-static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i) {
-    char *free_memory = s->data;
+static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
+                            int64_t ahead) {
+    if (fetch->has_records) {
+        mst_record record;
+        MST_TRY(
+            fetch->base->type->read(fetch->base, fetch->base_cursor, element->rows + i, ahead, &s->record, &record));
+        const int64_t size = (int64_t)record.size;
+        s->in[0] = (mst_array){(void *)(uintptr_t)record.data, size, MST_U8, mst_shape_make(1, &size)};
+        return MST_OK;
+    }
     for (int c = 0; c < fetch->base->num_components; c++) {
-        size_t bytes = mst_dataset_row_bytes(fetch->base, c);
+        const size_t bytes = mst_dataset_row_bytes(fetch->base, c);
         const char *memory = base_memory(fetch, element, c);
         s->in[c] = row_array(fetch->base, c, memory + (size_t)row_number(element, i) * bytes);
     }
+    return MST_OK;
+}
+
+/* Memory for component C behind stage J: its place in the batch (TO, may be NULL) behind the last. */
+static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *const *to, char **free_memory) {
+    const mst_dataset *dataset = fetch->stage[j];
+    if (to && to[c] && j == fetch->num_stages - 1) return row_array(dataset, c, to[c]);
+    mst_array array = row_array(dataset, c, *free_memory);
+    *free_memory += align(mst_dataset_row_bytes(dataset, c));
+    return array;
+}
+
+/* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at once. */
+static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
+                             int64_t ahead, void *const *to) {
+    char *free_memory = s->data;
+    MST_TRY(read_base(fetch, s, element, i, ahead));
     for (int j = 0; j < fetch->num_stages; j++) {
         const mst_dataset *dataset = fetch->stage[j];
         const mst_row_stage *stage = dataset->stage;
         if (!stage->map) {
             int c = stage->component;
-            mst_array converted = row_array(dataset, c, free_memory);
-            free_memory += align(mst_dataset_row_bytes(dataset, c));
+            mst_array converted = stage_array(fetch, j, c, to, &free_memory);
             stage->convert(s->in[c].data, converted.data, converted.count, stage->factor);
             s->in[c] = converted;
             continue;
         }
-        for (int c = 0; c < dataset->num_components; c++) {
-            s->out[c] = row_array(dataset, c, free_memory);
-            free_memory += align(mst_dataset_row_bytes(dataset, c));
-        }
+        for (int c = 0; c < dataset->num_components; c++) s->out[c] = stage_array(fetch, j, c, to, &free_memory);
         const uint64_t errors = mst_error_count();
         mst_status status = stage->map(s->in, s->out, stage->context);
-        if (status) return map_failed(status, errors, row_number(element, i));
+        if (status) return map_failed(fetch, status, errors, row_number(element, i));
         mst_array *out = s->out;
         s->out = s->in;
         s->in = out;
@@ -236,21 +265,29 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
     return MST_OK;
 }
 
+/* DST is moved on, row by row. */
 static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t first,
-                              int64_t count, void *const *dst) {
+                              int64_t count, void **dst) {
     for (int64_t i = 0; i < count; i++) {
-        MST_TRY(run_stages(fetch, s, element, first + i));
+        MST_TRY(run_stages(fetch, s, element, first + i, count - i, dst));
         for (int c = 0; c < fetch->end->num_components; c++) {
             size_t bytes = mst_dataset_row_bytes(fetch->end, c);
-            if (dst[c] && bytes) memcpy((char *)dst[c] + (size_t)i * bytes, s->in[c].data, bytes);
+            if (!dst[c] || !bytes) continue;
+            if (s->in[c].data != dst[c]) memcpy(dst[c], s->in[c].data, bytes);
+            dst[c] = (char *)dst[c] + bytes;
         }
     }
     return MST_OK;
 }
 
+static mst_status check_values(const mst_row_fetch *fetch, int component) {
+    return fetch->has_records ? mst_dataset_want_values(fetch->end, component, "batch") : MST_OK;
+}
+
 mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_element *element, int component, int64_t first,
                               int64_t count, void *dst) {
     scratch *s;
+    MST_TRY(check_values(fetch, component));
     if (!fetch->has_map) {
         copy_component(fetch, element, component, first, count, dst);
         return MST_OK;
@@ -265,13 +302,35 @@ mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_element *element, 
 mst_status mst_row_fetch_copy_all(mst_row_fetch *fetch, const mst_element *element, int64_t first, int64_t count,
                                   void *const *dst) {
     scratch *s;
+    for (int c = 0; c < fetch->end->num_components; c++)
+        if (dst[c]) MST_TRY(check_values(fetch, c));
     if (fetch->has_map) {
         MST_TRY(take_scratch(fetch, &s));
-        mst_status status = copy_mapped(fetch, s, element, first, count, dst);
+        for (int c = 0; c < fetch->end->num_components; c++) s->dst[c] = dst[c];
+        mst_status status = copy_mapped(fetch, s, element, first, count, s->dst);
         give_scratch(fetch, s);
         return status;
     }
     for (int c = 0; c < fetch->end->num_components; c++)
         if (dst[c]) copy_component(fetch, element, c, first, count, dst[c]);
     return MST_OK;
+}
+
+mst_status mst_row_fetch_look(mst_row_fetch *fetch, const mst_element *element, int64_t i,
+                              mst_status (*look)(const mst_array *in, void *context), void *context) {
+    scratch *s;
+    MST_TRY(take_scratch(fetch, &s));
+    mst_status status = run_stages(fetch, s, element, i, 1, NULL);
+    if (!status) {
+        const uint64_t errors = mst_error_count();
+        status = look(s->in, context);
+        if (status) map_failed(fetch, status, errors, row_number(element, i));
+    }
+    give_scratch(fetch, s);
+    return status;
+}
+
+mst_status mst_row_fetch_record(mst_row_fetch *fetch, const mst_element *element, int64_t i, mst_record *record) {
+    if (!fetch->has_records) return MST_FAIL(MST_INVALID, "batch: its source has no records");
+    return fetch->base->type->read(fetch->base, fetch->base_cursor, element->rows + i, 1, &fetch->record, record);
 }

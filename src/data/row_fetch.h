@@ -6,8 +6,8 @@
 
 typedef struct mst_row_fetch mst_row_fetch;
 
-/** For the elements that the cursor of DATASET yields. Retains nothing: DATASET must outlive it. */
-MST_CHECKED mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_row_fetch **out);
+/** For the elements that CURSOR, of DATASET, yields. Retains nothing: both must outlive it. */
+MST_CHECKED mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, mst_row_fetch **out);
 /** NULL is allowed. */
 void mst_row_fetch_destroy(mst_row_fetch *fetch);
 
@@ -20,5 +20,12 @@ MST_CHECKED mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_elemen
 /** The same for all components with DST[i] not NULL. */
 MST_CHECKED mst_status mst_row_fetch_copy_all(mst_row_fetch *fetch, const mst_element *element, int64_t first,
                                               int64_t count, void *const *dst);
+
+/** Gives the components of row I of ELEMENT to LOOK, whose status it returns. */
+MST_CHECKED mst_status mst_row_fetch_look(mst_row_fetch *fetch, const mst_element *element, int64_t i,
+                                          mst_status (*look)(const mst_array *in, void *context), void *context);
+/** Record I of ELEMENT as the source has it, valid until the next call. MST_INVALID where the source has no records. */
+MST_CHECKED mst_status mst_row_fetch_record(mst_row_fetch *fetch, const mst_element *element, int64_t i,
+                                            mst_record *record);
 
 #endif

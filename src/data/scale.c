@@ -28,6 +28,7 @@ mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtyp
         return MST_FAIL(MST_INVALID, "scale: %d is no dtype: use MST_F32, MST_F64, ...", (int)dtype);
     if (dtype == MST_STRING)
         return MST_FAIL(MST_INVALID, "scale: component %d cannot become string: rows are of numbers", component);
+    MST_TRY(mst_dataset_want_values(dataset, component, "scale"));
     mst_dtype from = dataset->row[component].dtype;
     mst_convert convert = mst_convert_find(from, dtype);
     if (!convert)

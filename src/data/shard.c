@@ -54,7 +54,18 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .rows = rows, .skip = skip};
+static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    mst_bookmark_put(bookmark, ((const shard_cursor *)cursor)->gap);
+    mst_cursor_save(cursor->upstream, bookmark);
+}
+
+static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+    MST_TRY(mst_bookmark_take(bookmark, 0, dataset_of(cursor)->num - 1, &((shard_cursor *)cursor)->gap));
+    return mst_cursor_restore(cursor->upstream, bookmark);
+}
+
+static const mst_cursor_type cursor_type = {
+    .start = start, .rows = rows, .skip = skip, .save = save, .restore = restore};
 
 static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(shard_cursor), dataset, out);

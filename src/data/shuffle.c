@@ -27,9 +27,10 @@ typedef struct shuffle {
 typedef struct shuffle_cursor {
     mst_cursor base;
     int64_t *buffer;
-    int64_t filled;  /* rows in the buffer */
-    int64_t given;   /* rows since the start */
-    uint64_t stream; /* of random numbers: the epoch */
+    int64_t filled; /* rows in the buffer */
+    int64_t given;  /* rows since the start */
+    int64_t epoch;
+    uint64_t stream; /* of random numbers */
     bool input_is_over;
 } shuffle_cursor;
 
@@ -40,7 +41,10 @@ static const shuffle *dataset_of(const mst_cursor *cursor) {
 static mst_status begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     c->stream = dataset_of(cursor)->options.same_each_epoch ? 0 : (uint64_t)epoch;
+    c->epoch = epoch;
     c->given = 0;
+    mst_cursor_forget(cursor, c->buffer, c->filled);
+    c->filled = 0;
     MST_TRY(cursor->upstream->type->start(cursor->upstream, epoch));
     MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->buffer, dataset_of(cursor)->buffer_size, &c->filled));
     c->input_is_over = c->filled < dataset_of(cursor)->buffer_size;
@@ -79,8 +83,28 @@ static mst_status skip_of_all(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static const mst_cursor_type all_type = {
-    .start = start_all, .rows = rows_of_all, .skip = skip_of_all, .destroy = destroy};
+static void save_all(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    const shuffle_cursor *c = (const shuffle_cursor *)cursor;
+    mst_bookmark_put(bookmark, c->epoch);
+    mst_bookmark_put(bookmark, c->given);
+}
+
+/* All of upstream has been taken: the epoch tells the permutation. */
+static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
+    int64_t epoch, given;
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &epoch));
+    MST_TRY(mst_bookmark_take(bookmark, 0, cursor->dataset->cardinality, &given));
+    MST_TRY(start_all(cursor, epoch));
+    ((shuffle_cursor *)cursor)->given = given;
+    return MST_OK;
+}
+
+static const mst_cursor_type all_type = {.start = start_all,
+                                         .rows = rows_of_all,
+                                         .skip = skip_of_all,
+                                         .destroy = destroy,
+                                         .save = save_all,
+                                         .restore = restore_all};
 
 /* ---- draws from a buffer ------------------------------------------------------------------------------ */
 
@@ -104,11 +128,53 @@ static mst_status drawn_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int
 /* The contents of the buffer depend on all draws before. */
 static mst_status skip_draws(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     int64_t row;
-    for (*skipped = 0; *skipped < n && ((shuffle_cursor *)cursor)->filled; ++*skipped) MST_TRY(draw(cursor, &row));
+    for (*skipped = 0; *skipped < n && ((shuffle_cursor *)cursor)->filled; ++*skipped) {
+        MST_TRY(draw(cursor, &row));
+        mst_cursor_forget(cursor, &row, 1);
+    }
     return MST_OK;
 }
 
-static const mst_cursor_type buffer_type = {.start = begin, .rows = drawn_rows, .skip = skip_draws, .destroy = destroy};
+static void save_buffer(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    const shuffle_cursor *c = (const shuffle_cursor *)cursor;
+    mst_bookmark_put(bookmark, c->epoch);
+    mst_bookmark_put(bookmark, c->given);
+    mst_bookmark_put(bookmark, c->input_is_over);
+    mst_bookmark_put(bookmark, c->filled);
+    for (int64_t i = 0; i < c->filled; i++) mst_bookmark_put(bookmark, c->buffer[i]);
+    mst_cursor_save(cursor->upstream, bookmark);
+}
+
+/* The largest number of a row that there can be. */
+static int64_t last_row(const mst_dataset *dataset) {
+    while (dataset->upstream) dataset = dataset->upstream;
+    return dataset->cardinality < 0 ? INT64_MAX : dataset->cardinality - 1;
+}
+
+static mst_status restore_buffer(mst_cursor *cursor, mst_bookmark *bookmark) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    const shuffle *d = dataset_of(cursor);
+    int64_t over, filled;
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->epoch));
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->given));
+    MST_TRY(mst_bookmark_take(bookmark, 0, 1, &over));
+    MST_TRY(mst_bookmark_take(bookmark, 0, d->buffer_size, &filled));
+    for (int64_t i = 0; i < filled; i++)
+        MST_TRY(mst_bookmark_take(bookmark, 0, last_row(cursor->dataset), &c->buffer[i]));
+    c->stream = d->options.same_each_epoch ? 0 : (uint64_t)c->epoch;
+    c->input_is_over = over;
+    MST_TRY(mst_cursor_restore(cursor->upstream, bookmark));
+    MST_TRY(mst_cursor_keep(cursor, c->buffer, filled));
+    c->filled = filled;
+    return MST_OK;
+}
+
+static const mst_cursor_type buffer_type = {.start = begin,
+                                            .rows = drawn_rows,
+                                            .skip = skip_draws,
+                                            .destroy = destroy,
+                                            .save = save_buffer,
+                                            .restore = restore_buffer};
 
 /* -------------------------------------------------------------------------------------------------------- */
 

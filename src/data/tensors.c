@@ -41,7 +41,16 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .rows = rows, .skip = skip};
+static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    mst_bookmark_put(bookmark, ((const tensors_cursor *)cursor)->position);
+}
+
+static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+    return mst_bookmark_take(bookmark, 0, cursor->dataset->cardinality, &((tensors_cursor *)cursor)->position);
+}
+
+static const mst_cursor_type cursor_type = {
+    .start = start, .rows = rows, .skip = skip, .save = save, .restore = restore};
 
 static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(tensors_cursor), dataset, out);

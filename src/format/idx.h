@@ -18,5 +18,7 @@
 MST_CHECKED mst_status mst_idx_read(const char *path, mst_tensor **out);
 /** The same from SIZE bytes at DATA; NAME stands for the path in messages. */
 MST_CHECKED mst_status mst_idx_parse(const char *name, const void *data, size_t size, mst_tensor **out);
+/** Writes TENSOR to PATH, plain, whole or not at all. MST_UNIMPLEMENTED where IDX has no such dtype. */
+MST_CHECKED mst_status mst_idx_write(const char *path, const mst_tensor *tensor);
 
 #endif

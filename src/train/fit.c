@@ -9,7 +9,7 @@
 #include "data/dataset.h"
 #include "train/trainer.h"
 
-enum { DEFAULT_BATCH_SIZE = 32 };
+enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000 };
 
 static double ratio(double sum, double count) {
     return count > 0 ? sum / count : 0;
@@ -218,7 +218,10 @@ static mst_status prepare_data(fit *f) {
         return MST_OK;
     }
     if (!o->no_shuffle) {
-        status = mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = (uint64_t)f->position.seed}, &mixed);
+        const mst_shuffle_options options = {
+            .buffer_size = data->cardinality == MST_UNKNOWN_CARDINALITY ? SHUFFLE_BUFFER : 0,
+            .seed = (uint64_t)f->position.seed};
+        status = mst_dataset_shuffle(data, &options, &mixed);
         mst_dataset_release(data);
         data = mixed;
     }

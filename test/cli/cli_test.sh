@@ -109,7 +109,7 @@ fails model_of_later_lists_what_there_is 2 "not built yet.*mlp" train --model te
 fails unknown_model_lists_what_there_is 2 "mlp" train --model resnet
 fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
 fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
-fails data_of_later_says_so 2 "not supported yet" train --data tfrecord:x
+fails data_of_later_says_so 2 "not supported yet" train --data images:x
 fails unknown_device_type_says_what_there_is 2 "tpu.*cpu" train --devices tpu:2
 fails visible_device_that_is_none_names_the_places_there_are 2 "visible devices '2'.*from 0 to 1" train --devices cpu:2 --visible-devices 2
 fails visible_devices_are_checked_for_showing_too 2 "visible devices 'x'" devices --visible-devices x
@@ -446,6 +446,39 @@ for signal in INT:130 TERM:143; do
     check "sig${signal}_is_told_with_the_step" grep -q '^interrupted after step [0-9]' out
     check "sig${signal}_still_prints_the_summary" grep -q '^weights sha256: [0-9a-f]\{64\}' out
 done
+
+# ---- other formats -----------------------------------------------------------------------------------
+
+small_training="--hidden-units 16 --batch-size 40 --epochs 2 --seed 5 --devices cpu:2 --json"
+run train --data idx:data $small_training
+wanted=$(value weights_sha256)
+works data_is_converted_to_shards "train  430 rows" convert idx:data tfrecord:converted --shards 3
+check shards_have_their_names [ -e converted-train-00002-of-00003 ]
+works gzip_shards_are_written "train  430 rows" convert idx:data tfrecord:packed --compression gzip --shards 2
+works records_are_converted_back "train  430 rows" convert tfrecord:converted npz:converted.npz
+works records_are_converted_to_idx "train  430 rows" convert tfrecord:packed idx:converted
+for data in tfrecord:converted tfrecord:packed npz:converted.npz idx:converted; do
+    run train --data $data $small_training
+    check "weights_of_${data%%:*}_are_those_of_the_original" [ "$(value weights_sha256)" = "$wanted" ]
+done
+works records_are_inspected "TFRecord, plain, 143 records" inspect converted-train-00000-of-00003
+works features_are_inspected "image_raw  *bytes  *64 bytes" inspect packed-train-00000-of-00002
+works arrays_are_inspected "x_train  *u8 \[430, 8, 8\]  [0-9]* to" inspect converted.npz
+works idx_is_inspected "elements  *u8 \[430, 8, 8\]" inspect converted/train-images-idx3-ubyte
+fails file_of_no_format_is_named 1 "'out': is" inspect out
+fails inspect_needs_a_file 2 "which file" inspect
+fails convert_needs_two_specs 2 "from what to what" convert idx:data
+fails convert_to_unknown_says_what_there_is 1 "use tfrecord:PREFIX" convert idx:data csv:x
+fails folder_of_records_is_named 1 "name the files in it" train --data tfrecord:data
+fails missing_records_are_named 1 "no '/nowhere/x-train-00000-of-" train --data tfrecord:/nowhere/x
+printf 'x' | dd of=converted-train-00001-of-00003 bs=1 seek=30 conv=notrunc 2> err
+run inspect converted-train-00001-of-00003
+check damage_is_inspected [ $status -eq 1 ]
+check damage_is_counted_beside_what_is_good grep -q '142 records' out
+run train --data tfrecord:converted $small_training
+check damaged_record_ends_the_training [ $status -eq 1 ]
+check damaged_record_is_named grep -q "converted-train-00001-of-00003': record at byte 0" err
+works damaged_record_can_be_skipped '"event":"done"' train --data tfrecord:converted $small_training --skip-corrupt 1
 
 # ---- memory ------------------------------------------------------------------------------------------
 

@@ -266,7 +266,7 @@ static void index_holds_the_place_of_every_record(void **state) {
     mst_record record;
     const char *path = folder_path("a.tfrecord");
     write_records(path, MST_TFRECORD_PLAIN, 120);
-    EXPECT_OK(mst_tfrecord_index_open(path, 0, &index));
+    EXPECT_OK(mst_tfrecord_index_open(path, false, 0, &index));
     assert_int_equal(index.count, 120);
     EXPECT_OK(mst_tfrecord_reader_open(path, &reader));
     for (int64_t i = 0; i < index.count; i++) {
@@ -277,7 +277,7 @@ static void index_holds_the_place_of_every_record(void **state) {
     mst_tfrecord_reader_close(reader);
     mst_tfrecord_index_close(&index);
     write_records(path, MST_TFRECORD_GZIP, 3);
-    EXPECT_ERROR(mst_tfrecord_index_open(path, 0, &index), MST_INVALID, "is compressed");
+    EXPECT_ERROR(mst_tfrecord_index_open(path, false, 0, &index), MST_INVALID, "is compressed");
     mst_tfrecord_index_close(&index);
 }
 
@@ -289,13 +289,13 @@ static void index_leaves_out_damaged_records_up_to_a_number(void **state) {
     b.data[19 + 12] ^= 1;
     b.data[3 * 19] ^= 1;
     const char *path = folder_write("a.tfrecord", b.data, b.size);
-    EXPECT_OK(mst_tfrecord_index_open(path, 2, &index));
+    EXPECT_OK(mst_tfrecord_index_open(path, true, 2, &index));
     assert_int_equal(index.count, 3);
     assert_int_equal(index.num_corrupt, 2);
     assert_int_equal(index.place[1].offset, 2 * 19);
     assert_int_equal(index.place[2].offset, 4 * 19);
     mst_tfrecord_index_close(&index);
-    EXPECT_ERROR(mst_tfrecord_index_open(path, 1, &index), MST_CORRUPT, "byte 57");
+    EXPECT_ERROR(mst_tfrecord_index_open(path, true, 1, &index), MST_CORRUPT, "byte 57");
     mst_tfrecord_index_close(&index);
     blob_free(&b);
 }

@@ -1,6 +1,10 @@
-/* tfrecord:GLOB is known, and not supported yet. */
+/* tfrecord:PREFIX: tf.train.Example in PREFIX-train-00000-of-00010 and so on. */
 #include "data/spec/spec.h"
+#include "data/tfrecord_spec.h"
 
 const mst_data_spec mst_data_spec_tfrecord = {
-    .form = "tfrecord:GLOB",
+    .form = "tfrecord:PREFIX",
+    .help = "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...",
+    .suffix = ".tfrecord",
+    .open_with = mst_tfrecord_spec_open,
 };

@@ -1,0 +1,354 @@
+/* muster bench data: TFRecord files read, checked, decompressed and parsed, against the bare calls that this cannot do
+ * without, and with --peers against tf.data. Files are made in the folder for temporary files and are in the page cache
+ * when they are read; everything runs on one thread, and processor time is measured, so that what else the machine does
+ * counts little. */
+#include <inttypes.h>
+#include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/bench.h"
+#include "cli/bench_table.h"
+#include "cli/command.h"
+#include "muster/muster.h"
+
+enum { ROUNDS = BENCH_ROUNDS, RECORD = 1000, NUM_RECORDS = 60000, IMAGE = 784, BATCH = 100, BUFFER = 256 * 1024 };
+enum { LONG_RUN = 100000 /* batches */, FRAME = 16 };
+
+enum {
+    READ,
+    READ_BARE,
+    READ_TO_BARE,
+    GZIP,
+    GZIP_BARE,
+    GZIP_TO_BARE,
+    PARSE,
+    PARSE_MIXED,
+    GROWTH,
+    TF_READ,
+    READ_TO_TF,
+    TF_GZIP,
+    GZIP_TO_TF,
+    TF_PARSE,
+    PARSE_TO_TF,
+    NUM_ROWS
+};
+
+static bench_row rows[NUM_ROWS] = {
+    [READ] = BENCH_AT_LEAST("read", "TFRecord, records of 1 kB, both check sums", "MB/s", 0),
+    [READ_BARE] = BENCH_AT_LEAST("read_bare", "memcpy and bare CRC calls", "MB/s", 0),
+    [READ_TO_BARE] = BENCH_AT_LEAST("read_to_bare", "TFRecord / memcpy and bare CRC calls", "x", 0.5),
+    [GZIP] = BENCH_AT_LEAST("gzip", "the same from gzip, decompressed size", "MB/s", 0),
+    [GZIP_BARE] = BENCH_AT_LEAST("gzip_bare", "bare inflate", "MB/s", 0),
+    [GZIP_TO_BARE] = BENCH_AT_LEAST("gzip_to_bare", "TFRecord from gzip / bare inflate", "x", 0.9),
+    [PARSE] = BENCH_RATE("parse", "Example of 784 bytes and a label, parsed, in batches of 100"),
+    [PARSE_MIXED] = BENCH_RATE("parse_shuffled", "the same in random order over all records"),
+    [GROWTH] = BENCH_AT_MOST("growth", "memory gained over 100,000 batches", "MB", 1),
+    [TF_READ] = BENCH_AT_LEAST("tensorflow_read", "tf.data, TFRecordDataset, one thread", "MB/s", 0),
+    [READ_TO_TF] = BENCH_AT_LEAST("read_to_tensorflow", "TFRecord / tf.data", "x", 2),
+    [TF_GZIP] = BENCH_AT_LEAST("tensorflow_gzip", "tf.data, TFRecordDataset, GZIP", "MB/s", 0),
+    [GZIP_TO_TF] = BENCH_AT_LEAST("gzip_to_tensorflow", "TFRecord from gzip / tf.data", "x", 0),
+    [TF_PARSE] = BENCH_RATE("tensorflow_parse", "tf.data, batch(100) and parse_example"),
+    [PARSE_TO_TF] = BENCH_AT_LEAST("parse_to_tensorflow", "parsed and batched / tf.data", "x", 5),
+};
+
+/* ---- the files ---- */
+
+typedef struct files {
+    char folder[64], plain[80], gzip[80], examples[80];
+} files;
+
+/* Bytes that compress about as pictures do: runs of 0, and noise of some bits. */
+static void fill(uint8_t *data, size_t size, uint64_t *state) {
+    for (size_t i = 0; i < size; i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        const bool dark = (*state >> 40) % 97 < 5 ? 0 : (i / 28) % 4 == 0;
+        data[i] = dark ? 0 : (uint8_t)(*state >> 58);
+    }
+}
+
+static mst_status write_records(const char *path, mst_tfrecord_compression compression, bool examples) {
+    mst_tfrecord_writer *writer;
+    uint8_t data[RECORD], example[RECORD + 100];
+    uint64_t random = 1;
+    MST_TRY(mst_tfrecord_writer_open(path, compression, &writer));
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < NUM_RECORDS && !status; i++) {
+        const int64_t label = i % 10;
+        const mst_feature_data features[] = {{"image_raw", MST_U8, data, IMAGE}, {"label", MST_I64, &label, 1}};
+        fill(data, RECORD, &random);
+        if (examples) mst_example_encode(features, 2, example);
+        status = examples ? mst_tfrecord_writer_add(writer, example, mst_example_size(features, 2))
+                          : mst_tfrecord_writer_add(writer, data, RECORD);
+    }
+    if (!status) status = mst_tfrecord_writer_commit(writer);
+    mst_tfrecord_writer_close(writer);
+    return status;
+}
+
+static mst_status make_files(files *f) {
+    const char *folder = getenv("TMPDIR");
+    snprintf(f->folder, sizeof f->folder, "%.40s/muster-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (!mkdtemp(f->folder)) return MST_FAIL(MST_IO, "'%s' cannot be made", f->folder);
+    snprintf(f->plain, sizeof f->plain, "%s/plain", f->folder);
+    snprintf(f->gzip, sizeof f->gzip, "%s/gzip", f->folder);
+    snprintf(f->examples, sizeof f->examples, "%s/examples", f->folder);
+    MST_TRY(write_records(f->plain, MST_TFRECORD_PLAIN, false));
+    MST_TRY(write_records(f->gzip, MST_TFRECORD_GZIP, false));
+    return write_records(f->examples, MST_TFRECORD_PLAIN, true);
+}
+
+static void remove_files(const files *f) {
+    unlink(f->plain);
+    unlink(f->gzip);
+    unlink(f->examples);
+    rmdir(f->folder);
+}
+
+/* ---- measuring: how often a second WORK can be done, by doing it again and again ---- */
+
+typedef struct work {
+    mst_status (*once)(struct work *w);
+    const files *files;
+    const char *path;
+    const uint8_t *data; /* of the file */
+    size_t size;
+    uint8_t *buffer; /* of BUFFER bytes */
+    mst_dataset *dataset;
+    uint32_t sum; /* of what was read, so that it is */
+} work;
+
+static double processor_time(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Passes a second, 0 where one failed. */
+static double rate(work *w, double seconds) {
+    const double start = processor_time();
+    double now = start;
+    int passes = 0;
+    for (; now - start < seconds; now = processor_time(), passes++)
+        if (w->once(w)) return 0;
+    return passes / (now - start);
+}
+
+static mst_status read_once(work *w) {
+    mst_tfrecord_reader *reader;
+    mst_record record;
+    MST_TRY(mst_tfrecord_reader_open(w->path, &reader));
+    mst_status status;
+    while (!(status = mst_tfrecord_reader_next(reader, &record)) && record.data)
+        w->sum += *(const uint8_t *)record.data;
+    mst_tfrecord_reader_close(reader);
+    return status;
+}
+
+/* The file is in memory: copied by pieces, and the calls of the check sums made, with nothing around them. */
+static mst_status bare_read(work *w) {
+    const size_t frame = RECORD + FRAME;
+    for (size_t at = 0; at + frame <= w->size;) {
+        size_t n = BUFFER / frame * frame;
+        if (n > w->size - at) n = w->size - at;
+        memcpy(w->buffer, w->data + at, n);
+        for (size_t i = 0; i < n; i += frame)
+            w->sum += crc32_iscsi(w->buffer + i, 8, UINT32_MAX) + crc32_iscsi(w->buffer + i + 12, RECORD, UINT32_MAX);
+        at += n;
+    }
+    return MST_OK;
+}
+
+static mst_status bare_inflate(work *w) {
+    struct inflate_state *state = malloc(sizeof *state);
+    if (!state) return MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
+    isal_inflate_init(state);
+    state->crc_flag = ISAL_GZIP;
+    state->next_in = (uint8_t *)(uintptr_t)w->data;
+    state->avail_in = (uint32_t)w->size;
+    int code = ISAL_DECOMP_OK;
+    while (code == ISAL_DECOMP_OK && state->block_state != ISAL_BLOCK_FINISH) {
+        state->next_out = w->buffer;
+        state->avail_out = BUFFER;
+        code = isal_inflate(state);
+        w->sum += *w->buffer;
+    }
+    free(state);
+    return code == ISAL_DECOMP_OK ? MST_OK : MST_FAIL(MST_CORRUPT, "bench data: inflate failed");
+}
+
+static mst_status parse_once(work *w) {
+    mst_iterator *it;
+    const mst_batch *batch;
+    int64_t label[BATCH];
+    MST_TRY(mst_iterator_create(w->dataset, 0, &it));
+    mst_status status;
+    while (!(status = mst_iterator_next(it, &batch)) && batch && !status) {
+        status = mst_batch_copy_all(batch, 0, mst_batch_size(batch), (void *[]){w->buffer, label});
+        w->sum += (uint32_t)label[0];
+    }
+    mst_iterator_destroy(it);
+    return status;
+}
+
+/* ---- rounds ---- */
+
+static mst_status open_examples(const files *f, bool mixed, int64_t repeat, mst_dataset **out) {
+    const mst_feature features[] = {{.name = "image_raw", .dtype = MST_U8, .shape = MST_SHAPE(IMAGE)},
+                                    {.name = "label", .dtype = MST_I64}};
+    const char *path = f->examples;
+    mst_dataset *made[5] = {NULL};
+    int n = 0;
+    mst_status status = mst_dataset_from_tfrecord(&path, 1, NULL, &made[n]);
+    if (!status) status = mst_dataset_parse_example(made[n], features, 2, &made[n + 1]), n++;
+    if (!status && mixed) status = mst_dataset_shuffle(made[n], NULL, &made[n + 1]), n++;
+    if (!status && repeat > 1) status = mst_dataset_repeat(made[n], repeat, &made[n + 1]), n++;
+    if (!status) status = mst_dataset_batch(made[n], BATCH, false, &made[n + 1]), n++;
+    for (int i = 0; i < n; i++) mst_dataset_release(made[i]);
+    *out = made[n];
+    return status;
+}
+
+static double megabytes(void) {
+    long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    if (file) fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1e6;
+}
+
+static mst_status measure_growth(work *w) {
+    MST_TRY(open_examples(w->files, true, (int64_t)LONG_RUN * BATCH / NUM_RECORDS + 1, &w->dataset));
+    mst_iterator *it;
+    const mst_batch *batch;
+    int64_t label[BATCH];
+    double before = 0;
+    mst_status status = mst_iterator_create(w->dataset, 0, &it);
+    for (int64_t i = 0; i < LONG_RUN && !status; i++) {
+        if (i == 1000) before = megabytes();
+        status = mst_iterator_next(it, &batch);
+        if (!status) status = mst_batch_copy_all(batch, 0, mst_batch_size(batch), (void *[]){w->buffer, label});
+    }
+    if (!status) bench_add(&rows[GROWTH], megabytes() - before > 0 ? megabytes() - before : 0);
+    mst_iterator_destroy(it);
+    mst_dataset_release(w->dataset);
+    return status;
+}
+
+static mst_status measure_parse(work *w, bool mixed, double seconds, bench_row *row) {
+    MST_TRY(open_examples(w->files, mixed, 1, &w->dataset));
+    w->once = parse_once;
+    const double passes = rate(w, seconds);
+    if (passes > 0) bench_add(row, passes * NUM_RECORDS);
+    mst_dataset_release(w->dataset);
+    return passes > 0 ? MST_OK : mst_error()->code;
+}
+
+/* The rate of the reader and of the bare calls, in MB of records a second, and their ratio. */
+static mst_status measure_read(work *w, const char *path, mst_status (*bare)(work *), double seconds, bench_row *row) {
+    const double size = (double)NUM_RECORDS * (RECORD + FRAME) / 1e6;
+    void *data;
+    MST_TRY(mst_file_read(path, SIZE_MAX, &data, &w->size));
+    w->data = data;
+    w->path = path;
+    w->once = bare;
+    const double before = rate(w, seconds / 2);
+    w->once = read_once;
+    const double reader = rate(w, seconds);
+    w->once = bare;
+    const double limit = (before + rate(w, seconds / 2)) / 2;
+    free(data);
+    if (reader <= 0 || limit <= 0) return mst_error()->code;
+    bench_add(&row[0], reader * size);
+    bench_add(&row[1], limit * size);
+    bench_add(&row[2], reader / limit);
+    return MST_OK;
+}
+
+static mst_status measure_round(work *w, double seconds) {
+    MST_TRY(measure_read(w, w->files->plain, bare_read, seconds / 4, &rows[READ]));
+    MST_TRY(measure_read(w, w->files->gzip, bare_inflate, seconds / 4, &rows[GZIP]));
+    MST_TRY(measure_parse(w, false, seconds / 4, &rows[PARSE]));
+    return measure_parse(w, true, seconds / 4, &rows[PARSE_MIXED]);
+}
+
+/* ---- tf.data ---- */
+
+static void take_line(const char *line) {
+    json_t *object = json_loads(line, 0, NULL);
+    const char *what = json_string_value(json_object_get(object, "what"));
+    const double passes = json_number_value(json_object_get(object, "passes_per_sec"));
+    const double size = (double)NUM_RECORDS * (RECORD + FRAME) / 1e6;
+    static const struct {
+        const char *what;
+        int row, own;
+    } kinds[] = {{"read", TF_READ, READ}, {"gzip", TF_GZIP, GZIP}, {"parse", TF_PARSE, PARSE}};
+    for (int i = 0; what && passes > 0 && i < 3; i++) {
+        if (strcmp(what, kinds[i].what) != 0) continue;
+        bench_add(&rows[kinds[i].row], passes * (kinds[i].row == TF_PARSE ? NUM_RECORDS : size));
+        bench_add(&rows[kinds[i].row + 1], bench_median(&rows[kinds[i].own]) / bench_median(&rows[kinds[i].row]));
+    }
+    json_decref(object);
+}
+
+static bool measure_peer(const files *f, double seconds) {
+    char line[1024], *command = NULL;
+    if (access("bench/peers/tensorflow_data.py", R_OK) || system("scripts/peers tensorflow") != 0) {
+        command_fail(EXIT_FAILED,
+                     "bench data --peers: run it in the root of the source tree, where scripts/peers "
+                     "installs TensorFlow");
+        return false;
+    }
+    if (asprintf(&command, "build/peers/bin/python -B bench/peers/tensorflow_data.py --folder %s --seconds %g",
+                 f->folder, seconds) < 0)
+        return false;
+    FILE *file = popen(command, "r");
+    free(command);
+    if (!file) return false;
+    while (fgets(line, sizeof line, file)) take_line(line);
+    return pclose(file) == 0;
+}
+
+/* ---- */
+
+static mst_status measure_all(work *w, double seconds) {
+    for (int round = 0; round < ROUNDS; round++) {
+        bench_progress("round %d of %d", round + 1, ROUNDS);
+        MST_TRY(measure_round(w, seconds));
+    }
+    bench_progress("100,000 batches");
+    return measure_growth(w);
+}
+
+int bench_data(const bench_options *options) {
+    files f;
+    uint8_t *buffer = malloc(BUFFER);
+    work w = {.files = &f, .buffer = buffer};
+    bool good = true;
+    if (!options->json)
+        printf(
+            "%d records of %d bytes, and as many Examples, page cache warm, one thread, processor time; medians of %d "
+            "rounds\n",
+            NUM_RECORDS, RECORD, ROUNDS);
+    fflush(stdout);
+    bench_progress("writing files");
+    mst_status status = buffer ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
+    if (!status) status = measure_all(&w, options->seconds / 2);
+    if (!status && options->peers) {
+        bench_progress("TensorFlow");
+        good = measure_peer(&f, options->seconds);
+    }
+    bench_progress_end();
+    remove_files(&f);
+    free(buffer);
+    if (status) return command_fail_library(EXIT_FAILED, NULL);
+    for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
+    return good ? EXIT_DONE : EXIT_FAILED;
+}

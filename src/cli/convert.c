@@ -1,0 +1,87 @@
+/** muster convert: data from one format to another. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/number_text.h"
+#include "muster/dataset.h"
+
+enum { WHY_SIZE = 1024 };
+
+typedef struct convert_options {
+    int64_t shards, skip_corrupt;
+    int compression; /* mst_tfrecord_compression */
+} convert_options;
+
+static const char *const compressions[] = {"none", "gzip", "zlib", NULL}; /* as mst_tfrecord_compression */
+
+static const option options[] = {
+    {"shards", OPTION_INTEGER, offsetof(convert_options, shards), "N", NULL, 1, 99999,
+     .help = "tfrecord: files of each part, PREFIX-train-00000-of-00010 and so on (default 1)"},
+    {"compression", OPTION_CHOICE, offsetof(convert_options, compression), .initial = "none", .choices = compressions,
+     .help = "tfrecord: of whole files; plain ones can be read in any order"},
+    {"skip-corrupt", OPTION_INTEGER, offsetof(convert_options, skip_corrupt), "N", NULL, 0, 1e15,
+     .help = "from tfrecord: damaged records that are left out; one more is an error"},
+    {0}};
+
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+static void print_part(const char *name, const mst_dataset *part) {
+    char rows[NUMBER_TEXT], shape[MST_SHAPE_TEXT];
+    if (!part) return;
+    printf("  %-6s %s rows", name, number_text(mst_dataset_num_rows(part), rows));
+    for (int i = 0; i < mst_dataset_num_components(part); i++) {
+        const mst_spec spec = mst_dataset_spec(part, i);
+        printf("%s %s %s", i ? "," : ":", mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, shape, sizeof shape));
+    }
+    putchar('\n');
+}
+
+/* Not every data has a test part: WHY then says what was not found. */
+static mst_status open_parts(const char *spec, const mst_data_options *o, mst_dataset *part[2], char *why,
+                             size_t size) {
+    MST_TRY(mst_dataset_open_with(spec, "train", o, &part[0]));
+    const mst_status status = mst_dataset_open_with(spec, "test", o, &part[1]);
+    if (status != MST_NOT_FOUND) return status;
+    snprintf(why, size, "%s", mst_error()->message);
+    return MST_OK;
+}
+
+static int run(const command_call *call) {
+    const convert_options *o = call->options;
+    mst_dataset *part[2] = {NULL, NULL};
+    char why[WHY_SIZE] = "";
+    if (call->num_positional < 2)
+        return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
+    const char *from = call->positional[0], *to = call->positional[1];
+    mst_status status = open_parts(from, &(mst_data_options){.skip_corrupt = o->skip_corrupt}, part, why, sizeof why);
+    if (!status)
+        status = mst_dataset_write(
+            to, part[0], part[1],
+            &(mst_write_options){.num_shards = o->shards, .compression = (mst_tfrecord_compression)o->compression});
+    if (!status) {
+        printf("%s from %s\n", to, from);
+        print_part("train", part[0]);
+        print_part("test", part[1]);
+        if (!part[1]) printf("  test   none: %s\n", why);
+    }
+    const int code = status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    mst_dataset_release(part[0]);
+    mst_dataset_release(part[1]);
+    return code;
+}
+
+const command command_convert = {
+    .name = "convert",
+    .summary = "writes data in another format: TFRecord in shards, NPZ, IDX",
+    .usage = "SPEC SPEC [options]",
+    .notes =
+        "The first is any data spec that muster train --data takes; the second is tfrecord:PREFIX, npz:FILE or "
+        "idx:DIR. Rows keep their order, so that a training on either gives the same weights. Files are written "
+        "to the side and renamed when they are whole.\n \n"
+        "muster convert fashion-mnist tfrecord:data/fm --shards 10",
+    .sections = sections,
+    .options_size = sizeof(convert_options),
+    .max_positional = 2,
+    .run = run,
+};

@@ -1,0 +1,100 @@
+/** The rows of one pass over DATASET (epoch 0), read now and kept in memory: behind it all is as with
+ *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Fails with MST_INVALID
+ *  for a dataset of batches or without end. */
+#include "data/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
+#endif
+
+enum { AT_ONCE = 256 };
+
+typedef struct columns {
+    const mst_dataset *dataset;
+    int64_t rows, capacity;
+    char **data; /* of each component */
+    void **dst;  /* where the next rows go */
+} columns;
+
+static mst_status grow(columns *c, int64_t more) {
+    if (c->rows + more <= c->capacity) return MST_OK;
+    int64_t capacity = 2 * c->capacity > c->rows + more ? 2 * c->capacity : c->rows + more;
+    if (c->capacity == 0 && c->dataset->cardinality > capacity) capacity = c->dataset->cardinality;
+    for (int i = 0; i < c->dataset->num_components; i++) {
+        size_t bytes;
+        char *data = NULL;
+        if (!__builtin_mul_overflow((size_t)capacity, mst_dataset_row_bytes(c->dataset, i), &bytes))
+            data = realloc(c->data[i], bytes + 1);
+        if (!data) return MST_NO_MEMORY("for %lld rows", (long long)capacity);
+        c->data[i] = data;
+    }
+    c->capacity = capacity;
+    return MST_OK;
+}
+
+static mst_status add(columns *c, const mst_batch *batch) {
+    const int64_t n = mst_batch_size(batch);
+    MST_TRY(grow(c, n));
+    for (int i = 0; i < c->dataset->num_components; i++)
+        c->dst[i] = c->data[i] + (size_t)c->rows * mst_dataset_row_bytes(c->dataset, i);
+    MST_TRY(mst_batch_copy_all(batch, 0, n, c->dst));
+    c->rows += n;
+    return MST_OK;
+}
+
+static mst_status read_all(columns *c, mst_dataset *dataset) {
+    mst_dataset *batches;
+    mst_iterator *it = NULL;
+    const mst_batch *batch = NULL;
+    MST_TRY(mst_dataset_batch(dataset, AT_ONCE, false, &batches));
+    mst_status status = mst_iterator_create(batches, 0, &it);
+    while (!status && !(status = mst_iterator_next(it, &batch)) && batch) status = add(c, batch);
+    mst_iterator_destroy(it);
+    mst_dataset_release(batches);
+    return status;
+}
+
+static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
+    for (int i = 0; i < c->dataset->num_components; i++) {
+        mst_shape shape = c->dataset->row[i].shape;
+        memmove(shape.dim + 1, shape.dim, (size_t)shape.ndim * sizeof *shape.dim);
+        shape.dim[0] = c->rows;
+        shape.ndim++;
+        MST_TRY(mst_tensor_wrap(c->dataset->row[i].dtype, shape, c->data[i], free, c->data[i], &tensor[i]));
+        c->data[i] = NULL;
+    }
+    return mst_dataset_from_tensors(tensor, c->dataset->num_components, out);
+}
+
+static mst_status cache(columns *c, mst_dataset *dataset, mst_tensor **tensor, mst_dataset **out) {
+    MST_TRY(read_all(c, dataset));
+    if (!c->rows) return MST_FAIL(MST_INVALID, "cache: the dataset has no rows");
+    return make(c, tensor, out);
+}
+
+mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    *out = NULL;
+    MST_TRY(mst_dataset_want_rows(dataset, "cache"));
+    if (dataset->cardinality == MST_INFINITE)
+        return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
+    const size_t n = (size_t)dataset->num_components;
+    for (size_t i = 0; i < n; i++) MST_TRY(mst_dataset_want_values(dataset, (int)i, "cache"));
+    columns c = {.dataset = dataset, .data = calloc(n, sizeof *c.data), .dst = calloc(n, sizeof *c.dst)};
+    mst_tensor **tensor = calloc(n, sizeof *tensor);
+    mst_status status = c.data && c.dst && tensor ? cache(&c, dataset, tensor, out) : MST_NO_MEMORY("for a dataset");
+    for (size_t i = 0; i < n; i++) {
+        if (tensor) mst_tensor_release(tensor[i]);
+        if (c.data) free(c.data[i]);
+    }
+    free(c.data);
+    free(c.dst);
+    free(tensor);
+    return status;
+}

@@ -1,0 +1,107 @@
+#include "data/example_form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_FEATURES = 64 };
+
+typedef struct found {
+    mst_feature_value value[MOST_FEATURES];
+    int count;
+    const void *data;
+    size_t size;
+} found;
+
+static const char *const label_names[] = {"label", "y", "labels", "class", "image/class/label", NULL};
+static const char *const input_names[] = {"image_raw", "x", "image", "inputs", "features", "image/encoded", NULL};
+
+static bool is_named(const mst_feature_value *value, const char *name) {
+    return !value->sequence && value->name_size == strlen(name) && memcmp(value->name, name, value->name_size) == 0;
+}
+
+static const mst_feature_value *find(const found *f, const char *const *names) {
+    for (; *names; names++)
+        for (int i = 0; i < f->count; i++)
+            if (is_named(&f->value[i], *names)) return &f->value[i];
+    return NULL;
+}
+
+/* The only feature that is not the label; NULL where there are more. */
+static const mst_feature_value *only_other(const found *f, const mst_feature_value *label) {
+    const mst_feature_value *other = NULL;
+    for (int i = 0; i < f->count; i++) {
+        if (&f->value[i] == label || is_named(&f->value[i], "shape") || f->value[i].sequence) continue;
+        if (other) return NULL;
+        other = &f->value[i];
+    }
+    return other;
+}
+
+static int64_t num_elements(const mst_feature_value *value) {
+    return value->kind == MST_FEATURE_BYTES ? value->num_bytes : value->count;
+}
+
+/* The integers of feature NAME, if there are COUNT of them. */
+static bool read_integers(const found *f, const char *name, int64_t count, int64_t *integers) {
+    mst_example_parser *parser;
+    const mst_feature feature = {.name = name, .dtype = MST_I64, .shape = mst_shape_make(1, &count)};
+    if (mst_example_parser_create(&feature, 1, &parser)) return false;
+    const bool good = mst_example_parse(parser, f->data, f->size, (void *const[]){integers}) == MST_OK;
+    mst_example_parser_destroy(parser);
+    return good;
+}
+
+/* The dimensions that the Example tells, where they fit; else one. */
+static mst_shape shape_of(const found *f, int64_t count) {
+    int64_t dim[MST_MAX_NDIM];
+    int ndim = 0;
+    for (int i = 0; i < f->count; i++)
+        if (is_named(&f->value[i], "shape") && f->value[i].kind == MST_FEATURE_INTEGERS && f->value[i].count > 0 &&
+            f->value[i].count < MST_MAX_NDIM && read_integers(f, "shape", f->value[i].count, dim))
+            ndim = (int)f->value[i].count;
+    if (ndim == 0 && read_integers(f, "height", 1, &dim[0]) && read_integers(f, "width", 1, &dim[1]))
+        ndim = dim[0] > 0 && dim[1] > 0 && read_integers(f, "depth", 1, &dim[2]) && dim[2] > 1 ? 3 : 2;
+    int64_t product = 1;
+    for (int i = 0; i < ndim; i++)
+        if (dim[i] < 1 || __builtin_mul_overflow(product, dim[i], &product)) product = -1;
+    return ndim > 0 && product == count ? mst_shape_make(ndim, dim) : mst_shape_make(1, &count);
+}
+
+static mst_status use(const found *f, const mst_feature_value *value, bool label, char text[MST_FORM_TEXT],
+                      mst_feature *out) {
+    static const mst_dtype dtypes[] = {MST_NO_DTYPE, MST_U8, MST_F32, MST_I64};
+    const int64_t count = num_elements(value);
+    const int size = value->name_size < MST_FORM_TEXT ? (int)value->name_size : MST_FORM_TEXT - 1;
+    snprintf(text, MST_FORM_TEXT, "%.*s", size, value->name);
+    if (count < 1) return MST_FAIL(MST_INVALID, "feature '%s' of the first Example is empty", text);
+    *out = (mst_feature){.name = text, .dtype = dtypes[value->kind]};
+    if (!(label && count == 1)) out->shape = label ? mst_shape_make(1, &count) : shape_of(f, count);
+    return MST_OK;
+}
+
+static mst_status cannot_tell(const found *f) {
+    char list[512] = "";
+    for (int i = 0; i < f->count; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "",
+                 f->value[i].name_size < 100 ? (int)f->value[i].name_size : 100, f->value[i].name);
+    }
+    return MST_FAIL(MST_INVALID,
+                    "which feature is the input? Examples have %s: name it image_raw or x, and the label label or y",
+                    f->count ? list : "none");
+}
+
+mst_status mst_example_form_find(const void *data, size_t size, mst_feature features[2], char text[2][MST_FORM_TEXT],
+                                 int *count) {
+    found f = {.data = data, .size = size};
+    *count = 0;
+    MST_TRY(mst_example_describe(data, size, f.value, MOST_FEATURES, &f.count));
+    if (f.count > MOST_FEATURES) f.count = MOST_FEATURES;
+    const mst_feature_value *label = find(&f, label_names), *input = find(&f, input_names);
+    if (!input) input = only_other(&f, label);
+    if (!input) return cannot_tell(&f);
+    MST_TRY(use(&f, input, false, text[0], &features[0]));
+    if (label) MST_TRY(use(&f, label, true, text[1], &features[1]));
+    *count = label ? 2 : 1;
+    return MST_OK;
+}

@@ -1,0 +1,17 @@
+/** How `muster convert` writes rows as tf.train.Example, and how a data spec finds inputs and labels in any Example.
+ *
+ *  Written are "image_raw" (u8, a bytes_list) or "x" (other inputs), "label" or "y", and "shape", the dimensions of an
+ *  input. Read are also other names that people use.
+ */
+#ifndef MUSTER_DATA_EXAMPLE_FORM_H
+#define MUSTER_DATA_EXAMPLE_FORM_H
+
+#include "data/dataset.h"
+
+/** Inputs, and labels where there are any, as features of the Example in SIZE bytes at DATA: their number to *COUNT, 1
+ *  or 2. Names are copied to TEXT. MST_INVALID where inputs cannot be told or used. */
+enum { MST_FORM_TEXT = 256 };
+MST_CHECKED mst_status mst_example_form_find(const void *data, size_t size, mst_feature features[2],
+                                             char text[2][MST_FORM_TEXT], int *count);
+
+#endif

@@ -1,0 +1,241 @@
+/* The order of records over several files: as many files as the cycle has slots are open, each gives a block of records
+ * when its turn comes, and a slot whose file has ended takes the next file at its next turn. This is tf.data's
+ * deterministic interleave (core/kernels/data/interleave_dataset_op.cc). */
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "data/tfrecord.h"
+
+static const mst_tfrecord_source *source_of(const mst_cursor *cursor) {
+    return (const mst_tfrecord_source *)cursor->dataset;
+}
+
+static void close_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot) {
+    mst_tfrecord_reader_close(slot->reader);
+    c->num_open -= slot->file >= 0;
+    *slot = (mst_tfrecord_slot){.file = -1};
+}
+
+static mst_status open_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, int file) {
+    const mst_tfrecord_source *source = source_of(&c->base);
+    if (source->forward) MST_TRY(mst_tfrecord_reader_open(source->path[file], &slot->reader));
+    slot->file = file;
+    c->num_open++;
+    return MST_OK;
+}
+
+static void next_turn(mst_tfrecord_cursor *c) {
+    c->block = 0;
+    c->current = c->current + 1 < c->num_slots ? c->current + 1 : 0;
+}
+
+/* ---- forward ---- */
+
+/* The next record; passes over damaged ones as long as they may be left out. */
+static mst_status read_record(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, mst_record *record) {
+    const int64_t most = source_of(&c->base)->options.skip_corrupt;
+    mst_status status;
+    while ((status = mst_tfrecord_reader_next(slot->reader, record)) == MST_CORRUPT && c->num_corrupt < most) {
+        c->num_corrupt++;
+        MST_TRY(mst_tfrecord_reader_recover(slot->reader));
+    }
+    return status;
+}
+
+/* KEEP: into the pool. Where damaged records may be left out, also those that are passed over have to be looked at, so
+ * that all have the same numbers each time. */
+static mst_status take_forward(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, bool keep, int64_t *got) {
+    mst_record record;
+    if (!keep && source_of(&c->base)->options.skip_corrupt == 0) return mst_tfrecord_reader_skip(slot->reader, 1, got);
+    MST_TRY(read_record(c, slot, &record));
+    *got = record.data != NULL;
+    return *got && keep ? mst_record_pool_add(&c->pool, c->number, slot->file, &record) : MST_OK;
+}
+
+/* ---- one record after the other ---- */
+
+/* Up to N records of the current slot; *GOT is 0 only at the end of its file. ROWS may be NULL: they are passed over. */
+static mst_status take(mst_tfrecord_cursor *c, int64_t *rows, int64_t n, int64_t *got) {
+    const mst_tfrecord_source *source = source_of(&c->base);
+    mst_tfrecord_slot *slot = &c->slot[c->current];
+    if (source->forward) {
+        MST_TRY(take_forward(c, slot, rows != NULL, got));
+        if (*got && rows) *rows = c->number;
+        c->number += *got;
+    } else {
+        const int64_t left = source->index[slot->file].count - slot->position;
+        *got = n < left ? n : left;
+        for (int64_t i = 0; rows && i < *got; i++) rows[i] = source->first[slot->file] + slot->position + i;
+    }
+    slot->position += *got;
+    return MST_OK;
+}
+
+static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *done) {
+    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
+    const mst_tfrecord_source *source = source_of(cursor);
+    for (*done = 0; *done < max && (c->num_open || c->next_file < source->num_files);) {
+        mst_tfrecord_slot *slot = &c->slot[c->current];
+        if (slot->file < 0 && c->next_file < source->num_files) {
+            MST_TRY(open_slot(c, slot, c->next_file));
+            c->next_file++;
+        } else if (slot->file < 0) {
+            next_turn(c);
+        } else {
+            /* with one slot, turns change nothing */
+            int64_t got, most = c->num_slots == 1 ? INT64_MAX : source->options.block - c->block;
+            if (most > max - *done) most = max - *done;
+            MST_TRY(take(c, rows ? rows + *done : NULL, most, &got));
+            *done += got;
+            c->block += got;
+            if (!got) close_slot(c, slot);
+            if (!got || c->block >= source->options.block) next_turn(c);
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+    return advance(cursor, rows, max, got);
+}
+
+static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+    return advance(cursor, NULL, n, skipped);
+}
+
+static void reset(mst_tfrecord_cursor *c) {
+    for (int i = 0; i < c->num_slots; i++) close_slot(c, &c->slot[i]);
+    c->current = c->num_open = c->next_file = 0;
+    c->block = c->number = c->num_corrupt = 0;
+}
+
+/* The pool stays: a shuffle behind a repeat still holds rows of the last pass. */
+static mst_status start(mst_cursor *cursor, int64_t epoch) {
+    (void)epoch;
+    reset((mst_tfrecord_cursor *)cursor);
+    return MST_OK;
+}
+
+static void destroy(mst_cursor *cursor) {
+    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
+    if (c->slot) reset(c);
+    mst_record_pool_free(&c->pool);
+    free(c->slot);
+}
+
+/* ---- positions ---- */
+
+static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    const mst_tfrecord_cursor *c = (const mst_tfrecord_cursor *)cursor;
+    mst_bookmark_put(bookmark, c->current);
+    mst_bookmark_put(bookmark, c->next_file);
+    mst_bookmark_put(bookmark, c->block);
+    mst_bookmark_put(bookmark, c->number);
+    mst_bookmark_put(bookmark, c->num_corrupt);
+    for (int i = 0; i < c->num_slots; i++) {
+        mst_bookmark_put(bookmark, c->slot[i].file);
+        mst_bookmark_put(bookmark, c->slot[i].position);
+    }
+}
+
+static mst_status restore_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, mst_bookmark *bookmark) {
+    const mst_tfrecord_source *source = source_of(&c->base);
+    int64_t file, position, got = 1;
+    MST_TRY(mst_bookmark_take(bookmark, -1, c->next_file - 1, &file));
+    MST_TRY(
+        mst_bookmark_take(bookmark, 0, source->index && file >= 0 ? source->index[file].count : INT64_MAX, &position));
+    if (file < 0) return MST_OK;
+    MST_TRY(open_slot(c, slot, (int)file));
+    slot->position = position;
+    for (int64_t i = 0; source->forward && i < position && got; i++) MST_TRY(take_forward(c, slot, false, &got));
+    if (!got)
+        return MST_FAIL(MST_CORRUPT, "'%s': has fewer records than when the position was saved", source->path[file]);
+    return MST_OK;
+}
+
+static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
+    int64_t current, next_file, num_corrupt;
+    reset(c);
+    MST_TRY(mst_bookmark_take(bookmark, 0, c->num_slots - 1, &current));
+    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->num_files, &next_file));
+    c->next_file = (int)next_file;
+    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.block, &c->block));
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->number));
+    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.skip_corrupt, &num_corrupt));
+    for (int i = 0; i < c->num_slots; i++) MST_TRY(restore_slot(c, &c->slot[i], bookmark));
+    c->current = (int)current;
+    c->num_corrupt = num_corrupt; /* reading up to here counted some of them again */
+    return MST_OK;
+}
+
+/* ---- records that are held ---- */
+
+static void forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
+    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
+    for (int64_t i = 0; c->pool.used && i < n; i++) mst_record_pool_drop(&c->pool, rows[i]);
+}
+
+static int by_value(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Reads from the beginning of the pass, as far as the rows are. */
+static mst_status read_again(mst_tfrecord_cursor *c, mst_tfrecord_cursor *again, const int64_t *sorted, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row, done = 1;
+        if (i && sorted[i] == sorted[i - 1]) {
+            mst_record_pool_find(&c->pool, sorted[i])->count++;
+            continue;
+        }
+        if (sorted[i] > again->number) MST_TRY(advance(&again->base, NULL, sorted[i] - again->number, &done));
+        MST_TRY(advance(&again->base, &row, 1, &done));
+        if (!done)
+            return MST_FAIL(MST_CORRUPT, "iterator: the saved position holds record %lld, and there are %lld",
+                            (long long)sorted[i], (long long)again->number);
+        const mst_pooled *entry = mst_record_pool_find(&again->pool, row);
+        MST_TRY(mst_record_pool_add(&c->pool, row, entry->file, &entry->record));
+        mst_record_pool_drop(&again->pool, row);
+    }
+    return MST_OK;
+}
+
+static mst_status keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
+    if (!source_of(cursor)->forward) return MST_OK;
+    mst_cursor *again;
+    int64_t *sorted = malloc((size_t)n * sizeof *sorted);
+    if (!sorted) return MST_NO_MEMORY("for %lld rows", (long long)n);
+    for (int64_t i = 0; i < n; i++) sorted[i] = rows[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    mst_status status = mst_tfrecord_cursor_open(cursor->dataset, &again);
+    if (!status) status = start(again, 0);
+    if (!status) status = read_again((mst_tfrecord_cursor *)cursor, (mst_tfrecord_cursor *)again, sorted, n);
+    mst_cursor_destroy(again);
+    free(sorted);
+    return status;
+}
+
+static const mst_cursor_type cursor_type = {.start = start,
+                                            .rows = rows,
+                                            .skip = skip,
+                                            .destroy = destroy,
+                                            .save = save,
+                                            .restore = restore,
+                                            .forget = forget,
+                                            .keep = keep};
+
+mst_status mst_tfrecord_cursor_open(const mst_dataset *dataset, mst_cursor **out) {
+    MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(mst_tfrecord_cursor), dataset, out));
+    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)*out;
+    const mst_tfrecord_source *source = source_of(*out);
+    c->num_slots = source->options.cycle < source->num_files ? (int)source->options.cycle : source->num_files;
+    c->slot = malloc((size_t)c->num_slots * sizeof *c->slot);
+    if (!c->slot) {
+        mst_cursor_destroy(*out);
+        *out = NULL;
+        return MST_NO_MEMORY("for %d files", source->num_files);
+    }
+    for (int i = 0; i < c->num_slots; i++) c->slot[i] = (mst_tfrecord_slot){.file = -1};
+    return MST_OK;
+}
