@@ -18,8 +18,8 @@ enum { MOST_OF_A_TOPOLOGY = 8 << 20, MOST_OF_A_BINDING = 1 << 20 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_loaded;
 static hwloc_topology_t topology; /* NULL: hwloc does not know this machine */
-static hwloc_cpuset_t allowed; /* what this process is bound to (taskset), at most all */
-static double quota;           /* cores' worth of time, of a container; 0: no limit */
+static hwloc_cpuset_t allowed;    /* what this process is bound to (taskset), at most all */
+static double quota;              /* cores' worth of time, of a container; 0: no limit */
 
 static void load(void) {
     quota = mst_cpu_quota("/sys/fs/cgroup", "/proc/self/cgroup");

@@ -4,8 +4,8 @@
 #   limits_test.sh BUILD          a few hundred runs, some seconds
 #   limits_test.sh BUILD long     thousands of runs, some minutes, also of larger data and of the examples
 # BUILD is the folder of a build. Prints `ok NAME` or `FAIL NAME` with the number of runs that ended in each way.
-# lists of options are split on purpose
-# shellcheck disable=SC2086
+# lists of options are split on purpose; the shells that there are know ulimit -v
+# shellcheck disable=SC2086,SC3045,SC2015,SC1091
 set -u
 build=$(cd "$1" && pwd)
 length=${2:-short}

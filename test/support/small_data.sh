@@ -1,4 +1,5 @@
 # Sourced by tests of the command: write_data FOLDER makes small images of 8 x 8, whose label says which row is bright.
+# shellcheck shell=sh
 # word() makes its format
 # shellcheck disable=SC2059
 
