@@ -112,16 +112,8 @@ const mst_op mst_op_sum_rows = {.name = "sum_rows",
 
 enum { BLOCK = 512 };
 
-#define T float
-#define MST_NAME(name) name##_f32
-#include "plan/sum_leaves.h"
-#undef T
-#undef MST_NAME
-#define T double
-#define MST_NAME(name) name##_f64
-#include "plan/sum_leaves.h"
-#undef T
-#undef MST_NAME
+#define MST_TEMPLATE "plan/sum_leaves.h"
+#include "base/floats.h"
 
 static mst_status sum_leaves(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;

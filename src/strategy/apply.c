@@ -20,36 +20,44 @@ bool mst_resolve_optimizer(mst_graph *graph, const mst_optimizer *optimizer, mst
     return false;
 }
 
-/* BASE or, where that is taken, BASE_1, ...: several updates in one graph have slots and rates of their own. */
-static const char *free_name(const mst_graph *graph, const char *base, char *name, size_t size) {
-    snprintf(name, size, "%s", base);
-    for (int i = 1; mst_graph_find(graph, name); i++) snprintf(name, size, "%s_%d", base, i);
+/* BASE or, where that is taken, BASE_1, ...: several updates in one graph have slots and rates of their own. To be
+ * freed; NULL where memory runs out. */
+static char *free_name(const mst_graph *graph, const char *base) {
+    char *name = strdup(base);
+    for (int i = 1; name && mst_graph_find(graph, name); i++) {
+        free(name);
+        if (asprintf(&name, "%s_%d", base, i) < 0) name = NULL;
+    }
     return name;
 }
 
 /* A new variable beside another one: a slot, an average. */
 static mst_value beside(mst_value variable, const char *suffix, mst_value initial, mst_state_kind kind) {
-    char base[448], name[512];
     mst_graph *graph = variable.node->graph;
-    snprintf(base, sizeof base, "%s/%s", mst_value_name(variable), suffix);
-    free_name(graph, base, name, sizeof name);
+    char *base = NULL;
+    if (asprintf(&base, "%s/%s", mst_value_name(variable), suffix) < 0) base = NULL;
+    char *name = base ? free_name(graph, base) : NULL;
+    free(base);
+    if (!name) return MST_VALUE_NO_MEMORY(graph, "for an update");
     const mst_variable_options *o = mst_node_options(variable.node);
     mst_value slot = MST_NONE;
     mst_with_device (graph, variable.node->device)
         slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true, .kind = (int)kind,
                             .container = o->container);
+    free(name);
     return slot;
 }
 
 static mst_value scalar_variable(mst_graph *graph, const char *base, mst_dtype dtype, double value,
                                  mst_state_kind kind) {
-    char name[512];
-    free_name(graph, base, name, sizeof name);
+    char *name = free_name(graph, base);
+    if (!name) return MST_VALUE_NO_MEMORY(graph, "for an update");
     mst_name_scope_enter(graph, mst_name_scope(graph));
     mst_control_clear(graph);
     mst_value variable = mst_variable(graph, name, mst_scalar(graph, dtype, value), .not_trainable = true,
                                       .hidden = true, .kind = (int)kind);
     mst_name_scope_pop(graph);
+    free(name);
     return variable;
 }
 

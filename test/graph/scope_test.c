@@ -209,6 +209,22 @@ static void null_device_clears_the_scope(void **state) {
     mst_graph_destroy(g);
 }
 
+static void long_names_of_variables_are_whole(void **state) {
+    (void)state;
+    enum { LENGTH = 1500 };
+    char one[LENGTH + 1], two[LENGTH + 1];
+    memset(one, 'x', LENGTH);
+    one[LENGTH] = '\0';
+    memcpy(two, one, sizeof two);
+    two[LENGTH - 1] = 'y';
+    mst_graph *g = engine_graph();
+    mst_value v = mst_get_variable(g, one, MST_SHAPE(2)), w = mst_get_variable(g, two, MST_SHAPE(3));
+    EXPECT_OK(mst_graph_check(g));
+    assert_string_equal(mst_value_name(v), one);
+    assert_string_equal(mst_value_name(w), two);
+    mst_graph_destroy(g);
+}
+
 static void get_variable_without_a_graph_is_an_error(void **state) {
     (void)state;
     mst_value v = mst_get_variable(.name = "w", .shape = MST_SHAPE(2));
@@ -234,6 +250,7 @@ int main(void) {
         cmocka_unit_test(word_that_is_no_device_name_is_an_error_where_it_stands),
         cmocka_unit_test(null_device_clears_the_scope),
         cmocka_unit_test(get_variable_without_a_graph_is_an_error),
+        cmocka_unit_test(long_names_of_variables_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

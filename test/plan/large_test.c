@@ -86,8 +86,13 @@ static double update_seconds(int n) {
 /* Time that is quadratic in the variables would be 64 times as long for 8 times as many. */
 static void update_of_100000_variables_takes_linear_time(void **state) {
     (void)state;
-    const double few = update_seconds(NODES / 8), many = update_seconds(NODES);
-    if (many > 32 * few) fail_msg("%d variables take %.2f s, %d take %.2f s", NODES / 8, few, NODES, many);
+#ifdef MST_NO_MULTIVERSION
+    enum { MANY = NODES / 4 }; /* a build for a sanitizer, which is slow */
+#else
+    enum { MANY = NODES };
+#endif
+    const double few = update_seconds(MANY / 8), many = update_seconds(MANY);
+    if (many > 32 * few) fail_msg("%d variables take %.2f s, %d take %.2f s", MANY / 8, few, MANY, many);
 }
 
 typedef struct width {

@@ -156,6 +156,22 @@ static void factors_of_gradients_that_the_update_changes_are_taken_before(void *
     engine_end(g, session);
 }
 
+static void slots_of_variables_with_long_names_have_their_names(void **state) {
+    (void)state;
+    enum { LENGTH = 600 };
+    char name[LENGTH + 1], slot[LENGTH + 8];
+    memset(name, 'x', LENGTH);
+    name[LENGTH] = '\0';
+    snprintf(slot, sizeof slot, "%s/v", name);
+    mst_graph *g = engine_graph();
+    mst_value w = mst_variable(g, name, mst_scalar(g, MST_F32, 1));
+    const mst_optimizer adam = mst_adam(.learning_rate = 0.1);
+    mst_minimize(&adam, mst_square(w), &w, 1, MST_NONE);
+    EXPECT_OK(mst_graph_check(g));
+    assert_non_null(mst_graph_find(g, slot));
+    mst_graph_destroy(g);
+}
+
 static void variable_that_is_listed_twice_is_refused(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -396,6 +412,7 @@ int main(void) {
         cmocka_unit_test(gradients_that_the_update_changes_are_taken_before),
         cmocka_unit_test(factors_of_gradients_that_the_update_changes_are_taken_before),
         cmocka_unit_test(variable_that_is_listed_twice_is_refused),
+        cmocka_unit_test(slots_of_variables_with_long_names_have_their_names),
         cmocka_unit_test(moving_average_follows_the_variable),
         cmocka_unit_test(moving_average_with_num_updates_begins_fast),
         cmocka_unit_test(moving_average_takes_its_decay_in_f32),

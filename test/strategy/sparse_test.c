@@ -41,13 +41,7 @@ static trained train(embedding e, mst_optimizer optimizer, mst_strategy strategy
     mst_graph *g = engine_graph();
     mst_step_values values;
     mst_session *session = engine_session(g, devices);
-    const char *names[16];
-    strategy.num_devices = strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(session);
-    for (int i = 0; i < strategy.num_devices; i++) names[i] = mst_session_device(session, i);
-    strategy.devices = names;
-    mst_strategy_build(g, &strategy, &optimizer, build_replica, &e, &values);
-    EXPECT_OK(mst_graph_check(g));
-    EXPECT_OK(mst_session_init_variables(session));
+    engine_build_step(g, session, &strategy, &optimizer, build_replica, &e, &values);
     mst_value fetch[] = {values.loss, values.train};
     for (int i = 0; i < STEPS; i++) {
         mst_tensor *got[2] = {NULL};

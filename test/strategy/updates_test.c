@@ -43,17 +43,12 @@ typedef struct trained {
 static trained train(mst_strategy_kind kind, const char *devices) {
     trained result;
     statistics s;
-    const char *device[SHARDS];
     mst_graph *g = engine_graph();
     mst_session *session = engine_session(g, devices);
-    mst_strategy strategy = {.kind = kind, .num_shards = SHARDS, .devices = device};
-    strategy.num_devices = kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(session);
-    for (int i = 0; i < strategy.num_devices; i++) device[i] = mst_session_device(session, i);
+    mst_strategy strategy = {.kind = kind, .num_shards = SHARDS};
     const mst_optimizer optimizer = mst_sgd(.learning_rate = 0.01, .momentum = 0.9);
     mst_step_values values;
-    mst_strategy_build(g, &strategy, &optimizer, build_replica, &s, &values);
-    EXPECT_OK(mst_graph_check(g));
-    EXPECT_OK(mst_session_init_variables(session));
+    engine_build_step(g, session, &strategy, &optimizer, build_replica, &s, &values);
     mst_value fetch[1 + SHARDS] = {values.train};
     memcpy(fetch + 1, s.proposed, sizeof s.proposed);
     for (int i = 0; i < STEPS; i++) {

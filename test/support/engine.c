@@ -27,6 +27,21 @@ mst_session *engine_session(mst_graph *graph, const char *devices) {
     return session;
 }
 
+void engine_build_step(mst_graph *graph, mst_session *session, mst_strategy *strategy, const mst_optimizer *optimizer,
+                       mst_replica_function replica, void *context, mst_step_values *out) {
+    enum { MOST_DEVICES = 16 };
+    const char *name[MOST_DEVICES];
+    const int devices = mst_session_num_devices(session);
+    assert_true(devices <= MOST_DEVICES);
+    strategy->num_devices = strategy->kind == MST_STRATEGY_ONE ? 1 : devices;
+    for (int i = 0; i < strategy->num_devices; i++) name[i] = mst_session_device(session, i);
+    strategy->devices = name;
+    mst_strategy_build(graph, strategy, optimizer, replica, context, out);
+    strategy->devices = NULL;
+    EXPECT_OK(mst_graph_check(graph));
+    EXPECT_OK(mst_session_init_variables(session));
+}
+
 void engine_end(mst_graph *graph, mst_session *session) {
     mst_session_destroy(session);
     mst_graph_destroy(graph);
