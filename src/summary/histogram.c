@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POSITIVE = 775, PREFIXES = 1 << 16, CHUNK = 1024, LANES = 8, TABLES = 4 };
+#include "base/simd.h"
+
+enum { POSITIVE = 775, PREFIXES = 1 << 16, CHUNK = 1024, LANES = 16, TABLES = 2 };
 
 /* ---- limits ---- */
 
@@ -70,14 +72,14 @@ static void count_one(mst_histogram *h, double x) {
     h->bucket[bucket_of(x)]++;
 }
 
-static bool all_finite(const float *x) {
+MST_SIMD static bool all_finite(const float *x) {
     float sum = 0; /* x - x is 0 for numbers, NaN for NaN and Inf */
     for (int i = 0; i < CHUNK; i++) sum += x[i] - x[i];
     return sum == 0;
 }
 
 /* Sums in lanes, which become vector instructions. */
-static void add_sums(mst_histogram *h, const float *x) {
+MST_SIMD static void add_sums(mst_histogram *h, const float *x) {
     double sum[LANES] = {0}, squares[LANES] = {0};
     float min[LANES], max[LANES];
     memcpy(min, x, sizeof min);
