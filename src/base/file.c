@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,67 +38,153 @@ static mode_t mode_for(const char *path) {
     return 0666 & ~mask;
 }
 
+/* ---- the calls that change what is on the disk, which a test can make fail ---- */
+
+static _Atomic(mst_file_fault) fault;
+
+void mst_file_replace_fault(mst_file_fault function) {
+    atomic_store(&fault, function);
+}
+
+/* Whether CALL is to go on with *SIZE bytes (may be NULL); else errno says why not. */
+static bool may(mst_file_call call, size_t *size) {
+    const mst_file_fault function = atomic_load(&fault);
+    size_t none = 0;
+    const int code = function ? function(call, size ? size : &none) : 0;
+    if (code) errno = code;
+    return code == 0;
+}
+
+/* A write that fails after a part of its bytes still writes that part, as a full disk does. */
+static ssize_t write_some(int file, const char *data, size_t size) {
+    size_t wanted = size;
+    if (may(MST_FILE_WRITE, &wanted)) return write(file, data, wanted);
+    const int code = errno;
+    if (wanted < size && write(file, data, wanted) < 0) return -1;
+    errno = code;
+    return -1;
+}
+
+static int sync_file(int file) {
+    return may(MST_FILE_SYNC, NULL) ? fsync(file) : -1;
+}
+
+static int rename_file(const char *from, const char *to) {
+    return may(MST_FILE_RENAME, NULL) ? rename(from, to) : -1;
+}
+
+static int unlink_file(const char *path) {
+    return may(MST_FILE_UNLINK, NULL) ? unlink(path) : -1;
+}
+
+/* ---- one file, written to the side ---- */
+
 /* A new file in the folder of PATH, of a short name that nothing else has or had. */
 static mst_status create_beside(const char *path, char **name, int *file) {
-    if (asprintf(name, "%.*s.muster-XXXXXX", (int)folder_length(path), path) < 0) {
+    if (asprintf(name, "%.*s" MST_FILE_SIDE "XXXXXX", (int)folder_length(path), path) < 0) {
         *name = NULL;
         return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
     }
-    *file = mkostemp(*name, O_CLOEXEC);
+    *file = may(MST_FILE_CREATE, NULL) ? mkostemp(*name, O_CLOEXEC) : -1;
     if (*file < 0) return write_fail(path);
     if (fchmod(*file, mode_for(path)) == 0) return MST_OK;
     mst_status status = write_fail(path);
     close(*file);
-    unlink(*name);
+    (void)unlink_file(*name);
     return status;
 }
 
-static mst_status write_all(int file, const char *path, const char *data, size_t size) {
+mst_status mst_file_create(const char *path, mst_file *out) {
+    *out = (mst_file){.descriptor = -1};
+    char *target = target_of(path);
+    if (!target) return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
+    mst_status status = create_beside(target, &out->side, &out->descriptor);
+    if (status) {
+        free(out->side);
+        free(target);
+        *out = (mst_file){.descriptor = -1};
+        return status;
+    }
+    out->path = target;
+    return MST_OK;
+}
+
+/* The disk is told to begin with what was written so far, so that the sync at the end has less to wait for. */
+static void begin_writing_back(mst_file *file) {
+    enum { PIECE = 32 << 20 };
+    if (file->size - file->begun < PIECE) return;
+    (void)sync_file_range(file->descriptor, (off_t)file->begun, (off_t)(file->size - file->begun),
+                          SYNC_FILE_RANGE_WRITE);
+    file->begun = file->size;
+}
+
+mst_status mst_file_append(mst_file *file, const void *data, size_t size) {
+    const char *bytes = data;
     while (size) {
-        ssize_t wrote = write(file, data, size);
+        const ssize_t wrote = write_some(file->descriptor, bytes, size);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return write_fail(path);
-        data += wrote;
+        if (wrote < 0) return write_fail(file->path);
+        bytes += wrote;
         size -= (size_t)wrote;
+        file->size += (uint64_t)wrote;
+        begin_writing_back(file);
     }
     return MST_OK;
 }
 
-/* The new name is on the disk too. Some file systems cannot sync a folder: what matters is that the file is whole. */
-static void sync_folder(const char *path) {
+static void forget(mst_file *file) {
+    free(file->path);
+    free(file->side);
+    *file = (mst_file){.descriptor = -1};
+}
+
+void mst_file_abandon(mst_file *file) {
+    if (file->descriptor >= 0) close(file->descriptor);
+    if (file->side) (void)unlink_file(file->side);
+    forget(file);
+}
+
+mst_status mst_file_commit(mst_file *file) {
+    mst_status status = sync_file(file->descriptor) ? write_fail(file->path) : MST_OK;
+    const int closed = close(file->descriptor);
+    file->descriptor = -1;
+    if (closed && !status) status = write_fail(file->path);
+    if (!status && rename_file(file->side, file->path)) status = write_fail(file->path);
+    if (status) {
+        mst_file_abandon(file);
+        return status;
+    }
+    mst_file_sync_folder(file->path);
+    forget(file);
+    return MST_OK;
+}
+
+/* Some file systems cannot sync a folder: what matters is that the file is whole. */
+void mst_file_sync_folder(const char *path) {
     const size_t length = folder_length(path);
     char *folder = length ? strndup(path, length) : strdup(".");
     int file = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (file >= 0) {
-        (void)fsync(file);
+        (void)sync_file(file);
         close(file);
     }
     free(folder);
 }
 
-static mst_status replace(const char *path, const mst_file_part *part, int num_parts) {
-    char *name = NULL;
-    int file = -1;
-    mst_status status = create_beside(path, &name, &file);
-    if (!status) {
-        for (int i = 0; i < num_parts && !status; i++) status = write_all(file, path, part[i].data, part[i].size);
-        if (!status && fsync(file)) status = write_fail(path);
-        if (close(file) && !status) status = write_fail(path);
-        if (!status && rename(name, path)) status = write_fail(path);
-        if (status)
-            unlink(name);
-        else
-            sync_folder(path);
-    }
-    free(name);
-    return status;
+mst_status mst_file_remove(const char *path) {
+    if (unlink_file(path) == 0 || errno == ENOENT) return MST_OK;
+    return MST_FAIL(MST_IO, "'%s' cannot be removed: %s", path, strerror(errno));
 }
 
+/* ---- whole files ---- */
+
 mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts) {
-    char *target = target_of(path);
-    if (!target) return MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be written: cannot get memory", path);
-    mst_status status = replace(target, part, num_parts);
-    free(target);
+    mst_file file;
+    MST_TRY(mst_file_create(path, &file));
+    mst_status status = MST_OK;
+    for (int i = 0; i < num_parts && !status; i++) status = mst_file_append(&file, part[i].data, part[i].size);
+    if (!status) return mst_file_commit(&file);
+    mst_file_abandon(&file);
     return status;
 }
 
@@ -117,7 +204,7 @@ mst_status mst_file_check(const char *path) {
     mst_status status = create_beside(target, &name, &file);
     if (!status) {
         close(file);
-        unlink(name);
+        (void)unlink_file(name);
     }
     free(name);
     free(target);

@@ -6,7 +6,7 @@
 #ifndef MUSTER_FORMAT_NPZ_H
 #define MUSTER_FORMAT_NPZ_H
 
-#include "muster/tensor.h"
+#include "format/named_tensor.h"
 
 typedef struct mst_npz mst_npz;
 
@@ -26,5 +26,9 @@ bool mst_npz_has(const mst_npz *npz, const char *name);
 /** The array NAME. Fails with MST_NOT_FOUND, saying which arrays there are; MST_CORRUPT where its bytes are damaged;
  *  MST_UNIMPLEMENTED for other dtypes, orders and compressions. *OUT is NULL on failure. */
 MST_CHECKED mst_status mst_npz_read(const mst_npz *npz, const char *name, mst_tensor **out);
+
+/** Writes COUNT arrays to PATH, stored as they are, whole or not at all. MST_UNIMPLEMENTED where NumPy has no such
+ *  dtype (bf16). */
+MST_CHECKED mst_status mst_npz_write(const char *path, const mst_named_tensor *tensors, int64_t count);
 
 #endif

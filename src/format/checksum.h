@@ -1,0 +1,27 @@
+/** CRC-32C as TensorFlow's files have it. */
+#ifndef MUSTER_FORMAT_CHECKSUM_H
+#define MUSTER_FORMAT_CHECKSUM_H
+
+#include <isa-l/crc.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Goes on with a sum over SIZE more bytes; the sum of nothing is 0. */
+static inline uint32_t mst_crc32c(uint32_t sum, const void *data, size_t size) {
+    enum { MOST = 1 << 30 }; /* the library counts in int */
+    const unsigned char *bytes = data;
+    sum = ~sum;
+    for (size_t piece; size; bytes += piece, size -= piece) {
+        piece = size < MOST ? size : MOST;
+        sum = crc32_iscsi((unsigned char *)(uintptr_t)bytes, (int)piece, sum);
+    }
+    return ~sum;
+}
+
+/** A sum as it is stored: rotated by 15 bits, plus a constant, so that the sum of data that holds sums is a good one.
+ *  Source: tensorflow/core/lib/hash/crc32c.h. */
+static inline uint32_t mst_crc32c_mask(uint32_t sum) {
+    return ((sum >> 15) | (sum << 17)) + 0xa282ead8u;
+}
+
+#endif
