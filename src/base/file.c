@@ -46,11 +46,15 @@ void mst_file_replace_fault(mst_file_fault function) {
     atomic_store(&fault, function);
 }
 
+static int ask(mst_file_call call, size_t *size) {
+    const mst_file_fault function = atomic_load(&fault);
+    return function ? function(call, size) : 0;
+}
+
 /* Whether CALL is to go on with *SIZE bytes (may be NULL); else errno says why not. */
 static bool may(mst_file_call call, size_t *size) {
-    const mst_file_fault function = atomic_load(&fault);
     size_t none = 0;
-    const int code = function ? function(call, size ? size : &none) : 0;
+    const int code = ask(call, size ? size : &none);
     if (code) errno = code;
     return code == 0;
 }
@@ -66,7 +70,11 @@ static ssize_t write_some(int file, const char *data, size_t size) {
 }
 
 static int sync_file(int file) {
-    return may(MST_FILE_SYNC, NULL) ? fsync(file) : -1;
+    size_t none = 0;
+    const int code = ask(MST_FILE_SYNC, &none);
+    if (code > 0) errno = code;
+    if (code == 0) return fsync(file);
+    return code < 0 ? 0 : -1;
 }
 
 static int rename_file(const char *from, const char *to) {
@@ -123,7 +131,8 @@ mst_status mst_file_append(mst_file *file, const void *data, size_t size) {
     while (size) {
         const ssize_t wrote = write_some(file->descriptor, bytes, size);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) return write_fail(file->path);
+        if (wrote == 0) errno = ENOSPC; /* nothing gets out: no reason to go on trying */
+        if (wrote <= 0) return write_fail(file->path);
         bytes += wrote;
         size -= (size_t)wrote;
         file->size += (uint64_t)wrote;

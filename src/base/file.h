@@ -49,7 +49,7 @@ typedef enum mst_file_call {
     MST_FILE_UNLINK
 } mst_file_call;
 /** Asked before each call: 0, or the number of the error with which it fails. A write of *SIZE bytes can be made
- *  shorter; one that fails writes *SIZE bytes before, where that was made less. */
+ *  shorter; one that fails writes *SIZE bytes before, where that was made less. Below 0: a sync is left out. */
 typedef int (*mst_file_fault)(mst_file_call call, size_t *size);
 /** For tests of what happens when the disk is full or gone; NULL ends it. */
 void mst_file_replace_fault(mst_file_fault function);

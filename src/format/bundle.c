@@ -247,7 +247,7 @@ static mst_status read_bytes(const mst_bundle *b, const mst_bundle_entry *e, mst
     uint32_t sum = 0;
     uint8_t *data = mst_tensor_data(tensor);
     MST_TRY(read_piecewise(b, e, 0, data, (size_t)e->size, &sum));
-    if (mst_crc32c_mask(sum) != e->crc) return wrong_sum(b, e);
+    if (!mst_crc32c_is(e->crc, sum)) return wrong_sum(b, e);
     for (uint64_t i = 0; e->dtype == MST_BOOL && i < e->size; i++) data[i] = data[i] != 0;
     return MST_OK;
 }
@@ -293,8 +293,8 @@ static mst_status find_string(const mst_bundle *b, const mst_bundle_entry *e, co
     uint32_t sum = 0, stored;
     if (!read_lengths(&at, end, count, element, place, &sum)) return damaged(b, e->key, "the lengths of the strings");
     memcpy(&stored, at, sizeof stored);
-    if (stored != mst_crc32c_mask(sum)) return wrong_sum(b, e);
-    if (e->crc != mst_crc32c_mask(mst_crc32c(sum, at, (size_t)(end - at)))) return wrong_sum(b, e);
+    if (!mst_crc32c_is(stored, sum)) return wrong_sum(b, e);
+    if (!mst_crc32c_is(e->crc, mst_crc32c(sum, at, (size_t)(end - at)))) return wrong_sum(b, e);
     char *text = malloc((size_t)place[1] + 1);
     if (!text) return MST_NO_MEMORY("to read '%s'", b->name);
     memcpy(text, at + 4 + place[0], (size_t)place[1]);

@@ -165,6 +165,10 @@ const char *mst_safetensors_name(const mst_safetensors *file, int64_t i) {
     return file->item[i].name;
 }
 
+bool mst_safetensors_has(const mst_safetensors *file, const char *name) {
+    return strcmp(name, metadata_key) != 0 && json_object_get(file->header, name);
+}
+
 const char *mst_safetensors_metadata(const mst_safetensors *file, const char *key) {
     return json_string_value(json_object_get(json_object_get(file->header, metadata_key), key));
 }

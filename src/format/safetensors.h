@@ -24,6 +24,7 @@ void mst_safetensors_close(mst_safetensors *file);
 int64_t mst_safetensors_count(const mst_safetensors *file);
 /** Name of tensor I, in the order of the data. */
 const char *mst_safetensors_name(const mst_safetensors *file, int64_t i);
+bool mst_safetensors_has(const mst_safetensors *file, const char *name);
 /** Text under KEY of the metadata, or NULL. */
 const char *mst_safetensors_metadata(const mst_safetensors *file, const char *key);
 /** Reads tensor I. MST_UNIMPLEMENTED where Muster has no such dtype; *OUT is NULL on failure. */

@@ -198,6 +198,7 @@ static mst_status run_training(fit *f) {
 static mst_status end_training(fit *f, mst_status status) {
     mst_failure first;
     mst_failure_keep(&first, status);
+    f->state.failed = status != MST_OK;
     for (int i = 0; i < f->num_callbacks; i++) {
         const mst_callback *callback = &f->callbacks[i];
         const uint64_t errors = mst_error_count();
