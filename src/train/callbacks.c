@@ -59,6 +59,7 @@ static mst_status early_begin(void *context, mst_train_state *state) {
 static mst_status early_epoch_end(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     double value;
+    if (mst_monitor_is_cut_off(state)) return MST_OK;
     MST_TRY(mst_monitor_value("early stopping", e->monitor, state, &value));
     double gain = larger_is_better(e) ? value - e->best : e->best - value;
     bool better = gain > e->min_delta;

@@ -407,7 +407,7 @@ static mst_status save_best(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     mst_store *store = mst_model_store(state->model);
     double value;
-    if (!m->best) return MST_OK;
+    if (!m->best || mst_monitor_is_cut_off(state)) return MST_OK;
     MST_TRY(mst_monitor_value("best checkpoint", m->options.monitor, state, &value));
     if (!(larger_is_better(m) ? value > m->best_value : value < m->best_value)) return MST_OK;
     m->best_value = value;

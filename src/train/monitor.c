@@ -29,6 +29,10 @@ mst_status mst_monitor_value(const char *who, const char *name, const mst_train_
                     name_or_default(name));
 }
 
+bool mst_monitor_is_cut_off(const mst_train_state *state) {
+    return state->stop && state->step_in_epoch != state->steps_per_epoch;
+}
+
 bool mst_monitor_larger_is_better(const char *name, bool maximize) {
     return maximize || strstr(name_or_default(name), "accuracy");
 }
