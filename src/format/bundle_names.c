@@ -9,7 +9,10 @@
 typedef Muster__TrackableObjectGraph__TrackableObject object;
 typedef Muster__TrackableObjectGraph__TrackableObject__SlotVariableReference slot_reference;
 
-enum { PATH_MOST = 1024 /* of objects: names of a damaged file could be very long together */ };
+enum {
+    AMBIGUOUS = -2 /* in place of an entry */,
+    PATH_MOST = 1024 /* of objects: names of a damaged file could be very long together */
+};
 static const char variable_value[] = "VARIABLE_VALUE";
 
 /* The key of the variable that object I is, with its entry, or NULL. */
@@ -28,8 +31,30 @@ static const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *va
 /* NAME, which lives as long as the bundle, is another name of ENTRY, where it is free. */
 static mst_status add_name(mst_bundle *b, const char *name, int64_t entry) {
     if (!name) return MST_NO_MEMORY("to read '%s'", b->name);
-    if (!*name || mst_names_get(&b->names, name) >= 0) return MST_OK;
+    if (!*name || mst_names_get(&b->names, name) != -1) return MST_OK;
     return mst_names_set(&b->names, name, entry);
+}
+
+/* The names that TensorFlow gives where a program gives none: they say nothing. */
+static bool is_default_name(const char *name) {
+    static const char variable[] = "Variable";
+    const size_t size = sizeof variable - 1;
+    return strncmp(name, variable, size) == 0 && (!name[size] || name[size] == '_');
+}
+
+/* A full name that several variables have is the name of none. */
+static mst_status add_full_name(mst_bundle *b, const char *full_name, int64_t entry) {
+    const int64_t other = mst_names_get(&b->names, full_name);
+    if (!*full_name || is_default_name(full_name)) return MST_OK;
+    if (other >= 0 && other != entry) {
+        b->object_name[other] = NULL;
+        return mst_names_set(&b->names, full_name, AMBIGUOUS);
+    }
+    if (other == AMBIGUOUS) return MST_OK;
+    const char *name = mst_arena_string(&b->arena, full_name);
+    MST_TRY(add_name(b, name, entry));
+    if (!b->object_name[entry]) b->object_name[entry] = name;
+    return MST_OK;
 }
 
 /* Names of variables by their full names, as TensorFlow 1 would have named them. */
@@ -38,10 +63,7 @@ static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGra
         int64_t entry;
         const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *a =
             value_of(b, graph, (int64_t)i, &entry);
-        if (!a || !*a->full_name) continue;
-        const char *name = mst_arena_string(&b->arena, a->full_name);
-        MST_TRY(add_name(b, name, entry));
-        if (!b->object_name[entry]) b->object_name[entry] = name;
+        if (a) MST_TRY(add_full_name(b, a->full_name, entry));
     }
     return MST_OK;
 }

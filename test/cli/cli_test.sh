@@ -453,7 +453,6 @@ else
     check fashion_mnist_reaches_0_885 awk -v a="$(value test_accuracy)" 'BEGIN { exit !(a >= 0.885) }'
 fi
 
-printf '%d failed\n' $failures
 # ---- checkpoints -------------------------------------------------------------------------------------
 
 fails save_every_must_be_steps_or_seconds 2 "save-every.*1000.*60s" train $small --checkpoint-dir ck --save-every 5m
@@ -462,8 +461,8 @@ fails saved_file_must_have_a_known_ending 2 "safetensors or .npz" train $small -
 fails monitor_without_use_is_refused 2 "patience" train $small --monitor loss
 fails checkpoints_in_a_file_are_refused 1 "Not a directory" train $small --checkpoint-dir data/train-images-idx3-ubyte
 fails evaluate_of_no_folder_says_so 1 "no such folder" evaluate --checkpoint-dir none --data idx:data
-mkdir empty
-fails evaluate_of_folder_without_checkpoint_says_so 1 "no checkpoint" evaluate --checkpoint-dir empty --data idx:data
+mkdir no_checkpoint
+fails evaluate_of_folder_without_checkpoint_says_so 1 "no checkpoint" evaluate --checkpoint-dir no_checkpoint --data idx:data
 fails evaluate_of_missing_file_says_so 1 "none.npz" evaluate --load none.npz --data idx:data
 
 run train $small --epochs 3 --json
@@ -516,4 +515,5 @@ for signal in INT TERM; do
     rm -r ck
 done
 
+printf '%d failed\n' $failures
 [ $failures -eq 0 ]

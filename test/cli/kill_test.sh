@@ -43,7 +43,6 @@ while [ "$done_kills" -lt "$kills" ] || [ "$finished" -eq 0 ]; do
     process=$!
     if [ "$done_kills" -lt "$kills" ]; then
         next_moment > moment
-        seed=$(((seed * 1103515245 + 12345) % 2147483648))
         sleep "$(cat moment)"
         kill -9 $process 2> /dev/null && done_kills=$((done_kills + 1))
     fi
