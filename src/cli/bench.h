@@ -17,5 +17,7 @@ int bench_mlp(const bench_options *options);
 int bench_ops(const bench_options *options);
 /** Plans, calls and snapshots: how they grow with variables, nodes, devices and feeds. */
 int bench_plan(const bench_options *options);
+/** A checkpoint of 1 GB: how long training stands still, how fast it is written and read. */
+int bench_checkpoint(const bench_options *options);
 
 #endif
