@@ -259,7 +259,7 @@ mst_status mst_bundle_read(const mst_bundle *bundle, int64_t i, mst_tensor **out
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "'%s': '%.200s' is of TensorFlow's dtype number %d, which Muster does not have", bundle->name,
                         e->key, e->type);
-    MST_TRY(mst_tensor_create(e->dtype, e->shape, out));
+    MST_TRY(mst_tensor_create_untouched(e->dtype, e->shape, out));
     const mst_status status = e->sliced ? mst_bundle_read_slices(bundle, i, *out) : read_bytes(bundle, e, *out);
     if (status) {
         mst_tensor_release(*out);

@@ -180,7 +180,7 @@ mst_status mst_safetensors_read(const mst_safetensors *file, int64_t i, mst_tens
     if (!dtypes[it->type].dtype)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': '%.200s' is of dtype %s, which Muster does not have",
                         file->bytes.name, it->name, dtypes[it->type].name);
-    MST_TRY(mst_tensor_create(dtypes[it->type].dtype, it->shape, out));
+    MST_TRY(mst_tensor_create_untouched(dtypes[it->type].dtype, it->shape, out));
     uint8_t *data = mst_tensor_data(*out);
     mst_status status = mst_bytes_read(&file->bytes, file->data + it->begin, data, (size_t)(it->end - it->begin), &got);
     if (!status && got < it->end - it->begin) status = corrupt(file, it->name, "the end");
