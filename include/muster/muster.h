@@ -2,6 +2,7 @@
 #ifndef MUSTER_MUSTER_H
 #define MUSTER_MUSTER_H
 
+#include "muster/checkpoint.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 #include "muster/dlpack.h"

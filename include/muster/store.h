@@ -70,6 +70,9 @@ MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *conta
 /** The values of all entries at one moment between two steps. Steps go on meanwhile; one that is ready to write waits
  *  until the copy is made. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
+/** The same, in the memory of *SNAPSHOT where nobody else holds it; the reference to that goes, and *SNAPSHOT is the new
+ *  one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */
+MST_API MST_CHECKED mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot);
 /** Sets all entries of the snapshot, making those that are not there; entries of the store that the snapshot has not
  *  stay. All or none: MST_INVALID, naming the entry, where one is there with another dtype or shape. */
 MST_API MST_CHECKED mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot);

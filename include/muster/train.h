@@ -67,7 +67,8 @@ typedef struct mst_callback {
     mst_status (*train_end)(void *context, mst_train_state *state);
 } mst_callback;
 
-/** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. */
+/** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. A fit
+ *  that is resumed goes on with what was the best so far, but for the weights. */
 typedef struct mst_early_stopping {
     int zero_;
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
@@ -157,6 +158,10 @@ typedef struct mst_result {
  *  loss. */
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
+
+/** Builds what a fit of DATA would (TRAINING), or evaluating it, and gives variables without a value their first one: so
+ *  that a checkpoint can be compared with what is there. */
+MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *data, bool training);
 
 /** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may
  *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller. */

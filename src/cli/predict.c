@@ -1,13 +1,16 @@
-/** muster predict: needs a saved model; and what `muster train --predict FILE` writes. */
+/** muster predict: a saved model on the test part; and what `muster train --predict FILE` writes. */
 #include "cli/predict.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/json_events.h"
+#include "cli/saved_model.h"
 
 /* each row to exp(x - max) / sum, as the loss does it */
 static void softmax_rows(mst_tensor *logits) {
@@ -53,12 +56,49 @@ mst_status predict_to_file(mst_model *model, const mst_dataset *data, int64_t ba
     return status;
 }
 
-static const option_section sections[] = {{0}};
+/* ---- the command ---- */
+
+typedef struct predict_options {
+    saved_options saved; /* first */
+    const char *out;
+} predict_options;
+
+static const option own_options[] = {{"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
+                                      .help = "where the class probabilities go, f32 [n, classes] in NumPy's .npy"},
+                                     {0}};
+
+static const option_section sections[] = {
+    {"Model and data", saved_model_options, NULL, NULL, 0}, {"Predictions", own_options, NULL, NULL, 0}, {0}};
+
+static mst_status predict(const predict_options *o, const saved_model *saved) {
+    MST_TRY(predict_to_file(saved->model, saved->data, o->saved.batch_size, o->out));
+    if (o->saved.json) {
+        json_t *event = json_event("predicted");
+        json_add(&event, "", "step", json_integer(saved->restored.step));
+        json_add(&event, "", "path", json_text(o->out));
+        return json_write(event);
+    }
+    printf("predictions: %s\n", o->out);
+    return MST_OK;
+}
+
+static int run(const command_call *call) {
+    const predict_options *o = call->options;
+    saved_model saved;
+    if (!o->out) return command_fail(EXIT_USAGE, "predict: where to? give --out FILE.npy");
+    if (mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
+    int status = saved_model_open(&o->saved, "predict", &saved);
+    if (!status && predict(o, &saved)) status = command_fail_library(EXIT_FAILED, NULL);
+    saved_model_close(&saved);
+    return status;
+}
 
 const command command_predict = {
     .name = "predict",
-    .summary = "outputs of a saved model (until models are saved: train --predict FILE)",
-    .usage = "",
+    .summary = "class probabilities of a saved model for the test part, to a file",
+    .usage = "--checkpoint-dir DIR | --load FILE --out FILE.npy [options]",
+    .notes = "muster predict --load model.safetensors --out probabilities.npy",
     .sections = sections,
-    .unavailable = "models are not saved yet: use 'muster train --predict FILE', which trains and predicts in one go",
+    .options_size = sizeof(predict_options),
+    .run = run,
 };

@@ -10,6 +10,7 @@
 #include "cli/evaluate.h"
 #include "cli/json_events.h"
 #include "cli/predict.h"
+#include "cli/train_checkpoint.h"
 #include "cli/train_events.h"
 #include "cli/train_options.h"
 #include "cli/training.h"
@@ -28,7 +29,7 @@ static int check_options(training *t) {
             return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
-    return EXIT_DONE;
+    return train_checkpoint_check(t);
 }
 
 static const int64_t MOST_STEPS = 1000000000000000; /* as of --steps and of schedules */
@@ -52,12 +53,11 @@ static int check_stored_inputs(training *t, const char *part, const mst_dataset 
                         t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
 }
 
-/* DATASET with inputs in f32, u8 pixels from 0 to 1; takes the reference to it. */
-static mst_status scale(const train_options *o, mst_dataset **dataset) {
+mst_status train_scale_inputs(bool raw_pixels, mst_dataset **dataset) {
     mst_spec inputs = mst_dataset_spec(*dataset, 0);
     if (inputs.dtype == MST_F32) return MST_OK;
     mst_dataset *scaled;
-    double factor = inputs.dtype == MST_U8 && !o->raw_pixels ? 1.0 / 255 : 1;
+    double factor = inputs.dtype == MST_U8 && !raw_pixels ? 1.0 / 255 : 1;
     MST_TRY(mst_dataset_scale(*dataset, 0, MST_F32, factor, &scaled));
     mst_dataset_release(*dataset);
     *dataset = scaled;
@@ -69,7 +69,7 @@ static int open_part(training *t, const char *part, mst_dataset **out) {
     if (mst_dataset_open_with(t->data, part, &options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
-    return scale(t->o, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    return train_scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 /* What would else come out only when training is over. */
@@ -180,7 +180,7 @@ static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[4];
+    mst_callback callbacks[6];
     int count = 0;
     if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
         t->log.hparams = hparams;
@@ -193,12 +193,14 @@ static mst_status fit(training *t) {
         count++;
     }
     callbacks[count++] = train_events_callback(&t->events);
+    count = train_checkpoint_callbacks(t, callbacks, count);
     return mst_fit_with(t->model,
                         &(mst_fit_options){.data = t->train,
                                            .validation = t->validation,
                                            .batch_size = t->batch_size,
                                            .epochs = o->epochs,
                                            .steps = o->steps,
+                                           .resume = t->resumes,
                                            .no_shuffle = !o->shuffle,
                                            .callbacks = callbacks,
                                            .num_callbacks = count},
@@ -224,9 +226,14 @@ static mst_status take_averages(training *t) {
     return status;
 }
 
+/* Ended by a signal, and not by early stopping. */
+static bool is_interrupted(const training *t) {
+    return t->result.stopped && train_signal() != 0;
+}
+
 /* What was asked for after training, unless that was interrupted. */
 static mst_status use_test_part(training *t) {
-    if (!t->test || t->result.stopped) return MST_OK;
+    if (!t->test || is_interrupted(t)) return MST_OK;
     int64_t rows = mst_dataset_num_rows(t->test);
     int64_t batch_size = t->batch_size > EVALUATION_BATCH ? t->batch_size : EVALUATION_BATCH;
     if (rows >= 0 && batch_size > rows) batch_size = rows;
@@ -248,7 +255,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
-    json_add(&event, "", "interrupted", json_boolean(result->stopped));
+    json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
     if (t->o->optimizer.ema_decay > 0) json_add(&event, "", "weights", json_string(t->o->use_ema ? "ema" : "last"));
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
@@ -256,9 +263,11 @@ static mst_status write_done(const training *t) {
 
 static void print_summary(const training *t) {
     const mst_result *result = &t->result;
-    bool skipped = result->stopped && t->test;
-    if (result->stopped)
+    bool skipped = is_interrupted(t) && t->test;
+    if (is_interrupted(t))
         printf("interrupted after step %" PRId64 "%s\n", result->step, skipped ? ": the test part was not used" : "");
+    if (result->stopped && !is_interrupted(t))
+        printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
     printf("done: step %" PRId64 ", loss = %.4f", result->step, result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
@@ -274,6 +283,9 @@ static void print_summary(const training *t) {
 
 static mst_status train(training *t) {
     MST_TRY(fit(t));
+    MST_TRY(mst_checkpoint_manager_close(t->checkpoints));
+    t->checkpoints = NULL;
+    MST_TRY(train_checkpoint_save(t));
     if (t->o->use_ema) MST_TRY(take_averages(t));
     MST_TRY(use_test_part(t));
     MST_TRY(mst_model_sha256(t->model, t->sha256));
@@ -287,10 +299,11 @@ static int run_training(training *t) {
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t);
     if (!status) status = make_model(t);
-    if (status) return status;
     train_catch_signals();
+    if (!status) status = train_checkpoint_restore(t);
+    if (status) return status;
     if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
-    return t->result.stopped && train_signal() ? EXIT_SIGNAL + train_signal() : EXIT_DONE;
+    return is_interrupted(t) ? EXIT_SIGNAL + train_signal() : EXIT_DONE;
 }
 
 /* The data spec; to be freed. NULL where memory runs out. */
@@ -310,6 +323,7 @@ static int run(const command_call *call) {
                   .data = data,
                   .events = {.json = o->json, .every = o->log_every, .began = train_clock()}};
     int status = run_training(&t);
+    (void)!mst_checkpoint_manager_close(t.checkpoints); /* after an error, which has been told */
     mst_tensor_release(t.confusion);
     mst_model_destroy(t.model);
     mst_dataset_release(t.test);
@@ -329,7 +343,9 @@ const command command_train = {
         "Option names can be written with dashes or underscores, --name value or --name=value; a flag is switched off "
         "by "
         "--no-name or --name=false.\n"
-        "Ctrl-C ends training after the step, with the summary; a second one ends at once.\n"
+        "Ctrl-C ends training after the step, with the summary, and with a checkpoint where --checkpoint-dir is given; "
+        "a "
+        "second one ends at once.\n"
         "Exit status: 0 done, 1 failed, 2 the command line is wrong, 130 ended by Ctrl-C, 143 by SIGTERM.\n \n"
         "muster train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json",
     .sections = train_sections,

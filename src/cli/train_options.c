@@ -111,6 +111,32 @@ static const option schedule_options[] = {
      .help = "piecewise: learning rates"},
     {0}};
 
+static const option checkpoint_options[] = {
+    {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
+     .help =
+         "checkpoints are written to DIR, in TensorFlow's format, also when SIGINT or SIGTERM ends training; where it "
+         "holds one, training goes on from there"},
+    {"save-every", OPTION_TEXT, AT(save_every), "N",
+     .help = "steps between checkpoints, such as 1000, or seconds, such as 60s (default 600s)"},
+    {"keep", OPTION_INTEGER, AT(keep), "N", "5", 1, 1e9, .help = "the last N checkpoints stay"},
+    {"keep-every-hours", OPTION_NUMBER, AT(keep_every_hours), "H", NULL, 0, 1e6,
+     .help = "beside them one each H hours stays"},
+    {"resume", OPTION_FLAG, AT(resume), .initial = "true",
+     .help = "training goes on from the newest checkpoint; with --no-resume it begins anew, and the old ones stay"},
+    {"best", OPTION_FLAG, AT(best), .help = "keeps the checkpoint of the best epoch too, in DIR/best"},
+    {"patience", OPTION_INTEGER, AT(patience), "N", NULL, 1, 1e9,
+     .help = "training ends when so many epochs were no better than the best before"},
+    {"min-delta", OPTION_NUMBER, AT(min_delta), "X", NULL, 0, 1e9, .help = "what counts as better, for --patience"},
+    {"monitor", OPTION_TEXT, AT(monitor), "NAME",
+     .help = "what --patience and --best look at: loss, accuracy, val_loss, val_accuracy (default: val_loss with "
+             "--validation-split, else loss)"},
+    {"save", OPTION_FILE, AT(save), "FILE",
+     .help = "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz"},
+    {"load", OPTION_FILE, AT(load), "FILE",
+     .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
+             "checkpoints; where --checkpoint-dir holds one, that counts"},
+    {0}};
+
 static const field_name optimizer_names[] = {
     {"rule", NULL}, {"learning_rate", NULL}, {"ema_decay", "ema"}, {NULL, NULL}};
 static const field_name schedule_names[] = {
@@ -149,6 +175,7 @@ const option_section train_sections[] = {
     [OPTIMIZER] = {"Optimizer", optimizer_options, mst_optimizer_fields, optimizer_names, AT(optimizer)},
     [SCHEDULE] = {"Schedule of the learning rate", schedule_options, mst_schedule_fields, schedule_names,
                   AT(optimizer.schedule)},
+    {"Checkpoints", checkpoint_options, NULL, NULL, 0},
     {0}};
 
 bool train_data_is_known(const char *spec) {

@@ -28,6 +28,14 @@ typedef struct train_options {
     number_list values;
     bool evaluate, confusion, use_ema;
     const char *predict;
+    const char *checkpoint_dir, *save_every; /**< "1000", "60s" */
+    int64_t keep;
+    double keep_every_hours;
+    bool resume, best;
+    const char *save, *load;
+    const char *monitor;
+    int64_t patience;
+    double min_delta;
     int progress; /**< mst_progress */
     int64_t log_every;
     bool json;

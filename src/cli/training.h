@@ -4,6 +4,7 @@
 
 #include "cli/train_events.h"
 #include "cli/train_options.h"
+#include "muster/checkpoint.h"
 #include "muster/device.h"
 
 typedef struct training {
@@ -20,7 +21,10 @@ typedef struct training {
     mst_dataset *train, *validation, *test;
     mst_model *model;
     train_events events;
-    mst_tensorboard log; /**< folder NULL: none */
+    mst_tensorboard log;                 /**< folder NULL: none */
+    mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
+    mst_early_stopping stopping;
+    bool resumes; /**< a checkpoint has been restored, whose fit goes on */
     mst_result result, test_result;
     mst_tensor *confusion;
     char sha256[65];
@@ -31,6 +35,8 @@ typedef struct training {
  *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
  *  each, as there are cores and as divide the shards, so their number changes no weight. */
 int train_choose_devices(training *t);
+/** The data of one part, inputs in f32, u8 pixels from 0 to 1 without RAW_PIXELS; takes the reference to *DATASET. */
+MST_CHECKED mst_status train_scale_inputs(bool raw_pixels, mst_dataset **dataset);
 /** Number of updates, -1 where that is not known. */
 int64_t train_total_steps(const training *t);
 /** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph

@@ -235,17 +235,28 @@ mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const
     return insert(snapshot, at, &info, value);
 }
 
+/* The value of the entry of INFO in SPARE (may be NULL), where nobody else sees it; else NULL. */
+static mst_tensor *spare_value(const mst_snapshot *spare, const mst_state_info *info) {
+    bool found = false;
+    const int64_t at = spare ? place_of(spare, info->container, info->name, &found) : 0;
+    if (!found) return NULL;
+    const mst_state_info *old = &spare->entry[at].info;
+    mst_tensor *value = spare->entry[at].value;
+    const bool same = old->spec.dtype == info->spec.dtype && mst_shape_equal(old->spec.shape, info->spec.shape);
+    return same && mst_tensor_references(value) == 1 ? mst_tensor_retain(value) : NULL;
+}
+
 /* Gets memory for the values of all entries that have one, before the turn. Zeroing it maps its pages, which would take
  * time while steps wait. */
-static mst_status make_room(mst_store *store, mst_snapshot *snapshot) {
+static mst_status make_room(mst_store *store, const mst_snapshot *spare, mst_snapshot *snapshot) {
     mst_state_info *list;
     int64_t count;
     MST_TRY(mst_store_list(store, &list, &count));
     mst_status status = MST_OK;
     for (int64_t i = 0; i < count && !status; i++) {
-        mst_tensor *value = NULL;
         if (!list[i].version) continue;
-        status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
+        mst_tensor *value = spare_value(spare, &list[i]);
+        if (!value) status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
         if (!status) status = insert(snapshot, snapshot->count, &list[i], value);
         mst_tensor_release(value);
     }
@@ -289,14 +300,13 @@ static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
     return status;
 }
 
-mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out) {
-    if (MST_IS_NULL(store) || MST_IS_NULL(out)) return MST_INVALID;
-    MST_TRY(mst_process_check(store->process, "store"));
+/* SPARE may be NULL. */
+static mst_status take_snapshot(mst_store *store, const mst_snapshot *spare, mst_snapshot **out) {
     *out = NULL;
     mst_snapshot *snapshot;
     mst_turn turn;
     MST_TRY(mst_snapshot_create(&snapshot));
-    mst_status status = make_room(store, snapshot);
+    mst_status status = make_room(store, spare, snapshot);
     if (!status) status = take_and_begin(store, false, &turn);
     if (!status) {
         status = fill(store, snapshot);
@@ -307,6 +317,23 @@ mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out) {
     else
         *out = snapshot;
     return status;
+}
+
+mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(out)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
+    return take_snapshot(store, NULL, out);
+}
+
+mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(snapshot)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
+    mst_snapshot *old = *snapshot, *taken;
+    const bool only_ours = old && atomic_load(&old->references) == 1;
+    MST_TRY(take_snapshot(store, only_ours ? old : NULL, &taken));
+    mst_snapshot_release(old);
+    *snapshot = taken;
+    return MST_OK;
 }
 
 static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_state **states, uint64_t version) {

@@ -81,6 +81,38 @@ mst_status mst_tensor_create(mst_dtype dtype, mst_shape shape, mst_tensor **out)
     return status;
 }
 
+/* Pages and how many bytes they are. */
+typedef struct pages {
+    void *data;
+    size_t size;
+} pages;
+
+static void free_pages(void *context) {
+    pages *p = context;
+    mst_pages_free(p->data, p->size);
+    free(p);
+}
+
+mst_status mst_tensor_create_untouched(mst_dtype dtype, mst_shape shape, mst_tensor **out) {
+    enum { LARGE = 1 << 20 };
+    int64_t count;
+    *out = NULL;
+    MST_TRY(mst_tensor_check(dtype, shape, &count));
+    const size_t size = (size_t)count * mst_dtype_size(dtype);
+    if (size < LARGE) return mst_tensor_create(dtype, shape, out);
+    pages *p = malloc(sizeof *p);
+    if (!p) return MST_NO_MEMORY("for a tensor");
+    mst_status status = mst_pages_alloc(size, &p->data);
+    p->size = size;
+    if (status) {
+        free(p);
+        return status;
+    }
+    status = mst_tensor_wrap(dtype, shape, p->data, free_pages, p, out);
+    if (status) free_pages(p);
+    return status;
+}
+
 mst_status mst_tensor_copy(mst_dtype dtype, mst_shape shape, const void *data, mst_tensor **out) {
     if (MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;

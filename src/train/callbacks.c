@@ -1,37 +1,16 @@
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/argument.h"
-#include "metric/metric.h"
 #include "muster/train.h"
+#include "train/monitor.h"
 
 /* ---- early stopping ---- */
 
-/* The value named by `monitor`; false where there is none. */
-static bool monitored(const mst_early_stopping *e, const mst_train_state *state, double *value) {
-    const char *name = e->monitor ? e->monitor : "val_loss";
-    bool validation = strncmp(name, "val_", 4) == 0;
-    if (validation) name += 4;
-    if (validation && !state->has_validation) return false;
-    if (strcmp(name, "loss") == 0) {
-        *value = validation ? state->validation_loss : state->loss;
-        return true;
-    }
-    for (int m = 0; m < state->num_metrics; m++)
-        if (strcmp(name, state->metric_name[m]) == 0) {
-            *value = validation ? state->validation_metric[m] : state->metric[m];
-            return true;
-        }
-    return false;
-}
+static const char who[] = "early_stopping";
 
 static bool larger_is_better(const mst_early_stopping *e) {
-    const char *name = e->monitor ? e->monitor : "";
-    if (strncmp(name, "val_", 4) == 0) name += 4;
-    for (int m = 0; m < MST_NUM_METRICS; m++)
-        if (strcmp(name, mst_metric_names[m]) == 0 && mst_metric_table[m]->larger_is_better) return true;
-    return e->maximize;
+    return mst_monitor_larger_is_better(e->monitor, e->maximize);
 }
 
 /* A snapshot of the weights; what else is in the store goes on. */
@@ -50,22 +29,38 @@ static mst_status keep_weights(mst_early_stopping *e, mst_model *model) {
     return status;
 }
 
+/* A fit that is resumed after its first epoch goes on from what it kept, also where it was stopped by this. */
+static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
+    mst_store *store = mst_model_store(state->model);
+    double best_epoch = 0, waited = 0;
+    MST_TRY(mst_monitor_kept(store, who, e->monitor, "best", &e->best));
+    MST_TRY(mst_monitor_kept(store, who, e->monitor, "best_epoch", &best_epoch));
+    MST_TRY(mst_monitor_kept(store, who, e->monitor, "waited", &waited));
+    e->best_epoch = (int64_t)best_epoch;
+    e->waited = (int64_t)waited;
+    if (e->waited > 0 && e->waited >= e->patience) state->stop = true;
+    return MST_OK;
+}
+
+static mst_status keep_numbers(const mst_early_stopping *e, mst_store *store) {
+    MST_TRY(mst_monitor_keep(store, who, e->monitor, "best", e->best));
+    MST_TRY(mst_monitor_keep(store, who, e->monitor, "best_epoch", (double)e->best_epoch));
+    return mst_monitor_keep(store, who, e->monitor, "waited", (double)e->waited);
+}
+
 static mst_status early_begin(void *context, mst_train_state *state) {
-    (void)state;
     mst_early_stopping *e = context;
     e->best = larger_is_better(e) ? -INFINITY : INFINITY;
     e->best_epoch = e->waited = 0;
     e->best_weights = NULL;
-    return MST_OK;
+    return state->epoch > 0 ? go_on(e, state) : MST_OK;
 }
 
 static mst_status early_epoch_end(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     double value;
-    if (!monitored(e, state, &value))
-        return MST_FAIL(MST_INVALID,
-                        "early stopping: there is no '%s': monitor \"loss\", a metric, or give validation data",
-                        e->monitor ? e->monitor : "val_loss");
+    if (mst_monitor_is_cut_off(state)) return MST_OK;
+    MST_TRY(mst_monitor_value("early stopping", e->monitor, state, &value));
     double gain = larger_is_better(e) ? value - e->best : e->best - value;
     bool better = gain > e->min_delta;
     if (e->restore_best_weights && (better || !e->best_weights)) MST_TRY(keep_weights(e, state->model));
@@ -76,7 +71,7 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     } else if (++e->waited >= e->patience) {
         state->stop = true;
     }
-    return MST_OK;
+    return keep_numbers(e, mst_model_store(state->model));
 }
 
 static mst_status early_end(void *context, mst_train_state *state) {

@@ -261,6 +261,14 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
     return mst_session_init_variables(trainer->session);
 }
 
+mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(data)) return MST_INVALID;
+    mst_trainer *trainer;
+    MST_TRY(mst_trainer_of(model, &trainer));
+    MST_TRY(mst_trainer_check_data(trainer, data, true, data->batch_size ? 0 : 1));
+    return mst_trainer_build(trainer, training ? &trainer->train : &trainer->evaluate, training);
+}
+
 /* ---- run ---- */
 
 /* True where a label of the batch is no class; it is then the calling thread's error. */

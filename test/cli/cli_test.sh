@@ -122,8 +122,9 @@ fails empty_value_is_refused 2 "data" train --data=
 fails unknown_benchmark_names_the_nearest 2 "'mpl'.*'mlp'" bench mpl
 fails benchmark_must_be_named 2 "mlp" bench
 fails help_of_unknown_command_names_the_nearest 2 "'train'" help trai
-fails evaluate_says_what_to_use_until_models_are_saved 2 "train --evaluate" evaluate --data idx:data
-fails predict_says_what_to_use_until_models_are_saved 2 "train --predict" predict
+fails evaluate_without_model_says_how_to_name_one 2 "checkpoint-dir DIR or --load" evaluate --data idx:data
+fails predict_without_file_says_how_to_name_one 2 "--out FILE" predict
+fails predict_without_model_says_how_to_name_one 2 "checkpoint-dir DIR or --load" predict --out p.npy
 
 # ---- numbers that are wrong --------------------------------------------------------------------------
 
@@ -518,6 +519,68 @@ else
     run train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json
     check fashion_mnist_reaches_0_885 awk -v a="$(value test_accuracy)" 'BEGIN { exit !(a >= 0.885) }'
 fi
+
+# ---- checkpoints -------------------------------------------------------------------------------------
+
+fails save_every_must_be_steps_or_seconds 2 "save-every.*1000.*60s" train $small --checkpoint-dir ck --save-every 5m
+fails save_every_without_folder_says_so 2 "checkpoint-dir" train $small --save-every 5
+fails saved_file_must_have_a_known_ending 2 "safetensors or .npz" train $small --save model.h5
+fails monitor_without_use_is_refused 2 "patience" train $small --monitor loss
+fails checkpoints_in_a_file_are_refused 1 "Not a directory" train $small --checkpoint-dir data/train-images-idx3-ubyte
+fails evaluate_of_no_folder_says_so 1 "no such folder" evaluate --checkpoint-dir none --data idx:data
+mkdir no_checkpoint
+fails evaluate_of_folder_without_checkpoint_says_so 1 "no checkpoint" evaluate --checkpoint-dir no_checkpoint --data idx:data
+fails evaluate_of_missing_file_says_so 1 "none.npz" evaluate --load none.npz --data idx:data
+
+run train $small --epochs 3 --json
+undisturbed=$(value weights_sha256)
+run train $small --epochs 3 --json --checkpoint-dir ck --save-every 4 --save model.safetensors
+check checkpoints_change_no_weight [ "$(value weights_sha256)" = "$undisturbed" ]
+run train $small --epochs 3 --json --checkpoint-dir ck
+check finished_training_that_is_resumed_adds_nothing [ "$(value weights_sha256)" = "$undisturbed" ]
+check finished_training_says_where_it_goes_on grep -q '"event":"restored".*"step":33' out
+rm -r ck
+run train $small --epochs 3 --steps 7 --checkpoint-dir ck --json
+run train $small --epochs 3 --checkpoint-dir ck --json
+fails two_kinds_of_ends_at_once 2 "epochs.*steps" train $small --epochs 3 --steps 7
+rm -r ck
+fails checkpoint_of_another_model_is_named 1 "another model" train --data idx:data --hidden-units 8 --load model.safetensors
+works evaluate_reads_a_model_file 'test: loss' evaluate --load model.safetensors --data idx:data
+run train $small --epochs 3 --evaluate --json --save model.npz
+trained=$(value test_loss)
+run evaluate --load model.npz --data idx:data --json
+check evaluate_gives_the_loss_of_training [ "$(value test_loss)" = "$trained" ]
+run train $small --epochs 3 --ema 0.9 --use-ema --evaluate --json --checkpoint-dir ck
+trained=$(value test_loss)
+run evaluate --checkpoint-dir ck --use-ema --data idx:data --json
+check evaluate_with_averages_gives_the_loss_of_training_with_them [ "$(value test_loss)" = "$trained" ]
+works predict_writes_a_file 'predictions: p.npy' predict --checkpoint-dir ck --data idx:data --out p.npy
+check predictions_are_there [ -s p.npy ]
+rm -r ck
+works patience_ends_training_early 'stopped early: loss was best' train $small --epochs 500 --learning-rate 0.01 --patience 1 --min-delta 0.5 --checkpoint-dir ck --best
+check best_checkpoint_is_kept [ -e ck/best/checkpoint ]
+works best_checkpoint_can_be_evaluated 'test: loss' evaluate --checkpoint-dir ck/best --data idx:data
+rm -r ck
+
+# A signal saves and ends; the next run goes on to the same weights.
+run train $small --epochs 400 --json
+undisturbed=$(value weights_sha256)
+for signal in INT TERM; do
+    "$muster" train $small --epochs 400 --checkpoint-dir ck --json > out 2> err &
+    process=$!
+    tries=0
+    until grep -q '"event":"step"' out || [ $tries -ge 100 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill -$signal $process
+    wait $process
+    check "signal_${signal}_gives_its_exit_status" [ $? -eq $([ $signal = INT ] && echo 130 || echo 143) ]
+    check "signal_${signal}_saves" [ -e ck/checkpoint ]
+    run train $small --epochs 400 --json --checkpoint-dir ck
+    check "training_goes_on_after_${signal}_with_the_same_bits" [ "$(value weights_sha256)" = "$undisturbed" ]
+    rm -r ck
+done
 
 printf '%d failed\n' $failures
 [ $failures -eq 0 ]

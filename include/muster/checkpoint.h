@@ -1,0 +1,115 @@
+/** Checkpoints: a store written down, and read again.
+ *
+ *  The files are TensorFlow's: PREFIX.index, PREFIX.data-00000-of-00001, and in the folder a file `checkpoint` that
+ *  names the newest. Weights, slots, averages and global_step have the names that TensorFlow 1 gives them, so that
+ *  tf.train.load_checkpoint and tf.train.Saver read them; the position in the data and the seed stand beside.
+ *
+ *      mst_checkpoint_manager *manager;
+ *      MST_TRY(mst_checkpoint_manager_open(&(mst_checkpoint_options){.directory = "run", .every_steps = 1000}, &manager));
+ *      mst_status status = mst_checkpoint_manager_restore(manager, mst_model_store(model), NULL, NULL);
+ *      if (status && status != MST_NOT_FOUND) return status;
+ *      const mst_callback save = mst_checkpoint_callback(manager);
+ *      MST_TRY(mst_fit(model, .data = data, .epochs = 10, .resume = true, .callbacks = &save, .num_callbacks = 1));
+ *      MST_TRY(mst_checkpoint_manager_close(manager));
+ *
+ *  A program that is killed at any moment and started again goes on where its last checkpoint was taken, and ends with
+ *  the bits of one that was not killed.
+ */
+#ifndef MUSTER_CHECKPOINT_H
+#define MUSTER_CHECKPOINT_H
+
+#include "muster/train.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- one file --------------------------------------------------------------------------------------- */
+
+/** Writes the entries of SNAPSHOT to PATH: a model file where it ends in ".safetensors" or ".npz", else a checkpoint of
+ *  that prefix, which must not be there yet (MST_EXISTS). OPTIMIZER (may be NULL) is that of the training: beta1_power and
+ *  beta2_power, which TensorFlow's Adam restores, follow from it. A model file is replaced, whole or not at all. */
+MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot,
+                                                    const mst_optimizer *optimizer);
+/** Reads a checkpoint (its prefix) or a model file, Muster's or another program's, into a new snapshot owned by the
+ *  caller. Entries have the names of a store; what a name does not tell is a weight. MST_NOT_FOUND where there is no
+ *  such file, MST_CORRUPT where a check sum is wrong. */
+MST_API MST_CHECKED mst_status mst_checkpoint_read(const char *path, mst_snapshot **out);
+
+/** The entry STORE has the name FILE in the file. */
+typedef struct mst_checkpoint_name {
+    const char *store, *file;
+} mst_checkpoint_name;
+
+typedef struct mst_restore_options {
+    int zero_;
+    unsigned kinds; /**< set of 1 << MST_STATE_...: entries of other kinds are left alone; 0: all kinds */
+    bool averages;  /**< weights become their moving averages, where the file has them */
+    bool partial;   /**< weights that the file does not have keep their values; else that is MST_NOT_FOUND */
+    const mst_checkpoint_name *names; /**< where names differ */
+    int num_names;
+} mst_restore_options;
+
+/** What a restore found. Texts are lists of names, with ", " between them, or "". */
+typedef struct mst_restored {
+    char *path;      /**< the file */
+    int64_t step;    /**< its global_step; 0 where it has none */
+    int64_t count;   /**< entries that were set */
+    char *missing;   /**< entries of the store that the file does not have */
+    char *left_over; /**< entries of the file that the store does not have */
+    char *damaged; /**< newer checkpoints that could not be read, each with the reason; they are left where they are */
+} mst_restored;
+/** Frees the texts. */
+MST_API void mst_restored_free(mst_restored *restored);
+
+/** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or a folder, of which the newest checkpoint is
+ *  taken that is not damaged. All or nothing. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also
+ *  after a failure. MST_INVALID where an entry has another shape: the file is another model's. */
+MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
+                                                      const mst_restore_options *options, mst_restored *restored);
+
+/* ---- the checkpoints of a training ------------------------------------------------------------------ */
+
+typedef struct mst_checkpoint_options {
+    int zero_;
+    const char *directory;   /**< made where there is none */
+    const char *prefix;      /**< default "model.ckpt": files are PREFIX-STEP.index and so on */
+    int64_t every_steps;     /**< a checkpoint after each so many steps */
+    double every_seconds;    /**< and after so many seconds; where neither is given, each 600 seconds */
+    int64_t keep;            /**< the last so many stay, default 5; negative: all */
+    double keep_every_hours; /**< > 0: beside them one each so many hours stays */
+    /** Keeps the checkpoint of the best epoch too, in the folder `best` of the directory: the epoch with the smallest value
+     *  of this loss or metric, or the largest, as mst_early_stopping has it. NULL: none. */
+    const char *monitor;
+    bool maximize;
+    const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: that of the model */
+} mst_checkpoint_options;
+
+/** Writes the checkpoints of one folder, by a thread of its own. */
+typedef struct mst_checkpoint_manager mst_checkpoint_manager;
+
+/** Opens the folder. A second process, or a second manager, is refused with MST_UNAVAILABLE until the first is closed or
+ *  its process is gone, however it went. What a process that was killed left half written is removed. */
+MST_API MST_CHECKED mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options,
+                                                           mst_checkpoint_manager **out);
+/** Restores the newest checkpoint that is not damaged; MST_NOT_FOUND where the folder has none. */
+MST_API MST_CHECKED mst_status mst_checkpoint_manager_restore(mst_checkpoint_manager *manager, mst_store *store,
+                                                              const mst_restore_options *options,
+                                                              mst_restored *restored);
+/** Copies the store, and returns; the thread writes. Waits where the one before is still being written. An error of that
+ *  one comes out here. */
+MST_API MST_CHECKED mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store);
+/** Waits until all is written. */
+MST_API MST_CHECKED mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager);
+/** Prefix of the newest checkpoint that this manager has written or restored, or NULL. Valid until the next one. */
+MST_API const char *mst_checkpoint_manager_latest(mst_checkpoint_manager *manager);
+/** Waits until all is written, and gives the folder free. NULL is allowed. */
+MST_API MST_CHECKED mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *manager);
+/** Saves as the options say, and at the end of a training that did not fail. One that is due while the one before is
+ *  still being written is taken as soon as that is done: training does not wait. */
+MST_API mst_callback mst_checkpoint_callback(mst_checkpoint_manager *manager);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,156 @@
+#include "cli/train_checkpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/number.h"
+#include "cli/command.h"
+#include "cli/json_events.h"
+
+/* ---- options ---- */
+
+/* "1000" is steps, "30s" seconds. */
+static bool read_interval(const char *text, int64_t *steps, double *seconds) {
+    char number[32];
+    double value;
+    const size_t size = strlen(text);
+    if (size == 0 || size >= sizeof number) return false;
+    const bool is_time = text[size - 1] == 's';
+    snprintf(number, sizeof number, "%.*s", (int)(size - is_time), text);
+    if (!mst_number_parse_f64(number, &value) || !(value > 0 && value <= 1e15)) return false;
+    if (is_time)
+        *seconds = value;
+    else
+        *steps = (int64_t)value;
+    return is_time || (double)*steps == value;
+}
+
+static int check_file(const char *option, const char *path) {
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (!path || (dot && (strcmp(dot, ".safetensors") == 0 || strcmp(dot, ".npz") == 0))) return EXIT_DONE;
+    return command_fail(EXIT_USAGE, "train: --%s %s: the name must end in .safetensors or .npz", option, path);
+}
+
+int train_checkpoint_check(const training *t) {
+    static const char *const need_folder[] = {"save-every", "keep", "keep-every-hours", "resume", "best"};
+    const train_options *o = t->o;
+    int64_t steps;
+    double seconds;
+    for (size_t i = 0; i < sizeof need_folder / sizeof *need_folder; i++)
+        if (!o->checkpoint_dir && option_given(t->list, need_folder[i]))
+            return command_fail(EXIT_USAGE, "train: --%s is for checkpoints: say --checkpoint-dir DIR too",
+                                need_folder[i]);
+    if (o->save_every && !read_interval(o->save_every, &steps, &seconds))
+        return command_fail(EXIT_USAGE,
+                            "train: --save-every %s: give a number of steps, such as 1000, or of seconds, "
+                            "such as 60s",
+                            o->save_every);
+    if (option_given(t->list, "monitor") && !o->patience && !o->best)
+        return command_fail(EXIT_USAGE, "train: --monitor is for --patience N or --best: give one of them");
+    if (check_file("save", o->save)) return EXIT_USAGE;
+    if (o->save && mst_file_check(o->save)) return command_fail_library(EXIT_FAILED, "save");
+    return EXIT_DONE;
+}
+
+/* The loss of the validation part where there is one. */
+static const char *monitor_of(const training *t) {
+    if (t->o->monitor) return t->o->monitor;
+    return t->validation ? "val_loss" : "loss";
+}
+
+/* ---- restoring ---- */
+
+static mst_status write_event(const mst_restored *r) {
+    json_t *event = json_event("restored");
+    json_add(&event, "", "path", json_text(r->path));
+    json_add(&event, "", "step", json_integer(r->step));
+    json_add(&event, "", "missing", json_text(r->missing));
+    json_add(&event, "", "left_over", json_text(r->left_over));
+    json_add(&event, "", "damaged", json_text(r->damaged));
+    return json_write(event);
+}
+
+mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
+    if (*r->damaged) fprintf(stderr, "warning: an older checkpoint is used: %s\n", r->damaged);
+    if (json) return write_event(r);
+    if (quiet) return MST_OK;
+    printf("restored %s, step %" PRId64 "\n", r->path, r->step);
+    if (*r->missing) printf("not in the file, as they were: %s\n", r->missing);
+    if (*r->left_over) printf("in the file, not in the model: %s\n", r->left_over);
+    fflush(stdout);
+    return MST_OK;
+}
+
+static int open_manager(training *t) {
+    const train_options *o = t->o;
+    mst_checkpoint_options options = {.directory = o->checkpoint_dir,
+                                      .keep = o->keep,
+                                      .keep_every_hours = o->keep_every_hours,
+                                      .monitor = o->best ? monitor_of(t) : NULL};
+    if (o->save_every) (void)read_interval(o->save_every, &options.every_steps, &options.every_seconds);
+    return mst_checkpoint_manager_open(&options, &t->checkpoints) ? command_fail_library(EXIT_FAILED, "checkpoint-dir")
+                                                                  : EXIT_DONE;
+}
+
+/* The weights of FILE become those of the model. */
+static mst_status load(const training *t, mst_restored *restored) {
+    const mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT};
+    return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
+}
+
+static int finish_restore(const training *t, mst_status status, const char *option, mst_restored *restored) {
+    if (!status) status = restored_show(restored, t->o->json, t->o->progress == MST_PROGRESS_NONE);
+    const int code = status ? command_fail_library(EXIT_FAILED, option) : EXIT_DONE;
+    mst_restored_free(restored);
+    return code;
+}
+
+int train_checkpoint_restore(training *t) {
+    mst_restored restored = {.path = NULL};
+    if (!t->o->checkpoint_dir && !t->o->load) return EXIT_DONE;
+    if (t->o->checkpoint_dir && open_manager(t)) return EXIT_FAILED;
+    if (mst_build(t->model, t->train, true)) return command_fail_library(EXIT_FAILED, NULL);
+    if (t->checkpoints && t->o->resume) {
+        const mst_status status =
+            mst_checkpoint_manager_restore(t->checkpoints, mst_model_store(t->model), NULL, &restored);
+        t->resumes = status == MST_OK;
+        if (status != MST_NOT_FOUND || mst_error()->code != MST_NOT_FOUND || restored.path)
+            return finish_restore(t, status, "checkpoint-dir", &restored);
+        mst_restored_free(&restored);
+    }
+    if (!t->o->load) return EXIT_DONE;
+    const mst_status status = load(t, &restored);
+    return finish_restore(t, status, "load", &restored);
+}
+
+/* ---- while training goes on, and after it ---- */
+
+int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) {
+    if (t->o->patience) {
+        t->stopping =
+            (mst_early_stopping){.monitor = monitor_of(t), .patience = t->o->patience, .min_delta = t->o->min_delta};
+        callbacks[count++] = mst_early_stopping_callback(&t->stopping);
+    }
+    if (t->checkpoints) callbacks[count++] = mst_checkpoint_callback(t->checkpoints);
+    return count;
+}
+
+/* A model file has what the model is: its weights, their averages, and after how many steps. */
+mst_status train_checkpoint_save(const training *t) {
+    mst_snapshot *all, *model;
+    if (!t->o->save) return MST_OK;
+    MST_TRY(mst_store_snapshot(mst_model_store(t->model), &all));
+    mst_status status = mst_snapshot_create(&model);
+    for (int64_t i = 0; i < mst_snapshot_count(all) && !status; i++) {
+        const mst_state_info info = mst_snapshot_info(all, i);
+        if (info.kind == MST_STATE_WEIGHT || info.kind == MST_STATE_AVERAGE || info.kind == MST_STATE_STEP)
+            status = mst_snapshot_add(model, info.container, info.name, info.kind, mst_snapshot_value(all, i));
+    }
+    if (!status) status = mst_checkpoint_write(t->o->save, model, NULL);
+    mst_snapshot_release(model);
+    mst_snapshot_release(all);
+    return status;
+}

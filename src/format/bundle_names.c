@@ -1,0 +1,145 @@
+/* The names that tf.train.Checkpoint's object graph gives to the tensors of a bundle. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "format/bundle.pb-c.h"
+#include "format/bundle_inside.h"
+
+typedef Muster__TrackableObjectGraph__TrackableObject object;
+typedef Muster__TrackableObjectGraph__TrackableObject__SlotVariableReference slot_reference;
+
+enum {
+    AMBIGUOUS = -2 /* in place of an entry */,
+    PATH_MOST = 1024 /* of objects: names of a damaged file could be very long together */
+};
+static const char variable_value[] = "VARIABLE_VALUE";
+
+/* The key of the variable that object I is, with its entry, or NULL. */
+static const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *value_of(
+    const mst_bundle *b, const Muster__TrackableObjectGraph *graph, int64_t i, int64_t *entry) {
+    if (i < 0 || (size_t)i >= graph->n_nodes) return NULL;
+    for (size_t k = 0; k < graph->nodes[i]->n_attributes; k++) {
+        const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *a = graph->nodes[i]->attributes[k];
+        if (strcmp(a->name, variable_value) != 0) continue;
+        *entry = mst_bundle_find_key(b, a->checkpoint_key, strlen(a->checkpoint_key));
+        return *entry < 0 ? NULL : a;
+    }
+    return NULL;
+}
+
+/* NAME, which lives as long as the bundle, is another name of ENTRY, where it is free. */
+static mst_status add_name(mst_bundle *b, const char *name, int64_t entry) {
+    if (!name) return MST_NO_MEMORY("to read '%s'", b->name);
+    if (!*name || mst_names_get(&b->names, name) != -1) return MST_OK;
+    return mst_names_set(&b->names, name, entry);
+}
+
+/* The names that TensorFlow gives where a program gives none: they say nothing. */
+static bool is_default_name(const char *name) {
+    static const char variable[] = "Variable";
+    const size_t size = sizeof variable - 1;
+    return strncmp(name, variable, size) == 0 && (!name[size] || name[size] == '_');
+}
+
+/* A full name that several variables have is the name of none. */
+static mst_status add_full_name(mst_bundle *b, const char *full_name, int64_t entry) {
+    const int64_t other = mst_names_get(&b->names, full_name);
+    if (!*full_name || is_default_name(full_name)) return MST_OK;
+    if (other >= 0 && other != entry) {
+        b->object_name[other] = NULL;
+        return mst_names_set(&b->names, full_name, AMBIGUOUS);
+    }
+    if (other == AMBIGUOUS) return MST_OK;
+    const char *name = mst_arena_string(&b->arena, full_name);
+    MST_TRY(add_name(b, name, entry));
+    if (!b->object_name[entry]) b->object_name[entry] = name;
+    return MST_OK;
+}
+
+/* Names of variables by their full names, as TensorFlow 1 would have named them. */
+static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGraph *graph) {
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        int64_t entry;
+        const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *a =
+            value_of(b, graph, (int64_t)i, &entry);
+        if (a) MST_TRY(add_full_name(b, a->full_name, entry));
+    }
+    return MST_OK;
+}
+
+/* A slot is named by its variable and its own name: "dense/kernel/m". */
+static mst_status add_slot(mst_bundle *b, const Muster__TrackableObjectGraph *graph, const slot_reference *slot) {
+    int64_t variable, entry;
+    if (!value_of(b, graph, slot->original_variable_node_id, &variable) ||
+        !value_of(b, graph, slot->slot_variable_node_id, &entry) || !b->object_name[variable])
+        return MST_OK;
+    if (strlen(slot->slot_name) > PATH_MOST) return MST_OK;
+    const char *name = mst_arena_print(&b->arena, "%s/%s", b->object_name[variable], slot->slot_name);
+    MST_TRY(add_name(b, name, entry));
+    b->object_name[entry] = name;
+    return MST_OK;
+}
+
+static mst_status add_slots(mst_bundle *b, const Muster__TrackableObjectGraph *graph) {
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        for (size_t k = 0; k < graph->nodes[i]->n_slot_variables; k++)
+            MST_TRY(add_slot(b, graph, graph->nodes[i]->slot_variables[k]));
+    return MST_OK;
+}
+
+/* Paths of objects from the root on, the shortest of each: "model/dense/kernel". PATH[i] is NULL for objects that are
+ * not reached yet; QUEUE has room for all. */
+static mst_status add_paths(mst_bundle *b, const Muster__TrackableObjectGraph *graph, const char **path,
+                            size_t *queue) {
+    size_t count = 0;
+    path[0] = "";
+    queue[count++] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const object *parent = graph->nodes[queue[i]];
+        const char *base = path[queue[i]];
+        int64_t entry;
+        if (value_of(b, graph, (int64_t)queue[i], &entry)) {
+            MST_TRY(add_name(b, base, entry));
+            if (!b->object_name[entry]) b->object_name[entry] = base;
+        }
+        for (size_t k = 0; k < parent->n_children; k++) {
+            const int64_t child = parent->children[k]->node_id;
+            const char *local = parent->children[k]->local_name;
+            if (child < 0 || (size_t)child >= graph->n_nodes || path[child]) continue;
+            if (strlen(base) + strlen(local) > PATH_MOST) continue;
+            path[child] = mst_arena_print(&b->arena, "%s%s%s", base, *base ? "/" : "", local);
+            if (!path[child]) return MST_NO_MEMORY("to read '%s'", b->name);
+            queue[count++] = (size_t)child;
+        }
+    }
+    return MST_OK;
+}
+
+static mst_status add_names(mst_bundle *b, const Muster__TrackableObjectGraph *graph) {
+    if (graph->n_nodes == 0) return MST_OK;
+    b->object_name = calloc((size_t)b->count + 1, sizeof *b->object_name);
+    const char **path = calloc(graph->n_nodes, sizeof *path);
+    size_t *queue = calloc(graph->n_nodes, sizeof *queue);
+    mst_status status = b->object_name && path && queue ? MST_OK : MST_NO_MEMORY("to read '%s'", b->name);
+    if (!status) status = add_full_names(b, graph);
+    if (!status) status = add_paths(b, graph, path, queue);
+    if (!status) status = add_slots(b, graph);
+    free(path);
+    free(queue);
+    return status;
+}
+
+mst_status mst_bundle_read_names(mst_bundle *bundle) {
+    const int64_t i = mst_bundle_find_key(bundle, MST_BUNDLE_OBJECT_GRAPH, sizeof MST_BUNDLE_OBJECT_GRAPH - 1);
+    char *bytes;
+    size_t size;
+    if (i < 0) return MST_OK;
+    MST_TRY(mst_bundle_read_string(bundle, i, 0, &bytes, &size));
+    Muster__TrackableObjectGraph *graph = muster__trackable_object_graph__unpack(NULL, size, (const uint8_t *)bytes);
+    free(bytes);
+    if (!graph) return MST_FAIL(MST_CORRUPT, "'%s': the object graph is damaged", bundle->name);
+    const mst_status status = add_names(bundle, graph);
+    muster__trackable_object_graph__free_unpacked(graph, NULL);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* Partitioned variables: the entry of the name has the shape and the slices, each slice is an entry of its own, under a
+ * key that is made of the name and of where the slice lies. Source: tensorflow/core/util/saved_tensor_slice_util.cc and
+ * core/lib/strings/ordered_code.cc. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "format/bundle_inside.h"
+
+/* Where a slice lies in its tensor. */
+typedef struct region {
+    int64_t start[MST_MAX_NDIM], length[MST_MAX_NDIM];
+} region;
+
+/* The key of a slice, in the order-preserving code, is read back: what is in the file decides, not what could be. */
+typedef struct key_reader {
+    const uint8_t *at, *end;
+} key_reader;
+
+/* A number: its bytes counted, then big-endian. */
+static bool read_number(key_reader *k, uint64_t *out) {
+    *out = 0;
+    if (k->at == k->end) return false;
+    const uint8_t size = *k->at++;
+    if (size > 8 || size > k->end - k->at) return false;
+    for (int i = 0; i < size; i++) *out = *out << 8 | *k->at++;
+    return true;
+}
+
+/* A string: 00 is 00 FF, FF is FF 00, the end is 00 01. */
+static bool read_name(key_reader *k, const char *name, size_t size) {
+    size_t used = 0;
+    while (k->end - k->at >= 1) {
+        const uint8_t byte = *k->at++;
+        if (byte == 0 || byte == 0xff) {
+            if (k->at == k->end) return false;
+            const uint8_t next = *k->at++;
+            if (byte == 0 && next == 1) return used == size;
+            if (next != (byte ? 0 : 0xff)) return false;
+        }
+        if (used == size || (uint8_t)name[used++] != byte) return false;
+    }
+    return false;
+}
+
+/* A signed number: the bits of the first bytes say how many there are (n ones, or zeros where it is negative), the sign
+ * bit is among them: 1xxxxxxx, 11xxxxxx xxxxxxxx, 111xxxxx ..., and the complements. */
+static bool read_signed(key_reader *k, int64_t *out) {
+    if (k->at == k->end) return false;
+    const uint8_t flip = *k->at & 0x80 ? 0 : 0xff;
+    uint8_t bytes[10];
+    int size = 0, have = 0;
+    while (have * 8 == size && have < 10) { /* ones go on through whole bytes */
+        if (k->at == k->end) return false;
+        bytes[have] = *k->at++ ^ flip;
+        while (size < (have + 1) * 8 && bytes[have] >> (7 - size % 8) & 1) size++;
+        have++;
+    }
+    if (size > 10 || size > k->end - k->at + have) return false;
+    for (; have < size; have++) bytes[have] = *k->at++ ^ flip;
+    uint64_t value = 0;
+    for (int i = 0; i < size; i++) {
+        uint8_t byte = bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            if (8 * i + bit < size) byte &= (uint8_t) ~(0x80u >> bit);
+        value = value << 8 | byte;
+    }
+    *out = (int64_t)(flip ? ~value : value);
+    return true;
+}
+
+/* Whether the key of ENTRY is that of a slice of WHOLE; then where. */
+static bool read_slice_key(const mst_bundle_entry *entry, const mst_bundle_entry *whole, region *out) {
+    key_reader k = {(const uint8_t *)entry->key, (const uint8_t *)entry->key + entry->key_size};
+    uint64_t zero, ndim;
+    if (!read_number(&k, &zero) || zero != 0 || !read_name(&k, whole->key, whole->key_size)) return false;
+    if (!read_number(&k, &ndim) || ndim != (uint64_t)whole->shape.ndim) return false;
+    for (int i = 0; i < whole->shape.ndim; i++) {
+        if (!read_signed(&k, &out->start[i]) || !read_signed(&k, &out->length[i])) return false;
+        if (out->length[i] < 0) { /* all of it */
+            out->start[i] = 0;
+            out->length[i] = whole->shape.dim[i];
+        }
+    }
+    return k.at == k.end;
+}
+
+static bool fits(const region *r, const mst_bundle_entry *whole, const mst_bundle_entry *slice) {
+    if (slice->dtype != whole->dtype || slice->sliced || slice->shape.ndim != whole->shape.ndim) return false;
+    for (int i = 0; i < whole->shape.ndim; i++)
+        if (r->start[i] < 0 || r->start[i] > whole->shape.dim[i] || r->length[i] > whole->shape.dim[i] - r->start[i] ||
+            slice->shape.dim[i] != r->length[i])
+            return false;
+    return true;
+}
+
+/* Copies SRC, of the region's lengths, to its place in DST. */
+static void place(const mst_shape *shape, const region *r, size_t element, const char *src, char *dst) {
+    int64_t index[MST_MAX_NDIM] = {0}, rows = 1;
+    const int last = shape->ndim - 1;
+    for (int i = 0; i < last; i++) rows *= r->length[i];
+    const size_t bytes = (last < 0 ? 1 : (size_t)r->length[last]) * element;
+    for (int64_t row = 0; row < rows && bytes; row++, src += bytes) {
+        int64_t offset = 0;
+        for (int i = 0; i <= last; i++) offset = offset * shape->dim[i] + r->start[i] + index[i];
+        memcpy(dst + (size_t)offset * element, src, bytes);
+        for (int i = last - 1; i >= 0 && ++index[i] == r->length[i]; i--) index[i] = 0;
+    }
+}
+
+static mst_status read_slice(const mst_bundle *b, int64_t i, const region *r, mst_tensor *tensor, int64_t *filled) {
+    mst_tensor *slice;
+    const mst_shape shape = mst_tensor_shape(tensor);
+    MST_TRY(mst_bundle_read(b, i, &slice));
+    *filled += mst_tensor_count(slice);
+    place(&shape, r, mst_dtype_size(mst_tensor_dtype(tensor)), mst_tensor_data(slice), mst_tensor_data(tensor));
+    mst_tensor_release(slice);
+    return MST_OK;
+}
+
+mst_status mst_bundle_read_slices(const mst_bundle *b, int64_t i, mst_tensor *tensor) {
+    const mst_bundle_entry *whole = &b->entry[i];
+    int64_t filled = 0;
+    for (int64_t k = 0; k < b->count; k++) {
+        const mst_bundle_entry *e = &b->entry[k];
+        region r;
+        if (!e->slice || !read_slice_key(e, whole, &r)) continue;
+        if (!fits(&r, whole, e))
+            return MST_FAIL(MST_CORRUPT, "'%s': a slice of '%.200s' does not fit into it: the checkpoint is damaged",
+                            b->name, whole->key);
+        MST_TRY(read_slice(b, k, &r, tensor, &filled));
+    }
+    if (filled == mst_tensor_count(tensor)) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "'%s': the slices of '%.200s' have %lld elements, it has %lld: one is missing",
+                    b->name, whole->key, (long long)filled, (long long)mst_tensor_count(tensor));
+}

@@ -1,0 +1,447 @@
+/* The manager of a training's checkpoints: when, how many, and the thread that writes them.
+ *
+ * The store is copied into a spare snapshot, whose memory is used again each time; the thread writes that one while
+ * training goes on. Files are written to the side, synced and renamed in the order data, index, state file; old ones are
+ * removed after that. So at any moment the folder has a checkpoint that is whole, if it ever had one. */
+#include "muster/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/argument.h"
+#include "base/failure.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "format/bundle.h"
+#include "store/store.h"
+#include "train/checkpoint_file.h"
+#include "train/monitor.h"
+#include "train/restore.h"
+#include "train/trainer.h"
+
+enum { DEFAULT_KEEP = 5, DEFAULT_SECONDS = 600 };
+static const char lock_name[] = ".muster.lock";
+
+struct mst_checkpoint_manager {
+    mst_checkpoint_options options;
+    char *folder, *prefix; /* "run", "run/model.ckpt" */
+    int lock;
+    mst_optimizer optimizer;
+    bool has_optimizer;
+    /* the thread */
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool busy, stop;
+    mst_snapshot *spare; /* the thread's while it is busy */
+    mst_failure failure; /* of a checkpoint that could not be written */
+    mst_checkpoint_list list;
+    char *latest;
+    /* the callback */
+    uint64_t saved_version; /* of the store, when it was copied or restored last */
+    double saved_time;
+    bool due;
+    struct mst_checkpoint_manager *best; /* of the best epoch; NULL: none is kept */
+    double best_value;
+};
+
+static double seconds_since_1970(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- writing one: on the thread ---- */
+
+static bool is_taken(const char *prefix) {
+    char *path;
+    if (asprintf(&path, "%s.index", prefix) < 0) return true;
+    const bool taken = access(path, F_OK) == 0;
+    free(path);
+    return taken;
+}
+
+/* "run/model.ckpt-1000", or with a number behind it where there is one of that step: it is not written over. */
+static char *free_prefix(const mst_checkpoint_manager *m, int64_t step) {
+    char *path;
+    if (asprintf(&path, "%s-%lld", m->prefix, (long long)step) < 0) return NULL;
+    for (long long copy = 1; is_taken(path); copy++) {
+        free(path);
+        if (asprintf(&path, "%s-%lld-%lld", m->prefix, (long long)step, copy) < 0) return NULL;
+    }
+    return path;
+}
+
+/* Removes the oldest of those that the state file names, but for the last `keep`. One that cannot be removed is tried
+ * again the next time. */
+static void remove_old(mst_checkpoint_manager *m) {
+    int64_t too_many = -m->options.keep;
+    const double hours = m->options.keep_every_hours;
+    for (int64_t i = 0; i < m->list.count; i++) too_many += m->list.item[i].in_state;
+    for (int64_t i = 0; i < m->list.count && too_many > 0 && m->options.keep > 0;) {
+        mst_checkpoint_item *item = &m->list.item[i];
+        const bool listed = item->in_state;
+        const bool stays = listed && hours > 0 && item->time - 3600 * hours >= m->list.last_preserved;
+        if (stays) m->list.last_preserved = item->time; /* for good */
+        if (stays || (listed && mst_bundle_remove(item->path) == MST_OK))
+            mst_checkpoint_list_drop(&m->list, i);
+        else
+            i++;
+        too_many -= listed;
+    }
+}
+
+static mst_status add_to_folder(mst_checkpoint_manager *m, const char *path, int64_t step) {
+    const mst_checkpoint_item item = {
+        .path = (char *)(uintptr_t)path, .step = step, .time = seconds_since_1970(), .in_state = true};
+    MST_TRY(mst_checkpoint_list_add(&m->list, &item));
+    MST_TRY(mst_checkpoint_list_write(m->folder, &m->list));
+    const int64_t before = m->list.count;
+    remove_old(m);
+    return m->list.count == before ? MST_OK : mst_checkpoint_list_write(m->folder, &m->list);
+}
+
+static mst_status write_one(mst_checkpoint_manager *m) {
+    const mst_tensor *value = mst_snapshot_find(m->spare, NULL, MST_STATE_GLOBAL_STEP);
+    const int64_t step = value ? (int64_t)mst_tensor_get(value, 0) : 0;
+    char *path = free_prefix(m, step);
+    if (!path) return MST_NO_MEMORY("for a path");
+    mst_status status = mst_checkpoint_write(path, m->spare, m->has_optimizer ? &m->optimizer : NULL);
+    if (!status) status = add_to_folder(m, path, step);
+    if (status) {
+        free(path);
+        return mst_error_prefix("checkpoint of step %lld", (long long)step);
+    }
+    pthread_mutex_lock(&m->mutex);
+    free(m->latest);
+    m->latest = path;
+    pthread_mutex_unlock(&m->mutex);
+    return MST_OK;
+}
+
+static void *write_all(void *context) {
+    mst_checkpoint_manager *m = context;
+    pthread_mutex_lock(&m->mutex);
+    for (;;) {
+        while (!m->busy && !m->stop) pthread_cond_wait(&m->changed, &m->mutex);
+        if (!m->busy) break;
+        pthread_mutex_unlock(&m->mutex);
+        const mst_status status = write_one(m);
+        pthread_mutex_lock(&m->mutex);
+        if (status) mst_failure_keep(&m->failure, status);
+        m->busy = false;
+        pthread_cond_broadcast(&m->changed);
+    }
+    pthread_mutex_unlock(&m->mutex);
+    return NULL;
+}
+
+/* ---- opening ---- */
+
+static mst_status make_folders(const char *path) {
+    char *copy = strdup(path);
+    if (!copy) return MST_NO_MEMORY("for a path");
+    for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        (void)mkdir(copy, 0777); /* where that fails the last one does */
+        *slash = '/';
+    }
+    free(copy);
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return MST_OK;
+    return MST_FAIL(MST_IO, "'%s': the folder cannot be made: %s", path, strerror(errno));
+}
+
+/* The lock is the system's: it goes with the process that has it. The file only says whose it is. */
+static mst_status take_lock(mst_checkpoint_manager *m) {
+    char *path, owner[32] = "";
+    if (asprintf(&path, "%s/%s", m->folder, lock_name) < 0) return MST_NO_MEMORY("for a path");
+    m->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int code = errno;
+    free(path);
+    if (m->lock < 0)
+        return MST_FAIL(MST_IO, "'%s': checkpoints cannot be written to it: %s", m->folder, strerror(code));
+    if (flock(m->lock, LOCK_EX | LOCK_NB) == 0) {
+        const int size = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+        if (ftruncate(m->lock, 0) == 0) (void)!pwrite(m->lock, owner, (size_t)size, 0);
+        return MST_OK;
+    }
+    const ssize_t size = pread(m->lock, owner, sizeof owner - 1, 0);
+    for (ssize_t i = 0; i < size; i++)
+        if (owner[i] < '0' || owner[i] > '9') owner[i] = '\0';
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "'%s': another training writes its checkpoints there (process %s): name another "
+                    "folder, or wait until it ends",
+                    m->folder, *owner ? owner : "?");
+}
+
+/* What a process that was killed left: files on their way, and data whose index was not written or is removed. */
+static bool is_litter(const mst_checkpoint_manager *m, const char *name) {
+    const char *slash = strrchr(m->prefix, '/'), *stem = slash ? slash + 1 : m->prefix;
+    if (strncmp(name, MST_FILE_SIDE, sizeof MST_FILE_SIDE - 1) == 0) return true;
+    const char *data = strstr(name, ".data-");
+    const size_t size = strlen(stem);
+    if (strncmp(name, stem, size) != 0 || name[size] != '-' || !data) return false;
+    char *prefix;
+    if (asprintf(&prefix, "%s/%.*s", m->folder, (int)(data - name), name) < 0) return false;
+    const bool orphan = !is_taken(prefix);
+    free(prefix);
+    return orphan;
+}
+
+static void remove_litter(const mst_checkpoint_manager *m) {
+    DIR *folder = opendir(m->folder);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        char *path;
+        if (!is_litter(m, entry->d_name) || asprintf(&path, "%s/%s", m->folder, entry->d_name) < 0) continue;
+        (void)!mst_file_remove(path);
+        free(path);
+    }
+    if (folder) closedir(folder);
+}
+
+static mst_status set_options(mst_checkpoint_manager *m, const mst_checkpoint_options *o) {
+    if (!o->directory || !*o->directory) return MST_FAIL(MST_INVALID, "checkpoints: no directory");
+    if (o->every_steps < 0 || !(o->every_seconds >= 0) || !(o->keep_every_hours >= 0))
+        return MST_FAIL(MST_INVALID, "checkpoints: every_steps, every_seconds and keep_every_hours must be 0 or more");
+    const char *prefix = o->prefix ? o->prefix : "model.ckpt";
+    if (!*prefix || strchr(prefix, '/'))
+        return MST_FAIL(MST_INVALID, "checkpoints: the prefix '%s' is no name", prefix);
+    m->options = *o;
+    if (!o->keep) m->options.keep = DEFAULT_KEEP;
+    if (!o->every_steps && !(o->every_seconds > 0)) m->options.every_seconds = DEFAULT_SECONDS;
+    if (o->optimizer) m->optimizer = *o->optimizer;
+    m->has_optimizer = o->optimizer != NULL;
+    m->folder = strdup(o->directory);
+    if (!m->folder) return MST_NO_MEMORY("for checkpoints");
+    for (size_t size = strlen(m->folder); size > 1 && m->folder[size - 1] == '/';) m->folder[--size] = '\0';
+    if (asprintf(&m->prefix, "%s/%s", m->folder, prefix) < 0) {
+        m->prefix = NULL;
+        return MST_NO_MEMORY("for checkpoints");
+    }
+    return MST_OK;
+}
+
+static mst_status open_best(mst_checkpoint_manager *m) {
+    char *folder;
+    if (asprintf(&folder, "%s/best", m->folder) < 0) return MST_NO_MEMORY("for checkpoints");
+    mst_checkpoint_options options = m->options;
+    options.directory = folder;
+    options.monitor = NULL;
+    options.keep = 1;
+    options.keep_every_hours = 0;
+    const mst_status status = mst_checkpoint_manager_open(&options, &m->best);
+    free(folder);
+    return status;
+}
+
+static mst_status start(mst_checkpoint_manager *m, const mst_checkpoint_options *options) {
+    MST_TRY(set_options(m, options));
+    MST_TRY(make_folders(m->folder));
+    MST_TRY(take_lock(m));
+    remove_litter(m);
+    MST_TRY(mst_checkpoint_list_read(m->folder, &m->list));
+    if (m->list.last_preserved <= 0) m->list.last_preserved = seconds_since_1970();
+    const int code = pthread_create(&m->thread, NULL, write_all, m);
+    if (code) return MST_FAIL(MST_UNAVAILABLE, "checkpoints: no thread can be started: %s", strerror(code));
+    m->has_thread = true;
+    return options->monitor ? open_best(m) : MST_OK;
+}
+
+mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options, mst_checkpoint_manager **out) {
+    if (MST_IS_NULL(options) || MST_IS_NULL(out)) return MST_INVALID;
+    *out = NULL;
+    mst_checkpoint_manager *m = calloc(1, sizeof *m);
+    if (!m) return MST_NO_MEMORY("for checkpoints");
+    m->lock = -1;
+    pthread_mutex_init(&m->mutex, NULL);
+    pthread_cond_init(&m->changed, NULL);
+    mst_status status = start(m, options);
+    if (!status) {
+        *out = m;
+        return MST_OK;
+    }
+    mst_failure failure;
+    mst_failure_keep(&failure, status);
+    (void)!mst_checkpoint_manager_close(m);
+    return mst_failure_restore(&failure);
+}
+
+mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
+    if (!m) return MST_OK;
+    mst_status status = MST_OK;
+    if (m->has_thread) {
+        status = mst_checkpoint_manager_wait(m);
+        pthread_mutex_lock(&m->mutex);
+        m->stop = true;
+        pthread_cond_broadcast(&m->changed);
+        pthread_mutex_unlock(&m->mutex);
+        pthread_join(m->thread, NULL);
+    }
+    const mst_status best = mst_checkpoint_manager_close(m->best);
+    if (!status) status = best;
+    if (m->lock >= 0) close(m->lock);
+    pthread_mutex_destroy(&m->mutex);
+    pthread_cond_destroy(&m->changed);
+    mst_snapshot_release(m->spare);
+    mst_checkpoint_list_free(&m->list);
+    free(m->latest);
+    free(m->prefix);
+    free(m->folder);
+    free(m);
+    return status;
+}
+
+/* ---- saving and restoring ---- */
+
+/* Rises with each update. What only says where the training is in its data does not count: a fit that is resumed after the
+ * last step of an epoch ends the epoch. */
+static mst_status version_of(mst_store *store, uint64_t *out) {
+    mst_state_info *list;
+    int64_t count;
+    *out = 0;
+    MST_TRY(mst_store_list(store, &list, &count));
+    for (int64_t i = 0; i < count; i++) {
+        const mst_state_kind kind = list[i].kind;
+        if (kind != MST_STATE_CURSOR && kind != MST_STATE_METRIC && kind != MST_STATE_RANDOM) *out += list[i].version;
+    }
+    free(list);
+    return MST_OK;
+}
+
+/* The error of a checkpoint that could not be written comes out once. Under the mutex. */
+static mst_status take_failure(mst_checkpoint_manager *m) {
+    const mst_failure failure = m->failure;
+    m->failure.code = MST_OK;
+    return mst_failure_restore(&failure);
+}
+
+mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager) {
+    if (MST_IS_NULL(manager)) return MST_INVALID;
+    pthread_mutex_lock(&manager->mutex);
+    while (manager->busy) pthread_cond_wait(&manager->changed, &manager->mutex);
+    const mst_status status = take_failure(manager);
+    pthread_mutex_unlock(&manager->mutex);
+    return status;
+}
+
+mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store) {
+    if (MST_IS_NULL(manager) || MST_IS_NULL(store)) return MST_INVALID;
+    MST_TRY(mst_checkpoint_manager_wait(manager));
+    MST_TRY(version_of(store, &manager->saved_version));
+    MST_TRY(mst_store_snapshot_again(store, &manager->spare));
+    manager->due = false;
+    manager->saved_time = mst_clock();
+    pthread_mutex_lock(&manager->mutex);
+    manager->busy = true;
+    pthread_cond_broadcast(&manager->changed);
+    pthread_mutex_unlock(&manager->mutex);
+    return MST_OK;
+}
+
+mst_status mst_checkpoint_manager_restore(mst_checkpoint_manager *manager, mst_store *store,
+                                          const mst_restore_options *options, mst_restored *restored) {
+    mst_restored none, *out = restored ? restored : &none;
+    *out = (mst_restored){.path = NULL};
+    if (MST_IS_NULL(manager) || MST_IS_NULL(store)) return MST_INVALID;
+    mst_snapshot *snapshot;
+    MST_TRY(mst_checkpoint_manager_wait(manager));
+    mst_status status = mst_checkpoint_read_latest(manager->folder, &snapshot, &out->path, &out->damaged);
+    if (!status) status = mst_restore_snapshot(out->path, snapshot, store, options, out);
+    if (!status) status = version_of(store, &manager->saved_version);
+    if (!status) {
+        free(manager->latest);
+        manager->latest = strdup(out->path);
+    }
+    mst_snapshot_release(snapshot);
+    if (!restored) mst_restored_free(out);
+    return status;
+}
+
+const char *mst_checkpoint_manager_latest(mst_checkpoint_manager *manager) {
+    return MST_IS_NULL(manager) ? NULL : manager->latest;
+}
+
+/* ---- the callback ---- */
+
+static const char who[] = "checkpoint";
+
+static bool larger_is_better(const mst_checkpoint_manager *m) {
+    return mst_monitor_larger_is_better(m->options.monitor, m->options.maximize);
+}
+
+static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *state) {
+    m->best->optimizer = m->optimizer;
+    m->best->has_optimizer = m->has_optimizer;
+    m->best_value = larger_is_better(m) ? -INFINITY : INFINITY;
+    if (state->epoch == 0) return MST_OK;
+    return mst_monitor_kept(mst_model_store(state->model), who, m->options.monitor, "best", &m->best_value);
+}
+
+/* Makes the spare snapshot, so that the first save costs no more than the others. */
+static mst_status begin(void *context, mst_train_state *state) {
+    mst_checkpoint_manager *m = context;
+    const mst_trainer *trainer = state->model->trainer;
+    if (!m->options.optimizer) {
+        m->optimizer = trainer->optimizer;
+        m->has_optimizer = true;
+    }
+    if (m->best) MST_TRY(begin_best(m, state));
+    MST_TRY(mst_checkpoint_manager_wait(m));
+    m->saved_time = mst_clock();
+    m->due = false;
+    return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
+}
+
+static mst_status save_best(void *context, mst_train_state *state) {
+    mst_checkpoint_manager *m = context;
+    mst_store *store = mst_model_store(state->model);
+    double value;
+    if (!m->best || mst_monitor_is_cut_off(state)) return MST_OK;
+    MST_TRY(mst_monitor_value("best checkpoint", m->options.monitor, state, &value));
+    if (!(larger_is_better(m) ? value > m->best_value : value < m->best_value)) return MST_OK;
+    m->best_value = value;
+    MST_TRY(mst_monitor_keep(store, who, m->options.monitor, "best", value));
+    return mst_checkpoint_manager_save(m->best, store);
+}
+
+static mst_status save_if_due(void *context, mst_train_state *state) {
+    mst_checkpoint_manager *m = context;
+    const mst_checkpoint_options *o = &m->options;
+    if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
+    if (o->every_seconds > 0 && mst_clock() - m->saved_time >= o->every_seconds) m->due = true;
+    if (!m->due) return MST_OK;
+    pthread_mutex_lock(&m->mutex);
+    const bool busy = m->busy;
+    pthread_mutex_unlock(&m->mutex);
+    return busy ? MST_OK : mst_checkpoint_manager_save(m, mst_model_store(state->model));
+}
+
+/* The state at the end, where it is another than that of the last checkpoint. What failed may be damaged: the last good
+ * one stays the newest. */
+static mst_status end(void *context, mst_train_state *state) {
+    mst_checkpoint_manager *m = context;
+    uint64_t version;
+    if (m->best) MST_TRY(mst_checkpoint_manager_wait(m->best));
+    if (state->failed || !state->model) return mst_checkpoint_manager_wait(m);
+    mst_store *store = mst_model_store(state->model);
+    MST_TRY(version_of(store, &version));
+    if (version != m->saved_version) MST_TRY(mst_checkpoint_manager_save(m, store));
+    return mst_checkpoint_manager_wait(m);
+}
+
+mst_callback mst_checkpoint_callback(mst_checkpoint_manager *manager) {
+    if (MST_IS_NULL(manager)) return (mst_callback){0};
+    return (mst_callback){
+        .context = manager, .train_begin = begin, .step_end = save_if_due, .epoch_end = save_best, .train_end = end};
+}

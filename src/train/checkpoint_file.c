@@ -1,0 +1,255 @@
+/* A snapshot to a file and back. A file of Muster's holds, under STATE_KEY, a JSON object that says of each entry what
+ * it is in the store; names and kinds of other files are told from the names. */
+#include "train/checkpoint_file.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "format/bundle.h"
+#include "format/npz.h"
+#include "format/safetensors.h"
+#include "store/store.h"
+#include "train/checkpoint_names.h"
+
+static const char state_key[] = "_MUSTER_STATE";
+enum { VERSION = 1 };
+
+mst_model_file mst_model_file_of(const char *path) {
+    const char *dot = strrchr(path, '.');
+    if (dot && strcmp(dot, ".safetensors") == 0) return MST_FILE_SAFETENSORS;
+    return dot && strcmp(dot, ".npz") == 0 ? MST_FILE_NPZ : MST_FILE_CHECKPOINT;
+}
+
+mst_status mst_text_add(char **text, const char *format, ...) {
+    char *more, *all;
+    va_list list;
+    va_start(list, format);
+    const int size = vasprintf(&more, format, list);
+    va_end(list);
+    if (size < 0) return MST_NO_MEMORY("for a text");
+    if (asprintf(&all, "%s%s", *text ? *text : "", more) < 0) all = NULL;
+    free(more);
+    if (!all) return MST_NO_MEMORY("for a text");
+    free(*text);
+    *text = all;
+    return MST_OK;
+}
+
+/* ---- writing ---- */
+
+/* What the entries of SNAPSHOT, which have NAMES in the file, are in the store; to be freed. NULL: memory is out, or a
+ * name is no UTF-8. */
+static char *describe(const mst_snapshot *snapshot, const char *const *names) {
+    json_t *entries = json_object();
+    int failed = 0;
+    for (int64_t i = 0; i < mst_snapshot_count(snapshot); i++) {
+        const mst_state_info info = mst_snapshot_info(snapshot, i);
+        json_t *entry = json_pack("[s, s, s]", info.container, info.name, mst_state_kind_name(info.kind));
+        failed |= json_object_set_new(entries, names[i], entry);
+    }
+    json_t *whole = json_pack("{s:i, s:o}", "version", (int)VERSION, "entries", entries);
+    char *text = failed ? NULL : json_dumps(whole, JSON_COMPACT);
+    json_decref(whole);
+    return text;
+}
+
+static mst_status add_number(mst_bundle_writer *writer, const char *key, double value) {
+    mst_tensor *tensor;
+    MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &tensor));
+    mst_tensor_set(tensor, 0, value);
+    const mst_status status = mst_bundle_writer_add(writer, key, tensor);
+    mst_tensor_release(tensor);
+    return status;
+}
+
+/* TensorFlow's Adam keeps beta^(t + 1) after t updates; here it follows from global_step. */
+static mst_status add_powers(mst_bundle_writer *writer, const mst_snapshot *snapshot, const mst_optimizer *optimizer) {
+    const mst_tensor *step = mst_snapshot_find(snapshot, NULL, MST_STATE_GLOBAL_STEP);
+    if (!optimizer || !optimizer->rule || strncmp(optimizer->rule, "adam", 4) != 0 || !step) return MST_OK;
+    const mst_optimizer full = mst_optimizer_named(optimizer->rule, *optimizer);
+    const double t = mst_tensor_get(step, 0) + 1;
+    if (!mst_snapshot_find(snapshot, NULL, "beta1_power"))
+        MST_TRY(add_number(writer, "beta1_power", pow(fabs(full.beta_1), t)));
+    if (mst_snapshot_find(snapshot, NULL, "beta2_power")) return MST_OK;
+    return add_number(writer, "beta2_power", pow(fabs(full.beta_2), t));
+}
+
+static mst_status fill_bundle(mst_bundle_writer *writer, const mst_snapshot *snapshot, const char *const *names,
+                              const char *description, const mst_optimizer *optimizer) {
+    for (int64_t i = 0; i < mst_snapshot_count(snapshot); i++)
+        MST_TRY(mst_bundle_writer_add(writer, names[i], mst_snapshot_value(snapshot, i)));
+    MST_TRY(mst_bundle_writer_add_string(writer, state_key, description, strlen(description)));
+    return add_powers(writer, snapshot, optimizer);
+}
+
+static mst_status write_bundle(const char *prefix, const mst_snapshot *snapshot, const char *const *names,
+                               const char *description, const mst_optimizer *optimizer) {
+    mst_bundle_writer *writer;
+    MST_TRY(mst_bundle_writer_create(prefix, &writer));
+    const mst_status status = fill_bundle(writer, snapshot, names, description, optimizer);
+    if (!status) return mst_bundle_writer_finish(writer);
+    mst_bundle_writer_abandon(writer);
+    return status;
+}
+
+static mst_status write_model(const char *path, const mst_snapshot *snapshot, const char *const *names,
+                              const char *description) {
+    const int64_t count = mst_snapshot_count(snapshot);
+    mst_named_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
+    if (!tensors) return MST_NO_MEMORY("to write '%s'", path);
+    for (int64_t i = 0; i < count; i++)
+        tensors[i] = (mst_named_tensor){.name = names[i], .tensor = mst_snapshot_value(snapshot, i)};
+    const mst_status status = mst_model_file_of(path) == MST_FILE_NPZ
+                                  ? mst_npz_write(path, tensors, count)
+                                  : mst_safetensors_write(path, tensors, count, description);
+    free(tensors);
+    return status;
+}
+
+mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot, const mst_optimizer *optimizer) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(snapshot)) return MST_INVALID;
+    mst_arena arena = {.block = NULL};
+    const int64_t count = mst_snapshot_count(snapshot);
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    mst_status status = names ? MST_OK : MST_NO_MEMORY("to write '%s'", path);
+    for (int64_t i = 0; i < count && !status; i++)
+        if (!(names[i] = mst_checkpoint_file_name(&arena, snapshot, i))) status = MST_NO_MEMORY("to write '%s'", path);
+    char *description = status ? NULL : describe(snapshot, names);
+    if (!status && !description)
+        status = MST_FAIL(MST_INVALID, "'%s' cannot be written: a name is no UTF-8, or memory is out", path);
+    if (!status)
+        status = mst_model_file_of(path) == MST_FILE_CHECKPOINT
+                     ? write_bundle(path, snapshot, names, description, optimizer)
+                     : write_model(path, snapshot, names, description);
+    free(description);
+    free(names);
+    mst_arena_free(&arena);
+    return status;
+}
+
+/* ---- reading ---- */
+
+/* One of the three kinds of files, and what it says of its entries. */
+typedef struct reader {
+    const char *path;
+    mst_model_file kind;
+    mst_bundle *bundle;
+    mst_safetensors *safetensors;
+    mst_npz *npz;
+    json_t *state; /* NULL: the file says nothing */
+    mst_arena arena;
+} reader;
+
+static bool reader_has(const void *file, const char *name) {
+    const reader *r = file;
+    if (r->kind == MST_FILE_CHECKPOINT) return mst_bundle_find(r->bundle, name) >= 0;
+    return r->kind == MST_FILE_NPZ ? mst_npz_has(r->npz, name) : mst_safetensors_has(r->safetensors, name);
+}
+
+static int64_t reader_count(const reader *r) {
+    if (r->kind == MST_FILE_CHECKPOINT) return mst_bundle_count(r->bundle);
+    return r->kind == MST_FILE_NPZ ? mst_npz_num_arrays(r->npz) : mst_safetensors_count(r->safetensors);
+}
+
+/* NULL: entry I is none of a store's. */
+static const char *reader_name(const reader *r, int64_t i) {
+    if (r->kind == MST_FILE_NPZ) return mst_npz_name(r->npz, i);
+    if (r->kind == MST_FILE_SAFETENSORS) return mst_safetensors_name(r->safetensors, i);
+    const mst_bundle_entry *e = mst_bundle_at(r->bundle, i);
+    if (e->slice || e->type == MST_BUNDLE_STRING) return NULL;
+    const char *name = mst_bundle_object_name(r->bundle, i);
+    return name ? name : e->key;
+}
+
+static mst_status reader_read(const reader *r, int64_t i, mst_tensor **out) {
+    if (r->kind == MST_FILE_CHECKPOINT) return mst_bundle_read(r->bundle, i, out);
+    if (r->kind == MST_FILE_SAFETENSORS) return mst_safetensors_read(r->safetensors, i, out);
+    return mst_npz_read(r->npz, mst_npz_name(r->npz, i), out);
+}
+
+static mst_status read_state(reader *r) {
+    const char *text = r->safetensors ? mst_safetensors_metadata(r->safetensors, "muster") : NULL;
+    char *bytes = NULL;
+    size_t size = text ? strlen(text) : 0;
+    json_error_t error;
+    const int64_t i = r->bundle ? mst_bundle_find(r->bundle, state_key) : -1;
+    if (i >= 0) MST_TRY(mst_bundle_read_string(r->bundle, i, 0, &bytes, &size));
+    if (bytes) text = bytes;
+    if (text && !(r->state = json_loadb(text, size, 0, &error))) {
+        free(bytes);
+        return MST_FAIL(MST_CORRUPT, "'%s': its description of the entries is damaged", r->path);
+    }
+    free(bytes);
+    return MST_OK;
+}
+
+static bool kind_of(const char *name, mst_state_kind *out) {
+    for (int k = 0; name && k < MST_NUM_STATE_KINDS; k++)
+        if (strcmp(mst_state_kind_names[k], name) == 0) {
+            *out = (mst_state_kind)k;
+            return true;
+        }
+    return false;
+}
+
+/* What entry NAME of the file is in a store; "" where it is nothing. */
+static mst_status identify(reader *r, const char *name, const char **container, const char **store_name,
+                           mst_state_kind *kind) {
+    const json_t *entry = json_object_get(json_object_get(r->state, "entries"), name);
+    *container = json_string_value(json_array_get(entry, 0));
+    *store_name = json_string_value(json_array_get(entry, 1));
+    if (*container && *store_name && kind_of(json_string_value(json_array_get(entry, 2)), kind)) return MST_OK;
+    *container = "";
+    *store_name = mst_checkpoint_store_name(&r->arena, name, reader_has, r, kind);
+    return *store_name ? MST_OK : MST_NO_MEMORY("to read '%s'", r->path);
+}
+
+/* The entries that a checkpoint of TensorFlow has in a dtype that no store has are left out: they are no variables of a
+ * model here. */
+static mst_status add_entry(reader *r, int64_t i, mst_snapshot *snapshot) {
+    const char *name = reader_name(r, i), *container, *store_name;
+    mst_state_kind kind = MST_STATE_WEIGHT;
+    mst_tensor *value;
+    if (!name || (r->kind == MST_FILE_CHECKPOINT && !mst_bundle_at(r->bundle, i)->dtype)) return MST_OK;
+    MST_TRY(identify(r, name, &container, &store_name, &kind));
+    if (!*store_name) return MST_OK;
+    MST_TRY(reader_read(r, i, &value));
+    mst_status status = mst_snapshot_add(snapshot, container, store_name, kind, value);
+    mst_tensor_release(value);
+    return status == MST_EXISTS ? MST_FAIL(MST_CORRUPT, "'%s': has two entries '%.200s'", r->path, store_name) : status;
+}
+
+static mst_status open_reader(reader *r) {
+    switch (r->kind) {
+        case MST_FILE_SAFETENSORS: MST_TRY(mst_safetensors_open(r->path, &r->safetensors)); break;
+        case MST_FILE_NPZ: return mst_npz_open(r->path, &r->npz);
+        default: MST_TRY(mst_bundle_open(r->path, &r->bundle)); break;
+    }
+    return read_state(r);
+}
+
+mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    reader r = {.path = path, .kind = mst_model_file_of(path)};
+    *out = NULL;
+    mst_snapshot *snapshot = NULL;
+    mst_status status = open_reader(&r);
+    if (!status) status = mst_snapshot_create(&snapshot);
+    for (int64_t i = 0; !status && i < reader_count(&r); i++) status = add_entry(&r, i, snapshot);
+    mst_bundle_close(r.bundle);
+    mst_safetensors_close(r.safetensors);
+    mst_npz_close(r.npz);
+    json_decref(r.state);
+    mst_arena_free(&r.arena);
+    if (status)
+        mst_snapshot_release(snapshot);
+    else
+        *out = snapshot;
+    return status;
+}

@@ -1,0 +1,319 @@
+/* The checkpoints of a folder, and its state file, `checkpoint`: a CheckpointState in protobuf's text form.
+ * Source: tensorflow/python/checkpoint/checkpoint_management.py. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "base/number.h"
+#include "train/checkpoint_file.h"
+
+static const char state_name[] = "checkpoint", index_suffix[] = ".index";
+enum { SUFFIX_SIZE = sizeof index_suffix - 1, STATE_MOST = 1 << 24 };
+
+/* ---- lists ---- */
+
+mst_status mst_checkpoint_list_add(mst_checkpoint_list *list, const mst_checkpoint_item *item) {
+    MST_TRY(mst_grow(&list->item, sizeof *list->item, list->count + 1, &list->capacity));
+    list->item[list->count] = *item;
+    if (!(list->item[list->count].path = strdup(item->path))) return MST_NO_MEMORY("for a list of checkpoints");
+    list->count++;
+    return MST_OK;
+}
+
+void mst_checkpoint_list_drop(mst_checkpoint_list *list, int64_t i) {
+    free(list->item[i].path);
+    memmove(&list->item[i], &list->item[i + 1], (size_t)(--list->count - i) * sizeof *list->item);
+}
+
+void mst_checkpoint_list_free(mst_checkpoint_list *list) {
+    for (int64_t i = 0; i < list->count; i++) free(list->item[i].path);
+    free(list->item);
+    *list = (mst_checkpoint_list){.item = NULL};
+}
+
+/* A number of at most 18 digits that ends at END and has '-' before it; where the '-' is, or NULL. */
+static const char *number_before(const char *begin, const char *end, int64_t *out) {
+    const char *at = end;
+    while (at > begin && isdigit((unsigned char)at[-1])) at--;
+    if (at == end || end - at > 18 || at == begin || at[-1] != '-') return NULL;
+    *out = strtoll(at, NULL, 10);
+    return at - 1;
+}
+
+/* "model.ckpt-1000" is of step 1000, "model.ckpt-1000-2" the third of that step. */
+static void read_step(mst_checkpoint_item *item) {
+    const char *slash = strrchr(item->path, '/'), *name = slash ? slash + 1 : item->path;
+    int64_t last, first;
+    item->step = -1;
+    item->copy = 0;
+    const char *at = number_before(name, name + strlen(name), &last);
+    if (!at) return;
+    item->step = last;
+    if (number_before(name, at, &first)) {
+        item->step = first;
+        item->copy = last;
+    }
+}
+
+/* ---- the state file ---- */
+
+static char *join(const char *folder, const char *name) {
+    char *path;
+    if (*name == '/') return strdup(name);
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+/* A string between quotes at TEXT, in place, its escapes undone; NULL where there is none. */
+static char *quoted(char *text) {
+    while (*text == ' ' || *text == '\t') text++;
+    const char quote = *text;
+    if (quote != '"' && quote != '\'') return NULL;
+    char *from = text + 1, *to = text + 1;
+    while (*from && *from != quote) {
+        if (*from == '\\' && from[1] >= '0' && from[1] <= '7') {
+            int value = 0, digits = 0;
+            for (from++; digits < 3 && *from >= '0' && *from <= '7'; digits++) value = value * 8 + (*from++ - '0');
+            *to++ = (char)value;
+            continue;
+        }
+        if (*from == '\\' && from[1]) from++;
+        *to++ = *from++;
+    }
+    if (*from != quote) return NULL;
+    *to = '\0';
+    return text + 1;
+}
+
+/* The text after "NAME:" of LINE, or NULL. */
+static char *field_of(char *line, const char *name) {
+    while (*line == ' ') line++;
+    const size_t size = strlen(name);
+    return strncmp(line, name, size) == 0 && line[size] == ':' ? line + size + 1 : NULL;
+}
+
+/* A path of the state file; the one that is there already stays where it is. */
+static mst_status add_path(mst_checkpoint_list *list, const char *folder, const char *name) {
+    mst_checkpoint_item item = {.path = join(folder, name), .in_state = true};
+    if (!item.path) return MST_NO_MEMORY("for a list of checkpoints");
+    mst_status status = MST_OK;
+    bool there = false;
+    for (int64_t i = 0; i < list->count; i++) there |= strcmp(list->item[i].path, item.path) == 0;
+    read_step(&item);
+    if (!there) status = mst_checkpoint_list_add(list, &item);
+    free(item.path);
+    return status;
+}
+
+static double number_of(const char *text) {
+    double value = 0;
+    while (*text == ' ') text++;
+    return mst_number_parse_f64(text, &value) ? value : 0;
+}
+
+/* The newest is the last; where it is not among all of them, it is put there. */
+static mst_status parse_state(char *text, const char *folder, mst_checkpoint_list *list) {
+    char *newest = NULL, *rest = NULL;
+    int64_t timestamps = 0;
+    for (char *line = strtok_r(text, "\n\r", &rest); line; line = strtok_r(NULL, "\n\r", &rest)) {
+        char *value;
+        if ((value = field_of(line, "all_model_checkpoint_paths")) && (value = quoted(value)))
+            MST_TRY(add_path(list, folder, value));
+        else if ((value = field_of(line, "model_checkpoint_path")))
+            newest = quoted(value);
+        else if ((value = field_of(line, "all_model_checkpoint_timestamps")) && timestamps < list->count)
+            list->item[timestamps++].time = number_of(value);
+        else if ((value = field_of(line, "last_preserved_timestamp")))
+            list->last_preserved = number_of(value);
+    }
+    return newest ? add_path(list, folder, newest) : MST_OK;
+}
+
+/* *WRITTEN: when; 0 where there is no state file, or none that can be read: the checkpoints are found without it. */
+static mst_status read_state(const char *folder, mst_checkpoint_list *list, double *written) {
+    void *data;
+    size_t size;
+    struct stat info;
+    char *path = join(folder, state_name);
+    *written = 0;
+    if (!path) return MST_NO_MEMORY("for a path");
+    const bool there = stat(path, &info) == 0 && mst_file_read(path, STATE_MOST, &data, &size) == MST_OK;
+    free(path);
+    if (!there) return MST_OK;
+    char *text = data; /* has room for one byte more */
+    text[size] = '\0';
+    *written = (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec;
+    const mst_status status = parse_state(text, folder, list);
+    free(data);
+    return status;
+}
+
+static mst_status add_quoted(char **text, const char *field, const char *name) {
+    MST_TRY(mst_text_add(text, "%s: \"", field));
+    for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            MST_TRY(mst_text_add(text, "\\%c", *c));
+        else
+            MST_TRY(mst_text_add(text, *c < ' ' ? "\\%03o" : "%c", *c));
+    }
+    return mst_text_add(text, "\"\n");
+}
+
+/* The path as the state file has it: without the folder, so that the folder can be moved. */
+static const char *relative(const char *folder, const char *path) {
+    const size_t size = strlen(folder);
+    return strncmp(path, folder, size) == 0 && path[size] == '/' ? path + size + 1 : path;
+}
+
+static mst_status print_state(const char *folder, const mst_checkpoint_list *list, char **text) {
+    char number[MST_NUMBER_TEXT];
+    const mst_checkpoint_item *newest = NULL;
+    for (int64_t i = 0; i < list->count; i++)
+        if (list->item[i].in_state) newest = &list->item[i];
+    if (!newest) return mst_text_add(text, "%s", "");
+    MST_TRY(add_quoted(text, "model_checkpoint_path", relative(folder, newest->path)));
+    for (int64_t i = 0; i < list->count; i++)
+        if (list->item[i].in_state)
+            MST_TRY(add_quoted(text, "all_model_checkpoint_paths", relative(folder, list->item[i].path)));
+    for (int64_t i = 0; i < list->count; i++)
+        if (list->item[i].in_state)
+            MST_TRY(mst_text_add(text, "all_model_checkpoint_timestamps: %s\n",
+                                 mst_number_print_f64(list->item[i].time, number)));
+    return mst_text_add(text, "last_preserved_timestamp: %s\n", mst_number_print_f64(list->last_preserved, number));
+}
+
+mst_status mst_checkpoint_list_write(const char *folder, const mst_checkpoint_list *list) {
+    char *text = NULL, *path = join(folder, state_name);
+    mst_status status = path ? print_state(folder, list, &text) : MST_NO_MEMORY("for a path");
+    if (!status) status = mst_file_write(path, text, strlen(text));
+    free(text);
+    free(path);
+    return status;
+}
+
+/* ---- the folder ---- */
+
+static int by_step(const void *a, const void *b) {
+    const mst_checkpoint_item *x = a, *y = b;
+    if (x->step != y->step) return x->step > y->step ? 1 : -1;
+    if (x->copy != y->copy) return x->copy > y->copy ? 1 : -1;
+    return (x->time > y->time) - (x->time < y->time);
+}
+
+/* Adds the file NAME of FOLDER, where it is the index of a checkpoint with a step that KNOWN does not have. */
+static mst_status add_file(mst_checkpoint_list *list, const mst_checkpoint_list *known, const char *folder,
+                           const char *name) {
+    struct stat info;
+    const size_t size = strlen(name);
+    if (size <= SUFFIX_SIZE || strcmp(name + size - SUFFIX_SIZE, index_suffix) != 0) return MST_OK;
+    char *path = join(folder, name);
+    if (!path) return MST_NO_MEMORY("for a list of checkpoints");
+    mst_checkpoint_item item = {.path = path};
+    if (stat(path, &info) == 0) item.time = (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec;
+    path[strlen(path) - SUFFIX_SIZE] = '\0';
+    read_step(&item);
+    bool there = item.step < 0;
+    for (int64_t i = 0; i < known->count; i++) there |= strcmp(known->item[i].path, path) == 0;
+    const mst_status status = there ? MST_OK : mst_checkpoint_list_add(list, &item);
+    free(path);
+    return status;
+}
+
+static mst_status read_folder(const char *folder, const mst_checkpoint_list *known, mst_checkpoint_list *out) {
+    DIR *directory = opendir(folder);
+    mst_status status = MST_OK;
+    if (!directory) return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "'%s': %s", folder, strerror(errno));
+    for (const struct dirent *entry; !status && (entry = readdir(directory));)
+        status = add_file(out, known, folder, entry->d_name);
+    closedir(directory);
+    if (out->count) qsort(out->item, (size_t)out->count, sizeof *out->item, by_step);
+    return status;
+}
+
+/* Others of the folder were written before the state file, but for those whose state file was not written any more:
+ * these it would have named. */
+static mst_status merge(const mst_checkpoint_list *state, const mst_checkpoint_list *others, double written,
+                        mst_checkpoint_list *out) {
+    for (int64_t i = 0; i < others->count; i++)
+        if (written > 0 && others->item[i].time < written) MST_TRY(mst_checkpoint_list_add(out, &others->item[i]));
+    for (int64_t i = 0; i < state->count; i++) MST_TRY(mst_checkpoint_list_add(out, &state->item[i]));
+    for (int64_t i = 0; i < others->count; i++)
+        if (written <= 0 || others->item[i].time >= written) {
+            MST_TRY(mst_checkpoint_list_add(out, &others->item[i]));
+            out->item[out->count - 1].in_state = written > 0;
+        }
+    out->last_preserved = state->last_preserved;
+    return MST_OK;
+}
+
+mst_status mst_checkpoint_list_read(const char *folder, mst_checkpoint_list *out) {
+    mst_checkpoint_list state = {.item = NULL}, others = {.item = NULL};
+    double written;
+    *out = (mst_checkpoint_list){.item = NULL};
+    mst_status status = read_state(folder, &state, &written);
+    if (!status) status = read_folder(folder, &state, &others);
+    if (!status) status = merge(&state, &others, written, out);
+    mst_checkpoint_list_free(&state);
+    mst_checkpoint_list_free(&others);
+    if (status) mst_checkpoint_list_free(out);
+    return status;
+}
+
+/* ---- the newest ---- */
+
+static bool has_index(const char *prefix) {
+    char *path;
+    struct stat info;
+    if (asprintf(&path, "%s.index", prefix) < 0) return false;
+    const bool there = stat(path, &info) == 0;
+    free(path);
+    return there;
+}
+
+/* A damaged file is passed over; not so memory that is out, or a disk that fails. */
+static bool is_damage(mst_status status) {
+    return status == MST_CORRUPT || status == MST_NOT_FOUND || status == MST_INVALID || status == MST_UNIMPLEMENTED;
+}
+
+static mst_status read_newest(const mst_checkpoint_list *list, mst_snapshot **out, char **path, char **damaged) {
+    mst_status status = MST_NOT_FOUND;
+    for (int64_t i = list->count - 1; i >= 0; i--) {
+        const char *prefix = list->item[i].path;
+        if (!has_index(prefix)) continue;
+        status = mst_checkpoint_read(prefix, out);
+        if (!status) {
+            *path = strdup(prefix);
+            return *path ? MST_OK : MST_NO_MEMORY("for a path");
+        }
+        if (!is_damage(status)) return status;
+        char reason[1024];
+        snprintf(reason, sizeof reason, "%s", mst_error()->message);
+        MST_TRY(mst_text_add(damaged, "%s%s", *damaged && **damaged ? "; " : "", reason));
+    }
+    return status;
+}
+
+mst_status mst_checkpoint_read_latest(const char *folder, mst_snapshot **out, char **path, char **damaged) {
+    mst_checkpoint_list list;
+    *out = NULL;
+    *path = NULL;
+    *damaged = NULL;
+    MST_TRY(mst_text_add(damaged, "%s", ""));
+    mst_status status = mst_checkpoint_list_read(folder, &list);
+    if (!status) status = read_newest(&list, out, path, damaged);
+    mst_checkpoint_list_free(&list);
+    if (status && is_damage(status))
+        status = **damaged ? MST_FAIL(MST_CORRUPT, "'%s': no checkpoint can be read: %s", folder, *damaged)
+                           : MST_FAIL(MST_NOT_FOUND, "'%s': there is no checkpoint in it", folder);
+    if (status) {
+        mst_snapshot_release(*out);
+        *out = NULL;
+    }
+    return status;
+}

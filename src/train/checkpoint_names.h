@@ -1,0 +1,18 @@
+/** Names of entries in a store and in TensorFlow's checkpoints. */
+#ifndef MUSTER_TRAIN_CHECKPOINT_NAMES_H
+#define MUSTER_TRAIN_CHECKPOINT_NAMES_H
+
+#include "base/arena.h"
+#include "muster/store.h"
+
+/** The name of entry I of SNAPSHOT in a file: "layer1/weights/m" is "layer1/weights/Adam". NULL where memory is out. */
+const char *mst_checkpoint_file_name(mst_arena *arena, const mst_snapshot *snapshot, int64_t i);
+
+/** Whether the file has a tensor of that name. */
+typedef bool (*mst_checkpoint_has)(const void *file, const char *name);
+/** The name and the kind that FILE_NAME, of a file that does not say so itself, has in a store. NULL where memory is
+ *  out; "" where no store has it (beta1_power, save_counter). */
+const char *mst_checkpoint_store_name(mst_arena *arena, const char *file_name, mst_checkpoint_has has, const void *file,
+                                      mst_state_kind *kind);
+
+#endif

@@ -1,0 +1,70 @@
+#include "train/monitor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "metric/metric.h"
+
+static const char *name_or_default(const char *name) {
+    return name ? name : "val_loss";
+}
+
+static bool find(const char *name, const mst_train_state *state, double *value) {
+    const bool validation = strncmp(name, "val_", 4) == 0;
+    if (validation) name += 4;
+    if (validation && !state->has_validation) return false;
+    if (strcmp(name, "loss") == 0) {
+        *value = validation ? state->validation_loss : state->loss;
+        return true;
+    }
+    for (int m = 0; m < state->num_metrics; m++)
+        if (strcmp(name, state->metric_name[m]) == 0) {
+            *value = validation ? state->validation_metric[m] : state->metric[m];
+            return true;
+        }
+    return false;
+}
+
+mst_status mst_monitor_value(const char *who, const char *name, const mst_train_state *state, double *out) {
+    if (find(name_or_default(name), state, out)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s: there is no '%s': monitor \"loss\", a metric, or give validation data", who,
+                    name_or_default(name));
+}
+
+bool mst_monitor_is_cut_off(const mst_train_state *state) {
+    return state->stop && state->step_in_epoch != state->steps_per_epoch;
+}
+
+bool mst_monitor_larger_is_better(const char *name, bool maximize) {
+    name = name_or_default(name);
+    if (strncmp(name, "val_", 4) == 0) name += 4;
+    for (int m = 0; m < MST_NUM_METRICS; m++)
+        if (strcmp(name, mst_metric_names[m]) == 0 && mst_metric_table[m]->larger_is_better) return true;
+    return maximize;
+}
+
+static void entry_name(const char *who, const char *monitor, const char *what, char name[256]) {
+    snprintf(name, 256, "%s/%s/%s", who, name_or_default(monitor), what);
+}
+
+mst_status mst_monitor_keep(mst_store *store, const char *who, const char *monitor, const char *what, double value) {
+    char name[256];
+    mst_tensor *tensor;
+    entry_name(who, monitor, what, name);
+    MST_TRY(mst_tensor_copy(MST_F64, MST_SCALAR, &value, &tensor));
+    const mst_status status = mst_store_set(store, NULL, name, MST_STATE_CURSOR, tensor);
+    mst_tensor_release(tensor);
+    return status;
+}
+
+mst_status mst_monitor_kept(mst_store *store, const char *who, const char *monitor, const char *what, double *out) {
+    char name[256];
+    mst_tensor *tensor;
+    entry_name(who, monitor, what, name);
+    const mst_status status = mst_store_get(store, NULL, name, &tensor);
+    if (status == MST_NOT_FOUND) return MST_OK;
+    MST_TRY(status);
+    *out = mst_tensor_get(tensor, 0);
+    mst_tensor_release(tensor);
+    return MST_OK;
+}

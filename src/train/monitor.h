@@ -1,0 +1,23 @@
+/** The value that decides which epoch was the best: a loss or a metric by its name. */
+#ifndef MUSTER_TRAIN_MONITOR_H
+#define MUSTER_TRAIN_MONITOR_H
+
+#include "muster/train.h"
+
+/** The value of NAME ("loss", "val_loss", a metric, "val_" and a metric; NULL: "val_loss") at the end of an epoch.
+ *  MST_INVALID where there is none; WHO is who asks for it. */
+MST_CHECKED mst_status mst_monitor_value(const char *who, const char *name, const mst_train_state *state, double *out);
+/** Whether the epoch was ended in its middle, by a callback that stopped training: it says nothing of the whole epoch,
+ *  which a fit that is resumed ends. */
+bool mst_monitor_is_cut_off(const mst_train_state *state);
+/** Whether larger is better: said so, or told from the name. */
+bool mst_monitor_larger_is_better(const char *name, bool maximize);
+
+/** Keeps a number in the store, so that a training that is resumed finds it: entry "WHO/MONITOR/WHAT". */
+MST_CHECKED mst_status mst_monitor_keep(mst_store *store, const char *who, const char *monitor, const char *what,
+                                        double value);
+/** Leaves *OUT as it is where nothing was kept. */
+MST_CHECKED mst_status mst_monitor_kept(mst_store *store, const char *who, const char *monitor, const char *what,
+                                        double *out);
+
+#endif

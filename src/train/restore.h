@@ -1,0 +1,11 @@
+/** A snapshot that was read, into a store. */
+#ifndef MUSTER_TRAIN_RESTORE_H
+#define MUSTER_TRAIN_RESTORE_H
+
+#include "muster/checkpoint.h"
+
+/** As mst_checkpoint_restore does it with FILE, which was read from PATH; fills all of *OUT but path and damaged. */
+MST_CHECKED mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_store *store,
+                                            const mst_restore_options *options, mst_restored *out);
+
+#endif
