@@ -15,8 +15,8 @@
 #include "base/no_memory.h"
 #include "graph/field.h"
 #include "graph/graph.h"
-#include "graph/options.h"
 #include "graph/graphdef.h"
+#include "graph/options.h"
 #include "graph/type_name.h"
 
 /* What one node needs of another: its output INDEX as a source, -1: that it runs before. */
