@@ -39,6 +39,7 @@ static void use_in_a_graph(mst_graph *graph) {
     expect(run(graph, w) == 7, "the initializer");
     expect(run(graph, mst_toy(mst_add(w, x))) == 36, "the op, by its kernel");
     expect(run(graph, mst_activate(x, MST_TOY)) == -5, "the activation");
+    expect(run(graph, mst_toy_layer(x, .name = "layer")) == 10, "the layer");
     expect(run(graph, mst_loss_per_example(MST_LOSS_TOY, x, y, false)) == 8, "the loss");
     expect(run(graph, mst_metric_batch(.metric = MST_METRIC_TOY, .labels = x, .predictions = y).sum) == 6,
            "the metric");
@@ -58,6 +59,7 @@ static void use_in_training(void) {
         !mst_dataset_open("toy:8", "train", &rows) && !mst_dataset_toy(rows, &data) && !mst_model_create(&model);
     expect(good, "the data spec and the transform");
     if (good) {
+        mst_toy_layer(model, .factor = 3);
         mst_dense(model, 2, .activation = MST_TOY, .kernel_initializer = mst_toy_initializer());
         expect(!mst_compile(model, .optimizer = mst_toy_optimizer(), .metric = {MST_METRIC_TOY},
                             .strategy = {.kind = MST_STRATEGY_TOY}) &&
