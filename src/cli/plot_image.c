@@ -1,7 +1,9 @@
 /* Plots as a picture, drawn by cairo: two panels in a row. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/plot.h"
 
 #ifdef MST_HAVE_CAIRO
@@ -127,21 +129,51 @@ static cairo_status_t draw_on(cairo_surface_t *surface, double scale, const plot
     return status;
 }
 
-mst_status plot_image(const plot_panel *panels, int64_t count, const char *path) {
-    const bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
+/* The picture's bytes, until they are whole. */
+typedef struct bytes {
+    unsigned char *data;
+    size_t size, capacity;
+} bytes;
+
+static cairo_status_t append(void *context, const unsigned char *data, unsigned size) {
+    bytes *b = context;
+    if (b->size + size > b->capacity) {
+        const size_t capacity = 2 * (b->size + size);
+        unsigned char *grown = realloc(b->data, capacity);
+        if (!grown) return CAIRO_STATUS_NO_MEMORY;
+        b->data = grown;
+        b->capacity = capacity;
+    }
+    memcpy(b->data + b->size, data, size);
+    b->size += size;
+    return CAIRO_STATUS_SUCCESS;
+}
+
+static cairo_status_t encode(const plot_panel *panels, int64_t count, bool svg, bytes *out) {
     const int across = count < ACROSS ? (int)count : ACROSS, scale = svg ? 1 : SCALE;
     const int64_t rows = (count + ACROSS - 1) / ACROSS;
     const double width = across * PANEL_WIDTH * scale, height = (double)(rows * PANEL_HEIGHT * scale);
-    cairo_surface_t *surface = svg ? cairo_svg_surface_create(path, width, height)
+    cairo_surface_t *surface = svg ? cairo_svg_surface_create_for_stream(append, out, width, height)
                                    : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
     cairo_status_t status = cairo_surface_status(surface);
     if (!status) status = draw_on(surface, scale, panels, count);
-    if (!status && !svg) status = cairo_surface_write_to_png(surface, path);
+    if (!status && !svg) status = cairo_surface_write_to_png_stream(surface, append, out);
     cairo_surface_finish(surface);
     if (!status) status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (!status) return MST_OK;
-    return MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, cairo_status_to_string(status));
+    return status;
+}
+
+mst_status plot_image(const plot_panel *panels, int64_t count, const char *path) {
+    const bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
+    bytes b = {0};
+    const cairo_status_t status = encode(panels, count, svg, &b);
+    const mst_status written =
+        status ? MST_FAIL(MST_INVALID, "'%s' cannot be drawn, %lld plots: %s; choose some with --tag", path,
+                          (long long)count, cairo_status_to_string(status))
+               : mst_file_write(path, b.data, b.size);
+    free(b.data);
+    return written;
 }
 #else
 mst_status plot_image(const plot_panel *panels, int64_t count, const char *path) {
