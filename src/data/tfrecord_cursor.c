@@ -35,8 +35,8 @@ static void next_turn(mst_tfrecord_cursor *c) {
 static mst_status read_record(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, mst_record *record) {
     const int64_t most = source_of(&c->base)->options.skip_corrupt;
     mst_status status;
-    while ((status = mst_tfrecord_reader_next(slot->reader, record)) == MST_CORRUPT && c->num_corrupt < most) {
-        c->num_corrupt++;
+    while ((status = mst_tfrecord_reader_next(slot->reader, record)) == MST_CORRUPT && c->base.num_corrupt < most) {
+        c->base.num_corrupt++;
         MST_TRY(mst_tfrecord_reader_recover(slot->reader));
     }
     return status;
@@ -106,7 +106,7 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
 static void reset(mst_tfrecord_cursor *c) {
     for (int i = 0; i < c->num_slots; i++) close_slot(c, &c->slot[i]);
     c->current = c->num_open = c->next_file = 0;
-    c->block = c->number = c->num_corrupt = 0;
+    c->block = c->number = c->base.num_corrupt = 0;
 }
 
 /* The pool stays: a shuffle behind a repeat still holds rows of the last pass. */
@@ -131,7 +131,7 @@ static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_bookmark_put(bookmark, c->next_file);
     mst_bookmark_put(bookmark, c->block);
     mst_bookmark_put(bookmark, c->number);
-    mst_bookmark_put(bookmark, c->num_corrupt);
+    mst_bookmark_put(bookmark, c->base.num_corrupt);
     for (int i = 0; i < c->num_slots; i++) {
         mst_bookmark_put(bookmark, c->slot[i].file);
         mst_bookmark_put(bookmark, c->slot[i].position);
@@ -142,8 +142,8 @@ static mst_status restore_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, 
     const mst_tfrecord_source *source = source_of(&c->base);
     int64_t file, position, got = 1;
     MST_TRY(mst_bookmark_take(bookmark, -1, c->next_file - 1, &file));
-    MST_TRY(
-        mst_bookmark_take(bookmark, 0, source->index && file >= 0 ? source->index[file].count : INT64_MAX, &position));
+    MST_TRY(mst_bookmark_take(bookmark, 0, source->index && file >= 0 ? source->index[file].count : MST_BOOKMARK_MOST,
+                              &position));
     if (file < 0) return MST_OK;
     MST_TRY(open_slot(c, slot, (int)file));
     slot->position = position;
@@ -161,11 +161,11 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->num_files, &next_file));
     c->next_file = (int)next_file;
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.block, &c->block));
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->number));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->number));
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.skip_corrupt, &num_corrupt));
     for (int i = 0; i < c->num_slots; i++) MST_TRY(restore_slot(c, &c->slot[i], bookmark));
     c->current = (int)current;
-    c->num_corrupt = num_corrupt; /* reading up to here counted some of them again */
+    c->base.num_corrupt = num_corrupt; /* reading up to here counted some of them again */
     return MST_OK;
 }
 
