@@ -160,7 +160,7 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, c->num_slots - 1, &current));
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->num_files, &next_file));
     c->next_file = (int)next_file;
-    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.block, &c->block));
+    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.block - 1, &c->block));
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->number));
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.skip_corrupt, &num_corrupt));
     for (int i = 0; i < c->num_slots; i++) MST_TRY(restore_slot(c, &c->slot[i], bookmark));
@@ -184,7 +184,7 @@ static int by_value(const void *a, const void *b) {
 /* Reads from the beginning of the pass, as far as the rows are. */
 static mst_status read_again(mst_tfrecord_cursor *c, mst_tfrecord_cursor *again, const int64_t *sorted, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        int64_t row, done = 1;
+        int64_t row = 0, done = 1;
         if (i && sorted[i] == sorted[i - 1]) {
             mst_record_pool_find(&c->pool, sorted[i])->count++;
             continue;
@@ -230,7 +230,7 @@ mst_status mst_tfrecord_cursor_open(const mst_dataset *dataset, mst_cursor **out
     mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)*out;
     const mst_tfrecord_source *source = source_of(*out);
     c->num_slots = source->options.cycle < source->num_files ? (int)source->options.cycle : source->num_files;
-    c->slot = malloc((size_t)c->num_slots * sizeof *c->slot);
+    c->slot = calloc((size_t)c->num_slots, sizeof *c->slot);
     if (!c->slot) {
         mst_cursor_destroy(*out);
         *out = NULL;
