@@ -5,7 +5,7 @@ BEGIN {
     print "/* Made by the build from the definitions in the files of src/: edit those. */"
     printf "typedef struct %s %s;\n", type, type
 }
-index($0, "const " type " " type "_") == 1 && $NF == "{" {
+index($0, "const " type " " type "_") == 1 && /= \{/ {
     printf "extern const %s %s;\n", type, $3
     entries = entries "    &" $3 ",\n"
 }

@@ -133,6 +133,9 @@ MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *
 MST_API int64_t mst_dataset_num_rows(const mst_dataset *dataset);
 /** Elements of one epoch: rows, or after mst_dataset_batch batches; MST_INFINITE or MST_UNKNOWN_CARDINALITY. */
 MST_API int64_t mst_dataset_cardinality(const mst_dataset *dataset);
+/** Damaged records that were left out (.skip_corrupt) when the source was indexed, or read by mst_dataset_cache. Of
+ *  files that are read forward, those of a pass are not among them. */
+MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
 MST_API int mst_dataset_num_components(const mst_dataset *dataset);
 /** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 where batches differ. */
 MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);

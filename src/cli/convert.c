@@ -34,6 +34,8 @@ static void print_part(const char *name, const mst_dataset *part) {
         const mst_spec spec = mst_dataset_spec(part, i);
         printf("%s %s %s", i ? "," : ":", mst_dtype_name(spec.dtype), mst_shape_print(spec.shape, shape, sizeof shape));
     }
+    if (mst_dataset_num_corrupt(part))
+        printf(", %s damaged left out", number_text(mst_dataset_num_corrupt(part), rows));
     putchar('\n');
 }
 

@@ -44,6 +44,8 @@ static void print_start(const training *t) {
            number_text(t->batch_size, batch), t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
     putchar('\n');
+    if (mst_dataset_num_corrupt(t->train))
+        printf("%s damaged records were left out\n", number_text(mst_dataset_num_corrupt(t->train), examples));
     if (t->idle_cores > 0) {
         const int cores = t->strategy.num_devices + t->idle_cores;
         printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
@@ -60,6 +62,8 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "parameters", json_integer(num_parameters(t)));
     json_add(&event, "", "data", json_text(t->data));
     json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
+    if (mst_dataset_num_corrupt(t->train))
+        json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
     json_add(&event, "", "strategy", json_string(strategy_names[t->strategy.kind]));
     json_add(&event, "", "devices", devices);
     json_add(&event, "", "idle_cores", json_integer(t->idle_cores));

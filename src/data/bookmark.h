@@ -7,6 +7,9 @@
 
 #include "muster/status.h"
 
+/** The most that a count can be: counting on from there does not overflow. */
+#define MST_BOOKMARK_MOST (INT64_MAX / 2)
+
 /** Zero-initialised is empty. */
 typedef struct mst_bookmark {
     int64_t *number;

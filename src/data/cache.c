@@ -20,6 +20,7 @@ typedef struct columns {
     int64_t rows, capacity;
     char **data; /* of each component */
     void **dst;  /* where the next rows go */
+    int64_t num_corrupt;
 } columns;
 
 static mst_status grow(columns *c, int64_t more) {
@@ -55,6 +56,7 @@ static mst_status read_all(columns *c, mst_dataset *dataset) {
     MST_TRY(mst_dataset_batch(dataset, AT_ONCE, false, &batches));
     mst_status status = mst_iterator_create(batches, 0, &it);
     while (!status && !(status = mst_iterator_next(it, &batch)) && batch) status = add(c, batch);
+    if (!status) c->num_corrupt = mst_iterator_num_corrupt(it);
     mst_iterator_destroy(it);
     mst_dataset_release(batches);
     return status;
@@ -69,7 +71,9 @@ static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
         MST_TRY(mst_tensor_wrap(c->dataset->row[i].dtype, shape, c->data[i], free, c->data[i], &tensor[i]));
         c->data[i] = NULL;
     }
-    return mst_dataset_from_tensors(tensor, c->dataset->num_components, out);
+    MST_TRY(mst_dataset_from_tensors(tensor, c->dataset->num_components, out));
+    (*out)->num_corrupt = c->num_corrupt;
+    return MST_OK;
 }
 
 static mst_status cache(columns *c, mst_dataset *dataset, mst_tensor **tensor, mst_dataset **out) {

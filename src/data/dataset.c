@@ -49,6 +49,7 @@ mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dat
     dataset->cardinality = upstream->cardinality;
     dataset->batch_size = upstream->batch_size;
     dataset->even = upstream->even;
+    dataset->num_corrupt = upstream->num_corrupt;
     return MST_OK;
 }
 
@@ -99,6 +100,11 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
 int mst_dataset_num_components(const mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return 0;
     return dataset->num_components;
+}
+
+int64_t mst_dataset_num_corrupt(const mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return 0;
+    return dataset->num_corrupt;
 }
 
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {

@@ -69,6 +69,7 @@ struct mst_dataset {
     int64_t batch_size;  /**< 0: elements are rows */
     bool even;           /**< each batch has batch_size rows */
     const mst_row_stage *stage;
+    int64_t num_corrupt; /**< records of the source that were found damaged, and left out, when it was opened */
 };
 
 /** One element as it flows along cursors of batches. */
@@ -105,6 +106,7 @@ struct mst_cursor {
     const mst_cursor_type *type;
     const mst_dataset *dataset;
     mst_cursor *upstream;
+    int64_t num_corrupt; /**< of a source: records that this pass has left out */
 };
 
 /** Makes a dataset of SIZE bytes (struct mst_dataset first), all zero, with one reference. */
@@ -146,6 +148,9 @@ int64_t mst_batch_grain(const mst_batch *batch, int component);
 
 /** The number of row I of BATCH in the source, -1 where it is not known (behind a prefetch). */
 int64_t mst_batch_row(const mst_batch *batch, int64_t i);
+
+/** Damaged records that were left out, when the source was opened and in this pass. */
+int64_t mst_iterator_num_corrupt(const mst_iterator *iterator);
 
 /** The memory of component I of a source in memory. */
 const void *mst_source_memory(const mst_dataset *source, int i);

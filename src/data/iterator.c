@@ -133,6 +133,10 @@ mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n) {
     return iterator->cursor->type->skip(iterator->cursor, n, &skipped);
 }
 
+int64_t mst_iterator_num_corrupt(const mst_iterator *iterator) {
+    return iterator->dataset->num_corrupt + mst_cursor_base(iterator->cursor)->num_corrupt;
+}
+
 int64_t mst_batch_size(const mst_batch *batch) {
     if (MST_IS_NULL(batch)) return 0;
     return batch->element.count;

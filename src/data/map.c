@@ -65,6 +65,7 @@ mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void
     d->base.cardinality = dataset->cardinality;
     d->base.batch_size = dataset->batch_size;
     d->base.even = dataset->even;
+    d->base.num_corrupt = dataset->num_corrupt;
     *out = &d->base;
     return MST_OK;
 }

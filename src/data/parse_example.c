@@ -57,6 +57,7 @@ mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *fe
     d->base.cardinality = dataset->cardinality;
     d->base.batch_size = dataset->batch_size;
     d->base.even = dataset->even;
+    d->base.num_corrupt = dataset->num_corrupt;
     *out = &d->base;
     return MST_OK;
 }

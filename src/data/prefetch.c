@@ -157,7 +157,7 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     mst_bookmark from = {0};
     int64_t passed;
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &passed));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &passed));
     mst_status status = mst_bookmark_take_all(bookmark, &from);
     pause_thread(c);
     if (!status) status = restore_upstream(cursor->upstream, &from, passed);

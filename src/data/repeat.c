@@ -107,9 +107,10 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     repeat_cursor *c = (repeat_cursor *)cursor;
     int64_t ended;
     c->count = ((const repeat *)cursor->dataset)->count;
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX - (c->count < 0 ? 0 : c->count), &c->first_epoch));
-    MST_TRY(mst_bookmark_take(bookmark, 0, c->count < 0 ? INT64_MAX - c->first_epoch : c->count, &c->done));
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->position));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->first_epoch));
+    MST_TRY(mst_bookmark_take(bookmark, 0, c->count < 0 || c->count > MST_BOOKMARK_MOST ? MST_BOOKMARK_MOST : c->count,
+                              &c->done));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->position));
     MST_TRY(mst_bookmark_take(bookmark, 0, 1, &ended));
     c->ended = ended;
     return mst_cursor_restore(cursor->upstream, bookmark);

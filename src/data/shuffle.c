@@ -92,7 +92,7 @@ static void save_all(const mst_cursor *cursor, mst_bookmark *bookmark) {
 /* All of upstream has been taken: the epoch tells the permutation. */
 static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     int64_t epoch, given;
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &epoch));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &epoch));
     MST_TRY(mst_bookmark_take(bookmark, 0, cursor->dataset->cardinality, &given));
     MST_TRY(start_all(cursor, epoch));
     ((shuffle_cursor *)cursor)->given = given;
@@ -148,15 +148,15 @@ static void save_buffer(const mst_cursor *cursor, mst_bookmark *bookmark) {
 /* The largest number of a row that there can be. */
 static int64_t last_row(const mst_dataset *dataset) {
     while (dataset->upstream) dataset = dataset->upstream;
-    return dataset->cardinality < 0 ? INT64_MAX : dataset->cardinality - 1;
+    return dataset->cardinality < 0 ? MST_BOOKMARK_MOST : dataset->cardinality - 1;
 }
 
 static mst_status restore_buffer(mst_cursor *cursor, mst_bookmark *bookmark) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     const shuffle *d = dataset_of(cursor);
     int64_t over, filled;
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->epoch));
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->given));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->epoch));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->given));
     MST_TRY(mst_bookmark_take(bookmark, 0, 1, &over));
     MST_TRY(mst_bookmark_take(bookmark, 0, d->buffer_size, &filled));
     for (int64_t i = 0; i < filled; i++)

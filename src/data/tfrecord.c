@@ -152,16 +152,15 @@ static mst_status look_at_files(mst_tfrecord_source *s) {
 }
 
 static mst_status index_files(mst_tfrecord_source *s) {
-    int64_t num_corrupt = 0;
     s->index = calloc((size_t)s->num_files, sizeof *s->index);
     s->first = calloc((size_t)s->num_files + 1, sizeof *s->first);
     if (!s->index || !s->first) return MST_NO_MEMORY("for the index of %d files", s->num_files);
     for (int i = 0; i < s->num_files; i++) s->index[i].bytes.fd = -1;
     for (int i = 0; i < s->num_files; i++) {
         /* one that must not be left out is found when all data is checked, and else when it is read */
-        MST_TRY(mst_tfrecord_index_open(s->path[i], s->options.skip_corrupt > 0, s->options.skip_corrupt - num_corrupt,
-                                        &s->index[i]));
-        num_corrupt += s->index[i].num_corrupt;
+        MST_TRY(mst_tfrecord_index_open(s->path[i], s->options.skip_corrupt > 0,
+                                        s->options.skip_corrupt - s->base.num_corrupt, &s->index[i]));
+        s->base.num_corrupt += s->index[i].num_corrupt;
         s->first[i + 1] = s->first[i] + s->index[i].count;
     }
     s->base.cardinality = s->first[s->num_files];

@@ -28,9 +28,8 @@ typedef struct mst_tfrecord_cursor {
     int num_slots;
     mst_tfrecord_slot *slot;
     int current, num_open, next_file;
-    int64_t block;       /**< records of the current slot since its turn began */
-    int64_t number;      /**< forward: of the next row */
-    int64_t num_corrupt; /**< forward: left out in this pass */
+    int64_t block;  /**< records of the current slot since its turn began */
+    int64_t number; /**< forward: of the next row */
     mst_record_pool pool;
 } mst_tfrecord_cursor;
 

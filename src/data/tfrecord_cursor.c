@@ -35,8 +35,8 @@ static void next_turn(mst_tfrecord_cursor *c) {
 static mst_status read_record(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, mst_record *record) {
     const int64_t most = source_of(&c->base)->options.skip_corrupt;
     mst_status status;
-    while ((status = mst_tfrecord_reader_next(slot->reader, record)) == MST_CORRUPT && c->num_corrupt < most) {
-        c->num_corrupt++;
+    while ((status = mst_tfrecord_reader_next(slot->reader, record)) == MST_CORRUPT && c->base.num_corrupt < most) {
+        c->base.num_corrupt++;
         MST_TRY(mst_tfrecord_reader_recover(slot->reader));
     }
     return status;
@@ -106,7 +106,7 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
 static void reset(mst_tfrecord_cursor *c) {
     for (int i = 0; i < c->num_slots; i++) close_slot(c, &c->slot[i]);
     c->current = c->num_open = c->next_file = 0;
-    c->block = c->number = c->num_corrupt = 0;
+    c->block = c->number = c->base.num_corrupt = 0;
 }
 
 /* The pool stays: a shuffle behind a repeat still holds rows of the last pass. */
@@ -131,7 +131,7 @@ static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_bookmark_put(bookmark, c->next_file);
     mst_bookmark_put(bookmark, c->block);
     mst_bookmark_put(bookmark, c->number);
-    mst_bookmark_put(bookmark, c->num_corrupt);
+    mst_bookmark_put(bookmark, c->base.num_corrupt);
     for (int i = 0; i < c->num_slots; i++) {
         mst_bookmark_put(bookmark, c->slot[i].file);
         mst_bookmark_put(bookmark, c->slot[i].position);
@@ -142,8 +142,8 @@ static mst_status restore_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, 
     const mst_tfrecord_source *source = source_of(&c->base);
     int64_t file, position, got = 1;
     MST_TRY(mst_bookmark_take(bookmark, -1, c->next_file - 1, &file));
-    MST_TRY(
-        mst_bookmark_take(bookmark, 0, source->index && file >= 0 ? source->index[file].count : INT64_MAX, &position));
+    MST_TRY(mst_bookmark_take(bookmark, 0, source->index && file >= 0 ? source->index[file].count : MST_BOOKMARK_MOST,
+                              &position));
     if (file < 0) return MST_OK;
     MST_TRY(open_slot(c, slot, (int)file));
     slot->position = position;
@@ -160,12 +160,12 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, c->num_slots - 1, &current));
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->num_files, &next_file));
     c->next_file = (int)next_file;
-    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.block, &c->block));
-    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &c->number));
+    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.block - 1, &c->block));
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->number));
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.skip_corrupt, &num_corrupt));
     for (int i = 0; i < c->num_slots; i++) MST_TRY(restore_slot(c, &c->slot[i], bookmark));
     c->current = (int)current;
-    c->num_corrupt = num_corrupt; /* reading up to here counted some of them again */
+    c->base.num_corrupt = num_corrupt; /* reading up to here counted some of them again */
     return MST_OK;
 }
 
@@ -184,7 +184,7 @@ static int by_value(const void *a, const void *b) {
 /* Reads from the beginning of the pass, as far as the rows are. */
 static mst_status read_again(mst_tfrecord_cursor *c, mst_tfrecord_cursor *again, const int64_t *sorted, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        int64_t row, done = 1;
+        int64_t row = 0, done = 1;
         if (i && sorted[i] == sorted[i - 1]) {
             mst_record_pool_find(&c->pool, sorted[i])->count++;
             continue;
@@ -230,7 +230,7 @@ mst_status mst_tfrecord_cursor_open(const mst_dataset *dataset, mst_cursor **out
     mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)*out;
     const mst_tfrecord_source *source = source_of(*out);
     c->num_slots = source->options.cycle < source->num_files ? (int)source->options.cycle : source->num_files;
-    c->slot = malloc((size_t)c->num_slots * sizeof *c->slot);
+    c->slot = calloc((size_t)c->num_slots, sizeof *c->slot);
     if (!c->slot) {
         mst_cursor_destroy(*out);
         *out = NULL;

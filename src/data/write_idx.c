@@ -52,7 +52,7 @@ static mst_status write_files(const char *folder, mst_dataset *train, mst_datase
     if (mkdir(folder, 0777) && errno != EEXIST)
         return MST_FAIL(MST_IO, "'%s' cannot be made: %s", folder, strerror(errno));
     for (int part = 0; part < 2; part++)
-        for (int c = 0; parts[part] && c < parts[part]->num_components; c++)
+        for (int c = 0; c < 2 && parts[part] && c < parts[part]->num_components; c++)
             MST_TRY(write_file(folder, names[part][c], parts[part], c));
     return MST_OK;
 }

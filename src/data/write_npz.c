@@ -12,7 +12,7 @@ static mst_status write_arrays(const char *path, mst_dataset *train, mst_dataset
     mst_status status = MST_OK;
     (void)options;
     for (int part = 0; part < 2; part++)
-        for (int c = 0; parts[part] && c < parts[part]->num_components && !status; c++) {
+        for (int c = 0; c < 2 && parts[part] && c < parts[part]->num_components && !status; c++) {
             status = mst_write_gather(parts[part], c, &tensor[count]);
             array[count] = (mst_named_tensor){names[part][c], tensor[count]};
             count++;

@@ -49,7 +49,8 @@ static mst_status take_header(indexer *x, const mst_table_entry *e) {
 static mst_status fill_entry(const indexer *x, const Muster__BundleEntry *proto, mst_bundle_entry *entry) {
     int64_t count;
     entry->type = proto->dtype;
-    entry->dtype = mst_dtype_from_proto((Muster__DataType)proto->dtype);
+    if (entry->type != MST_BUNDLE_STRING) /* which mst_bundle_read_string reads */
+        entry->dtype = mst_dtype_from_proto((Muster__DataType)proto->dtype);
     entry->shard = proto->shard_id;
     entry->offset = (uint64_t)proto->offset;
     entry->size = (uint64_t)proto->size;

@@ -22,7 +22,7 @@ typedef struct mst_bundle_entry {
     const char *key; /**< ended by a 0, which is not counted; keys of slices hold others */
     size_t key_size;
     int type;        /**< TensorFlow's DataType */
-    mst_dtype dtype; /**< MST_NO_DTYPE: Muster has none for it */
+    mst_dtype dtype; /**< MST_NO_DTYPE: Muster has none for it, or the entry is of strings */
     mst_shape shape;
     int32_t shard;
     uint64_t offset, size;

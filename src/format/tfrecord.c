@@ -100,7 +100,7 @@ static mst_status need(mst_tfrecord_reader *r, size_t size) {
         r->begin = 0;
         if (r->end == r->capacity) {
             size_t capacity = r->capacity > SIZE_MAX / 2 || 2 * r->capacity > size ? size : 2 * r->capacity;
-            uint8_t *buffer = realloc(r->buffer, capacity);
+            uint8_t *buffer = realloc(r->buffer, capacity + 1);
             if (!buffer) return no_memory(r, size);
             r->buffer = buffer;
             r->capacity = capacity;

@@ -484,7 +484,7 @@ check damage_is_counted_beside_what_is_good grep -q '142 records' out
 run train --data tfrecord:converted $small_training
 check damaged_record_ends_the_training [ $status -eq 1 ]
 check damaged_record_is_named grep -q "converted-train-00001-of-00003': record at byte 0" err
-works damaged_record_can_be_skipped '"event":"done"' train --data tfrecord:converted $small_training --skip-corrupt 1
+works damaged_record_can_be_skipped_and_is_counted '"skipped_corrupt":1' train --data tfrecord:converted $small_training --skip-corrupt 1
 
 # ---- memory ------------------------------------------------------------------------------------------
 

@@ -371,6 +371,9 @@ static void damaged_record_is_named_by_file_and_byte_or_left_out(void **state) {
             d = records_open(&(mst_tfrecord_options){.forward = forward, .skip_corrupt = 1}, true);
             assert_int_equal(ids_of(d, 0, ids), counts[4]);
             assert_int_equal(ids[0], 1);
+            if (forward) THEN(d, mst_dataset_cache(d, &made));
+            THEN(d, mst_dataset_take(d, 3, &made));
+            assert_int_equal(mst_dataset_num_corrupt(d), 1);
             mst_dataset_release(d);
         }
     }
