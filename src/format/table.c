@@ -53,7 +53,8 @@ static mst_status open_block(const parser *p, handle h, const uint8_t **begin, c
     if (h.offset > most || h.size > most - h.offset || most - h.offset - h.size < TRAILER || h.size < 4)
         return corrupt(p, "a block that does not fit into the file", h.offset);
     const uint8_t *block = p->data + h.offset, *trailer = block + h.size;
-    if (!mst_crc32c_is(load32(trailer + 1), mst_crc32c(0, block, (size_t)h.size + 1))) return corrupt(p, "a block whose check sum is wrong", h.offset);
+    if (!mst_crc32c_is(load32(trailer + 1), mst_crc32c(0, block, (size_t)h.size + 1)))
+        return corrupt(p, "a block whose check sum is wrong", h.offset);
     if (*trailer == SNAPPY)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': a block is compressed with snappy: write the table without it",
                         p->name);
