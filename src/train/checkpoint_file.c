@@ -4,12 +4,16 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/argument.h"
+#include "base/failure.h"
 #include "base/no_memory.h"
 #include "format/bundle.h"
 #include "format/npz.h"
@@ -210,19 +214,86 @@ static mst_status identify(reader *r, const char *name, const char **container, 
     return *store_name ? MST_OK : MST_NO_MEMORY("to read '%s'", r->path);
 }
 
-/* The entries that a checkpoint of TensorFlow has in a dtype that no store has are left out: they are no variables of a
- * model here. */
-static mst_status add_entry(reader *r, int64_t i, mst_snapshot *snapshot) {
-    const char *name = reader_name(r, i), *container, *store_name;
-    mst_state_kind kind = MST_STATE_WEIGHT;
+/* An entry of the file that is one of a store. */
+typedef struct wanted {
+    int64_t i; /* in the file */
+    const char *container, *name;
+    mst_state_kind kind;
     mst_tensor *value;
-    if (!name || (r->kind == MST_FILE_CHECKPOINT && !mst_bundle_at(r->bundle, i)->dtype)) return MST_OK;
-    MST_TRY(identify(r, name, &container, &store_name, &kind));
-    if (!*store_name) return MST_OK;
-    MST_TRY(reader_read(r, i, &value));
-    mst_status status = mst_snapshot_add(snapshot, container, store_name, kind, value);
-    mst_tensor_release(value);
-    return status == MST_EXISTS ? MST_FAIL(MST_CORRUPT, "'%s': has two entries '%.200s'", r->path, store_name) : status;
+} wanted;
+
+/* Tensors are read and summed up by several threads, each the next one that is left. */
+typedef struct work {
+    const reader *reader;
+    wanted *entry;
+    int64_t count;
+    _Atomic int64_t next;
+    pthread_mutex_t lock;
+    mst_failure failure; /* the first */
+} work;
+
+enum { MOST_THREADS = 4 };
+
+static void *read_values(void *context) {
+    work *w = context;
+    for (int64_t k; (k = atomic_fetch_add(&w->next, 1)) < w->count;) {
+        const mst_status status = reader_read(w->reader, w->entry[k].i, &w->entry[k].value);
+        if (!status) continue;
+        atomic_store(&w->next, w->count); /* nobody begins another */
+        pthread_mutex_lock(&w->lock);
+        if (!w->failure.code) mst_failure_keep(&w->failure, status);
+        pthread_mutex_unlock(&w->lock);
+        break;
+    }
+    return NULL;
+}
+
+/* This thread reads too; where others cannot be started it reads all. */
+static mst_status read_all(const reader *r, wanted *entry, int64_t count) {
+    work w = {.reader = r, .entry = entry, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t thread[MOST_THREADS];
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int started = 0;
+    while (started < MOST_THREADS - 1 && started + 1 < cores && started + 1 < count &&
+           pthread_create(&thread[started], NULL, read_values, &w) == 0)
+        started++;
+    read_values(&w);
+    for (int t = 0; t < started; t++) pthread_join(thread[t], NULL);
+    pthread_mutex_destroy(&w.lock);
+    return mst_failure_restore(&w.failure);
+}
+
+/* What the entries of the file are. Those that a checkpoint of TensorFlow has in a dtype that no store has are left out:
+ * they are no variables of a model here. */
+static mst_status identify_all(reader *r, wanted *entry, int64_t *count) {
+    for (int64_t i = 0; i < reader_count(r); i++) {
+        const char *name = reader_name(r, i);
+        wanted *e = &entry[*count];
+        if (!name || (r->kind == MST_FILE_CHECKPOINT && !mst_bundle_at(r->bundle, i)->dtype)) continue;
+        e->i = i;
+        MST_TRY(identify(r, name, &e->container, &e->name, &e->kind));
+        *count += *e->name != '\0';
+    }
+    return MST_OK;
+}
+
+static mst_status add_entry(const reader *r, const wanted *e, mst_snapshot *snapshot) {
+    const mst_status status = mst_snapshot_add(snapshot, e->container, e->name, e->kind, e->value);
+    return status == MST_EXISTS ? MST_FAIL(MST_CORRUPT, "'%s': has two entries '%.200s'", r->path, e->name) : status;
+}
+
+static mst_status read_entries(reader *r, mst_snapshot *snapshot) {
+    int64_t count = 0;
+    wanted *entry = calloc((size_t)reader_count(r) + 1, sizeof *entry);
+    if (!entry) return MST_NO_MEMORY("to read '%s'", r->path);
+    mst_status status = identify_all(r, entry, &count);
+    if (!status) status = read_all(r, entry, count);
+    for (int64_t k = 0; k < count; k++) {
+        if (!status) status = add_entry(r, &entry[k], snapshot);
+        mst_tensor_release(entry[k].value);
+    }
+    free(entry);
+    return status;
 }
 
 static mst_status open_reader(reader *r) {
@@ -241,7 +312,7 @@ mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
     mst_snapshot *snapshot = NULL;
     mst_status status = open_reader(&r);
     if (!status) status = mst_snapshot_create(&snapshot);
-    for (int64_t i = 0; !status && i < reader_count(&r); i++) status = add_entry(&r, i, snapshot);
+    if (!status) status = read_entries(&r, snapshot);
     mst_bundle_close(r.bundle);
     mst_safetensors_close(r.safetensors);
     mst_npz_close(r.npz);

@@ -248,11 +248,36 @@ static void snapshots_and_restores_of_several_threads_are_whole(void **state) {
     mst_store_release(store);
 }
 
+static void snapshot_taken_again_has_the_new_values_in_the_old_memory(void **state) {
+    (void)state;
+    mst_store *store = new_store();
+    mst_snapshot *snapshot = NULL;
+    set(store, "a", MST_STATE_WEIGHT, 1);
+    EXPECT_OK(mst_store_snapshot_again(store, &snapshot));
+    const void *memory = mst_tensor_data(mst_snapshot_find(snapshot, NULL, "a"));
+    set(store, "a", MST_STATE_WEIGHT, 2);
+    set(store, "b", MST_STATE_WEIGHT, 3);
+    EXPECT_OK(mst_store_snapshot_again(store, &snapshot));
+    assert_int_equal(mst_snapshot_count(snapshot), 2);
+    assert_ptr_equal(mst_tensor_data(mst_snapshot_find(snapshot, NULL, "a")), memory);
+    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, NULL, "a"), 0) == 2);
+    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, NULL, "b"), 0) == 3);
+    mst_snapshot *kept = mst_snapshot_retain(snapshot); /* whose values stay */
+    set(store, "a", MST_STATE_WEIGHT, 4);
+    EXPECT_OK(mst_store_snapshot_again(store, &snapshot));
+    assert_true(mst_tensor_get(mst_snapshot_find(kept, NULL, "a"), 0) == 2);
+    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, NULL, "a"), 0) == 4);
+    mst_snapshot_release(kept);
+    mst_snapshot_release(snapshot);
+    mst_store_release(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_are_found_and_are_in_order_however_they_were_added),
         cmocka_unit_test(entry_of_a_name_that_is_taken_is_refused),
         cmocka_unit_test(snapshot_keeps_the_values_of_its_moment),
+        cmocka_unit_test(snapshot_taken_again_has_the_new_values_in_the_old_memory),
         cmocka_unit_test(restoring_sets_what_the_snapshot_has_and_leaves_the_rest),
         cmocka_unit_test(restoring_raises_versions),
         cmocka_unit_test(snapshot_that_does_not_fit_changes_nothing),
