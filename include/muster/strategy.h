@@ -47,7 +47,7 @@ MST_API MST_CHECKED mst_status mst_strategy_resolve(mst_strategy *strategy);
 /** The device of a shard, "/device:CPU:1". */
 MST_API const char *mst_strategy_device(const mst_strategy *strategy, int shard, char *text, int size);
 
-#define MST_MAX_METRICS 8
+#define MST_MAX_METRICS 32
 
 /** A new value for a variable that is not trained, such as a moving statistic: one proposed by each replica. */
 typedef struct mst_state_update {

@@ -17,15 +17,47 @@
 extern "C" {
 #endif
 
+/** A loss or a metric of your own: builds its value for each example, [n], from the labels and an output. */
+typedef mst_value (*mst_example_function)(void *context, mst_value labels, mst_value predictions);
+
+/** A metric of your own: the mean over the examples. */
+typedef struct mst_custom_metric {
+    const char *name;
+    mst_example_function function;
+    void *context;
+} mst_custom_metric;
+
+/** What one output of a model with several is trained for. */
+typedef struct mst_target {
+    const char *output; /**< name of its layer; NULL: the output of this place */
+    mst_loss loss;
+    bool from_probabilities;
+    mst_example_function loss_function; /**< in place of `loss` */
+    void *loss_context;
+    double weight; /**< of its loss in the sum of all; default 1 */
+} mst_target;
+enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
+
+/** The loss of an example is that of its output, times the weights of its class and of the example; of several outputs
+ *  it is the sum of theirs. Metrics are without weights. With several outputs each metric is reported for each of them,
+ *  "OUTPUT_accuracy", and so is its loss, "OUTPUT_loss". */
 typedef struct mst_compile_options {
     int zero_;
     mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
     mst_loss loss;                      /**< default sparse categorical cross entropy */
     bool from_probabilities;            /**< the model's outputs are probabilities, not logits */
+    mst_example_function loss_function; /**< in place of `loss` */
+    void *loss_context;
+    mst_target target[MST_MAX_TARGETS]; /**< for outputs to which the three above do not apply; ended by one all zero */
     mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
-    mst_strategy strategy;              /**< num_devices is taken from the session's devices */
-    mst_session_options session;        /**< devices, placement, limits */
-    uint64_t seed;                      /**< of initial values, dropout and shuffling */
+    mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
+    const double
+        *class_weight; /**< [num_class_weights], of examples by their class: labels that are its number, or one-hot */
+    int num_class_weights;
+    bool sample_weights;         /**< the last component of the data is the weight of each example */
+    mst_strategy strategy;       /**< num_devices is taken from the session's devices */
+    mst_session_options session; /**< devices, placement, limits */
+    uint64_t seed;               /**< of initial values, dropout and shuffling */
 } mst_compile_options;
 /** To be called before fit, evaluate and predict. Called again it keeps the weights, and begins anew with the optimizer
  *  and the data, as Keras does; on other devices or under another strategy too. */
@@ -122,7 +154,8 @@ MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *fi
 
 typedef struct mst_fit_options {
     int zero_;
-    /** Components: inputs, labels. Rows are shuffled and batched here (those of which the number is not known in a
+    /** Components: one for each input of the model in their order, the labels of each output, and with sample_weights the
+     *  weights. Rows are shuffled and batched here (those of which the number is not known in a
      *  buffer of 10000); batches are taken as they come (so shuffle before mst_dataset_batch, and put a prefetch behind
      *  where a map is slow). */
     const mst_dataset *data;
@@ -140,7 +173,21 @@ typedef struct mst_fit_options {
     int num_callbacks;
     FILE *progress; /**< where to show progress; NULL: nowhere */
     mst_progress progress_kind;
+    struct mst_history *history; /**< gets a row for each epoch; may be NULL */
 } mst_fit_options;
+
+/** What the epochs of a fit gave, as Keras' history: columns "loss", each metric, "val_loss", each metric with "val_",
+ *  "learning_rate". Zero-initialised is empty; mst_fit appends; to be freed with mst_history_free. */
+typedef struct mst_history {
+    int64_t num_epochs;
+    int num_columns;
+    const char **column; /**< [num_columns] */
+    double *value;       /**< [num_epochs][num_columns] */
+} mst_history;
+/** The value of COLUMN in EPOCH (from 0); NaN where there is none. */
+MST_API double mst_history_at(const mst_history *history, int64_t epoch, const char *column);
+/** Frees what it holds, and makes it empty. */
+MST_API void mst_history_free(mst_history *history);
 
 typedef struct mst_result {
     int64_t step, epochs, examples;
@@ -171,6 +218,10 @@ MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset 
  *  not needed. */
 MST_API MST_CHECKED mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                            mst_tensor **out);
+
+/** The same of a model with several outputs: OUT[i] for each, NUM_OUTPUTS in all. */
+MST_API MST_CHECKED mst_status mst_predict_all(mst_model *model, const mst_dataset *data, int64_t batch_size,
+                                               mst_tensor **out, int num_outputs);
 
 /** Hex SHA-256 (64 digits and a 0) of the logical weights sorted by name: for each its name, dtype name and shape as
  *  text, then its little-endian bytes. */

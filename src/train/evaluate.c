@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "train/trainer.h"
@@ -71,49 +72,70 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
 /* ---- predict: on the first device ---- */
 
 static mst_status build_predict(mst_trainer *trainer) {
-    if (!mst_value_is_none(trainer->predict_output)) return MST_OK;
+    if (trainer->predict) return MST_OK;
     mst_graph *graph = trainer->graph;
-    mst_shape shape = {.ndim = trainer->row[0].shape.ndim + 1, .dim = {-1}};
-    for (int i = 0; i < trainer->row[0].shape.ndim; i++) shape.dim[i + 1] = trainer->row[0].shape.dim[i];
+    const int num_inputs = trainer->num_inputs;
+    mst_value *predict = calloc((size_t)(num_inputs + trainer->num_outputs), sizeof *predict);
+    if (!predict) return MST_NO_MEMORY("to predict");
     mst_with_device (graph, trainer->devices[0]) {
         /* shares the variables of training, which are there or are made now */
         mst_with_name (graph, "predict") {
             graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */
-            trainer->predict_input = mst_placeholder(graph, trainer->row[0].dtype, shape, "inputs");
-            trainer->predict_output = mst_model_call(trainer->model, trainer->predict_input, false);
+            for (int i = 0; i < num_inputs; i++)
+                predict[i] = mst_trainer_placeholder(graph, &trainer->row[i], "inputs");
+            mst_model_call_all(trainer->model, predict, num_inputs, false, predict + num_inputs, trainer->num_outputs);
         }
     }
+    trainer->predict = predict;
     MST_TRY(mst_graph_check(graph));
     return mst_session_init_variables(trainer->session);
 }
 
-static mst_status predict_batch(mst_trainer *trainer, const mst_batch *batch, int64_t rows, int64_t *done,
-                                mst_tensor **out) {
-    mst_tensor *input = NULL, *output = NULL;
-    MST_TRY(mst_batch_tensor(batch, 0, &input));
-    mst_feed feed = {.value = trainer->predict_input, .tensor = input};
-    mst_status status = mst_session_run(trainer->session, &feed, 1, &trainer->predict_output, 1, &output);
-    mst_tensor_release(input);
-    MST_TRY(status);
+/* Copies the output of a batch behind the DONE rows of *ALL, which is made of ROWS rows where it is not there. */
+static mst_status keep_output(const mst_tensor *output, int64_t batch_size, int64_t rows, int64_t done,
+                              mst_tensor **all) {
     mst_shape shape = mst_tensor_shape(output);
+    if (shape.ndim < 1 || shape.dim[0] != batch_size)
+        return MST_FAIL(MST_INVALID, "predict: an output has not one row for each row of the data");
     shape.dim[0] = rows;
-    if (!*out) status = mst_tensor_create(mst_tensor_dtype(output), shape, out);
-    if (!status) {
-        size_t row_bytes = mst_tensor_bytes(output) / (size_t)mst_batch_size(batch);
-        memcpy((char *)mst_tensor_data(*out) + (size_t)*done * row_bytes, mst_tensor_data(output),
-               mst_tensor_bytes(output));
-        *done += mst_batch_size(batch);
+    if (!*all) MST_TRY(mst_tensor_create(mst_tensor_dtype(output), shape, all));
+    const size_t row_bytes = mst_tensor_bytes(output) / (size_t)batch_size;
+    memcpy((char *)mst_tensor_data(*all) + (size_t)done * row_bytes, mst_tensor_data(output), mst_tensor_bytes(output));
+    return MST_OK;
+}
+
+static mst_status predict_batch(mst_trainer *trainer, const mst_batch *batch, int64_t rows, int64_t done,
+                                mst_tensor **out) {
+    mst_tensor *output[MST_MAX_OUTPUTS] = {NULL};
+    mst_feed *feed = calloc((size_t)trainer->num_inputs, sizeof *feed);
+    mst_status status = feed ? MST_OK : MST_NO_MEMORY("to predict");
+    for (int i = 0; !status && i < trainer->num_inputs; i++) {
+        feed[i].value = trainer->predict[i];
+        status = mst_batch_tensor(batch, i, &feed[i].tensor);
     }
-    mst_tensor_release(output);
+    if (!status)
+        status = mst_session_run(trainer->session, feed, trainer->num_inputs, trainer->predict + trainer->num_inputs,
+                                 trainer->num_outputs, output);
+    for (int i = 0; feed && i < trainer->num_inputs; i++) mst_tensor_release(feed[i].tensor);
+    free(feed);
+    for (int o = 0; o < trainer->num_outputs; o++) {
+        if (!status) status = keep_output(output[o], mst_batch_size(batch), rows, done, &out[o]);
+        mst_tensor_release(output[o]);
+    }
     return status;
 }
 
-mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_tensor **out) {
-    if (MST_IS_NULL(model) || MST_IS_NULL(data) || MST_IS_NULL(out)) return MST_INVALID;
+mst_status mst_predict_all(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_tensor **out,
+                           int num_outputs) {
+    if (MST_IS_NULL(out)) return MST_INVALID;
+    for (int o = 0; o < num_outputs; o++) out[o] = NULL;
+    if (MST_IS_NULL(model) || MST_IS_NULL(data)) return MST_INVALID;
     mst_trainer *trainer;
     mst_iterator *iterator;
-    *out = NULL;
     MST_TRY(mst_trainer_of(model, &trainer));
+    if (num_outputs != trainer->num_outputs)
+        return MST_FAIL(MST_INVALID, "predict: the model has %d outputs, and %d are asked for", trainer->num_outputs,
+                        num_outputs);
     MST_TRY(mst_trainer_check_data(trainer, data, false, batch_size));
     int64_t rows = mst_dataset_num_rows(data), done = 0;
     if (rows < 0) return MST_FAIL(MST_INVALID, "predict: the data has no known number of rows");
@@ -123,12 +145,18 @@ mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_
     for (const mst_batch *batch; !status;) {
         status = mst_iterator_next(iterator, &batch);
         if (status || !batch) break;
-        status = predict_batch(trainer, batch, rows, &done, out);
+        status = predict_batch(trainer, batch, rows, done, out);
+        done += mst_batch_size(batch);
     }
     mst_iterator_destroy(iterator);
-    if (status) {
-        mst_tensor_release(*out);
-        *out = NULL;
+    for (int o = 0; status && o < num_outputs; o++) {
+        mst_tensor_release(out[o]);
+        out[o] = NULL;
     }
     return status;
+}
+
+mst_status mst_predict(mst_model *model, const mst_dataset *data, int64_t batch_size, mst_tensor **out) {
+    if (MST_IS_NULL(model) || MST_IS_NULL(data) || MST_IS_NULL(out)) return MST_INVALID;
+    return mst_predict_all(model, data, batch_size, out, 1);
 }

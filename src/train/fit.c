@@ -7,6 +7,7 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
+#include "train/history.h"
 #include "train/trainer.h"
 
 enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000, BATCHES_AHEAD = 2 };
@@ -171,6 +172,7 @@ static mst_status run_epoch(fit *f) {
     MST_TRY(train_epoch(f));
     double paused = mst_clock();
     MST_TRY(validate(f));
+    if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
     MST_TRY(CALL(f, epoch_end));
     f->first_step_end += mst_clock() - paused; /* not training time */
     return MST_OK;

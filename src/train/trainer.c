@@ -37,6 +37,12 @@ static void destroy(mst_trainer *trainer) {
     destroy_step(&trainer->evaluate);
     mst_session_destroy(trainer->session);
     mst_graph_destroy(trainer->graph);
+    mst_tensor_release(trainer->class_weight);
+    mst_arena_free(&trainer->names);
+    free(trainer->row);
+    free(trainer->target);
+    free(trainer->num_classes);
+    free(trainer->predict);
     free(trainer->devices);
     free(trainer);
 }
@@ -60,11 +66,7 @@ static mst_status make(mst_trainer *trainer) {
     const mst_optimizer *o = &trainer->options.optimizer;
     trainer->optimizer = mst_optimizer_named(o->rule ? o->rule : "sgd", *o);
     MST_TRY(mst_optimizer_check(&trainer->optimizer));
-    while (trainer->num_metrics < MST_MAX_METRICS && trainer->options.metric[trainer->num_metrics]) {
-        trainer->metric_name[trainer->num_metrics] = mst_metric_name(trainer->options.metric[trainer->num_metrics]);
-        trainer->num_metrics++;
-    }
-    return MST_OK;
+    return mst_objective_make(trainer);
 }
 
 /* The store of TRAINER becomes the model's; where it was before, only the weights stay in it. */
@@ -122,10 +124,13 @@ mst_session *mst_model_session(mst_model *model) {
 
 mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
     if (!data) return MST_FAIL(MST_INVALID, "no data");
-    int needed = with_labels ? 2 : 1;
-    if (mst_dataset_num_components(data) < needed)
-        return MST_FAIL(MST_INVALID, "the data has %d components, needs inputs%s", mst_dataset_num_components(data),
-                        with_labels ? " and labels" : "");
+    const int needed = with_labels ? trainer->num_components : trainer->num_inputs;
+    const int have_components = mst_dataset_num_components(data);
+    char name[160];
+    if (have_components < needed)
+        return MST_FAIL(MST_INVALID, "the data has %d component%s, needs %d: %s are missing", have_components,
+                        have_components == 1 ? "" : "s", needed,
+                        mst_objective_component(trainer, have_components, name));
     int64_t rows = mst_dataset_num_rows(data);
     bool batched = data->batch_size > 0;
     if (batched && batch_size != 0 && batch_size != data->batch_size)
@@ -139,11 +144,11 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
         char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
         if (!trainer->row[i].dtype) {
             trainer->row[i] = spec;
-            if (i == 0) mst_model_learn_input(trainer->model, 0, spec);
+            if (i < trainer->num_inputs) mst_model_learn_input(trainer->model, i, spec);
         }
         if (!mst_spec_equal(&trainer->row[i], &spec))
-            return MST_FAIL(MST_INVALID, "%s are %s, the model was built for %s", i ? "labels" : "inputs",
-                            mst_spec_print(&spec, have, sizeof have),
+            return MST_FAIL(MST_INVALID, "%s are %s, the model was built for %s",
+                            mst_objective_component(trainer, i, name), mst_spec_print(&spec, have, sizeof have),
                             mst_spec_print(&trainer->row[i], want, sizeof want));
     }
     return MST_OK;
@@ -168,7 +173,7 @@ mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_ite
 
 /* ---- graph ---- */
 
-static mst_value rows_placeholder(mst_graph *graph, const mst_spec *row, const char *name) {
+mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name) {
     mst_shape shape = {.ndim = row->shape.ndim + 1, .dim = {-1}};
     for (int i = 0; i < row->shape.ndim; i++) shape.dim[i + 1] = row->shape.dim[i];
     return mst_placeholder(graph, row->dtype, shape, name);
@@ -177,35 +182,24 @@ static mst_value rows_placeholder(mst_graph *graph, const mst_spec *row, const c
 static void build_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
     mst_sharded_step *step = context;
     mst_trainer *trainer = step->trainer;
-    mst_value inputs = rows_placeholder(graph, &trainer->row[0], "inputs");
-    mst_value labels = rows_placeholder(graph, &trainer->row[1], "labels");
-    step->placeholder[2 * shard] = inputs;
-    step->placeholder[2 * shard + 1] = labels;
-    mst_value outputs = mst_model_call(trainer->model, inputs, step->training);
-    mst_shape shape = mst_value_spec(outputs).shape;
-    if (shape.ndim > 0) trainer->num_classes = shape.dim[shape.ndim - 1];
-    bool from_logits = !trainer->options.from_probabilities;
-    out->loss = mst_loss_per_example(trainer->options.loss, labels, outputs, from_logits);
-    const bool metric_logits = from_logits && mst_loss_sees_logits(trainer->options.loss, outputs);
-    out->num_metrics = trainer->num_metrics;
-    for (int m = 0; m < trainer->num_metrics; m++) {
-        mst_metric_values values = mst_metric_batch(.metric = trainer->options.metric[m], .labels = labels,
-                                                    .predictions = outputs, .from_logits = metric_logits);
-        out->metric_sum[m] = values.sum;
-        out->metric_count[m] = values.count;
-    }
-    if (!step->training && trainer->options.loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
-        step->confusion[shard] =
-            mst_confusion_matrix(mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)),
-                                 mst_reshape(mst_argmax(outputs, .axis = -1), MST_SHAPE(-1)), trainer->num_classes);
+    const int labels = trainer->num_inputs;
+    mst_value *values = &step->placeholder[shard * trainer->num_components], outputs[MST_MAX_OUTPUTS];
+    for (int c = 0; c < trainer->num_components; c++)
+        values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < labels ? "inputs" : "labels");
+    mst_model_call_all(trainer->model, values, trainer->num_inputs, step->training, outputs, trainer->num_outputs);
+    mst_objective_build(trainer, values, outputs, out);
+    if (!step->training && trainer->num_outputs == 1 && mst_objective_has_classes(trainer, 0))
+        step->confusion[shard] = mst_confusion_matrix(mst_reshape(mst_cast(values[labels], MST_I64), MST_SHAPE(-1)),
+                                                      mst_reshape(mst_argmax(outputs[0], .axis = -1), MST_SHAPE(-1)),
+                                                      trainer->num_classes[0]);
 }
 
-static mst_status make_arrays(mst_sharded_step *step, int shards) {
-    size_t pairs = 2 * (size_t)shards;
-    step->placeholder = calloc(pairs, sizeof *step->placeholder);
+static mst_status make_arrays(mst_sharded_step *step, int shards, int num_components) {
+    const size_t num_feeds = (size_t)num_components * (size_t)shards;
+    step->placeholder = calloc(num_feeds, sizeof *step->placeholder);
     step->confusion = calloc((size_t)shards, sizeof *step->confusion);
-    step->feed = calloc(pairs, sizeof *step->feed);
-    step->rows = calloc(pairs, sizeof *step->rows);
+    step->feed = calloc(num_feeds, sizeof *step->feed);
+    step->rows = calloc(num_feeds, sizeof *step->rows);
     size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 3;
     step->fetch = calloc(most, sizeof *step->fetch);
     step->output = calloc(most, sizeof *step->output);
@@ -243,19 +237,19 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
 
 mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training) {
     if (step->built) return MST_OK;
-    if (!step->placeholder) MST_TRY(make_arrays(step, trainer->strategy.num_shards));
+    if (!step->placeholder) MST_TRY(make_arrays(step, trainer->strategy.num_shards, trainer->num_components));
     step->trainer = trainer;
     step->training = training;
     mst_strategy_build(trainer->graph, &trainer->strategy, training ? &trainer->optimizer : NULL, build_replica, step,
                        &step->values);
     add_fetches(trainer, step);
     MST_TRY(mst_graph_check(trainer->graph));
-    for (int i = 0; i < 2 * trainer->strategy.num_shards; i++) {
+    for (int i = 0; i < trainer->num_components * trainer->strategy.num_shards; i++) {
         step->feed[i] = (mst_feed){.value = step->placeholder[i],
                                    .fill = fill_rows,
                                    .context = &step->rows[i],
                                    .spec = mst_value_spec(step->placeholder[i])};
-        step->rows[i].component = i % 2;
+        step->rows[i].component = i % trainer->num_components;
     }
     step->built = true;
     return mst_session_init_variables(trainer->session);
@@ -271,11 +265,11 @@ mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {
 
 /* ---- run ---- */
 
-/* True where a label of the batch is no class; it is then the calling thread's error. */
-static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch) {
-    const int64_t size = mst_batch_size(batch), classes = trainer->num_classes;
+/* True where a label of OUTPUT in the batch is no class; it is then the calling thread's error. */
+static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch, int output) {
+    const int64_t size = mst_batch_size(batch), classes = trainer->num_classes[output];
     mst_tensor *labels;
-    if (trainer->options.loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || mst_batch_tensor(batch, 1, &labels))
+    if (!mst_objective_has_classes(trainer, output) || mst_batch_tensor(batch, trainer->num_inputs + output, &labels))
         return false;
     bool found = false;
     for (int64_t i = 0; i < size && mst_tensor_count(labels) == size && !found; i++) {
@@ -296,26 +290,27 @@ static mst_status explain(const mst_trainer *trainer, const mst_batch *batch, ms
     mst_failure failure;
     if (status != MST_INVALID) return status;
     mst_failure_keep(&failure, status);
-    if (!find_wrong_label(trainer, batch)) return mst_failure_restore(&failure);
-    return mst_error_at(failure.node, failure.device);
+    for (int o = 0; o < trainer->num_outputs; o++)
+        if (find_wrong_label(trainer, batch, o)) return mst_error_at(failure.node, failure.device);
+    return mst_failure_restore(&failure);
 }
 
 mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
     mst_trainer *trainer = step->trainer;
-    int shards = trainer->strategy.num_shards;
+    const int shards = trainer->strategy.num_shards, components = trainer->num_components;
     int64_t size = mst_batch_size(batch), first = 0;
     for (int s = 0; s < shards; s++) {
         int64_t count = size / shards + (s < size % shards);
-        for (int c = 0; c < 2; c++) {
-            mst_rows *rows = &step->rows[2 * s + c];
+        for (int c = 0; c < components; c++) {
+            mst_rows *rows = &step->rows[components * s + c];
             rows->batch = batch;
             rows->first = first;
-            step->feed[2 * s + c].spec.shape.dim[0] = count;
-            step->feed[2 * s + c].grain = mst_batch_grain(batch, c);
+            step->feed[components * s + c].spec.shape.dim[0] = count;
+            step->feed[components * s + c].grain = mst_batch_grain(batch, c);
         }
         first += count;
     }
-    const mst_status status =
-        mst_session_run(trainer->session, step->feed, 2 * shards, step->fetch, step->num_fetches, step->output);
+    const mst_status status = mst_session_run(trainer->session, step->feed, components * shards, step->fetch,
+                                              step->num_fetches, step->output);
     return status ? explain(trainer, batch, status) : MST_OK;
 }

@@ -17,8 +17,8 @@ typedef struct mst_sharded_step {
     struct mst_trainer *trainer;
     bool training;
     mst_step_values values;
-    mst_value *placeholder; /**< [num_shards][inputs, labels] */
-    mst_value *confusion;   /**< [num_shards], only when evaluating */
+    mst_value *placeholder; /**< [num_shards][num_components] */
+    mst_value *confusion;   /**< [num_shards], only when evaluating a model with one output */
     mst_feed *feed;         /**< like placeholder */
     mst_rows *rows;         /**< like placeholder */
     mst_value *fetch;
@@ -34,6 +34,14 @@ enum { MST_FETCH_LOSS, MST_FETCH_COUNT, MST_FETCH_METRICS };
 /** Sums of an epoch of training. */
 #define MST_NUM_SUMS(num_metrics) (2 * (num_metrics) + 2)
 
+/** One of the reported metrics. */
+typedef struct mst_measure {
+    int output;
+    mst_metric metric;               /**< MST_METRIC_NONE: one of the two below */
+    const mst_custom_metric *custom; /**< NULL: none */
+    bool is_loss;                    /**< of the output */
+} mst_measure;
+
 typedef struct mst_trainer {
     mst_model *model;
     mst_compile_options options;
@@ -44,11 +52,27 @@ typedef struct mst_trainer {
     mst_session *session;
     int num_metrics;
     const char *metric_name[MST_MAX_METRICS];
-    mst_spec row[2]; /**< of inputs and labels, without the batch */
+    mst_measure measure[MST_MAX_METRICS]; /**< like metric_name */
+    mst_arena names;
+    int num_inputs, num_outputs, num_components; /**< components of the data: inputs, labels, perhaps weights */
+    mst_spec *row;                               /**< [num_components], without the batch */
+    mst_target *target;                          /**< [num_outputs] */
+    int64_t *num_classes;                        /**< [num_outputs], its last dimension */
+    mst_tensor *class_weight;                    /**< NULL: none */
     mst_sharded_step train, evaluate;
-    mst_value predict_input, predict_output;
-    int64_t num_classes; /**< of the outputs' last dimension */
+    mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
+
+/* ---- what is trained for: objective.c ------------------------------------------------------------- */
+
+/** Fills in target, measure, metric names and class weights from the options of compiling. */
+MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
+/** "inputs", "labels", or where there are several "input 'left'", "labels of 'out'"; "weights". */
+const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
+/** Whether the labels of OUTPUT are numbers of classes. */
+bool mst_objective_has_classes(const mst_trainer *trainer, int output);
+/** The losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. */
+void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, mst_replica *out);
 
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
@@ -60,6 +84,8 @@ MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
 /** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has
  *  no end. */
 MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out);
+/** What rows of ROW are fed to, [n, ...]. */
+mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step (once) and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
 /** Runs the step on a batch, each shard its rows. */

@@ -392,6 +392,12 @@ static void training(void) {
     FAILS("mst_predict: model is NULL", mst_predict(NULL, data, 2, &out));
     FAILS("mst_predict: data is NULL", mst_predict(model, NULL, 2, &out));
     FAILS("mst_predict: out is NULL", mst_predict(model, data, 2, NULL));
+    FAILS("mst_predict_all: out is NULL", mst_predict_all(model, data, 2, NULL, 1));
+    FAILS("mst_predict_all: model is NULL", mst_predict_all(NULL, data, 2, &out, 1));
+    FAILS("mst_predict_all: data is NULL", mst_predict_all(model, NULL, 2, &out, 1));
+    FAILS_STRUCT("mst_history_at: history is NULL", mst_history_at(NULL, 0, "loss"));
+    FAILS_STRUCT("mst_history_at: column is NULL", mst_history_at(&(mst_history){0}, 0, NULL));
+    FAILS_VOID("mst_history_free: history is NULL", mst_history_free(NULL));
     FAILS("mst_model_sha256: model is NULL", mst_model_sha256(NULL, hex));
     FAILS("mst_model_sha256: hex is NULL", mst_model_sha256(model, NULL));
     if (mst_compile(model, .seed = 1)) fail_msg("%s", mst_error()->message);

@@ -1,0 +1,166 @@
+/* What a model is trained for: the losses of its outputs, their weights, and the metrics that are reported. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "loss/loss.h"
+#include "muster/ops.h"
+#include "train/trainer.h"
+
+static int output_named(const mst_trainer *trainer, const char *name) {
+    for (int i = 0; i < trainer->num_outputs; i++)
+        if (strcmp(mst_model_output_name(trainer->model, i), name) == 0) return i;
+    return -1;
+}
+
+static bool is_empty(const mst_target *target) {
+    return !target->output && !target->loss && !target->loss_function && !target->from_probabilities &&
+           target->weight == 0;
+}
+
+static mst_status make_targets(mst_trainer *trainer) {
+    const mst_compile_options *o = &trainer->options;
+    for (int i = 0; i < trainer->num_outputs; i++)
+        trainer->target[i] = (mst_target){.loss = o->loss,
+                                          .from_probabilities = o->from_probabilities,
+                                          .loss_function = o->loss_function,
+                                          .loss_context = o->loss_context};
+    for (int i = 0; i < MST_MAX_TARGETS && !is_empty(&o->target[i]); i++) {
+        const char *name = o->target[i].output;
+        const int output = name ? output_named(trainer, name) : i;
+        if (output < 0 || output >= trainer->num_outputs)
+            return MST_FAIL(MST_INVALID, "compile: target %d is for output '%s', which the model does not have", i,
+                            name ? name : "of that place");
+        trainer->target[output] = o->target[i];
+    }
+    for (int i = 0; i < trainer->num_outputs; i++) {
+        mst_target *target = &trainer->target[i];
+        if (!mst_loss_name(target->loss))
+            return MST_FAIL(MST_INVALID, "compile: loss number %d is none", (int)target->loss);
+        if (target->weight == 0) target->weight = 1;
+    }
+    return MST_OK;
+}
+
+static mst_status add_measure(mst_trainer *trainer, mst_measure measure, const char *name) {
+    const char *output = mst_model_output_name(trainer->model, measure.output);
+    if (trainer->num_metrics == MST_MAX_METRICS)
+        return MST_FAIL(MST_INVALID, "compile: more than %d metrics, counted for each output", MST_MAX_METRICS);
+    if (trainer->num_outputs > 1) name = mst_arena_print(&trainer->names, "%s_%s", output, name);
+    if (!name) return MST_NO_MEMORY("for the name of a metric");
+    trainer->metric_name[trainer->num_metrics] = name;
+    trainer->measure[trainer->num_metrics++] = measure;
+    return MST_OK;
+}
+
+static mst_status make_measures(mst_trainer *trainer, int output) {
+    const mst_compile_options *o = &trainer->options;
+    if (trainer->num_outputs > 1) MST_TRY(add_measure(trainer, (mst_measure){output, .is_loss = true}, "loss"));
+    for (int i = 0; i < MST_MAX_METRICS && o->metric[i]; i++) {
+        const char *name = mst_metric_name(o->metric[i]);
+        if (!name) return MST_FAIL(MST_INVALID, "compile: metric number %d is none", (int)o->metric[i]);
+        MST_TRY(add_measure(trainer, (mst_measure){output, .metric = o->metric[i]}, name));
+    }
+    for (int i = 0; i < MST_MAX_CUSTOM_METRICS && o->custom_metric[i].function; i++) {
+        const mst_custom_metric *custom = &o->custom_metric[i];
+        const char *name = custom->name ? mst_arena_string(&trainer->names, custom->name) : "custom_metric";
+        if (!name) return MST_NO_MEMORY("for the name of a metric");
+        MST_TRY(add_measure(trainer, (mst_measure){output, .custom = custom}, name));
+    }
+    return MST_OK;
+}
+
+static mst_status make_class_weight(mst_trainer *trainer) {
+    const mst_compile_options *o = &trainer->options;
+    if (!o->class_weight) return MST_OK;
+    if (o->num_class_weights < 1)
+        return MST_FAIL(MST_INVALID, "compile: num_class_weights is %d, must be the number of classes",
+                        o->num_class_weights);
+    return mst_tensor_copy(MST_F64, MST_SHAPE(o->num_class_weights), o->class_weight, &trainer->class_weight);
+}
+
+mst_status mst_objective_make(mst_trainer *trainer) {
+    trainer->num_inputs = mst_model_num_inputs(trainer->model);
+    trainer->num_outputs = mst_model_num_outputs(trainer->model);
+    trainer->num_components = trainer->num_inputs + trainer->num_outputs + trainer->options.sample_weights;
+    trainer->row = calloc((size_t)trainer->num_components, sizeof *trainer->row);
+    trainer->target = calloc((size_t)trainer->num_outputs, sizeof *trainer->target);
+    trainer->num_classes = calloc((size_t)trainer->num_outputs, sizeof *trainer->num_classes);
+    if (!trainer->row || !trainer->target || !trainer->num_classes) return MST_NO_MEMORY("for a trainer");
+    MST_TRY(make_targets(trainer));
+    for (int i = 0; i < trainer->num_outputs; i++) MST_TRY(make_measures(trainer, i));
+    return make_class_weight(trainer);
+}
+
+const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]) {
+    const int label = component - trainer->num_inputs;
+    if (label >= trainer->num_outputs) return "weights";
+    if (label < 0 && trainer->num_inputs == 1) return "inputs";
+    if (label >= 0 && trainer->num_outputs == 1) return "labels";
+    snprintf(
+        text, 160, label < 0 ? "inputs '%s'" : "labels of '%s'",
+        label < 0 ? mst_model_input_name(trainer->model, component) : mst_model_output_name(trainer->model, label));
+    return text;
+}
+
+bool mst_objective_has_classes(const mst_trainer *trainer, int output) {
+    const mst_target *target = &trainer->target[output];
+    return !target->loss_function && target->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+}
+
+/* ---- in the graph ---- */
+
+static mst_value target_loss(const mst_target *target, mst_value labels, mst_value predictions) {
+    if (target->loss_function) return target->loss_function(target->loss_context, labels, predictions);
+    return mst_loss_per_example(target->loss, labels, predictions, !target->from_probabilities);
+}
+
+/* The weight of each example by its class: LABELS are numbers of classes, or one-hot. */
+static mst_value class_weights(const mst_trainer *trainer, int output, mst_value labels, mst_value loss) {
+    const mst_value table =
+        mst_cast(mst_constant(mst_value_graph(loss), trainer->class_weight), mst_value_spec(loss).dtype);
+    if (!mst_objective_has_classes(trainer, output)) labels = mst_argmax(labels, .axis = -1);
+    return mst_gather(table, mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)), 0);
+}
+
+static mst_value weighted(mst_trainer *trainer, int output, const mst_value *values, mst_value loss) {
+    const mst_target *target = &trainer->target[output];
+    if (trainer->class_weight)
+        loss = mst_mul(loss, class_weights(trainer, output, values[trainer->num_inputs + output], loss));
+    if (trainer->options.sample_weights) {
+        const mst_value weights = values[trainer->num_components - 1];
+        loss = mst_mul(loss, mst_cast(mst_reshape(weights, MST_SHAPE(-1)), mst_value_spec(loss).dtype));
+    }
+    return target->weight == 1 ? loss : mst_scale(loss, target->weight);
+}
+
+static mst_metric_values measured(const mst_trainer *trainer, const mst_measure *m, mst_value labels,
+                                  mst_value predictions, mst_value loss) {
+    const mst_target *target = &trainer->target[m->output];
+    if (m->is_loss) return mst_metric_mean(loss);
+    if (m->custom) return mst_metric_mean(m->custom->function(m->custom->context, labels, predictions));
+    const bool logits =
+        !target->from_probabilities && (target->loss_function || mst_loss_sees_logits(target->loss, predictions));
+    return mst_metric_batch(.metric = m->metric, .labels = labels, .predictions = predictions, .from_logits = logits);
+}
+
+void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, mst_replica *out) {
+    const mst_value *labels = values + trainer->num_inputs;
+    mst_value loss[MST_MAX_OUTPUTS];
+    for (int o = 0; o < trainer->num_outputs; o++) {
+        const mst_shape shape = mst_value_spec(outputs[o]).shape;
+        if (shape.ndim > 0) trainer->num_classes[o] = shape.dim[shape.ndim - 1];
+        loss[o] = target_loss(&trainer->target[o], labels[o], outputs[o]);
+        const mst_value part = weighted(trainer, o, values, loss[o]);
+        out->loss = o == 0 ? part : mst_add(out->loss, part);
+    }
+    out->num_metrics = trainer->num_metrics;
+    for (int m = 0; m < trainer->num_metrics; m++) {
+        const mst_measure *measure = &trainer->measure[m];
+        const mst_metric_values batch =
+            measured(trainer, measure, labels[measure->output], outputs[measure->output], loss[measure->output]);
+        out->metric_sum[m] = batch.sum;
+        out->metric_count[m] = batch.count;
+    }
+}

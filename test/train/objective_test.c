@@ -1,0 +1,220 @@
+/* Losses, weights and metrics of models with several inputs and outputs. */
+#include <math.h>
+#include <string.h>
+
+#include "muster/ops.h"
+#include "support/test.h"
+#include "support/training.h"
+
+enum { ROWS = 40, FEATURES = 3, CLASSES = 2, BATCH = 10 };
+
+static mst_dataset *data_of(mst_tensor **tensor, int n) {
+    mst_dataset *data;
+    EXPECT_OK(mst_dataset_from_tensors(tensor, n, &data));
+    for (int i = 0; i < n; i++) mst_tensor_release(tensor[i]);
+    return data;
+}
+
+static mst_model *new_model(void) {
+    mst_model *model;
+    EXPECT_OK(mst_model_create(&model));
+    return model;
+}
+
+static void assert_close(double value, double expected, double tolerance) {
+    if (fabs(value - expected) <= tolerance) return;
+    print_error("%g, expected %g\n", value, expected);
+    fail();
+}
+
+static void check_same_weights(mst_model *a, mst_model *b) {
+    char left[65], right[65];
+    EXPECT_OK(mst_model_sha256(a, left));
+    EXPECT_OK(mst_model_sha256(b, right));
+    assert_string_equal(left, right);
+}
+
+/* ---- several inputs and outputs ---- */
+
+/* Inputs left and right, outputs "class" (labels 0 and 1) and "sum" (a number). */
+static mst_model *two_by_two(const char *devices, mst_target sum) {
+    mst_model *model = new_model();
+    const mst_output left = mst_input(model, MST_SHAPE(FEATURES), .name = "left");
+    const mst_output right = mst_input(model, MST_SHAPE(FEATURES), .name = "right");
+    const mst_output x = mst_concatenate(MST_OUTPUTS(left, right));
+    const mst_output class = mst_dense(x, CLASSES, .name = "class"), total = mst_dense(x, 1, .name = "sum");
+    mst_model_outputs(model, MST_OUTPUTS(class, total));
+    sum.output = "sum";
+    sum.loss = MST_LOSS_MEAN_SQUARED_ERROR;
+    EXPECT_OK(mst_compile(model, .optimizer = mst_adam(.learning_rate = 0.05), .target = {{.weight = 1}, sum},
+                          .session = {.devices = devices}, .strategy = {.num_shards = 2}, .seed = 3));
+    return model;
+}
+
+static mst_dataset *two_by_two_data(void) {
+    mst_tensor *tensor[4] = {engine_random(MST_F32, MST_SHAPE(ROWS, FEATURES), -1, 1, 1),
+                             engine_random(MST_F32, MST_SHAPE(ROWS, FEATURES), -1, 1, 2),
+                             engine_tensor(MST_I32, MST_SHAPE(ROWS), NULL),
+                             engine_tensor(MST_F32, MST_SHAPE(ROWS, 1), NULL)};
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0;
+        for (int k = 0; k < FEATURES; k++)
+            sum += mst_tensor_get(tensor[0], i * FEATURES + k) - mst_tensor_get(tensor[1], i * FEATURES + k);
+        mst_tensor_set(tensor[2], i, sum > 0);
+        mst_tensor_set(tensor[3], i, sum);
+    }
+    return data_of(tensor, 4);
+}
+
+static void a_model_with_two_inputs_and_outputs_learns_both(void **state) {
+    (void)state;
+    mst_dataset *data = two_by_two_data();
+    mst_model *model = two_by_two("cpu:2/1", (mst_target){0});
+    mst_result result;
+    mst_history history = {0};
+    EXPECT_OK(mst_fit_with(
+        model, &(mst_fit_options){.data = data, .batch_size = BATCH, .epochs = 80, .history = &history}, NULL));
+    EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
+    assert_int_equal(result.num_metrics, 2);
+    assert_string_equal(result.metric_name[0], "class_loss");
+    assert_string_equal(result.metric_name[1], "sum_loss");
+    assert_true(result.metric[0] < 0.3 && result.metric[1] < 0.01);
+    assert_close(result.loss, result.metric[0] + result.metric[1], 1e-5);
+    assert_int_equal(history.num_epochs, 80);
+    assert_true(mst_history_at(&history, 79, "sum_loss") < mst_history_at(&history, 0, "sum_loss"));
+    assert_true(isnan(mst_history_at(&history, 79, "val_loss")) && isnan(mst_history_at(&history, 80, "loss")));
+    assert_close(mst_history_at(&history, 0, "learning_rate"), 0.05, 1e-7);
+    mst_history_free(&history);
+
+    mst_tensor *out[2];
+    EXPECT_OK(mst_predict_all(model, data, BATCH, out, 2));
+    assert_int_equal(mst_tensor_shape(out[0]).dim[1], CLASSES);
+    assert_int_equal(mst_tensor_shape(out[1]).dim[1], 1);
+    for (int i = 0; i < 2; i++) mst_tensor_release(out[i]);
+    EXPECT_ERROR(mst_predict(model, data, BATCH, &out[0]), MST_INVALID, "has 2 outputs, and 1 are asked for");
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+static void several_outputs_give_the_same_bits_on_every_device_count(void **state) {
+    (void)state;
+    mst_dataset *data = two_by_two_data();
+    mst_model *one = two_by_two("cpu:1/1", (mst_target){.weight = 0.5}),
+              *two = two_by_two("cpu:2/1", (mst_target){.weight = 0.5});
+    EXPECT_OK(mst_fit(one, .data = data, .batch_size = BATCH, .epochs = 3));
+    EXPECT_OK(mst_fit(two, .data = data, .batch_size = BATCH, .epochs = 3));
+    check_same_weights(one, two);
+    mst_model_destroy(one);
+    mst_model_destroy(two);
+    mst_dataset_release(data);
+}
+
+static void data_that_does_not_fit_the_model_is_named(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = two_by_two("cpu:1/1", (mst_target){0});
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = BATCH), MST_INVALID,
+                 "has 2 components, needs 4: labels of 'class' are missing");
+    EXPECT_ERROR(mst_compile(model, .target = {{.output = "klass"}}), MST_INVALID, "output 'klass'");
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+/* ---- losses and metrics of your own ---- */
+
+static mst_value squared(void *context, mst_value labels, mst_value predictions) {
+    ++*(int *)context;
+    const mst_value error = mst_sub(predictions, mst_cast(labels, MST_F32));
+    return mst_reduce_mean(mst_square(error), .axes = MST_AXES(-1));
+}
+
+static mst_dataset *line_data(void) {
+    mst_tensor *tensor[2] = {engine_random(MST_F32, MST_SHAPE(ROWS, 2), -1, 1, 1),
+                             engine_tensor(MST_F32, MST_SHAPE(ROWS, 1), NULL)};
+    for (int i = 0; i < ROWS; i++) mst_tensor_set(tensor[1], i, 2 * mst_tensor_get(tensor[0], 2 * i));
+    return data_of(tensor, 2);
+}
+
+static void a_loss_of_the_user_trains_as_the_same_loss_of_the_library(void **state) {
+    (void)state;
+    int calls = 0;
+    mst_dataset *data = line_data();
+    mst_model *model[2];
+    mst_result result;
+    for (int i = 0; i < 2; i++) {
+        model[i] = new_model();
+        mst_dense(model[i], 1);
+        if (i == 0)
+            EXPECT_OK(mst_compile(model[i], .loss = MST_LOSS_MEAN_SQUARED_ERROR, .seed = 1));
+        else
+            EXPECT_OK(mst_compile(model[i], .loss_function = squared, .loss_context = &calls,
+                                  .custom_metric = {{"squared", squared, &calls}}, .seed = 1));
+        EXPECT_OK(mst_fit(model[i], .data = data, .batch_size = BATCH, .epochs = 2));
+    }
+    check_same_weights(model[0], model[1]);
+    EXPECT_OK(mst_evaluate(model[1], data, BATCH, &result, NULL));
+    assert_string_equal(result.metric_name[0], "squared");
+    assert_close(result.metric[0], result.loss, 1e-6);
+    assert_true(calls > 0);
+    for (int i = 0; i < 2; i++) mst_model_destroy(model[i]);
+    mst_dataset_release(data);
+}
+
+/* ---- weights ---- */
+
+/* The loss of a model that gives 0 for all classes: ln 2 for each example, times its weight. */
+static double loss_of(mst_dataset *data, const double *class_weight, bool sample_weights) {
+    mst_model *model = new_model();
+    mst_result result;
+    mst_dense(model, CLASSES, .kernel_initializer = mst_zeros_initializer());
+    EXPECT_OK(mst_compile(model, .class_weight = class_weight, .num_class_weights = class_weight ? CLASSES : 0,
+                          .sample_weights = sample_weights));
+    EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
+    mst_model_destroy(model);
+    return result.loss;
+}
+
+static void classes_and_examples_have_weights(void **state) {
+    (void)state;
+    mst_tensor *tensor[3] = {engine_random(MST_F32, MST_SHAPE(ROWS, FEATURES), -1, 1, 1),
+                             engine_tensor(MST_I32, MST_SHAPE(ROWS), NULL),
+                             engine_tensor(MST_F32, MST_SHAPE(ROWS), NULL)};
+    double class_sum = 0, sample_sum = 0, both = 0;
+    const double class_weight[CLASSES] = {1, 5};
+    for (int i = 0; i < ROWS; i++) {
+        mst_tensor_set(tensor[1], i, i % 3 == 0);
+        mst_tensor_set(tensor[2], i, i % 4);
+        class_sum += class_weight[i % 3 == 0];
+        sample_sum += i % 4;
+        both += class_weight[i % 3 == 0] * (i % 4);
+    }
+    mst_dataset *data = data_of(tensor, 3);
+    assert_close(loss_of(data, NULL, false), log(2), 1e-6);
+    assert_close(loss_of(data, class_weight, false), log(2) * class_sum / ROWS, 1e-5);
+    assert_close(loss_of(data, NULL, true), log(2) * sample_sum / ROWS, 1e-5);
+    assert_close(loss_of(data, class_weight, true), log(2) * both / ROWS, 1e-5);
+    mst_dataset_release(data);
+}
+
+static void weights_that_are_missing_are_an_error(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *model = training_model(4, CLASSES, 0);
+    EXPECT_ERROR(mst_compile(model, .class_weight = (const double[]){1, 2}), MST_INVALID, "num_class_weights is 0");
+    EXPECT_OK(mst_compile(model, .sample_weights = true));
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = BATCH), MST_INVALID, "needs 3: weights are missing");
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_with_two_inputs_and_outputs_learns_both),
+        cmocka_unit_test(several_outputs_give_the_same_bits_on_every_device_count),
+        cmocka_unit_test(data_that_does_not_fit_the_model_is_named),
+        cmocka_unit_test(a_loss_of_the_user_trains_as_the_same_loss_of_the_library),
+        cmocka_unit_test(classes_and_examples_have_weights),
+        cmocka_unit_test(weights_that_are_missing_are_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
