@@ -7,6 +7,7 @@
 #include "base/no_memory.h"
 #include "base/process.h"
 #include "store/store.h"
+#include "tensor/spec.h"
 
 struct mst_snapshot {
     _Atomic int references;
@@ -246,8 +247,15 @@ static mst_tensor *spare_value(const mst_snapshot *spare, const mst_state_info *
     return same && mst_tensor_references(value) == 1 ? mst_tensor_retain(value) : NULL;
 }
 
-/* Gets memory for the values of all entries that have one, before the turn. Zeroing it maps its pages, which would take
- * time while steps wait. */
+/* Large pages, all of them there. */
+static mst_status create_touched(const mst_spec *spec, mst_tensor **out) {
+    MST_TRY(mst_tensor_create_untouched(spec->dtype, spec->shape, out));
+    memset(mst_tensor_data(*out), 0, mst_tensor_bytes(*out));
+    return MST_OK;
+}
+
+/* Gets memory for the values of all entries that have one, before the turn: to map its pages would take time while steps
+ * wait. */
 static mst_status make_room(mst_store *store, const mst_snapshot *spare, mst_snapshot *snapshot) {
     mst_state_info *list;
     int64_t count;
@@ -256,7 +264,7 @@ static mst_status make_room(mst_store *store, const mst_snapshot *spare, mst_sna
     for (int64_t i = 0; i < count && !status; i++) {
         if (!list[i].version) continue;
         mst_tensor *value = spare_value(spare, &list[i]);
-        if (!value) status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
+        if (!value) status = create_touched(&list[i].spec, &value);
         if (!status) status = insert(snapshot, snapshot->count, &list[i], value);
         mst_tensor_release(value);
     }

@@ -258,7 +258,6 @@ static void snapshot_taken_again_has_the_new_values_in_the_old_memory(void **sta
     set(store, "a", MST_STATE_WEIGHT, 2);
     set(store, "b", MST_STATE_WEIGHT, 3);
     EXPECT_OK(mst_store_snapshot_again(store, &snapshot));
-    assert_int_equal(mst_snapshot_count(snapshot), 2);
     assert_ptr_equal(mst_tensor_data(mst_snapshot_find(snapshot, NULL, "a")), memory);
     assert_true(mst_tensor_get(mst_snapshot_find(snapshot, NULL, "a"), 0) == 2);
     assert_true(mst_tensor_get(mst_snapshot_find(snapshot, NULL, "b"), 0) == 3);
