@@ -53,7 +53,8 @@ static mst_status fit(const mst_dataset *data, mst_model *model, double seconds,
     options.epochs = (int64_t)(seconds * result.examples_per_sec / ROWS) + 1;
     const double before = processor_time();
     MST_TRY(mst_fit_with(model, &options, &result));
-    *step = (processor_time() - before) / (double)(options.epochs * (ROWS / BATCH));
+    const int64_t steps = options.epochs * (ROWS / BATCH);
+    *step = (processor_time() - before) / (double)steps;
     return MST_OK;
 }
 

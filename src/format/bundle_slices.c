@@ -97,7 +97,7 @@ static bool fits(const region *r, const mst_bundle_entry *whole, const mst_bundl
 /* Copies SRC, of the region's lengths, to its place in DST. */
 static void place(const mst_shape *shape, const region *r, size_t element, const char *src, char *dst) {
     int64_t index[MST_MAX_NDIM] = {0}, rows = 1;
-    const int last = shape->ndim - 1;
+    const int last = (shape->ndim <= MST_MAX_NDIM ? shape->ndim : MST_MAX_NDIM) - 1;
     for (int i = 0; i < last; i++) rows *= r->length[i];
     const size_t bytes = (last < 0 ? 1 : (size_t)r->length[last]) * element;
     for (int64_t row = 0; row < rows && bytes; row++, src += bytes) {
@@ -123,7 +123,7 @@ mst_status mst_bundle_read_slices(const mst_bundle *b, int64_t i, mst_tensor *te
     int64_t filled = 0;
     for (int64_t k = 0; k < b->count; k++) {
         const mst_bundle_entry *e = &b->entry[k];
-        region r;
+        region r = {{0}, {0}};
         if (!e->slice || !read_slice_key(e, whole, &r)) continue;
         if (!fits(&r, whole, e))
             return MST_FAIL(MST_CORRUPT, "'%s': a slice of '%.200s' does not fit into it: the checkpoint is damaged",

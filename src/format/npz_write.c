@@ -45,7 +45,8 @@ static size_t npy_header(const mst_tensor *tensor, char header[HEADER_MOST]) {
     used += sprintf(text + used, "), }");
     while ((BEFORE_TEXT + used + 1) % ALIGNMENT) text[used++] = ' ';
     text[used++] = '\n';
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    static const unsigned char begin[8] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    memcpy(header, begin, sizeof begin);
     header[8] = (char)(used & 255);
     header[9] = (char)(used >> 8);
     return (size_t)(BEFORE_TEXT + used);

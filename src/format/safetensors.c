@@ -218,17 +218,15 @@ static char *make_header(const mst_named_tensor *const *order, int64_t count, co
     uint64_t offset = 0;
     int failed = metadata ? json_object_set_new(header, metadata_key, json_pack("{s:s}", our_key, metadata)) : 0;
     for (int64_t i = 0; i < count && !failed; i++) failed = add_tensor(header, order[i], &offset);
-    char *text = failed ? NULL : json_dumps(header, JSON_COMPACT);
-    json_decref(header);
-    const size_t length = text ? strlen(text) : 0;
+    const size_t length = failed ? 0 : json_dumpb(header, NULL, 0, JSON_COMPACT);
     const uint64_t padded = (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    char *bytes = text ? malloc(sizeof padded + (size_t)padded) : NULL;
+    char *bytes = length ? malloc(sizeof padded + (size_t)padded) : NULL;
     if (bytes) {
         memcpy(bytes, &padded, sizeof padded);
-        memcpy(bytes + sizeof padded, text, length);
+        json_dumpb(header, bytes + sizeof padded, length, JSON_COMPACT);
         memset(bytes + sizeof padded + length, ' ', (size_t)padded - length);
     }
-    free(text);
+    json_decref(header);
     *size = sizeof padded + (size_t)padded;
     return bytes;
 }

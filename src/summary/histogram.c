@@ -90,7 +90,7 @@ static void add_lanes(mst_histogram *h, const double *sum, const double *squares
 /* Adds up a chunk; false where not all of it are numbers. */
 MST_SIMD static bool add_sums(mst_histogram *h, const float *x) {
     wide sum = {0}, squares = {0};
-    narrow min, max, zero = {0}; /* x - x is 0 for numbers, NaN for NaN and Inf */
+    narrow min, max, zero = {0}; /* x * 0 is 0 for numbers, NaN for NaN and Inf */
     memcpy(&min, x, sizeof min);
     max = min;
     for (int i = 0; i < CHUNK; i += LANES) {
@@ -99,8 +99,9 @@ MST_SIMD static bool add_sums(mst_histogram *h, const float *x) {
         const wide number = __builtin_convertvector(part, wide);
         sum += number;
         squares += number * number;
-        zero += part - part;
-        const mask below = part<min, above = part> max;
+        zero += part * 0;
+        const mask below = part < min;
+        const mask above = part > max;
         min = (narrow)((below & (mask)part) | (~below & (mask)min));
         max = (narrow)((above & (mask)part) | (~above & (mask)max));
     }

@@ -85,7 +85,7 @@ static mst_status parse(const char *header, size_t size) {
     const uint64_t length = strlen(header);
     mst_safetensors *file;
     memcpy(bytes, &length, sizeof length);
-    memcpy(bytes + sizeof length, header, length);
+    snprintf(bytes + sizeof length, sizeof bytes - sizeof length, "%s", header);
     MST_TRY(mst_safetensors_parse("x", bytes, sizeof length + length + size, &file));
     mst_status status = MST_OK;
     for (int64_t i = 0; i < mst_safetensors_count(file) && !status; i++) {

@@ -123,7 +123,8 @@ static void strings_are_printed_in_quotes(void **state) {
     snprintf(cut, sizeof cut, "['%.58s...']", longest);
     expect_print(MST_SHAPE(1), &(mst_string){longest, 62}, cut);
     /* not inside a character: e2 82 ac is the euro sign */
-    memcpy(longest + 57, "\xe2\x82\xac\xe2\x82\xac", 6);
+    static const char euros[6] = {'\xe2', '\x82', '\xac', '\xe2', '\x82', '\xac'};
+    memcpy(longest + 57, euros, sizeof euros);
     snprintf(cut, sizeof cut, "['%.57s...']", longest);
     expect_print(MST_SHAPE(1), &(mst_string){longest, 80}, cut);
     snprintf(cut, sizeof cut, "'%.63s'", longest);
