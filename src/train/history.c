@@ -1,5 +1,6 @@
 /* The values of each epoch of a fit. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,11 +24,8 @@ void mst_history_free(mst_history *history) {
 }
 
 static mst_status add_column(mst_history *history, const char *prefix, const char *name) {
-    const size_t size = strlen(prefix) + strlen(name) + 1;
-    char *column = malloc(size);
-    if (!column) return MST_NO_MEMORY("for a history");
-    memcpy(column, prefix, strlen(prefix));
-    memcpy(column + strlen(prefix), name, strlen(name) + 1);
+    char *column;
+    if (asprintf(&column, "%s%s", prefix, name) < 0) return MST_NO_MEMORY("for a history");
     history->column[history->num_columns++] = column;
     return MST_OK;
 }
