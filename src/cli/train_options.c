@@ -82,6 +82,9 @@ static const option output_options[] = {
     {"progress", OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_kinds,
      .help = "auto: a bar on a terminal, a line an epoch elsewhere"},
     {"log-every", OPTION_INTEGER, AT(log_every), "N", "100", 1, 1e15, .help = "steps between lines or events"},
+    {"summary", OPTION_FLAG, AT(summary),
+     .help = "the model's layers, shapes and parameters, as Keras prints them, before training; with --json on standard "
+             "error"},
     {"logdir", OPTION_FILE, AT(logdir), "DIR",
      .help = "writes curves, the graph and the options to DIR, for TensorBoard and 'muster plot': each epoch, and as "
              "batch_loss and so on every --log-every steps"},

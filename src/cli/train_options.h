@@ -38,7 +38,7 @@ typedef struct train_options {
     double min_delta;
     int progress; /**< mst_progress */
     int64_t log_every;
-    bool json;
+    bool json, summary;
     bool log_device_placement, allow_soft_placement, check_numerics, pin;
     const char *dump_plan;
     int64_t memory_limit;

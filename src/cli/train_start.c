@@ -78,6 +78,7 @@ static mst_status write_start(const training *t) {
 }
 
 mst_status train_show_start(const training *t) {
+    if (t->o->summary) MST_TRY(mst_model_summary(t->model, NULL, t->o->json ? stderr : stdout));
     if (t->o->json) return write_start(t);
     if (t->o->progress != MST_PROGRESS_NONE) print_start(t);
     return MST_OK;
