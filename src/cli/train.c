@@ -29,6 +29,7 @@ static int check_options(training *t) {
             return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
+    if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
     return train_checkpoint_check(t);
 }
 
@@ -180,7 +181,7 @@ static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[6];
+    mst_callback callbacks[7];
     int count = 0;
     if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
         t->log.hparams = hparams;
@@ -191,6 +192,10 @@ static mst_status fit(training *t) {
     if (!o->json && o->progress != MST_PROGRESS_NONE) {
         MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[count]));
         count++;
+    }
+    if (o->history) {
+        t->history.path = o->history;
+        callbacks[count++] = mst_csv_logger_callback(&t->history);
     }
     callbacks[count++] = train_events_callback(&t->events);
     count = train_checkpoint_callbacks(t, callbacks, count);

@@ -83,8 +83,13 @@ static const option output_options[] = {
      .help = "auto: a bar on a terminal, a line an epoch elsewhere"},
     {"log-every", OPTION_INTEGER, AT(log_every), "N", "100", 1, 1e15, .help = "steps between lines or events"},
     {"summary", OPTION_FLAG, AT(summary),
-     .help = "the model's layers, shapes and parameters, as Keras prints them, before training; with --json on standard "
-             "error"},
+     .help =
+         "the model's layers, shapes and parameters, as Keras prints them, before training; with --json on standard "
+         "error"},
+    {"history", OPTION_FILE, AT(history), "FILE",
+     .help =
+         "writes a row of CSV for each epoch: epoch (from 0), loss, metrics, learning rate, seconds; where training "
+         "goes on from a checkpoint, so does the file"},
     {"logdir", OPTION_FILE, AT(logdir), "DIR",
      .help = "writes curves, the graph and the options to DIR, for TensorBoard and 'muster plot': each epoch, and as "
              "batch_loss and so on every --log-every steps"},

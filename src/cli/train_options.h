@@ -42,7 +42,7 @@ typedef struct train_options {
     bool log_device_placement, allow_soft_placement, check_numerics, pin;
     const char *dump_plan;
     int64_t memory_limit;
-    const char *logdir, *profile;
+    const char *history, *logdir, *profile;
     int64_t histograms_every;
 } train_options;
 

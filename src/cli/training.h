@@ -22,6 +22,7 @@ typedef struct training {
     mst_model *model;
     train_events events;
     mst_tensorboard log;                 /**< folder NULL: none */
+    mst_csv_logger history;
     mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
     mst_early_stopping stopping;
     bool resumes; /**< a checkpoint has been restored, whose fit goes on */

@@ -22,4 +22,57 @@ check summary_beside_json_is_on_standard_error grep -q "Total params: 1,210" err
 works no_summary_where_none_is_asked_for "^done:" train $small --steps 1
 check no_summary_was_printed sh -c '! grep -q "Total params" out'
 
+# ---- history of a training ---------------------------------------------------------------------------
+
+# rows_are NAME FILE EPOCHS: the file has a row for each epoch from 0 on, once, and as many columns in each
+rows_are() {
+    check "$1" awk -F , -v n="$3" 'NR == 1 { columns = NF } NF != columns { bad = 1 }
+        NR > 1 && $1 != NR - 2 { bad = 1 } END { exit bad || NR != n + 1 }' "$2"
+}
+column() { awk -F , -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } END { print $c }' "$1"; }
+
+works history_is_written "^done:" train $small --epochs 3 --validation-split 0.2 --history history.csv
+check history_has_its_columns \
+    [ "$(head -n 1 history.csv)" = epoch,loss,accuracy,val_loss,val_accuracy,learning_rate,seconds ]
+rows_are history_has_a_row_for_each_epoch history.csv 3
+run train $small --epochs 3 --history history.csv --json
+rows_are history_of_another_training_replaces_the_file history.csv 3
+check history_ends_with_the_loss_of_training awk -v a="$(column history.csv loss)" -v b="$(value loss)" \
+    'BEGIN { d = a - b; exit !(b > 0 && d * d < 1e-16) }'
+fails history_in_a_missing_folder_fails_before_training 1 "nowhere/h.csv" train $small --history nowhere/h.csv
+fails history_in_a_folder_is_refused 1 "data" train $small --history data
+
+goes_on="train $small --learning-rate 0.01 --checkpoint-dir ck --history resumed.csv --json"
+run train $small --learning-rate 0.01 --epochs 6 --history whole.csv
+run $goes_on --steps 25 # 11 steps an epoch: two whole ones, and a part
+rows_are history_has_the_epoch_that_was_cut_off_by_the_number_of_steps resumed.csv 3
+printf '3,0.1,' >> resumed.csv # as a crash in the middle of a line would leave it
+run $goes_on --epochs 6
+rows_are history_goes_on_without_doubled_or_torn_rows resumed.csv 6
+cut -d , -f 1-4 whole.csv > wanted
+cut -d , -f 1-4 resumed.csv > got
+check history_that_goes_on_is_that_of_one_training cmp -s wanted got
+check seconds_of_a_history_that_goes_on_do_not_fall awk -F , 'NR > 2 && $NF < before { exit 1 } { before = $NF }' resumed.csv
+cp resumed.csv kept.csv
+run $goes_on --epochs 6
+check training_that_has_ended_adds_no_row cmp -s resumed.csv kept.csv
+sed 's/accuracy/other/' kept.csv > resumed.csv
+fails history_of_other_columns_is_not_mixed 1 "resumed.csv.*has the columns epoch,loss,other" \
+    train $small --learning-rate 0.01 --checkpoint-dir ck --history resumed.csv --epochs 7 --progress none
+rm -r ck
+"$muster" $goes_on --epochs 100000 --log-every 1 > out 2> err &
+process=$!
+tries=0
+until grep -q '"epoch":4' out || [ $tries -ge 200 ]; do sleep 0.05 && tries=$((tries + 1)); done
+kill -INT $process
+wait $process
+done_epochs=$(($(wc -l < resumed.csv) - 1))
+rows_are history_of_an_interrupted_training_has_whole_epochs resumed.csv $done_epochs
+check interrupted_training_wrote_rows [ $done_epochs -ge 3 ]
+run $goes_on --epochs $((done_epochs + 3))
+rows_are history_goes_on_after_an_interruption resumed.csv $((done_epochs + 3))
+rm -r ck
+(ulimit -f 1 && exec "$muster" train $small --epochs 60 --progress none --history limited.csv) > out 2> err
+check history_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^error: 'limited.csv': cannot be written" err)" -eq 1 ]
+
 end_of_checks
