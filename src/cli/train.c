@@ -256,7 +256,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "loss", json_number(result->loss));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(&event, "", result->metric_name[m], json_number(result->metric[m]));
-    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion);
+    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, t->data);
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
@@ -279,7 +279,7 @@ static void print_summary(const training *t) {
     if (t->o->optimizer.ema_decay > 0)
         printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
                                               : "those of the last step; --use-ema takes the moving averages");
-    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion);
+    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, t->data);
     if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
     if (t->log.folder)
         printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);

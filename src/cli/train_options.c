@@ -45,7 +45,8 @@ static const option training_options[] = {
      .help = "the same, for each replica; there are as many replicas as shards"},
     {"seed", OPTION_UNSIGNED, AT(seed), "N", "0", .help = "of initial values, order and dropout"},
     {"evaluate", OPTION_FLAG, AT(evaluate), .help = "loss and accuracy on the test part, at the end"},
-    {"confusion", OPTION_FLAG, AT(confusion), .help = "the same, with the confusion matrix"},
+    {"confusion", OPTION_FLAG, AT(confusion),
+     .help = "the same, with the confusion matrix, and precision, recall and f1 of each class"},
     {"use-ema", OPTION_FLAG, AT(use_ema),
      .help =
          "after training the weights become the moving averages that --ema keeps: for --evaluate, --predict and the "

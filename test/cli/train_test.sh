@@ -75,4 +75,36 @@ rm -r ck
 (ulimit -f 1 && exec "$muster" train $small --epochs 60 --progress none --history limited.csv) > out 2> err
 check history_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^error: 'limited.csv': cannot be written" err)" -eq 1 ]
 
+# ---- confusion matrix --------------------------------------------------------------------------------
+
+# scores FILE: prints those of each class, computed anew from the matrix in FILE, as the text prints them
+scores() {
+    awk '/^confusion,/ { inside = 1; next } /^each class/ { exit }
+        inside == 1 { n = NF; inside = 2; next }
+        inside { for (j = 0; j < n; j++) { v = $(NF - n + 1 + j); c[i + 0, j] = v; row[i + 0] += v; col[j] += v }; i++ }
+        END { for (k = 0; k < n; k++) {
+            p = col[k] ? c[k, k] / col[k] : 0; r = row[k] ? c[k, k] / row[k] : 0
+            printf "%.4f %.4f %.4f %d\n", p, r, p + r ? 2 * p * r / (p + r) : 0, row[k] } }' "$1"
+}
+works scores_of_each_class_are_printed "^each class:" train $small --epochs 2 --confusion
+scores out > wanted
+awk '/^each class/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside && $1 != "precision" { print $(NF-3), $(NF-2), $(NF-1), $NF }' out > got
+check scores_are_those_of_the_matrix cmp -s wanted got
+check scores_are_of_all_classes [ "$(wc -l < got)" -eq 10 ]
+check there_is_something_right awk '$3 > 0 { found = 1 } END { exit !found }' got
+check classes_without_examples_have_scores_of_0 [ "$(tail -n 1 got)" = "0.0000 0.0000 0.0000 0" ]
+run train $small --epochs 2 --confusion --json
+check scores_in_json_are_those_of_the_text [ "$(grep -o '"f1":[0-9.]*' out | cut -d : -f 2 | awk '{ printf "%.4f\n", $1 }')" = "$(cut -d ' ' -f 3 got)" ]
+check json_names_no_class_that_is_not_known sh -c '! grep -q "\"name\"" out'
+run train --data fashion-mnist --steps 20 --hidden-units 8 --confusion --json --save fashion.npz
+if [ $status -ne 0 ]; then
+    printf 'skip classes_of_fashion_mnist_have_names: %s\n' "$(cat err)"
+else
+    check classes_of_fashion_mnist_have_names_in_json grep -q '"class":9,"name":"Ankle boot","precision":' out
+    works classes_of_fashion_mnist_have_names "^ *0 T-shirt/top  *[0-9]" evaluate --load fashion.npz --confusion
+    scores out > wanted
+    awk '/^each class/ { inside = 1; next } inside && $1 != "precision" { print $(NF-3), $(NF-2), $(NF-1), $NF }' out > got
+    check scores_of_evaluate_are_those_of_the_matrix cmp -s wanted got
+fi
+
 end_of_checks
