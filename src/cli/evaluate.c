@@ -108,6 +108,10 @@ static int run(const command_call *call) {
     saved_model saved;
     if (o->follow && !o->saved.checkpoint_dir)
         return command_fail(EXIT_USAGE, "evaluate: --follow needs --checkpoint-dir DIR");
+    if (o->confusion && o->saved.loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        return command_fail(EXIT_USAGE,
+                            "evaluate: --confusion counts class numbers: it is for --loss "
+                            "sparse_categorical_crossentropy");
     int status = saved_model_open(&o->saved, "evaluate", &saved);
     if (!status && (show(o, &saved) || (o->follow && follow(o, &saved))))
         status = command_fail_library(EXIT_FAILED, NULL);
@@ -117,7 +121,7 @@ static int run(const command_call *call) {
 
 const command command_evaluate = {
     .name = "evaluate",
-    .summary = "loss and accuracy of a saved model on the test part",
+    .summary = "loss and metrics of a saved model on the test part",
     .usage = "--checkpoint-dir DIR | --load FILE [options]",
     .notes = "muster evaluate --checkpoint-dir run --use-ema --confusion",
     .sections = sections,

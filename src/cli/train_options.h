@@ -10,6 +10,7 @@ typedef struct train_options {
     int model;
     integer_list hidden_units;
     int64_t classes;
+    int loss; /**< mst_loss */
     double l1, l2, dropout;
     const char *data, *data_dir;
     double validation_split;

@@ -25,7 +25,7 @@ static void print_model(const training *t) {
     mst_shape row = mst_dataset_spec(t->train, 0).shape;
     printf("mlp %" PRId64, mst_shape_count(row));
     for (int i = 0; i < t->o->hidden_units.count; i++) printf("-%" PRId64, t->o->hidden_units.value[i]);
-    printf("-%" PRId64 " (%s parameters)", t->o->classes, number_text(num_parameters(t), text));
+    printf("-%" PRId64 " (%s parameters)", t->objective.outputs, number_text(num_parameters(t), text));
 }
 
 static void print_optimizer(const training *t) {

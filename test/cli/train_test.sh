@@ -107,4 +107,91 @@ else
     check scores_of_evaluate_are_those_of_the_matrix cmp -s wanted got
 fi
 
+# ---- other losses ------------------------------------------------------------------------------------
+
+if ! command -v python3 > /dev/null 2>&1; then
+    printf 'skip other_losses: python3 writes their data\n'
+    end_of_checks
+    exit $?
+fi
+python3 - << 'END'
+"""The images of small_data.sh, with other labels, as NAME.npz."""
+import io, struct, zipfile
+
+def npy(dtype, shape, values):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (dtype, shape)
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    code = {"|u1": "B", "<f4": "f", "<f8": "d", "<i8": "q"}[dtype]
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(values), code), *values)
+
+def write(name, dtype, shape, label):
+    with zipfile.ZipFile(name + ".npz", "w") as archive:
+        for part, n in (("train", 430), ("test", 50)):
+            pixels = [(100 if p // 8 == i % 8 else 1) + (i * 7 + p * 3) % 11 for i in range(n) for p in range(64)]
+            labels = [x for i in range(n) for x in label(i, i % 8)]
+            archive.writestr("x_%s.npy" % part, npy("|u1", (n, 8, 8), pixels))
+            archive.writestr("y_%s.npy" % part, npy(dtype, (n,) + shape, labels))
+
+def one_hot(k, n=10):
+    return [int(j == k) for j in range(n)]
+
+write("regression", "<f4", (), lambda i, k: [k])
+write("column", "<f8", (1,), lambda i, k: [k])
+write("pairs", "<f4", (2,), lambda i, k: [k, 7 - k])
+write("signs", "<f4", (), lambda i, k: [1 if k < 4 else -1])
+write("binary", "|u1", (), lambda i, k: [int(k < 4)])
+write("several", "<i8", (3,), lambda i, k: [k & 1, k >> 1 & 1, k >> 2])
+write("one_hot", "|u1", (10,), lambda i, k: one_hot(k))
+write("not_one_hot", "|u1", (10,), lambda i, k: one_hot(k if i != 7 else 11))
+write("tables", "<f4", (2, 5), lambda i, k: one_hot(k))
+write("holes", "<f4", (), lambda i, k: [float("nan") if i == 5 else k])
+write("fractions", "<f4", (), lambda i, k: [k + 0.5])
+END
+other="--hidden-units 16 --batch-size 40 --devices cpu:1"
+
+works regression_has_a_metric_that_fits "^done:.*, mean_absolute_error = " train --data npz:regression.npz $other --epochs 2 --loss mean_squared_error
+check regression_has_no_accuracy sh -c '! grep -q accuracy out'
+check regression_has_one_output grep -q '^mlp 64-16-1 ' out
+works several_numbers_are_several_outputs '^mlp 64-16-2 ' train --data npz:pairs.npz $other --steps 2 --loss mean_squared_error
+for row in mean_squared_error:regression:mean_absolute_error mean_absolute_error:column:mean_squared_error \
+    huber:pairs:mean_absolute_error poisson:regression:mean_absolute_error hinge:signs: hinge:binary: \
+    binary_crossentropy:binary:binary_accuracy binary_crossentropy:several:binary_accuracy \
+    categorical_crossentropy:one_hot:categorical_accuracy kl_divergence:one_hot:categorical_accuracy \
+    sparse_categorical_crossentropy:regression:accuracy; do
+    loss=${row%%:*} data=${row#*:} && metric=${data#*:} labels=${data%:*} data=npz:${data%:*}.npz
+    run train --data $data $other --loss $loss --epochs 1 --json
+    first=$(value loss)
+    run train --data $data $other --loss $loss --epochs 30 --learning-rate 0.01 --evaluate --predict train.npy --json --save model.npz --dropout 0.01
+    check "${loss}_becomes_smaller_on_$labels" awk -v a="$(value loss)" -v b="$first" 'BEGIN { exit !(a != "" && b != "" && a < 0.7 * b) }'
+    check "${loss}_has_its_metric_on_$labels" [ -z "$metric" -o -n "$(value "test_$metric")" ]
+    trained=$(value test_loss)
+    run evaluate --data $data --load model.npz --loss $loss --json
+    check "${loss}_is_evaluated_as_in_training_on_$labels" awk -v a="$trained" -v b="$(value test_loss)" \
+        'BEGIN { d = a - b; exit !(a != "" && b != "" && d * d <= 1e-12 * a * a) }'
+    run predict --data $data --load model.npz --loss $loss --out predict.npy
+    check "${loss}_predicts_as_in_training_on_$labels" cmp -s train.npy predict.npy
+done
+run train --data npz:one_hot.npz $other --loss categorical_crossentropy --json --epochs 2
+one_hot=$(value loss)
+run train --data idx:data $other --json --epochs 2
+check one_hot_rows_give_the_loss_of_class_numbers awk -v a="$one_hot" -v b="$(value loss)" 'BEGIN { d = a - b; exit !(b > 0 && d * d < 1e-8) }'
+works monitor_of_a_regression_is_its_metric "stopped early: mean_absolute_error" \
+    train --data npz:regression.npz $other --loss mean_squared_error --epochs 500 --patience 2 --min-delta 0.5 --monitor mean_absolute_error
+
+fails unknown_loss_names_the_nearest 2 "'mean_square_error'.*'mean_squared_error'" train $small --loss mean_square_error
+fails class_numbers_are_no_one_hot_rows 1 "single numbers.*sparse_categorical_crossentropy" train $small --loss categorical_crossentropy
+fails one_hot_rows_are_no_class_numbers 1 "one class number.*\[10\].*categorical_crossentropy" train --data npz:one_hot.npz $other
+fails rows_that_are_not_one_hot_are_named 1 "label 0 of row 7, the sum.*add up to 1" train --data npz:not_one_hot.npz $other --loss categorical_crossentropy
+fails labels_beyond_1_are_no_binary_labels 1 "label 2 of row 2.*from 0 to 1" train $small --loss binary_crossentropy
+fails labels_beyond_1_are_no_signs 1 "label 2 of row 2.*-1 and 1" train $small --loss hinge
+fails negative_labels_are_no_counts 1 "label -1 of row 4.*not negative" train --data npz:signs.npz $other --loss poisson
+fails negative_labels_are_no_classes 1 "label -1 of row 4.*class numbers" train --data npz:signs.npz $other
+fails labels_that_are_no_number_are_named 1 "label nan of row 5.*takes numbers" train --data npz:holes.npz $other --loss mean_squared_error
+fails fractions_are_no_class_numbers 1 "label 0.5 of row 0.*class numbers" train --data npz:fractions.npz $other
+fails tables_as_labels_are_refused 1 "a label is \[2, 5\]" train --data npz:tables.npz $other --loss mean_squared_error
+fails outputs_must_be_those_of_the_labels 1 "2 numbers an example, the model 3 outputs" train --data npz:pairs.npz $other --loss mean_squared_error --classes 3
+fails confusion_is_for_class_numbers 2 "confusion.*sparse_categorical_crossentropy" train --data npz:regression.npz $other --loss huber --confusion
+fails confusion_is_for_class_numbers_in_evaluate_too 2 "confusion.*sparse_categorical_crossentropy" evaluate --data idx:data --load model.npz --loss huber --confusion
+fails evaluate_of_other_labels_says_so 1 "2 numbers an example, the model 10 outputs" evaluate --data npz:pairs.npz --load model.npz --loss mean_squared_error
+
 end_of_checks
