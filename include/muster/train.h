@@ -140,6 +140,18 @@ typedef struct mst_tensorboard {
 } mst_tensorboard;
 MST_API mst_callback mst_tensorboard_callback(mst_tensorboard *tensorboard);
 
+/** Writes a row of CSV for each epoch, as Keras' callback of that name does: epoch (from 0), loss, metrics, the same of
+ *  the validation data with "val_" before it, learning_rate, and seconds since training began. An old file goes; but a
+ *  fit that is resumed keeps the rows of the epochs before, and its seconds go on from theirs. */
+typedef struct mst_csv_logger {
+    int zero_;
+    const char *path;
+    FILE *file; /**< state */
+    bool has_validation;
+    double seconds_before;
+} mst_csv_logger;
+MST_API mst_callback mst_csv_logger_callback(mst_csv_logger *logger);
+
 typedef enum mst_progress {
     MST_PROGRESS_AUTO = 0, /**< a bar on a terminal, a line per epoch elsewhere */
     MST_PROGRESS_BAR,

@@ -10,47 +10,24 @@
 #include <time.h>
 
 #include "cli/command.h"
+#include "cli/confusion.h"
 #include "cli/json_events.h"
 #include "cli/saved_model.h"
 #include "cli/train_checkpoint.h"
 #include "cli/train_events.h"
 
-static int64_t cell(const mst_tensor *confusion, int64_t row, int64_t column) {
-    return (int64_t)mst_tensor_get(confusion, row * mst_tensor_shape(confusion).dim[1] + column);
-}
-
-static void print_confusion(const mst_tensor *confusion) {
-    mst_shape shape = mst_tensor_shape(confusion);
-    printf("confusion, a row for each label, a column for each prediction:\n      ");
-    for (int64_t j = 0; j < shape.dim[1]; j++) printf(" %6" PRId64, j);
-    putchar('\n');
-    for (int64_t i = 0; i < shape.dim[0]; i++) {
-        printf("%6" PRId64, i);
-        for (int64_t j = 0; j < shape.dim[1]; j++) printf(" %6" PRId64, cell(confusion, i, j));
-        putchar('\n');
-    }
-}
-
-void evaluate_print(const mst_result *result, const mst_tensor *confusion) {
+void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *data) {
     printf("test: loss = %.4f", result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%" PRId64 " examples)\n", result->examples);
-    if (confusion) print_confusion(confusion);
+    if (confusion) confusion_print(confusion, confusion_class_names(data));
 }
 
-void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion) {
+void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion, const char *data) {
     json_add(event, "test_", "loss", json_number(result->loss));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
-    if (!confusion) return;
-    mst_shape shape = mst_tensor_shape(confusion);
-    json_t *rows = json_array();
-    for (int64_t i = 0; i < shape.dim[0]; i++) {
-        json_t *row = json_array();
-        for (int64_t j = 0; j < shape.dim[1]; j++) json_array_append_new(row, json_integer(cell(confusion, i, j)));
-        json_array_append_new(rows, row);
-    }
-    json_add(event, "", "confusion", rows);
+    if (confusion) confusion_add(event, confusion, confusion_class_names(data));
 }
 
 /* ---- the command ---- */
@@ -61,7 +38,8 @@ typedef struct evaluate_options {
 } evaluate_options;
 
 static const option own_options[] = {
-    {"confusion", OPTION_FLAG, offsetof(evaluate_options, confusion), .help = "with the confusion matrix"},
+    {"confusion", OPTION_FLAG, offsetof(evaluate_options, confusion),
+     .help = "with the confusion matrix, and precision, recall and f1 of each class"},
     {"follow", OPTION_FLAG, offsetof(evaluate_options, follow),
      .help = "evaluates each new checkpoint of --checkpoint-dir as it appears, until Ctrl-C"},
     {0}};
@@ -72,6 +50,7 @@ static const option_section sections[] = {
 static mst_status show(const evaluate_options *o, const saved_model *saved) {
     mst_result result;
     mst_tensor *confusion = NULL;
+    const char *data = o->saved.data_dir ? o->saved.data_dir : o->saved.data;
     const int64_t rows = mst_dataset_num_rows(saved->data);
     const int64_t batch = rows > 0 && o->saved.batch_size > rows ? rows : o->saved.batch_size;
     MST_TRY(mst_evaluate(saved->model, saved->data, batch, &result, o->confusion ? &confusion : NULL));
@@ -79,11 +58,11 @@ static mst_status show(const evaluate_options *o, const saved_model *saved) {
     if (o->saved.json) {
         json_t *event = json_event("evaluated");
         json_add(&event, "", "step", json_integer(saved->restored.step));
-        evaluate_add(&event, &result, confusion);
+        evaluate_add(&event, &result, confusion, data);
         json_add(&event, "", "weights", json_string(o->saved.use_ema ? "ema" : "last"));
         status = json_write(event);
     } else {
-        evaluate_print(&result, confusion);
+        evaluate_print(&result, confusion, data);
         fflush(stdout);
     }
     mst_tensor_release(confusion);
@@ -129,6 +108,10 @@ static int run(const command_call *call) {
     saved_model saved;
     if (o->follow && !o->saved.checkpoint_dir)
         return command_fail(EXIT_USAGE, "evaluate: --follow needs --checkpoint-dir DIR");
+    if (o->confusion && o->saved.loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        return command_fail(EXIT_USAGE,
+                            "evaluate: --confusion counts class numbers: it is for --loss "
+                            "sparse_categorical_crossentropy");
     int status = saved_model_open(&o->saved, "evaluate", &saved);
     if (!status && (show(o, &saved) || (o->follow && follow(o, &saved))))
         status = command_fail_library(EXIT_FAILED, NULL);
@@ -138,7 +121,7 @@ static int run(const command_call *call) {
 
 const command command_evaluate = {
     .name = "evaluate",
-    .summary = "loss and accuracy of a saved model on the test part",
+    .summary = "loss and metrics of a saved model on the test part",
     .usage = "--checkpoint-dir DIR | --load FILE [options]",
     .notes = "muster evaluate --checkpoint-dir run --use-ema --confusion",
     .sections = sections,

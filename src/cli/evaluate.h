@@ -6,9 +6,9 @@
 
 #include "muster/train.h"
 
-/** Prints loss and metrics, and the confusion matrix where it is given. */
-void evaluate_print(const mst_result *result, const mst_tensor *confusion);
-/** Adds test_loss, test_accuracy and confusion to EVENT. */
-void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion);
+/** Prints loss and metrics, and the confusion matrix where it is given, for DATA's classes. */
+void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *data);
+/** Adds test_loss, test_accuracy, confusion and classes to EVENT. */
+void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion, const char *data);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/config.h"
 
 enum { MOST_COMMANDS = 64 };
 
@@ -22,6 +23,8 @@ static int run_with(const command *command, char *const *arguments, option_list 
     int status;
     if (options_parse(list, arguments, call.options, positional, command->max_positional, &call.num_positional))
         status = command_fail_usage(command->name);
+    else if (list->print_config)
+        config_print(command, list), status = EXIT_DONE;
     else
         status = command->run(&call);
     free(call.options);

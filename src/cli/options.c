@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/no_memory.h"
+#include "cli/config.h"
 
 enum { NAME_SIZE = 64, MOST_NAMES = 256 };
 
@@ -67,9 +68,26 @@ static void add_option(option_entry *entry, const option *option) {
     entry->option.choices = entry->choices;
 }
 
+/* Of every command that has options; of the list, in place of the command's options. */
+static const option common_options[] = {
+    {"config", OPTION_FILE, offsetof(option_list, config), "FILE",
+     .help = "takes options from FILE, a line each: name = value; those of the command line count before it"},
+    {"print-config", OPTION_FLAG, offsetof(option_list, print_config),
+     .help = "prints the options in effect as --config reads them, and does nothing else"},
+    {0}};
+
+static void add_common(option_list *list) {
+    if (!list->count) return;
+    list->entry[list->count].title = "Configuration";
+    for (const option *option = common_options; option->name; option++) {
+        list->entry[list->count].common = true;
+        add_option(&list->entry[list->count++], option);
+    }
+}
+
 mst_status option_list_make(const option_section *sections, option_list *out) {
     *out = (option_list){0};
-    int count = 0;
+    int count = sizeof common_options / sizeof *common_options;
     for (const option_section *section = sections; section->title; section++) {
         for (const option *option = section->options; option && option->name; option++) count++;
         for (const mst_field *field = section->fields; field && field->name; field++) count++;
@@ -83,11 +101,13 @@ mst_status option_list_make(const option_section *sections, option_list *out) {
         for (const mst_field *field = section->fields; field && field->name; field++) add_field(out, section, field);
         if (out->count > first) out->entry[first].title = section->title;
     }
+    add_common(out);
     return MST_OK;
 }
 
 void option_list_free(option_list *list) {
     free(list->entry);
+    free(list->config_text);
     *list = (option_list){0};
 }
 
@@ -260,6 +280,10 @@ static mst_status set(const option *o, const char *text, void *values) {
     return MST_OK;
 }
 
+static mst_status set_entry(option_list *list, const option_entry *entry, const char *text, void *values) {
+    return set(&entry->option, text, entry->common ? (void *)list : values);
+}
+
 /* ---- the command line ---- */
 
 /* ARGUMENT is --NAME or, NEGATED, --no-NAME, perhaps with more. Only flags can be negated. */
@@ -273,6 +297,26 @@ static mst_status unknown(const option_list *list, const char *argument, const c
         return MST_FAIL(MST_INVALID, "there is no option '%s': did you mean '--%s%s'?", argument, negated ? "no-" : "",
                         nearest);
     return MST_FAIL(MST_INVALID, "there is no option '%s': --help lists what there is", argument);
+}
+
+static mst_status give(option_list *list, option_entry *entry, const char *text, void *values) {
+    if (entry->common && entry->given && entry->option.type == OPTION_FILE)
+        return MST_FAIL(MST_INVALID, "--%s: give one file, not two", entry->option.name);
+    entry->given = true;
+    entry->text = text;
+    return set_entry(list, entry, text, values);
+}
+
+mst_status options_set(option_list *list, const char *name, const char *text, int line, void *values) {
+    option_entry *entry = find(list, name);
+    if (!entry) return unknown(list, name, name, false);
+    if (entry->common) return MST_FAIL(MST_INVALID, "'%s' can stand on the command line only", entry->option.name);
+    if (entry->config_line)
+        return MST_FAIL(MST_INVALID, "'%s' is set in line %d already", entry->option.name, entry->config_line);
+    entry->config_line = line;
+    const char *before = entry->given ? entry->text : NULL;
+    MST_TRY(give(list, entry, text, values));
+    return before ? give(list, entry, before, values) : MST_OK;
 }
 
 /* --name, --name=value, --name value, --no-name; *NEXT is what follows. */
@@ -290,26 +334,25 @@ static mst_status parse_option(option_list *list, const char *argument, char *co
             return MST_FAIL(MST_INVALID, "--%s takes a value and cannot be switched off: leave it out",
                             entry->option.name);
         if (!entry) return unknown(list, argument, name + 3, true);
-        entry->given = true;
-        return set(&entry->option, "false", values);
+        return give(list, entry, "false", values);
     }
     if (!entry) return unknown(list, argument, name, false);
-    entry->given = true;
-    if (entry->option.type == OPTION_FLAG) return set(&entry->option, equals ? equals + 1 : "true", values);
-    if (equals) return set(&entry->option, equals + 1, values);
+    if (entry->option.type == OPTION_FLAG) return give(list, entry, equals ? equals + 1 : "true", values);
+    if (equals) return give(list, entry, equals + 1, values);
     if (!**next || strncmp(**next, "--", 2) == 0) {
         char form[NAME_SIZE * 4];
         option_print(&entry->option, form, sizeof form);
         return MST_FAIL(MST_INVALID, "--%s: a value must follow: %s", entry->option.name, form);
     }
-    return set(&entry->option, *(*next)++, values);
+    return give(list, entry, *(*next)++, values);
 }
 
 mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional, int max,
                          int *num_positional) {
     int count = 0;
     for (int i = 0; i < list->count; i++)
-        if (list->entry[i].option.initial) MST_TRY(set(&list->entry[i].option, list->entry[i].option.initial, values));
+        if (list->entry[i].option.initial)
+            MST_TRY(set_entry(list, &list->entry[i], list->entry[i].option.initial, values));
     for (char *const *next = arguments; *next;) {
         const char *argument = *next++;
         if (argument[0] == '-' && argument[1]) {
@@ -321,7 +364,7 @@ mst_status options_parse(option_list *list, char *const *arguments, void *values
         }
     }
     *num_positional = count;
-    return MST_OK;
+    return list->config ? config_read(list, values) : MST_OK;
 }
 
 void option_print(const option *option, char *text, size_t size) {

@@ -70,7 +70,10 @@ typedef struct option_section {
 typedef struct option_entry {
     option option;
     const char *title; /**< of a section, at its first option */
+    bool common;       /**< of every command: its member is one of the list itself */
     bool given;
+    const char *text;                             /**< what was given; the command line counts before a file */
+    int config_line;                              /**< where it stands in the file of --config; 0: it does not */
     char name[48], initial[32];                   /**< of an option made of a field */
     const char *choices[OPTION_MOST_CHOICES + 1]; /**< of an option with a function for them */
 } option_entry;
@@ -78,16 +81,23 @@ typedef struct option_entry {
 typedef struct option_list {
     int count;
     option_entry *entry;
+    const char *config;
+    bool print_config;
+    char *config_text; /**< of that file; texts point into it */
 } option_list;
 
-/** The options of SECTIONS (ended by a NULL title), to be freed with option_list_free. */
+/** The options of SECTIONS (ended by a NULL title), and --config and --print-config where there are any; to be freed with
+ *  option_list_free. */
 MST_CHECKED mst_status option_list_make(const option_section *sections, option_list *out);
 void option_list_free(option_list *list);
 
-/** Fills VALUES with the defaults and what ARGUMENTS (ended by NULL) say; texts are not copied. What is no option goes
- *  to POSITIONAL, at most MAX of them. MST_INVALID names the argument and what would be right. */
+/** Fills VALUES with the defaults, what the file of --config says, and what ARGUMENTS (ended by NULL) say, which counts
+ *  before the file; texts are not copied. What is no option goes to POSITIONAL, at most MAX of them. MST_INVALID names
+ *  the argument, or file and line, and what would be right. */
 MST_CHECKED mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional,
                                      int max, int *num_positional);
+/** The option NAME as LINE of a file gives it; checked also where the command line gives another value, which stays. */
+MST_CHECKED mst_status options_set(option_list *list, const char *name, const char *text, int line, void *values);
 /** The name of the option that a field of SECTION becomes, perhaps with underscores; NULL where it becomes none. */
 const char *option_of_field(const option_section *section, const mst_field *field);
 /** Whether the option NAME stood among the arguments. */

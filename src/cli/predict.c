@@ -2,7 +2,6 @@
 #include "cli/predict.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,20 +9,8 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
+#include "cli/objective.h"
 #include "cli/saved_model.h"
-
-/* each row to exp(x - max) / sum, as the loss does it */
-static void softmax_rows(mst_tensor *logits) {
-    mst_shape shape = mst_tensor_shape(logits);
-    int64_t classes = shape.dim[shape.ndim - 1], count = mst_tensor_count(logits);
-    for (int64_t begin = 0; begin < count; begin += classes) {
-        double largest = -INFINITY, sum = 0;
-        for (int64_t i = 0; i < classes; i++) largest = fmax(largest, mst_tensor_get(logits, begin + i));
-        for (int64_t i = 0; i < classes; i++) sum += exp(mst_tensor_get(logits, begin + i) - largest);
-        for (int64_t i = 0; i < classes; i++)
-            mst_tensor_set(logits, begin + i, exp(mst_tensor_get(logits, begin + i) - largest) / sum);
-    }
-}
 
 /* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64
  * bytes, with a line end. Source: numpy/lib/format.py. */
@@ -47,10 +34,11 @@ static mst_status write_npy(const char *path, const mst_tensor *tensor) {
     return mst_file_write_parts(path, part, 2);
 }
 
-mst_status predict_to_file(mst_model *model, const mst_dataset *data, int64_t batch_size, const char *path) {
+mst_status predict_to_file(mst_model *model, mst_loss loss, const mst_dataset *data, int64_t batch_size,
+                           const char *path) {
     mst_tensor *outputs = NULL;
     MST_TRY(mst_predict(model, data, batch_size, &outputs));
-    softmax_rows(outputs);
+    objective_finish(loss, outputs);
     mst_status status = write_npy(path, outputs);
     mst_tensor_release(outputs);
     return status;
@@ -63,15 +51,16 @@ typedef struct predict_options {
     const char *out;
 } predict_options;
 
-static const option own_options[] = {{"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
-                                      .help = "where the class probabilities go, f32 [n, classes] in NumPy's .npy"},
-                                     {0}};
+static const option own_options[] = {
+    {"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
+     .help = "where the class probabilities go, or what else --loss compares, f32 [n, outputs] in NumPy's .npy"},
+    {0}};
 
 static const option_section sections[] = {
     {"Model and data", saved_model_options, NULL, NULL, 0}, {"Predictions", own_options, NULL, NULL, 0}, {0}};
 
 static mst_status predict(const predict_options *o, const saved_model *saved) {
-    MST_TRY(predict_to_file(saved->model, saved->data, o->saved.batch_size, o->out));
+    MST_TRY(predict_to_file(saved->model, (mst_loss)o->saved.loss, saved->data, o->saved.batch_size, o->out));
     if (o->saved.json) {
         json_t *event = json_event("predicted");
         json_add(&event, "", "step", json_integer(saved->restored.step));
@@ -95,7 +84,7 @@ static int run(const command_call *call) {
 
 const command command_predict = {
     .name = "predict",
-    .summary = "class probabilities of a saved model for the test part, to a file",
+    .summary = "what a saved model says of the test part, such as class probabilities, to a file",
     .usage = "--checkpoint-dir DIR | --load FILE --out FILE.npy [options]",
     .notes = "muster predict --load model.safetensors --out probabilities.npy",
     .sections = sections,

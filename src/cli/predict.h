@@ -4,8 +4,10 @@
 
 #include "muster/train.h"
 
-/** Writes the class probabilities of all rows of DATA, f32 [n, classes], as NumPy's .npy to PATH. They go to a file
+/** Writes what MODEL says of all rows of DATA, f32 [n, outputs], as NumPy's .npy to PATH: class probabilities, or what
+ *  else LOSS compares with labels. They go to a file
  *  beside it first, which is renamed when it is whole: PATH never holds a part. */
-MST_CHECKED mst_status predict_to_file(mst_model *model, const mst_dataset *data, int64_t batch_size, const char *path);
+MST_CHECKED mst_status predict_to_file(mst_model *model, mst_loss loss, const mst_dataset *data, int64_t batch_size,
+                                       const char *path);
 
 #endif

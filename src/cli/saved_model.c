@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/objective.h"
 #include "cli/train_checkpoint.h"
 
 #define AT(member) offsetof(saved_options, member)
@@ -17,6 +18,8 @@ const option saved_model_options[] = {
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint"},
     {"use-ema", OPTION_FLAG, AT(use_ema), .help = "the moving averages of the weights, in place of the weights"},
+    {"loss", OPTION_CHOICE, AT(loss), .initial = "sparse_categorical_crossentropy", .choice = objective_loss,
+     .help = "that the model was trained for, as of muster train"},
     {"data", OPTION_TEXT, AT(data), "SPEC", "fashion-mnist", .help = "as of muster train; the test part is taken"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
@@ -51,10 +54,14 @@ static mst_status build_model(const char *path, const mst_snapshot *snapshot, co
     if (!count)
         status =
             MST_FAIL(MST_NOT_FOUND, "'%s': has no 'layer1/weights': it is not of a model that muster train made", path);
+    objective objective;
+    if (!status) status = objective_choose((mst_loss)o->loss, out->data, units[count - 1], false, &objective);
     if (!status) status = mst_model_create(&out->model);
     if (!status) {
         mst_model_mlp(out->model, units, count - 1, units[count - 1], 0);
-        status = mst_compile(out->model, .metric = {MST_METRIC_ACCURACY}, .session = {.devices = o->devices});
+        objective_add_layers(objective.loss, out->model);
+        status = mst_compile(out->model, .loss = objective.loss, .metric = {objective.metric},
+                             .session = {.devices = o->devices});
     }
     free(units);
     return status;

@@ -8,6 +8,7 @@
 typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
+    int loss; /**< mst_loss */
     const char *data, *data_dir;
     bool raw_pixels;
     int64_t batch_size;

@@ -27,8 +27,13 @@ static int check_options(training *t) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (option_given(t->list, pairs[i][0]) && option_given(t->list, pairs[i][1]))
             return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
+    if (t->o->confusion && t->o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
+        return command_fail(EXIT_USAGE,
+                            "train: --confusion counts class numbers: it is for --loss "
+                            "sparse_categorical_crossentropy");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
+    if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
     return train_checkpoint_check(t);
 }
 
@@ -117,15 +122,16 @@ static int open_data(training *t) {
 /* ---- model ---- */
 
 /* The same as mst_model_mlp, with what that leaves out. */
-static void add_layers(mst_model *model, const train_options *o) {
+static void add_layers(mst_model *model, const train_options *o, int64_t outputs) {
     mst_flatten(model);
     for (int i = 0; i <= o->hidden_units.count; i++) {
         char name[32];
         bool hidden = i < o->hidden_units.count;
         snprintf(name, sizeof name, "layer%d", i + 1);
-        mst_dense(model, hidden ? o->hidden_units.value[i] : o->classes, .name = name,
+        mst_dense(model, hidden ? o->hidden_units.value[i] : outputs, .name = name,
                   .activation = hidden ? MST_RELU : MST_LINEAR, .l1 = (float)o->l1, .l2 = (float)o->l2,
-                  .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1));
+                  .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1), .kernel_name = "weights",
+                  .bias_name = "biases");
         if (hidden && o->dropout > 0) mst_dropout(model, .rate = (float)o->dropout);
     }
 }
@@ -133,11 +139,14 @@ static void add_layers(mst_model *model, const train_options *o) {
 static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
+    if (objective_choose((mst_loss)o->loss, t->train, o->classes, !option_given(t->list, "classes"), &t->objective))
+        return command_fail_library(EXIT_FAILED, NULL);
     if (mst_model_create(&t->model)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->l1 > 0 || o->dropout > 0)
-        add_layers(t->model, o);
+        add_layers(t->model, o, t->objective.outputs);
     else
-        mst_model_mlp(t->model, o->hidden_units.value, o->hidden_units.count, o->classes, (float)o->l2);
+        mst_model_mlp(t->model, o->hidden_units.value, o->hidden_units.count, t->objective.outputs, (float)o->l2);
+    objective_add_layers(t->objective.loss, t->model);
     mst_session_options session = {.devices = t->devices,
                                    .visible_devices = o->visible_devices,
                                    .allow_soft_placement = o->allow_soft_placement,
@@ -147,8 +156,8 @@ static int make_model(training *t) {
                                    .memory_limit = o->memory_limit,
                                    .pin_threads = o->pin,
                                    .check_numerics = o->check_numerics};
-    if (mst_compile(t->model, .optimizer = t->optimizer, .metric = {MST_METRIC_ACCURACY}, .strategy = t->strategy,
-                    .session = session, .seed = o->seed))
+    if (mst_compile(t->model, .optimizer = t->optimizer, .loss = t->objective.loss, .metric = {t->objective.metric},
+                    .strategy = t->strategy, .session = session, .seed = o->seed))
         return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
@@ -180,7 +189,7 @@ static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[6];
+    mst_callback callbacks[7];
     int count = 0;
     if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
         t->log.hparams = hparams;
@@ -191,6 +200,10 @@ static mst_status fit(training *t) {
     if (!o->json && o->progress != MST_PROGRESS_NONE) {
         MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[count]));
         count++;
+    }
+    if (o->history) {
+        t->history.path = o->history;
+        callbacks[count++] = mst_csv_logger_callback(&t->history);
     }
     callbacks[count++] = train_events_callback(&t->events);
     count = train_checkpoint_callbacks(t, callbacks, count);
@@ -239,7 +252,7 @@ static mst_status use_test_part(training *t) {
     if (rows >= 0 && batch_size > rows) batch_size = rows;
     if (t->o->evaluate || t->o->confusion)
         MST_TRY(mst_evaluate(t->model, t->test, batch_size, &t->test_result, t->o->confusion ? &t->confusion : NULL));
-    if (t->o->predict) MST_TRY(predict_to_file(t->model, t->test, batch_size, t->o->predict));
+    if (t->o->predict) MST_TRY(predict_to_file(t->model, t->objective.loss, t->test, batch_size, t->o->predict));
     return MST_OK;
 }
 
@@ -251,7 +264,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "loss", json_number(result->loss));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(&event, "", result->metric_name[m], json_number(result->metric[m]));
-    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion);
+    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, t->data);
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
@@ -274,7 +287,7 @@ static void print_summary(const training *t) {
     if (t->o->optimizer.ema_decay > 0)
         printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
                                               : "those of the last step; --use-ema takes the moving averages");
-    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion);
+    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, t->data);
     if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
     if (t->log.folder)
         printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/objective.h"
+
 #define AT(member) offsetof(train_options, member)
 /* With cosine decay over 5 epochs of Fashion-MNIST: 0.885 on the test part; 0.002 reaches 0.883. */
 static const double default_rate = 0.003;
@@ -14,9 +16,13 @@ static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NUL
 
 static const option model_options[] = {
     {"model", OPTION_CHOICE, AT(model), .initial = "mlp", .choices = models, .later = later_models,
-     .help = "mlp: dense layers with relu, and logits"},
+     .help = "mlp: dense layers with relu, and linear outputs"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .help = "units of each hidden layer"},
-    {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6, .help = "number of outputs: labels are below it"},
+    {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6,
+     .help = "number of outputs: labels are below it (where labels are no class numbers: as many as a label has)"},
+    {"loss", OPTION_CHOICE, AT(loss), .initial = "sparse_categorical_crossentropy", .choice = objective_loss,
+     .help = "what training makes small: for class numbers as labels sparse_categorical_crossentropy, for one-hot rows "
+             "categorical_crossentropy, for regression mean_squared_error and so on"},
     {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
     {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .help = "adds X * sum |w| of the kernels to the loss"},
     {"dropout", OPTION_NUMBER, AT(dropout), "X", NULL, 0, 0.999,
@@ -45,13 +51,16 @@ static const option training_options[] = {
      .help = "the same, for each replica; there are as many replicas as shards"},
     {"seed", OPTION_UNSIGNED, AT(seed), "N", "0", .help = "of initial values, order and dropout"},
     {"evaluate", OPTION_FLAG, AT(evaluate), .help = "loss and accuracy on the test part, at the end"},
-    {"confusion", OPTION_FLAG, AT(confusion), .help = "the same, with the confusion matrix"},
+    {"confusion", OPTION_FLAG, AT(confusion),
+     .help = "the same, with the confusion matrix, and precision, recall and f1 of each class"},
     {"use-ema", OPTION_FLAG, AT(use_ema),
      .help =
          "after training the weights become the moving averages that --ema keeps: for --evaluate, --predict and the "
          "hash of the weights"},
     {"predict", OPTION_FILE, AT(predict), "FILE",
-     .help = "writes the class probabilities of the test part to FILE, f32 [n, classes] in NumPy's .npy"},
+     .help =
+         "writes the class probabilities of the test part, or what else --loss compares, to FILE, f32 [n, outputs] in "
+         "NumPy's .npy"},
     {0}};
 
 static const option strategy_options[] = {
@@ -82,6 +91,14 @@ static const option output_options[] = {
     {"progress", OPTION_CHOICE, AT(progress), .initial = "auto", .choices = progress_kinds,
      .help = "auto: a bar on a terminal, a line an epoch elsewhere"},
     {"log-every", OPTION_INTEGER, AT(log_every), "N", "100", 1, 1e15, .help = "steps between lines or events"},
+    {"summary", OPTION_FLAG, AT(summary),
+     .help =
+         "the model's layers, shapes and parameters, as Keras prints them, before training; with --json on standard "
+         "error"},
+    {"history", OPTION_FILE, AT(history), "FILE",
+     .help =
+         "writes a row of CSV for each epoch: epoch (from 0), loss, metrics, learning rate, seconds; where training "
+         "goes on from a checkpoint, so does the file"},
     {"logdir", OPTION_FILE, AT(logdir), "DIR",
      .help = "writes curves, the graph and the options to DIR, for TensorBoard and 'muster plot': each epoch, and as "
              "batch_loss and so on every --log-every steps"},

@@ -10,6 +10,7 @@ typedef struct train_options {
     int model;
     integer_list hidden_units;
     int64_t classes;
+    int loss; /**< mst_loss */
     double l1, l2, dropout;
     const char *data, *data_dir;
     double validation_split;
@@ -38,11 +39,11 @@ typedef struct train_options {
     double min_delta;
     int progress; /**< mst_progress */
     int64_t log_every;
-    bool json;
+    bool json, summary;
     bool log_device_placement, allow_soft_placement, check_numerics, pin;
     const char *dump_plan;
     int64_t memory_limit;
-    const char *logdir, *profile;
+    const char *history, *logdir, *profile;
     int64_t histograms_every;
 } train_options;
 

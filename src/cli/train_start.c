@@ -25,7 +25,7 @@ static void print_model(const training *t) {
     mst_shape row = mst_dataset_spec(t->train, 0).shape;
     printf("mlp %" PRId64, mst_shape_count(row));
     for (int i = 0; i < t->o->hidden_units.count; i++) printf("-%" PRId64, t->o->hidden_units.value[i]);
-    printf("-%" PRId64 " (%s parameters)", t->o->classes, number_text(num_parameters(t), text));
+    printf("-%" PRId64 " (%s parameters)", t->objective.outputs, number_text(num_parameters(t), text));
 }
 
 static void print_optimizer(const training *t) {
@@ -78,6 +78,7 @@ static mst_status write_start(const training *t) {
 }
 
 mst_status train_show_start(const training *t) {
+    if (t->o->summary) MST_TRY(mst_model_summary(t->model, NULL, t->o->json ? stderr : stdout));
     if (t->o->json) return write_start(t);
     if (t->o->progress != MST_PROGRESS_NONE) print_start(t);
     return MST_OK;

@@ -2,6 +2,7 @@
 #ifndef MUSTER_CLI_TRAINING_H
 #define MUSTER_CLI_TRAINING_H
 
+#include "cli/objective.h"
 #include "cli/train_events.h"
 #include "cli/train_options.h"
 #include "muster/checkpoint.h"
@@ -16,12 +17,14 @@ typedef struct training {
     int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
     mst_strategy strategy;
     mst_optimizer optimizer;
+    objective objective;
     int64_t batch_size;
     mst_dtype stored_inputs; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;
     mst_model *model;
     train_events events;
-    mst_tensorboard log;                 /**< folder NULL: none */
+    mst_tensorboard log; /**< folder NULL: none */
+    mst_csv_logger history;
     mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
     mst_early_stopping stopping;
     bool resumes; /**< a checkpoint has been restored, whose fit goes on */

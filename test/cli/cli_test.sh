@@ -6,84 +6,7 @@
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")/.." && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-LC_ALL=C
-export LC_ALL
-failures=0
-
-ok() { printf 'ok %s\n' "$1"; }
-
-failed() {
-    failures=$((failures + 1))
-    printf 'FAIL %s\n' "$1"
-    [ $# -lt 2 ] || printf '    %s\n' "$2"
-    for file in out err; do
-        [ ! -s $file ] || { printf '    %s:\n' "$file" && head -n 5 $file | cut -c 1-300 | sed 's/^/    /'; }
-    done
-}
-
-# check NAME COMMAND...: the command must succeed
-check() {
-    name=$1
-    shift
-    if "$@"; then ok "$name"; else failed "$name" "not so: $*"; fi
-}
-
-# run ARGUMENT...: leaves `out`, `err` and $status
-run() {
-    "$muster" "$@" > out 2> err
-    status=$?
-}
-
-# fails NAME STATUS PATTERN ARGUMENT...: nothing on standard output, and one error line with the pattern
-fails() {
-    name=$1 want=$2 pattern=$3
-    shift 3
-    run "$@"
-    if [ "$status" -ne "$want" ]; then
-        failed "$name" "exit status $status, not $want"
-    elif [ "$(grep -c . err)" -ne 1 ] || ! grep -q '^error: ' err; then
-        failed "$name" "not exactly one error line"
-    elif ! grep -q -e "$pattern" err; then
-        failed "$name" "the error does not say: $pattern"
-    elif [ -s out ]; then
-        failed "$name" "standard output is not empty"
-    else
-        ok "$name"
-    fi
-}
-
-# works NAME PATTERN ARGUMENT...: exit status 0, no error, and the pattern on standard output
-works() {
-    name=$1 pattern=$2
-    shift 2
-    run "$@"
-    if [ "$status" -ne 0 ]; then
-        failed "$name" "exit status $status"
-    elif [ -s err ]; then
-        failed "$name" "standard error is not empty"
-    elif ! grep -q -e "$pattern" out; then
-        failed "$name" "the output does not have: $pattern"
-    else
-        ok "$name"
-    fi
-}
-
-json_lines() {
-    if command -v python3 > /dev/null 2>&1; then
-        python3 -c 'import json, sys
-for line in open(sys.argv[1]): assert isinstance(json.loads(line, parse_constant=lambda c: 1 / 0), dict)' "$1"
-    elif command -v jq > /dev/null 2>&1; then
-        jq -e . "$1" > /dev/null
-    else
-        ! grep -v '^{.*}$' "$1"
-    fi
-}
-
-# value KEY: of the last line of `out`, which is JSON
-value() { tail -n 1 out | sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; }
+. "$here/support/checks.sh"
 
 # ---- data ---------------------------------------------------------------------------------------------
 
@@ -588,5 +511,4 @@ for signal in INT TERM; do
     rm -r ck
 done
 
-printf '%d failed\n' $failures
-[ $failures -eq 0 ]
+end_of_checks

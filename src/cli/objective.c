@@ -1,0 +1,148 @@
+#include "cli/objective.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { CHECKED_ROWS = 1000 };
+
+/* What labels may be, and what belongs to a loss beside its formula. */
+typedef struct loss_kind {
+    const char *labels; /* in words */
+    double low, high;   /* of each number of a label */
+    bool whole;         /* numbers are whole */
+    bool distribution;  /* the numbers of a label add up to 1 */
+    mst_metric metric;
+    mst_activation activation; /* behind the last layer */
+    mst_activation finish;     /* and of predictions: of logits */
+} loss_kind;
+
+/* The metric of a regression is the other one of the two errors where the loss is one of them. */
+static const loss_kind kinds[MST_NUM_LOSSES] = {
+    [MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY] = {"class numbers from 0 on", 0, INFINITY, true, false,
+                                                  MST_METRIC_ACCURACY, MST_LINEAR, MST_SOFTMAX},
+    [MST_LOSS_CATEGORICAL_CROSSENTROPY] = {"one-hot rows, or probabilities, that add up to 1", 0, 1, false, true,
+                                           MST_METRIC_CATEGORICAL_ACCURACY, MST_LINEAR, MST_SOFTMAX},
+    [MST_LOSS_BINARY_CROSSENTROPY] = {"numbers from 0 to 1", 0, 1, false, false, MST_METRIC_BINARY_ACCURACY, MST_LINEAR,
+                                      MST_SIGMOID},
+    [MST_LOSS_MEAN_SQUARED_ERROR] = {"numbers", -INFINITY, INFINITY, false, false, MST_METRIC_MEAN_ABSOLUTE_ERROR,
+                                     MST_LINEAR, MST_LINEAR},
+    [MST_LOSS_MEAN_ABSOLUTE_ERROR] = {"numbers", -INFINITY, INFINITY, false, false, MST_METRIC_MEAN_SQUARED_ERROR,
+                                      MST_LINEAR, MST_LINEAR},
+    [MST_LOSS_HUBER] = {"numbers", -INFINITY, INFINITY, false, false, MST_METRIC_MEAN_ABSOLUTE_ERROR, MST_LINEAR,
+                        MST_LINEAR},
+    [MST_LOSS_HINGE] = {"-1 and 1, or 0 and 1", -1, 1, true, false, MST_METRIC_NONE, MST_LINEAR, MST_LINEAR},
+    [MST_LOSS_POISSON] = {"numbers that are not negative", 0, INFINITY, false, false, MST_METRIC_MEAN_ABSOLUTE_ERROR,
+                          MST_SOFTPLUS, MST_LINEAR},
+    [MST_LOSS_KL_DIVERGENCE] = {"probabilities that add up to 1", 0, 1, false, true, MST_METRIC_CATEGORICAL_ACCURACY,
+                                MST_SOFTMAX, MST_LINEAR},
+};
+
+const char *objective_loss(int i) {
+    return mst_loss_name((mst_loss)i);
+}
+
+/* ---- labels ---- */
+
+static mst_status label_fail(mst_loss loss, int64_t row, double value, const char *what) {
+    return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 "%s: --loss %s takes %s", value, row, what,
+                    mst_loss_name(loss), kinds[loss].labels);
+}
+
+static mst_status check_row(mst_loss loss, const mst_tensor *labels, int64_t row, int64_t count) {
+    const loss_kind *kind = &kinds[loss];
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double value = mst_tensor_get(labels, row * count + i);
+        const bool right = isfinite(value) && value >= kind->low && value <= kind->high;
+        if (!right || (kind->whole && value != floor(value))) return label_fail(loss, row, value, "");
+        sum += value;
+    }
+    return kind->distribution && fabs(sum - 1) > 1e-3 ? label_fail(loss, row, sum, ", the sum of its numbers") : MST_OK;
+}
+
+static mst_status check_batch(mst_loss loss, const mst_batch *batch) {
+    mst_tensor *labels;
+    MST_TRY(mst_batch_tensor(batch, 1, &labels));
+    const int64_t rows = mst_batch_size(batch);
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < rows && !status; i++) status = check_row(loss, labels, i, mst_tensor_count(labels) / rows);
+    mst_tensor_release(labels);
+    return status;
+}
+
+/* The first rows show what kind of labels these are; all of them may take long to read. */
+static mst_status check_first_rows(mst_loss loss, mst_dataset *data) {
+    mst_dataset *batches;
+    mst_iterator *iterator = NULL;
+    const mst_batch *batch = NULL;
+    MST_TRY(mst_dataset_batch(data, CHECKED_ROWS, false, &batches));
+    mst_status status = mst_iterator_create(batches, 0, &iterator);
+    if (!status) status = mst_iterator_next(iterator, &batch);
+    if (!status && batch) status = check_batch(loss, batch);
+    mst_iterator_destroy(iterator);
+    mst_dataset_release(batches);
+    return status;
+}
+
+/* ---- the objective ---- */
+
+static mst_status check_shape(mst_loss loss, mst_shape label, int64_t count) {
+    char shape[MST_SHAPE_TEXT];
+    const char *name = mst_loss_name(loss);
+    mst_shape_print(label, shape, sizeof shape);
+    if (loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY && count != 1)
+        return MST_FAIL(MST_INVALID,
+                        "--loss %s takes one class number as the label of an example, these are %s: for one-hot "
+                        "rows there is --loss categorical_crossentropy",
+                        name, shape);
+    if (kinds[loss].distribution && (label.ndim == 0 || count == 1))
+        return MST_FAIL(MST_INVALID,
+                        "--loss %s takes one-hot rows or probabilities as labels, these are single numbers: for class "
+                        "numbers there is --loss sparse_categorical_crossentropy",
+                        name);
+    if (label.ndim > 1 || count < 1)
+        return MST_FAIL(MST_INVALID, "--loss %s: a label is %s: it must be a number or a row of numbers", name, shape);
+    return MST_OK;
+}
+
+mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, bool free, objective *out) {
+    if (mst_dataset_num_components(data) < 2) return MST_FAIL(MST_INVALID, "the data has no labels");
+    const mst_spec spec = mst_dataset_spec(data, 1);
+    const int64_t count = mst_shape_count(spec.shape);
+    if (spec.dtype == MST_STRING) return MST_FAIL(MST_INVALID, "the labels of the data are strings, not numbers");
+    MST_TRY(check_shape(loss, spec.shape, count));
+    const bool sparse = loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    if (!sparse && !free && classes != count)
+        return MST_FAIL(MST_INVALID,
+                        "the labels have %" PRId64 " numbers an example, the model %" PRId64
+                        " outputs: --loss %s "
+                        "needs as many of both",
+                        count, classes, mst_loss_name(loss));
+    MST_TRY(check_first_rows(loss, data));
+    *out = (objective){.loss = loss, .outputs = sparse || !free ? classes : count, .metric = kinds[loss].metric};
+    return MST_OK;
+}
+
+void objective_add_layers(mst_loss loss, mst_model *model) {
+    if (kinds[loss].activation != MST_LINEAR) mst_activate(model, kinds[loss].activation, .name = "outputs");
+}
+
+/* each row to exp(x - max) / sum, as the loss does it */
+static void softmax_rows(mst_tensor *logits) {
+    mst_shape shape = mst_tensor_shape(logits);
+    int64_t classes = shape.dim[shape.ndim - 1], count = mst_tensor_count(logits);
+    for (int64_t begin = 0; begin < count; begin += classes) {
+        double largest = -INFINITY, sum = 0;
+        for (int64_t i = 0; i < classes; i++) largest = fmax(largest, mst_tensor_get(logits, begin + i));
+        for (int64_t i = 0; i < classes; i++) sum += exp(mst_tensor_get(logits, begin + i) - largest);
+        for (int64_t i = 0; i < classes; i++)
+            mst_tensor_set(logits, begin + i, exp(mst_tensor_get(logits, begin + i) - largest) / sum);
+    }
+}
+
+void objective_finish(mst_loss loss, mst_tensor *outputs) {
+    if (kinds[loss].finish == MST_SOFTMAX) softmax_rows(outputs);
+    for (int64_t i = 0; kinds[loss].finish == MST_SIGMOID && i < mst_tensor_count(outputs); i++)
+        mst_tensor_set(outputs, i, 1 / (1 + exp(-mst_tensor_get(outputs, i))));
+}

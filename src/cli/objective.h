@@ -1,0 +1,24 @@
+/** What a model is trained for: a loss, with the labels, the outputs and the metric that fit it. */
+#ifndef MUSTER_CLI_OBJECTIVE_H
+#define MUSTER_CLI_OBJECTIVE_H
+
+#include "muster/train.h"
+
+typedef struct objective {
+    mst_loss loss;
+    int64_t outputs; /**< of the last layer */
+    mst_metric metric;
+} objective;
+
+/** Names of losses, for an option; NULL past the last. */
+const char *objective_loss(int i);
+
+/** The objective of LOSS for the labels of DATA, whose first rows are checked. CLASSES: outputs wanted; where FREE, one
+ *  output for each number of a label in place of these. MST_INVALID where loss, labels and outputs do not fit. */
+MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, bool free, objective *out);
+/** Adds what must come behind the last dense layer for LOSS: softmax where it compares probabilities, and so on. */
+void objective_add_layers(mst_loss loss, mst_model *model);
+/** Makes of the model's OUTPUTS what a user wants to see: probabilities of the cross entropies' logits. */
+void objective_finish(mst_loss loss, mst_tensor *outputs);
+
+#endif

@@ -1,0 +1,197 @@
+#!/bin/sh
+# What `muster train` shows and writes beside the weights, and what it can be trained for.
+# Usage: train_test.sh PATH_OF_MUSTER
+# lists of options are split on purpose
+# shellcheck disable=SC2086
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+write_data data
+small="--data idx:data --hidden-units 16 --batch-size 40 --devices cpu:1"
+
+# ---- summary of the model ----------------------------------------------------------------------------
+
+works summary_has_the_parameters_of_keras_table "layer1 (Dense).*1,040" train $small --steps 1 --summary
+check summary_counts_all_parameters grep -q "Total params: 1,210" out
+check summary_stands_before_training awk '/Total params/ { before = 1 } /^done:/ { exit !before }' out
+run train $small --steps 1 --summary --json
+check summary_leaves_json_alone json_lines out
+check summary_beside_json_is_on_standard_error grep -q "Total params: 1,210" err
+works no_summary_where_none_is_asked_for "^done:" train $small --steps 1
+check no_summary_was_printed sh -c '! grep -q "Total params" out'
+
+# ---- history of a training ---------------------------------------------------------------------------
+
+# rows_are NAME FILE EPOCHS: the file has a row for each epoch from 0 on, once, and as many columns in each
+rows_are() {
+    check "$1" awk -F , -v n="$3" 'NR == 1 { columns = NF } NF != columns { bad = 1 }
+        NR > 1 && $1 != NR - 2 { bad = 1 } END { exit bad || NR != n + 1 }' "$2"
+}
+column() { awk -F , -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i } END { print $c }' "$1"; }
+
+works history_is_written "^done:" train $small --epochs 3 --validation-split 0.2 --history history.csv
+check history_has_its_columns \
+    [ "$(head -n 1 history.csv)" = epoch,loss,accuracy,val_loss,val_accuracy,learning_rate,seconds ]
+rows_are history_has_a_row_for_each_epoch history.csv 3
+run train $small --epochs 3 --history history.csv --json
+rows_are history_of_another_training_replaces_the_file history.csv 3
+check history_ends_with_the_loss_of_training awk -v a="$(column history.csv loss)" -v b="$(value loss)" \
+    'BEGIN { d = a - b; exit !(b > 0 && d * d < 1e-16) }'
+fails history_in_a_missing_folder_fails_before_training 1 "nowhere/h.csv" train $small --history nowhere/h.csv
+fails history_in_a_folder_is_refused 1 "data" train $small --history data
+
+goes_on="train $small --learning-rate 0.01 --checkpoint-dir ck --history resumed.csv --json"
+run train $small --learning-rate 0.01 --epochs 6 --history whole.csv
+run $goes_on --steps 25 # 11 steps an epoch: two whole ones, and a part
+rows_are history_has_the_epoch_that_was_cut_off_by_the_number_of_steps resumed.csv 3
+printf '3,0.1,' >> resumed.csv # as a crash in the middle of a line would leave it
+run $goes_on --epochs 6
+rows_are history_goes_on_without_doubled_or_torn_rows resumed.csv 6
+cut -d , -f 1-4 whole.csv > wanted
+cut -d , -f 1-4 resumed.csv > got
+check history_that_goes_on_is_that_of_one_training cmp -s wanted got
+check seconds_of_a_history_that_goes_on_do_not_fall awk -F , 'NR > 2 && $NF < before { exit 1 } { before = $NF }' resumed.csv
+cp resumed.csv kept.csv
+run $goes_on --epochs 6
+check training_that_has_ended_adds_no_row cmp -s resumed.csv kept.csv
+sed 's/accuracy/other/' kept.csv > resumed.csv
+fails history_of_other_columns_is_not_mixed 1 "resumed.csv.*has the columns epoch,loss,other" \
+    train $small --learning-rate 0.01 --checkpoint-dir ck --history resumed.csv --epochs 7 --progress none
+rm -r ck
+"$muster" $goes_on --epochs 100000 --log-every 1 > out 2> err &
+process=$!
+tries=0
+until grep -q '"epoch":4' out || [ $tries -ge 200 ]; do sleep 0.05 && tries=$((tries + 1)); done
+kill -INT $process
+wait $process
+done_epochs=$(($(wc -l < resumed.csv) - 1))
+rows_are history_of_an_interrupted_training_has_whole_epochs resumed.csv $done_epochs
+check interrupted_training_wrote_rows [ $done_epochs -ge 3 ]
+run $goes_on --epochs $((done_epochs + 3))
+rows_are history_goes_on_after_an_interruption resumed.csv $((done_epochs + 3))
+rm -r ck
+(ulimit -f 1 && exec "$muster" train $small --epochs 60 --progress none --history limited.csv) > out 2> err
+check history_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^error: 'limited.csv': cannot be written" err)" -eq 1 ]
+
+# ---- confusion matrix --------------------------------------------------------------------------------
+
+# scores FILE: prints those of each class, computed anew from the matrix in FILE, as the text prints them
+scores() {
+    awk '/^confusion,/ { inside = 1; next } /^each class/ { exit }
+        inside == 1 { n = NF; inside = 2; next }
+        inside { for (j = 0; j < n; j++) { v = $(NF - n + 1 + j); c[i + 0, j] = v; row[i + 0] += v; col[j] += v }; i++ }
+        END { for (k = 0; k < n; k++) {
+            p = col[k] ? c[k, k] / col[k] : 0; r = row[k] ? c[k, k] / row[k] : 0
+            printf "%.4f %.4f %.4f %d\n", p, r, p + r ? 2 * p * r / (p + r) : 0, row[k] } }' "$1"
+}
+works scores_of_each_class_are_printed "^each class:" train $small --epochs 2 --confusion
+scores out > wanted
+awk '/^each class/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside && $1 != "precision" { print $(NF-3), $(NF-2), $(NF-1), $NF }' out > got
+check scores_are_those_of_the_matrix cmp -s wanted got
+check scores_are_of_all_classes [ "$(wc -l < got)" -eq 10 ]
+check there_is_something_right awk '$3 > 0 { found = 1 } END { exit !found }' got
+check classes_without_examples_have_scores_of_0 [ "$(tail -n 1 got)" = "0.0000 0.0000 0.0000 0" ]
+run train $small --epochs 2 --confusion --json
+check scores_in_json_are_those_of_the_text [ "$(grep -o '"f1":[0-9.]*' out | cut -d : -f 2 | awk '{ printf "%.4f\n", $1 }')" = "$(cut -d ' ' -f 3 got)" ]
+check json_names_no_class_that_is_not_known sh -c '! grep -q "\"name\"" out'
+run train --data fashion-mnist --steps 20 --hidden-units 8 --confusion --json --save fashion.npz
+if [ $status -ne 0 ]; then
+    printf 'skip classes_of_fashion_mnist_have_names: %s\n' "$(cat err)"
+else
+    check classes_of_fashion_mnist_have_names_in_json grep -q '"class":9,"name":"Ankle boot","precision":' out
+    works classes_of_fashion_mnist_have_names "^ *0 T-shirt/top  *[0-9]" evaluate --load fashion.npz --confusion
+    scores out > wanted
+    awk '/^each class/ { inside = 1; next } inside && $1 != "precision" { print $(NF-3), $(NF-2), $(NF-1), $NF }' out > got
+    check scores_of_evaluate_are_those_of_the_matrix cmp -s wanted got
+fi
+
+# ---- other losses ------------------------------------------------------------------------------------
+
+if ! command -v python3 > /dev/null 2>&1; then
+    printf 'skip other_losses: python3 writes their data\n'
+    end_of_checks
+    exit $?
+fi
+python3 - << 'END'
+"""The images of small_data.sh, with other labels, as NAME.npz."""
+import io, struct, zipfile
+
+def npy(dtype, shape, values):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (dtype, shape)
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    code = {"|u1": "B", "<f4": "f", "<f8": "d", "<i8": "q"}[dtype]
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(values), code), *values)
+
+def write(name, dtype, shape, label):
+    with zipfile.ZipFile(name + ".npz", "w") as archive:
+        for part, n in (("train", 430), ("test", 50)):
+            pixels = [(100 if p // 8 == i % 8 else 1) + (i * 7 + p * 3) % 11 for i in range(n) for p in range(64)]
+            labels = [x for i in range(n) for x in label(i, i % 8)]
+            archive.writestr("x_%s.npy" % part, npy("|u1", (n, 8, 8), pixels))
+            archive.writestr("y_%s.npy" % part, npy(dtype, (n,) + shape, labels))
+
+def one_hot(k, n=10):
+    return [int(j == k) for j in range(n)]
+
+write("regression", "<f4", (), lambda i, k: [k])
+write("column", "<f8", (1,), lambda i, k: [k])
+write("pairs", "<f4", (2,), lambda i, k: [k, 7 - k])
+write("signs", "<f4", (), lambda i, k: [1 if k < 4 else -1])
+write("binary", "|u1", (), lambda i, k: [int(k < 4)])
+write("several", "<i8", (3,), lambda i, k: [k & 1, k >> 1 & 1, k >> 2])
+write("one_hot", "|u1", (10,), lambda i, k: one_hot(k))
+write("not_one_hot", "|u1", (10,), lambda i, k: one_hot(k if i != 7 else 11))
+write("tables", "<f4", (2, 5), lambda i, k: one_hot(k))
+write("holes", "<f4", (), lambda i, k: [float("nan") if i == 5 else k])
+write("fractions", "<f4", (), lambda i, k: [k + 0.5])
+END
+other="--hidden-units 16 --batch-size 40 --devices cpu:1"
+
+works regression_has_a_metric_that_fits "^done:.*, mean_absolute_error = " train --data npz:regression.npz $other --epochs 2 --loss mean_squared_error
+check regression_has_no_accuracy sh -c '! grep -q accuracy out'
+check regression_has_one_output grep -q '^mlp 64-16-1 ' out
+works several_numbers_are_several_outputs '^mlp 64-16-2 ' train --data npz:pairs.npz $other --steps 2 --loss mean_squared_error
+for row in mean_squared_error:regression:mean_absolute_error mean_absolute_error:column:mean_squared_error \
+    huber:pairs:mean_absolute_error poisson:regression:mean_absolute_error hinge:signs: hinge:binary: \
+    binary_crossentropy:binary:binary_accuracy binary_crossentropy:several:binary_accuracy \
+    categorical_crossentropy:one_hot:categorical_accuracy kl_divergence:one_hot:categorical_accuracy \
+    sparse_categorical_crossentropy:regression:accuracy; do
+    loss=${row%%:*} data=${row#*:} && metric=${data#*:} labels=${data%:*} data=npz:${data%:*}.npz
+    run train --data $data $other --loss $loss --epochs 1 --json
+    first=$(value loss)
+    run train --data $data $other --loss $loss --epochs 30 --learning-rate 0.01 --evaluate --predict train.npy --json --save model.npz --dropout 0.01
+    check "${loss}_becomes_smaller_on_$labels" awk -v a="$(value loss)" -v b="$first" 'BEGIN { exit !(a != "" && b != "" && a < 0.7 * b) }'
+    check "${loss}_has_its_metric_on_$labels" [ -z "$metric" -o -n "$(value "test_$metric")" ]
+    trained=$(value test_loss)
+    run evaluate --data $data --load model.npz --loss $loss --json
+    check "${loss}_is_evaluated_as_in_training_on_$labels" awk -v a="$trained" -v b="$(value test_loss)" \
+        'BEGIN { d = a - b; exit !(a != "" && b != "" && d * d <= 1e-12 * a * a) }'
+    run predict --data $data --load model.npz --loss $loss --out predict.npy
+    check "${loss}_predicts_as_in_training_on_$labels" cmp -s train.npy predict.npy
+done
+run train --data npz:one_hot.npz $other --loss categorical_crossentropy --json --epochs 2
+one_hot=$(value loss)
+run train --data idx:data $other --json --epochs 2
+check one_hot_rows_give_the_loss_of_class_numbers awk -v a="$one_hot" -v b="$(value loss)" 'BEGIN { d = a - b; exit !(b > 0 && d * d < 1e-8) }'
+works monitor_of_a_regression_is_its_metric "stopped early: mean_absolute_error" \
+    train --data npz:regression.npz $other --loss mean_squared_error --epochs 500 --patience 2 --min-delta 0.5 --monitor mean_absolute_error
+
+fails unknown_loss_names_the_nearest 2 "'mean_square_error'.*'mean_squared_error'" train $small --loss mean_square_error
+fails class_numbers_are_no_one_hot_rows 1 "single numbers.*sparse_categorical_crossentropy" train $small --loss categorical_crossentropy
+fails one_hot_rows_are_no_class_numbers 1 "one class number.*\[10\].*categorical_crossentropy" train --data npz:one_hot.npz $other
+fails rows_that_are_not_one_hot_are_named 1 "label 0 of row 7, the sum.*add up to 1" train --data npz:not_one_hot.npz $other --loss categorical_crossentropy
+fails labels_beyond_1_are_no_binary_labels 1 "label 2 of row 2.*from 0 to 1" train $small --loss binary_crossentropy
+fails labels_beyond_1_are_no_signs 1 "label 2 of row 2.*-1 and 1" train $small --loss hinge
+fails negative_labels_are_no_counts 1 "label -1 of row 4.*not negative" train --data npz:signs.npz $other --loss poisson
+fails negative_labels_are_no_classes 1 "label -1 of row 4.*class numbers" train --data npz:signs.npz $other
+fails labels_that_are_no_number_are_named 1 "label nan of row 5.*takes numbers" train --data npz:holes.npz $other --loss mean_squared_error
+fails fractions_are_no_class_numbers 1 "label 0.5 of row 0.*class numbers" train --data npz:fractions.npz $other
+fails tables_as_labels_are_refused 1 "a label is \[2, 5\]" train --data npz:tables.npz $other --loss mean_squared_error
+fails outputs_must_be_those_of_the_labels 1 "2 numbers an example, the model 3 outputs" train --data npz:pairs.npz $other --loss mean_squared_error --classes 3
+fails confusion_is_for_class_numbers 2 "confusion.*sparse_categorical_crossentropy" train --data npz:regression.npz $other --loss huber --confusion
+fails confusion_is_for_class_numbers_in_evaluate_too 2 "confusion.*sparse_categorical_crossentropy" evaluate --data idx:data --load model.npz --loss huber --confusion
+fails evaluate_of_other_labels_says_so 1 "2 numbers an example, the model 10 outputs" evaluate --data npz:pairs.npz --load model.npz --loss mean_squared_error
+
+end_of_checks
