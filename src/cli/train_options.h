@@ -11,7 +11,7 @@ typedef struct train_options {
     integer_list hidden_units;
     int64_t classes;
     double l1, l2, dropout;
-    const char *data, *data_dir;
+    const char *data, *data_dir, *label;
     double validation_split;
     int64_t skip_corrupt;
     bool raw_pixels, shuffle;

@@ -122,6 +122,28 @@ mst_spec mst_dataset_spec(const mst_dataset *dataset, int i) {
     return spec;
 }
 
+const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n) {
+    *n = 0;
+    for (; dataset; dataset = dataset->upstream) {
+        if (dataset->type->classes) return dataset->type->classes(dataset, i, n);
+        if (dataset->stage && dataset->stage->map) break;
+    }
+    return NULL;
+}
+
+int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component) {
+    int64_t n;
+    if (MST_IS_NULL(dataset)) return 0;
+    return mst_dataset_classes(dataset, component, &n) ? n : 0;
+}
+
+const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i) {
+    int64_t n;
+    if (MST_IS_NULL(dataset)) return NULL;
+    const char *const *name = mst_dataset_classes(dataset, component, &n);
+    return name && i >= 0 && i < n ? name[i] : NULL;
+}
+
 mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out) {
     while (!dataset->type->open) dataset = dataset->upstream;
     return dataset->type->open(dataset, out);

@@ -57,6 +57,9 @@ typedef struct mst_dataset_type {
                        mst_record_buffer *buffer, mst_record *record);
     /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
+    /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as
+     *  upstream, none behind a map. */
+    const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
 } mst_dataset_type;
 
 struct mst_dataset {
@@ -125,6 +128,9 @@ int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
 /** Bytes of a row of component I. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
+
+/** Names of the classes that the numbers of component I stand for, *N of them; NULL where there are none. */
+const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
 
 /** The cursor of DATASET, not started. */
 MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out);
