@@ -97,6 +97,11 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
     return most < 1 ? 1 : most;
 }
 
+int64_t mst_dataset_last_row(const mst_dataset *dataset) {
+    while (dataset->upstream) dataset = dataset->upstream;
+    return dataset->cardinality < 0 || dataset->type->values ? MST_BOOKMARK_MOST : dataset->cardinality - 1;
+}
+
 int mst_dataset_num_components(const mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return 0;
     return dataset->num_components;
