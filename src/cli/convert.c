@@ -10,6 +10,7 @@ enum { WHY_SIZE = 1024 };
 
 typedef struct convert_options {
     int64_t shards, skip_corrupt;
+    const char *label;
     int compression; /* mst_tfrecord_compression */
 } convert_options;
 
@@ -22,6 +23,8 @@ static const option options[] = {
      .help = "tfrecord: of whole files; plain ones can be read in any order"},
     {"skip-corrupt", OPTION_INTEGER, offsetof(convert_options, skip_corrupt), "N", NULL, 0, 1e15,
      .help = "from tfrecord: damaged records that are left out; one more is an error"},
+    {"label", OPTION_TEXT, offsetof(convert_options, label), "COLUMN",
+     .help = "from csv: the column of labels (default: the last)"},
     {0}};
 
 static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
@@ -56,7 +59,8 @@ static int run(const command_call *call) {
     if (call->num_positional < 2)
         return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
     const char *from = call->positional[0], *to = call->positional[1];
-    mst_status status = open_parts(from, &(mst_data_options){.skip_corrupt = o->skip_corrupt}, part, why, sizeof why);
+    const mst_data_options data = {.skip_corrupt = o->skip_corrupt, .label = o->label};
+    mst_status status = open_parts(from, &data, part, why, sizeof why);
     if (!status)
         status = mst_dataset_write(
             to, part[0], part[1],

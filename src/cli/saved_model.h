@@ -9,7 +9,7 @@ typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
     int loss; /**< mst_loss */
-    const char *data, *data_dir;
+    const char *data, *data_dir, *label;
     bool raw_pixels;
     int64_t batch_size;
     const char *devices;

@@ -97,6 +97,11 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
     return most < 1 ? 1 : most;
 }
 
+int64_t mst_dataset_last_row(const mst_dataset *dataset) {
+    while (dataset->upstream) dataset = dataset->upstream;
+    return dataset->cardinality < 0 || dataset->type->values ? MST_BOOKMARK_MOST : dataset->cardinality - 1;
+}
+
 int mst_dataset_num_components(const mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return 0;
     return dataset->num_components;
@@ -120,6 +125,28 @@ mst_spec mst_dataset_spec(const mst_dataset *dataset, int i) {
     spec.shape.dim[0] = dataset->even ? dataset->batch_size : -1;
     spec.shape.ndim++;
     return spec;
+}
+
+const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n) {
+    *n = 0;
+    for (; dataset; dataset = dataset->upstream) {
+        if (dataset->type->classes) return dataset->type->classes(dataset, i, n);
+        if (dataset->stage && dataset->stage->map) break;
+    }
+    return NULL;
+}
+
+int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component) {
+    int64_t n;
+    if (MST_IS_NULL(dataset)) return 0;
+    return mst_dataset_classes(dataset, component, &n) ? n : 0;
+}
+
+const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i) {
+    int64_t n;
+    if (MST_IS_NULL(dataset)) return NULL;
+    const char *const *name = mst_dataset_classes(dataset, component, &n);
+    return name && i >= 0 && i < n ? name[i] : NULL;
 }
 
 mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out) {

@@ -4,7 +4,8 @@
  *  them is numbers of rows of the source. The values: mst_row_fetch collects the scales and maps between source and
  *  end, and turns numbers of rows into values only where they are wanted.
  *
- *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`). Where it can
+ *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it puts rows
+ *  together of those of other datasets (`values`). Where it can
  *  only read forward, its cursor keeps the records whose numbers it has given out until they are forgotten: by the
  *  iterator when it moves on, and by each cursor that drops rows.
  *
@@ -57,6 +58,13 @@ typedef struct mst_dataset_type {
                        mst_record_buffer *buffer, mst_record *record);
     /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
+    /** Of a source that is neither in memory nor of records, and numbers its rows without end: writes row ROW, which BASE
+     *  holds, component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call
+     *  at once. */
+    mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
+    /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as
+     *  upstream, none behind a map. */
+    const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
 } mst_dataset_type;
 
 struct mst_dataset {
@@ -123,8 +131,13 @@ MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char 
 int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 /** Most rows that one element can have, at least 1. */
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
+/** The largest number that a row of DATASET's source can have. */
+int64_t mst_dataset_last_row(const mst_dataset *dataset);
 /** Bytes of a row of component I. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
+
+/** Names of the classes that the numbers of component I stand for, *N of them; NULL where there are none. */
+const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
 
 /** The cursor of DATASET, not started. */
 MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out);
@@ -146,7 +159,7 @@ MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
 
-/** The number of row I of BATCH in the source, -1 where it is not known (behind a prefetch). */
+/** The number of row I of BATCH in the source, -1 where it is not known (behind a prefetch or a zip). */
 int64_t mst_batch_row(const mst_batch *batch, int64_t i);
 
 /** Damaged records that were left out, when the source was opened and in this pass. */

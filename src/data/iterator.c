@@ -148,7 +148,9 @@ int64_t mst_batch_grain(const mst_batch *batch, int component) {
 
 int64_t mst_batch_row(const mst_batch *batch, int64_t i) {
     const mst_element *element = &batch->element;
-    if (element->memory) return -1;
+    const mst_dataset *source = batch->dataset;
+    while (source->upstream) source = source->upstream;
+    if (element->memory || source->type->values) return -1;
     return element->rows ? element->rows[i] : i;
 }
 

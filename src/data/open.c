@@ -85,6 +85,15 @@ static mst_status unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use %s", spec, list_forms(list, sizeof list));
 }
 
+/* Those that KIND does not take must not be given. */
+static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
+    if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
+        return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
+    if (o->label && !(kind->takes & MST_SPEC_LABEL))
+        return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
+    return MST_OK;
+}
+
 mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out) {
     return mst_dataset_open_with(spec, part, NULL, out);
 }
@@ -107,9 +116,8 @@ mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_d
                             list_forms(list, sizeof list));
         if (takes_argument && !spec[size])
             return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, form);
+        if (options) MST_TRY(check_options(spec, *kind, options));
         if ((*kind)->open_with) return (*kind)->open_with(spec + size, test, options, out);
-        if (options && options->skip_corrupt)
-            return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
         return (*kind)->open(spec + size, test, out);
     }
     return unknown(spec);

@@ -15,7 +15,7 @@ enum { BLOCK = 512, ALIGNMENT = 64, LINE = 64, AHEAD = 2 };
 typedef struct scratch {
     struct scratch *next;
     mst_array *in, *out;
-    void **dst;
+    void **dst, **written;
     char *data;
     mst_record_buffer record; /* where the source has records */
 } scratch;
@@ -28,7 +28,7 @@ struct mst_row_fetch {
     const mst_dataset *end;
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
     int num_stages;
-    bool has_map;
+    bool has_map; /* or another function that makes a row */
     int most_components;
     size_t scratch_bytes;
     pthread_mutex_t lock; /* of `unused` */
@@ -58,6 +58,9 @@ static void measure(mst_row_fetch *fetch) {
                 fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
     }
     fetch->base = dataset;
+    if (!dataset->type->values) return;
+    fetch->has_map = true;
+    for (int i = 0; i < dataset->num_components; i++) fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
 }
 
 mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, mst_row_fetch **out) {
@@ -99,13 +102,14 @@ static scratch *make_scratch(const mst_row_fetch *fetch) {
     const size_t n = (size_t)fetch->most_components;
     const size_t head = align(sizeof(scratch)), arrays = align(n * sizeof(mst_array)),
                  pointers = align(n * sizeof(void *));
-    char *memory = aligned_alloc(ALIGNMENT, head + 2 * arrays + pointers + fetch->scratch_bytes);
+    char *memory = aligned_alloc(ALIGNMENT, head + 2 * arrays + 2 * pointers + fetch->scratch_bytes);
     if (!memory) return NULL;
     scratch *s = (scratch *)(void *)memory;
     *s = (scratch){.in = (mst_array *)(void *)(memory + head),
                    .out = (mst_array *)(void *)(memory + head + arrays),
                    .dst = (void **)(void *)(memory + head + 2 * arrays),
-                   .data = memory + head + 2 * arrays + pointers};
+                   .written = (void **)(void *)(memory + head + 2 * arrays + pointers),
+                   .data = memory + head + 2 * arrays + 2 * pointers};
     return s;
 }
 
@@ -212,6 +216,7 @@ static mst_status map_failed(const mst_row_fetch *fetch, mst_status status, uint
     return silent ? status : mst_error_prefix("map of row %lld", (long long)row);
 }
 
+/* Row I of the source to s->in; AHEAD rows of ELEMENT will follow at once. */
 static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
                             int64_t ahead) {
     if (fetch->has_records) {
@@ -230,6 +235,18 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     return MST_OK;
 }
 
+/* The same of a source that writes values: to their places in the batch (TO, may be NULL) where nothing else is done
+ * with them. */
+static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row, void *const *to, char **free_memory) {
+    for (int c = 0; c < fetch->base->num_components; c++) {
+        void *place = to && !fetch->num_stages ? to[c] : *free_memory;
+        if (place == *free_memory) *free_memory += align(mst_dataset_row_bytes(fetch->base, c));
+        s->in[c] = row_array(fetch->base, c, place);
+        s->written[c] = place;
+    }
+    return fetch->base->type->values(fetch->base, fetch->base_cursor, row, s->written);
+}
+
 /* Memory for component C behind stage J: its place in the batch (TO, may be NULL) behind the last. */
 static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *const *to, char **free_memory) {
     const mst_dataset *dataset = fetch->stage[j];
@@ -243,7 +260,10 @@ static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *con
 static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
                              int64_t ahead, void *const *to) {
     char *free_memory = s->data;
-    MST_TRY(read_base(fetch, s, element, i, ahead));
+    if (fetch->base->type->values)
+        MST_TRY(write_base(fetch, s, row_number(element, i), to, &free_memory));
+    else
+        MST_TRY(read_base(fetch, s, element, i, ahead));
     for (int j = 0; j < fetch->num_stages; j++) {
         const mst_dataset *dataset = fetch->stage[j];
         const mst_row_stage *stage = dataset->stage;

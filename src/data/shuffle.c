@@ -38,12 +38,23 @@ static const shuffle *dataset_of(const mst_cursor *cursor) {
     return (const shuffle *)cursor->dataset;
 }
 
+static bool holds_all(const shuffle *d) {
+    return d->base.cardinality >= 0 && d->buffer_size >= d->base.cardinality;
+}
+
+/* Those that were given out belong to whom they were given to: a permutation has them still, in front. */
+static void forget_left(mst_cursor *cursor) {
+    const shuffle_cursor *c = (const shuffle_cursor *)cursor;
+    const int64_t gone = holds_all(dataset_of(cursor)) ? c->given : 0;
+    mst_cursor_forget(cursor, c->buffer + gone, c->filled - gone);
+}
+
 static mst_status begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     c->stream = dataset_of(cursor)->options.same_each_epoch ? 0 : (uint64_t)epoch;
     c->epoch = epoch;
+    forget_left(cursor);
     c->given = 0;
-    mst_cursor_forget(cursor, c->buffer, c->filled);
     c->filled = 0;
     MST_TRY(cursor->upstream->type->start(cursor->upstream, epoch));
     MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->buffer, dataset_of(cursor)->buffer_size, &c->filled));
@@ -79,7 +90,10 @@ static mst_status rows_of_all(mst_cursor *cursor, int64_t *rows, int64_t max, in
 }
 
 static mst_status skip_of_all(mst_cursor *cursor, int64_t n, int64_t *skipped) {
-    *skipped = advance((shuffle_cursor *)cursor, n);
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    const int64_t *next = c->buffer + c->given;
+    *skipped = advance(c, n);
+    mst_cursor_forget(cursor, next, *skipped);
     return MST_OK;
 }
 
@@ -96,6 +110,7 @@ static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, cursor->dataset->cardinality, &given));
     MST_TRY(start_all(cursor, epoch));
     ((shuffle_cursor *)cursor)->given = given;
+    mst_cursor_forget(cursor, ((shuffle_cursor *)cursor)->buffer, given);
     return MST_OK;
 }
 
@@ -145,12 +160,6 @@ static void save_buffer(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_cursor_save(cursor->upstream, bookmark);
 }
 
-/* The largest number of a row that there can be. */
-static int64_t last_row(const mst_dataset *dataset) {
-    while (dataset->upstream) dataset = dataset->upstream;
-    return dataset->cardinality < 0 ? MST_BOOKMARK_MOST : dataset->cardinality - 1;
-}
-
 static mst_status restore_buffer(mst_cursor *cursor, mst_bookmark *bookmark) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     const shuffle *d = dataset_of(cursor);
@@ -160,7 +169,7 @@ static mst_status restore_buffer(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, 1, &over));
     MST_TRY(mst_bookmark_take(bookmark, 0, d->buffer_size, &filled));
     for (int64_t i = 0; i < filled; i++)
-        MST_TRY(mst_bookmark_take(bookmark, 0, last_row(cursor->dataset), &c->buffer[i]));
+        MST_TRY(mst_bookmark_take(bookmark, 0, mst_dataset_last_row(cursor->dataset), &c->buffer[i]));
     c->stream = d->options.same_each_epoch ? 0 : (uint64_t)c->epoch;
     c->input_is_over = over;
     MST_TRY(mst_cursor_restore(cursor->upstream, bookmark));
@@ -177,10 +186,6 @@ static const mst_cursor_type buffer_type = {.start = begin,
                                             .restore = restore_buffer};
 
 /* -------------------------------------------------------------------------------------------------------- */
-
-static bool holds_all(const shuffle *d) {
-    return d->base.cardinality >= 0 && d->buffer_size >= d->base.cardinality;
-}
 
 static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     const shuffle *d = (const shuffle *)dataset;

@@ -396,6 +396,12 @@ works arrays_are_inspected "x_train  *u8 \[430, 8, 8\]  [0-9]* to" inspect conve
 works idx_is_inspected "elements  *u8 \[430, 8, 8\]" inspect converted/train-images-idx3-ubyte
 fails file_of_no_format_is_named 1 "'out': is" inspect out
 fails inspect_needs_a_file 2 "which file" inspect
+printf 'width,kind,color\n1.5,wide,red\n0.5,"thin",blue\n' > table-train.csv
+printf 'color,width,kind\nblue,0.25,thin\n' > table-test.csv
+works tables_are_converted "train  2 rows: f32 \[2\], i64 \[\]" convert csv:table npz:table.npz --label kind
+works tables_are_trained_on "test: loss" train --data csv:table --label kind --classes 2 --hidden-units 4 --epochs 1 --evaluate
+fails missing_column_names_those_there_are 1 "no column 'kin'.*'width', 'kind', 'color'" train --data csv:table --label kin
+fails label_is_for_tables_only 1 "label is for csv:FILE" train --data idx:data --label kind
 fails convert_needs_two_specs 2 "from what to what" convert idx:data
 fails convert_to_unknown_says_what_there_is 1 "use tfrecord:PREFIX" convert idx:data csv:x
 fails folder_of_records_is_named 1 "name the files in it" train --data tfrecord:data

@@ -228,7 +228,7 @@ static void other_specs_name_the_nearest_right_one(void **state) {
                                            {"ixd:/data", "did you mean 'idx:DIR'"},
                                            {"npy:/data/a", "did you mean 'npz:FILE'"},
                                            {"tfrecords:a", "did you mean 'tfrecord:PREFIX'"},
-                                           {"", "unknown spec '': use fashion-mnist"},
+                                           {"", "unknown spec '': use csv:FILE, fashion-mnist"},
                                            {"a.npz", "write 'npz:a.npz'"},
                                            {"idx:", "write idx:DIR"},
                                            {"fashion-mnist2", "did you mean 'fashion-mnist'"}};

@@ -1,0 +1,43 @@
+/* clang -fsanitize=fuzzer,address,undefined: CSV files, and their columns as numbers. The first byte chooses the delimiter
+ * and whether columns are of categories. */
+#include "data/csv_column.h"
+#include "format/csv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_column(const mst_csv *csv, int column, bool categories) {
+    const size_t rows = (size_t)mst_csv_num_rows(csv);
+    mst_csv_column form;
+    if (mst_csv_column_find(csv, column, categories, &form) == MST_OK) {
+        int64_t *integers = malloc(rows * sizeof *integers);
+        float *floats = malloc(rows * sizeof *floats);
+        const mst_status status = mst_csv_column_read_i64(csv, column, &form, integers);
+        if (status && form.type == MST_CSV_CATEGORIES) __builtin_trap();
+        if (!status && form.type == MST_CSV_FLOATS) __builtin_trap();
+        if (mst_csv_column_read_f32(csv, column, &form, floats, 1) && form.type != MST_CSV_FLOATS) __builtin_trap();
+        free(integers);
+        free(floats);
+    }
+    mst_csv_column_free(&form);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    mst_csv *csv;
+    if (size < 1) return 0;
+    const mst_status status = mst_csv_parse("input", data + 1, size - 1, data[0] & 2 ? '\t' : ',', &csv);
+    if ((status == MST_OK) != (csv != NULL)) __builtin_trap();
+    if (csv) {
+        for (int i = 0; i < mst_csv_num_columns(csv); i++) {
+            int found;
+            if (mst_csv_find(csv, mst_csv_header(csv, i), &found)) __builtin_trap();
+            for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
+                if (strlen(mst_csv_cell(csv, row, i)) >= size) __builtin_trap();
+            read_column(csv, i, data[0] & 1);
+        }
+    }
+    mst_csv_close(csv);
+    return 0;
+}

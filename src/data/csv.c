@@ -1,0 +1,148 @@
+/** The rows of a CSV file with a header (RFC 4180), read whole. Component 0 is f32 [columns], all columns but the one of
+ *  labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
+ *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that files
+ *  with the same categories number them alike. Labels are i64, those that are floats f32. Cells may be quoted; numbers
+ *  may have spaces around them. The names of a label's categories, in .separate of any column's, are given by
+ *  mst_dataset_class_name. OPTIONS may be NULL.
+ *
+ *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a column,
+ *  MST_INVALID where a number is missing, does not fit, or text and numbers are mixed. The message names the file, the
+ *  line on which the row begins, and the column. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "data/csv_column.h"
+#include "data/dataset.h"
+
+#ifdef MST_DATASET_HEADER
+typedef struct mst_csv_options {
+    int zero_;
+    const char *label;             /**< the column of labels; NULL: the last */
+    const char *const *categories; /**< columns that are of categories also where their cells are numbers */
+    int num_categories;
+    const char *like; /**< a CSV file whose columns, their types and categories are taken: for a test part that of the
+                           train part. It has the label; a category that it lacks is an error */
+    bool separate;    /**< each column is a component of its own, in the file's order and the label last: i64, floats
+                           f32 */
+    char delimiter;   /**< between cells; 0: ',' */
+} mst_csv_options;
+MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
+                                                    mst_dataset **out);
+#endif
+
+typedef struct csv_table {
+    mst_csv *csv, *like;    /* like: the file that tells the columns, often the same */
+    mst_csv_column *column; /* the label last */
+    int num_columns;
+    mst_tensor **tensor; /* of each component */
+    int num_components;
+} csv_table;
+
+static bool is_category(const mst_csv_options *o, const char *name) {
+    for (int i = 0; i < o->num_categories; i++)
+        if (strcmp(o->categories[i], name) == 0) return true;
+    return false;
+}
+
+static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
+    int label = mst_csv_num_columns(t->like) - 1, ignored;
+    if (o->label) MST_TRY(mst_csv_find(t->like, o->label, &label));
+    for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
+    t->num_columns = mst_csv_num_columns(t->like);
+    if (t->num_columns < 2 && !o->separate)
+        return MST_FAIL(MST_INVALID, "'%s': has 1 column, inputs and labels are due: check the delimiter",
+                        mst_csv_name(t->like));
+    t->num_components = o->separate ? t->num_columns : 2;
+    t->column = calloc((size_t)t->num_columns, sizeof *t->column);
+    t->tensor = calloc((size_t)t->num_components, sizeof *t->tensor);
+    if (!t->column || !t->tensor) return MST_NO_MEMORY("for %d columns", t->num_columns);
+    for (int i = 0; i < t->num_columns; i++) {
+        const int place = i < label ? i : i == label ? t->num_columns - 1 : i - 1;
+        const bool category = is_category(o, mst_csv_header(t->like, i));
+        MST_TRY(mst_csv_column_find(t->like, i, category, &t->column[place]));
+    }
+    return MST_OK;
+}
+
+/* Where column I is in t->csv. */
+static mst_status place_of(const csv_table *t, int i, int *place) {
+    *place = t->column[i].place;
+    const char *name = mst_csv_header(t->like, *place);
+    if (*place < mst_csv_num_columns(t->csv) && strcmp(mst_csv_header(t->csv, *place), name) == 0) return MST_OK;
+    return mst_csv_find(t->csv, name, place);
+}
+
+static mst_status read_inputs(csv_table *t) {
+    const int64_t rows = mst_csv_num_rows(t->csv), n = t->num_columns - 1;
+    MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(rows, n), &t->tensor[0]));
+    for (int i = 0; i < n; i++) {
+        int place;
+        MST_TRY(place_of(t, i, &place));
+        float *dst = (float *)mst_tensor_data(t->tensor[0]) + i;
+        MST_TRY(mst_csv_column_read_f32(t->csv, place, &t->column[i], dst, n));
+    }
+    return MST_OK;
+}
+
+/* Column I alone, to component C. */
+static mst_status read_column(csv_table *t, int i, int c) {
+    int place;
+    const mst_csv_column *column = &t->column[i];
+    const mst_dtype dtype = column->type == MST_CSV_FLOATS ? MST_F32 : MST_I64;
+    MST_TRY(place_of(t, i, &place));
+    MST_TRY(mst_tensor_create(dtype, MST_SHAPE(mst_csv_num_rows(t->csv)), &t->tensor[c]));
+    void *data = mst_tensor_data(t->tensor[c]);
+    return dtype == MST_F32 ? mst_csv_column_read_f32(t->csv, place, column, data, 1)
+                            : mst_csv_column_read_i64(t->csv, place, column, data);
+}
+
+static mst_status name_classes(const csv_table *t, bool separate, mst_dataset **dataset) {
+    for (int i = separate ? 0 : t->num_columns - 1; i < t->num_columns; i++) {
+        const mst_csv_column *column = &t->column[i];
+        mst_dataset *named;
+        if (column->type != MST_CSV_CATEGORIES) continue;
+        MST_TRY(mst_dataset_name_classes(*dataset, separate ? i : 1, column->category, column->num_categories, &named));
+        mst_dataset_release(*dataset);
+        *dataset = named;
+    }
+    return MST_OK;
+}
+
+static mst_status make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
+    const char delimiter = o->delimiter ? o->delimiter : ',';
+    MST_TRY(mst_csv_read(path, delimiter, &t->csv));
+    t->like = t->csv;
+    if (o->like) MST_TRY(mst_csv_read(o->like, delimiter, &t->like));
+    MST_TRY(find_columns(t, o));
+    if (!o->separate) MST_TRY(read_inputs(t));
+    for (int i = o->separate ? 0 : t->num_columns - 1; i < t->num_columns; i++)
+        MST_TRY(read_column(t, i, o->separate ? i : 1));
+    MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_components, out));
+    const mst_status status = name_classes(t, o->separate, out);
+    if (!status) return MST_OK;
+    mst_dataset_release(*out);
+    *out = NULL;
+    return status;
+}
+
+mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    static const mst_csv_options defaults;
+    csv_table t = {0};
+    *out = NULL;
+    if (!options) options = &defaults;
+    if (options->num_categories > 0 && MST_IS_NULL(options->categories)) return MST_INVALID;
+    for (int i = 0; i < options->num_categories; i++)
+        if (!options->categories[i])
+            return MST_FAIL(MST_INVALID, "from_csv: the name of category column %d is NULL", i);
+    const mst_status status = make(&t, path, options, out);
+    for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
+    for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);
+    free(t.column);
+    free(t.tensor);
+    if (t.like != t.csv) mst_csv_close(t.like);
+    mst_csv_close(t.csv);
+    return status;
+}

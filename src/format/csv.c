@@ -1,0 +1,275 @@
+#include "format/csv.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+
+enum { MOST_COLUMNS = 100000, LIST_TEXT = 512 };
+
+/* Cells are unquoted in place, where they can only become shorter, and end with a NUL where their delimiter was. */
+struct mst_csv {
+    char *name, *text;
+    size_t size;
+    char **cell; /* row after row, the header first */
+    size_t num_cells, cell_capacity;
+    int64_t *line; /* on which each row begins, the header first; from 1 */
+    size_t num_lines, line_capacity;
+    int num_columns;
+};
+
+/* Where the text is read. */
+typedef struct scan {
+    mst_csv *csv;
+    char *at, *end;
+    char delimiter;
+    int64_t line;
+} scan;
+
+/* Room for one more of SIZE bytes in *ARRAY. */
+static mst_status grow(void *array, size_t count, size_t *capacity, size_t size) {
+    void **memory = array;
+    if (count < *capacity) return MST_OK;
+    const size_t more = *capacity ? 2 * *capacity : 64;
+    void *grown = realloc(*memory, more * size);
+    if (!grown) return MST_NO_MEMORY("for %zu cells of a CSV file", more);
+    *memory = grown;
+    *capacity = more;
+    return MST_OK;
+}
+
+static mst_status add_cell(mst_csv *csv, char *cell) {
+    MST_TRY(grow(&csv->cell, csv->num_cells, &csv->cell_capacity, sizeof *csv->cell));
+    csv->cell[csv->num_cells++] = cell;
+    return MST_OK;
+}
+
+/* The bytes of a line end at TEXT: 0, 1 or 2. */
+static size_t line_end(const char *text, const char *end) {
+    if (text < end && *text == '\n') return 1;
+    return end - text >= 2 && text[0] == '\r' && text[1] == '\n' ? 2 : 0;
+}
+
+/* The column that is read is the next cell of the row that began at FIRST. */
+static size_t column_number(const scan *s, size_t first) {
+    return s->csv->num_cells - first + 1;
+}
+
+/* Moves S behind the quoted cell that begins there; *LAST is the end of its text. */
+static mst_status scan_quoted(scan *s, size_t first, char **last) {
+    const int64_t begun = s->line;
+    bool closed = false;
+    char *to = s->at++;
+    while (s->at < s->end && !closed) {
+        const bool quote = *s->at == '"', doubled = quote && s->end - s->at >= 2 && s->at[1] == '"';
+        s->line += *s->at == '\n';
+        closed = quote && !doubled;
+        if (!closed) *to++ = *s->at;
+        s->at += doubled ? 2 : 1;
+    }
+    *last = to;
+    if (!closed)
+        return MST_FAIL(MST_CORRUPT,
+                        "'%s', line %lld, column %zu: the quote that begins here is never closed: close it",
+                        s->csv->name, (long long)begun, column_number(s, first));
+    if (s->at < s->end && *s->at != s->delimiter && !line_end(s->at, s->end))
+        return MST_FAIL(
+            MST_CORRUPT,
+            "'%s', line %lld, column %zu: text follows the closing quote: write a quote inside a cell twice",
+            s->csv->name, (long long)s->line, column_number(s, first));
+    return MST_OK;
+}
+
+/* Adds the cell at S, and moves behind it and its delimiter; *MORE says whether one follows in the row. */
+static mst_status scan_cell(scan *s, size_t first, bool *more) {
+    char *cell = s->at, *last;
+    if (s->at < s->end && *s->at == '"') {
+        MST_TRY(scan_quoted(s, first, &last));
+    } else {
+        while (s->at < s->end && *s->at != s->delimiter && !line_end(s->at, s->end)) s->at++;
+        last = s->at;
+    }
+    if (memchr(cell, '\0', (size_t)(last - cell)))
+        return MST_FAIL(MST_CORRUPT, "'%s', line %lld, column %zu: has a NUL byte: save the table as CSV in UTF-8",
+                        s->csv->name, (long long)s->line, column_number(s, first));
+    *more = s->at < s->end && *s->at == s->delimiter;
+    s->at += *more;
+    if (!*more) {
+        s->line += s->at < s->end;
+        s->at += line_end(s->at, s->end);
+    }
+    *last = '\0';
+    return add_cell(s->csv, cell);
+}
+
+static mst_status scan_row(scan *s) {
+    mst_csv *csv = s->csv;
+    const size_t first = csv->num_cells;
+    const int64_t line = s->line;
+    bool more = true;
+    MST_TRY(grow(&csv->line, csv->num_lines, &csv->line_capacity, sizeof *csv->line));
+    csv->line[csv->num_lines++] = line;
+    while (more) MST_TRY(scan_cell(s, first, &more));
+    const size_t count = csv->num_cells - first;
+    if (first == 0 && count > MOST_COLUMNS)
+        return MST_FAIL(MST_CORRUPT, "'%s', line %lld: %zu columns, at most %d are possible", csv->name,
+                        (long long)line, count, MOST_COLUMNS);
+    if (first == 0) csv->num_columns = (int)count;
+    if (count != (size_t)csv->num_columns)
+        return MST_FAIL(MST_CORRUPT, "'%s', line %lld: has %zu columns, the header has %d: check quotes and delimiters",
+                        csv->name, (long long)line, count, csv->num_columns);
+    return MST_OK;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* No two columns have one name; some may have none, as pandas writes its index. */
+static mst_status check_header(const mst_csv *csv) {
+    const size_t n = (size_t)csv->num_columns;
+    char **name = malloc(n * sizeof *name);
+    if (!name) return MST_NO_MEMORY("to read '%s'", csv->name);
+    memcpy(name, csv->cell, n * sizeof *name);
+    qsort(name, n, sizeof *name, compare_names);
+    mst_status status = MST_OK;
+    char shown[MST_CSV_SHOWN];
+    for (size_t i = 1; i < n && !status; i++)
+        if (*name[i] && strcmp(name[i - 1], name[i]) == 0)
+            status = MST_FAIL(MST_CORRUPT, "'%s', line %lld: two columns have the name %s: rename one", csv->name,
+                              (long long)csv->line[0], mst_csv_show(name[i], shown));
+    free(name);
+    return status;
+}
+
+static mst_status scan_all(mst_csv *csv, char delimiter) {
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    scan s = {.csv = csv, .at = csv->text, .end = csv->text + csv->size, .delimiter = delimiter, .line = 1};
+    if (csv->size >= 3 && memcmp(s.at, byte_order_mark, 3) == 0) s.at += 3;
+    while (s.at < s.end) {
+        const size_t blank = line_end(s.at, s.end);
+        if (!blank) MST_TRY(scan_row(&s));
+        s.at += blank;
+        s.line += blank > 0;
+    }
+    if (!csv->num_columns)
+        return MST_FAIL(MST_CORRUPT, "'%s': is empty: a header with names of columns is due", csv->name);
+    if (csv->num_lines < 2) return MST_FAIL(MST_CORRUPT, "'%s': has a header and no rows", csv->name);
+    return check_header(csv);
+}
+
+/* TEXT, of SIZE bytes and one more, is the csv's then. */
+static mst_status parse(const char *name, char *text, size_t size, char delimiter, mst_csv **out) {
+    mst_csv *csv = calloc(1, sizeof *csv);
+    *out = NULL;
+    if (!csv || !(csv->name = strdup(name))) {
+        free(csv);
+        free(text);
+        return MST_NO_MEMORY("to read '%s'", name);
+    }
+    csv->text = text;
+    csv->size = size;
+    mst_status status =
+        delimiter == '"' || delimiter == '\n' || delimiter == '\r' || delimiter == '\0'
+            ? MST_FAIL(MST_INVALID, "'%s': the delimiter of a CSV file can be no quote and no line end", name)
+            : scan_all(csv, delimiter);
+    if (status)
+        mst_csv_close(csv);
+    else
+        *out = csv;
+    return status;
+}
+
+mst_status mst_csv_parse(const char *name, const void *data, size_t size, char delimiter, mst_csv **out) {
+    char *text = malloc(size + 1);
+    *out = NULL;
+    if (!text) return MST_NO_MEMORY("to read '%s'", name);
+    if (size) memcpy(text, data, size);
+    return parse(name, text, size, delimiter, out);
+}
+
+mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out) {
+    void *data;
+    size_t size;
+    *out = NULL;
+    MST_TRY(mst_file_read(path, PTRDIFF_MAX, &data, &size));
+    char *text = realloc(data, size + 1);
+    if (text) return parse(path, text, size, delimiter, out);
+    free(data);
+    return MST_NO_MEMORY("to read '%s'", path);
+}
+
+void mst_csv_close(mst_csv *csv) {
+    if (!csv) return;
+    free(csv->name);
+    free(csv->text);
+    free(csv->cell);
+    free(csv->line);
+    free(csv);
+}
+
+const char *mst_csv_name(const mst_csv *csv) {
+    return csv->name;
+}
+
+int64_t mst_csv_num_rows(const mst_csv *csv) {
+    return (int64_t)csv->num_lines - 1;
+}
+
+int mst_csv_num_columns(const mst_csv *csv) {
+    return csv->num_columns;
+}
+
+const char *mst_csv_header(const mst_csv *csv, int column) {
+    return csv->cell[column];
+}
+
+const char *mst_csv_show(const char *cell, char *text) {
+    const size_t size = strlen(cell);
+    size_t used = 0, done = 0;
+    text[used++] = '\'';
+    while (done < size && used + sizeof "...'" + MST_ESCAPE_TEXT < MST_CSV_SHOWN) {
+        char one[MST_ESCAPE_TEXT];
+        const size_t bytes = mst_escape(cell + done, size - done, one), length = strnlen(one, sizeof one);
+        memcpy(text + used, one, length);
+        used += length;
+        done += bytes;
+    }
+    strcpy(text + used, done < size ? "...'" : "'");
+    return text;
+}
+
+/* "'a', 'b', ..." */
+static const char *list_columns(const mst_csv *csv, char *text, size_t size) {
+    char shown[MST_CSV_SHOWN];
+    size_t used = 0;
+    int i = 0;
+    *text = '\0';
+    for (; i < csv->num_columns && used + MST_CSV_SHOWN + sizeof ", , ..." < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", mst_csv_show(csv->cell[i], shown));
+    if (i < csv->num_columns) snprintf(text + used, size - used, ", ...");
+    return text;
+}
+
+mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column) {
+    char text[LIST_TEXT], shown[MST_CSV_SHOWN];
+    for (*column = 0; *column < csv->num_columns; ++*column)
+        if (strcmp(csv->cell[*column], name) == 0) return MST_OK;
+    return MST_FAIL(MST_NOT_FOUND, "'%s': has no column %s: its columns are %s", csv->name, mst_csv_show(name, shown),
+                    list_columns(csv, text, sizeof text));
+}
+
+const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column) {
+    return csv->cell[(size_t)(row + 1) * (size_t)csv->num_columns + (size_t)column];
+}
+
+const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text) {
+    char shown[MST_CSV_SHOWN];
+    snprintf(text, MST_CSV_PLACE, "'%.500s', line %lld, column %s", csv->name, (long long)csv->line[row + 1],
+             mst_csv_show(csv->cell[column], shown));
+    return text;
+}

@@ -1,0 +1,44 @@
+/** CSV with a header: the cells of a file, as text.
+ *
+ *      x,name,class          RFC 4180: a cell may stand in double quotes, and may then hold the delimiter, line ends
+ *      1.5,"Smith, J.",a     and double quotes, each written twice; lines end with LF or CRLF. Blank lines and a byte
+ *      2,"said ""no""",b     order mark of UTF-8 are passed over; spaces belong to the cell.
+ *
+ *  Every row has as many cells as the header. Memory: the file, and at most 24 bytes for each of its bytes.
+ */
+#ifndef MUSTER_FORMAT_CSV_H
+#define MUSTER_FORMAT_CSV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "muster/status.h"
+
+/** Bytes that hold the place of a cell, and the beginning of a cell, as text. */
+enum { MST_CSV_PLACE = 640, MST_CSV_SHOWN = 64 };
+
+typedef struct mst_csv mst_csv;
+
+/** Reads the file at PATH; DELIMITER, mostly ',', is between cells. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or
+ *  MST_INVALID where it is not a file that can be read, MST_CORRUPT, naming the line, where it is not such a table. */
+MST_CHECKED mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out);
+/** The same from SIZE bytes at DATA; NAME stands for the path in messages. */
+MST_CHECKED mst_status mst_csv_parse(const char *name, const void *data, size_t size, char delimiter, mst_csv **out);
+/** NULL is allowed. */
+void mst_csv_close(mst_csv *csv);
+
+const char *mst_csv_name(const mst_csv *csv); /**< the path */
+int64_t mst_csv_num_rows(const mst_csv *csv); /**< without the header; at least 1 */
+int mst_csv_num_columns(const mst_csv *csv);
+/** The name of a column, from the header. */
+const char *mst_csv_header(const mst_csv *csv, int column);
+/** The column NAME. MST_NOT_FOUND, saying which columns there are. */
+MST_CHECKED mst_status mst_csv_find(const mst_csv *csv, const char *name, int *column);
+/** A cell without its quotes. */
+const char *mst_csv_cell(const mst_csv *csv, int64_t row, int column);
+/** Writes "'iris.csv', line 7, column 'width'" to TEXT of MST_CSV_PLACE bytes and returns it: where a cell begins. */
+const char *mst_csv_place(const mst_csv *csv, int64_t row, int column, char *text);
+/** Writes the beginning of CELL to TEXT of MST_CSV_SHOWN bytes, on one line and with its quotes: "'a b'"; returns TEXT. */
+const char *mst_csv_show(const char *cell, char *text);
+
+#endif

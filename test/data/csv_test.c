@@ -1,0 +1,218 @@
+/* cmocka needs these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "muster/dataset.h"
+#include "support/expect.h"
+#include "support/folder.h"
+#include "support/pipeline.h"
+
+static const char iris[] =
+    "width,color,class,count\n"
+    "1.5,red,virginica,3\n"
+    " 2 ,blue,setosa,-4\n"
+    "3e1,red,\"versicolor\",+5\n";
+
+static const char *write(const char *name, const char *text) {
+    return folder_write(name, text, strlen(text));
+}
+
+/* Component I of all rows, in order. */
+static mst_tensor *column(mst_dataset *dataset, int i) {
+    mst_dataset *all;
+    mst_iterator *it;
+    const mst_batch *batch;
+    mst_tensor *tensor;
+    EXPECT_OK(mst_dataset_batch(dataset, 1000, false, &all));
+    EXPECT_OK(mst_iterator_create(all, 0, &it));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_OK(mst_batch_tensor(batch, i, &tensor));
+    mst_iterator_destroy(it);
+    mst_dataset_release(all);
+    return tensor;
+}
+
+static void expect_f32(mst_dataset *dataset, int i, const float *values, size_t n) {
+    mst_tensor *tensor = column(dataset, i);
+    assert_int_equal(mst_tensor_dtype(tensor), MST_F32);
+    assert_int_equal(mst_tensor_count(tensor), n);
+    assert_memory_equal(mst_tensor_data(tensor), values, n * sizeof *values);
+    mst_tensor_release(tensor);
+}
+
+static void expect_i64(mst_dataset *dataset, int i, const int64_t *values, size_t n) {
+    mst_tensor *tensor = column(dataset, i);
+    assert_int_equal(mst_tensor_dtype(tensor), MST_I64);
+    assert_int_equal(mst_tensor_count(tensor), n);
+    assert_memory_equal(mst_tensor_data(tensor), values, n * sizeof *values);
+    mst_tensor_release(tensor);
+}
+
+static void columns_become_inputs_and_the_label_named(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), &(mst_csv_options){.label = "class"}, &dataset));
+    assert_int_equal(mst_dataset_num_rows(dataset), 3);
+    assert_int_equal(mst_dataset_num_components(dataset), 2);
+    assert_true(mst_shape_equal(mst_dataset_spec(dataset, 0).shape, MST_SHAPE(3)));
+    expect_f32(dataset, 0, (const float[]){1.5f, 1, 3, 2, 0, -4, 30, 1, 5}, 9);
+    expect_i64(dataset, 1, (const int64_t[]){2, 0, 1}, 3);
+    assert_int_equal(mst_dataset_num_classes(dataset, 1), 3);
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 0), "setosa");
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 1), "versicolor");
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 2), "virginica");
+    assert_null(mst_dataset_class_name(dataset, 1, 3));
+    assert_null(mst_dataset_class_name(dataset, 1, -1));
+    assert_null(mst_dataset_class_name(dataset, 0, 0));
+    mst_dataset_release(dataset);
+}
+
+static void the_last_column_is_the_label_where_none_is_named(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), NULL, &dataset));
+    expect_i64(dataset, 1, (const int64_t[]){3, -4, 5}, 3);
+    assert_int_equal(mst_dataset_num_classes(dataset, 1), 0);
+    mst_dataset_release(dataset);
+    EXPECT_OK(mst_dataset_from_csv(folder_path("iris.csv"), &(mst_csv_options){.label = "width"}, &dataset));
+    expect_f32(dataset, 1, (const float[]){1.5f, 2, 30}, 3);
+    mst_dataset_release(dataset);
+}
+
+static void columns_can_be_components_of_their_own(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    const mst_csv_options options = {
+        .label = "color", .separate = true, .categories = (const char *[]){"count"}, .num_categories = 1};
+    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), &options, &dataset));
+    assert_int_equal(mst_dataset_num_components(dataset), 4);
+    expect_f32(dataset, 0, (const float[]){1.5f, 2, 30}, 3);
+    expect_i64(dataset, 1, (const int64_t[]){2, 0, 1}, 3);
+    expect_i64(dataset, 2, (const int64_t[]){2, 1, 0}, 3);
+    expect_i64(dataset, 3, (const int64_t[]){1, 0, 1}, 3);
+    assert_string_equal(mst_dataset_class_name(dataset, 2, 2), "3");
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 2), "virginica");
+    assert_string_equal(mst_dataset_class_name(dataset, 3, 0), "blue");
+    mst_dataset_release(dataset);
+}
+
+static void a_test_part_has_the_numbers_of_the_train_part(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    write("a-train.csv", "x,y\n1,dog\n2,cat\n3,fox\n");
+    write("a-test.csv", "y,x\ndog,1.5\nfox,2\n");
+    const char *train = folder_path("a-train.csv"), *test = folder_path("a-test.csv");
+    char spec[512] = "csv:";
+    strcat(spec, folder_path("a"));
+    EXPECT_OK(mst_dataset_open(spec, "test", &dataset));
+    expect_f32(dataset, 0, (const float[]){1.5f, 2}, 2);
+    expect_i64(dataset, 1, (const int64_t[]){1, 2}, 2);
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 0), "cat");
+    mst_dataset_release(dataset);
+    EXPECT_OK(mst_dataset_open(spec, "train", &dataset));
+    expect_i64(dataset, 1, (const int64_t[]){1, 0, 2}, 3);
+    mst_dataset_release(dataset);
+    write("a-test.csv", "y,x\ndog,1.5\nowl,2\n");
+    EXPECT_ERROR(mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_INVALID,
+                 "a-test.csv', line 3, column 'y': category 'owl' is not in");
+    write("a-test.csv", "y,z\ndog,1.5\n");
+    EXPECT_ERROR(mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_NOT_FOUND,
+                 "has no column 'x'");
+    assert_null(dataset);
+}
+
+static void cells_that_are_no_such_number_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"a,b\n1,2\n,3\n", "line 3, column 'a': the number is missing"},
+        {"a,b\n1,2\n \t,3\n", "line 3, column 'a': the number is missing"},
+        {"a,b\n1,2\n\n\"2\n\",3\n", "line 4, column 'a': '2\\n' is no number, '1' in a row above is one"},
+        {"a,b\nnan,2\n2,3\n", "line 3, column 'a': '2' is a number, 'nan' in a row above is none"},
+        {"a,b\n1,2\n1e39,3\n", "line 3, column 'a': '1e39' is no number that f32 can hold"},
+        {"a,b\n1,2\n1,0x10\n", "line 3, column 'b': '0x10' is no number"},
+        {"a\n1\n", "has 1 column, inputs and labels are due"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mst_dataset *dataset;
+        EXPECT_ERROR(mst_dataset_from_csv(write("f.csv", cases[i].text), NULL, &dataset), MST_INVALID,
+                     cases[i].message);
+        assert_null(dataset);
+    }
+}
+
+static void integers_too_large_are_floats(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    EXPECT_OK(mst_dataset_from_csv(write("f.csv", "a,b\n1,9223372036854775807\n"), NULL, &dataset));
+    expect_i64(dataset, 1, (const int64_t[]){INT64_MAX}, 1);
+    mst_dataset_release(dataset);
+    EXPECT_OK(mst_dataset_from_csv(write("f.csv", "a,b\n1,9223372036854775808\n"), NULL, &dataset));
+    expect_f32(dataset, 1, (const float[]){0x1p63f}, 1);
+    mst_dataset_release(dataset);
+}
+
+static void options_that_are_not_for_the_data_are_named(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    char spec[512] = "csv:";
+    strcat(spec, write("iris.csv", iris));
+    const mst_data_options label = {.label = "class"}, other = {.label = "clas"}, skip = {.skip_corrupt = 1};
+    EXPECT_OK(mst_dataset_open_with(spec, "train", &label, &dataset));
+    assert_int_equal(mst_dataset_num_classes(dataset, 1), 3);
+    mst_dataset_release(dataset);
+    EXPECT_ERROR(mst_dataset_open_with(spec, "train", &other, &dataset), MST_NOT_FOUND, "has no column 'clas'");
+    EXPECT_ERROR(mst_dataset_open_with(spec, "train", &skip, &dataset), MST_INVALID, "has no records");
+    EXPECT_ERROR(mst_dataset_open_with("npz:a", "train", &label, &dataset), MST_INVALID, "label is for csv:FILE");
+    EXPECT_ERROR(mst_dataset_open_with("tfrecord:a", "train", &label, &dataset), MST_INVALID, "label is for csv:FILE");
+    EXPECT_ERROR(mst_dataset_open(spec, "test", &dataset), MST_NOT_FOUND, "is the train part");
+    EXPECT_ERROR(mst_dataset_open("csv:/none", "train", &dataset), MST_NOT_FOUND, "no '/none-train.csv'");
+}
+
+static mst_status same(const mst_array *in, mst_array *out, void *context) {
+    (void)context;
+    memcpy(out[0].data, in[1].data, sizeof(int64_t));
+    return MST_OK;
+}
+
+static void names_of_classes_stay_until_a_map(void **state) {
+    (void)state;
+    mst_dataset *dataset, *made, *named, *mapped;
+    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), &(mst_csv_options){.label = "class"}, &dataset));
+    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_shuffle(dataset, NULL, &made), &made));
+    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_scale(dataset, 0, MST_F32, 2, &made), &made));
+    EXPECT_OK(pipeline_replace(&dataset, mst_dataset_batch(dataset, 2, false, &made), &made));
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 1), "versicolor");
+    EXPECT_OK(mst_dataset_name_classes(dataset, 0, (const char *[]){"no", "yes"}, 2, &named));
+    assert_string_equal(mst_dataset_class_name(named, 0, 1), "yes");
+    assert_string_equal(mst_dataset_class_name(named, 1, 1), "versicolor");
+    EXPECT_OK(mst_dataset_map(named, same, NULL, (const mst_spec[]){{MST_I64, MST_SCALAR}}, 1, &mapped));
+    assert_null(mst_dataset_class_name(mapped, 0, 0));
+    EXPECT_ERROR(mst_dataset_name_classes(dataset, 2, (const char *[]){"no"}, 1, &made), MST_INVALID, "component 2");
+    EXPECT_ERROR(mst_dataset_name_classes(dataset, 1, (const char *[]){"no", NULL}, 2, &made), MST_INVALID,
+                 "name 1 is NULL");
+    mst_dataset_release(mapped);
+    mst_dataset_release(named);
+    mst_dataset_release(dataset);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST_IN_FOLDER(columns_become_inputs_and_the_label_named),
+        TEST_IN_FOLDER(the_last_column_is_the_label_where_none_is_named),
+        TEST_IN_FOLDER(columns_can_be_components_of_their_own),
+        TEST_IN_FOLDER(a_test_part_has_the_numbers_of_the_train_part),
+        TEST_IN_FOLDER(cells_that_are_no_such_number_are_named),
+        TEST_IN_FOLDER(integers_too_large_are_floats),
+        TEST_IN_FOLDER(options_that_are_not_for_the_data_are_named),
+        TEST_IN_FOLDER(names_of_classes_stay_until_a_map),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* cmocka needs these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "muster/dataset.h"
+#include "support/expect.h"
+#include "support/folder.h"
+#include "support/pipeline.h"
+#include "support/records.h"
+
+/* Makes *D the dataset that CALL makes, with the argument &made. */
+#define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
+
+enum { MOST = 4096 };
+
+typedef struct pair {
+    int64_t left, right;
+} pair;
+
+static mst_dataset *zip(mst_dataset *left, mst_dataset *right) {
+    mst_dataset *zipped;
+    EXPECT_OK(mst_dataset_zip((mst_dataset *[]){left, right}, 2, &zipped));
+    mst_dataset_release(left);
+    mst_dataset_release(right);
+    return zipped;
+}
+
+static mst_dataset *shuffled(int64_t rows, int64_t buffer, uint64_t seed) {
+    mst_dataset *dataset = pipeline_numbers(rows), *made;
+    const mst_shuffle_options options = {.buffer_size = buffer, .seed = seed};
+    THEN(dataset, mst_dataset_shuffle(dataset, &options, &made));
+    return dataset;
+}
+
+/* The rows (of pipeline_numbers) of the first and the last part that are side by side, of the rest of IT. */
+static int64_t read_pairs(mst_dataset *dataset, mst_iterator *it, pair *pairs) {
+    const mst_batch *batch;
+    int64_t n = 0;
+    for (;;) {
+        int64_t left[2 * MOST], right[2 * MOST];
+        EXPECT_OK(mst_iterator_next(it, &batch));
+        if (!batch) return n;
+        const int64_t rows = mst_batch_size(batch);
+        assert_true(n + rows <= MOST);
+        EXPECT_OK(mst_batch_copy(batch, 0, 0, rows, left));
+        void *dst[6] = {NULL, NULL, NULL, NULL, NULL, NULL};
+        dst[mst_dataset_num_components(dataset) - 2] = right;
+        EXPECT_OK(mst_batch_copy_all(batch, 0, rows, dst));
+        for (int64_t i = 0; i < rows; i++) pairs[n++] = (pair){left[2 * i] / 10, right[2 * i] / 10};
+    }
+}
+
+static int64_t pairs_of(mst_dataset *dataset, int64_t epoch, pair *pairs) {
+    mst_iterator *it;
+    EXPECT_OK(mst_iterator_create(dataset, epoch, &it));
+    const int64_t n = read_pairs(dataset, it, pairs);
+    mst_iterator_destroy(it);
+    return n;
+}
+
+static void components_are_side_by_side_as_long_as_the_shortest(void **state) {
+    (void)state;
+    pair pairs[MOST];
+    mst_dataset *dataset = zip(pipeline_numbers(7), pipeline_numbers(5));
+    assert_int_equal(mst_dataset_num_components(dataset), 4);
+    assert_int_equal(mst_dataset_num_rows(dataset), 5);
+    assert_true(mst_shape_equal(mst_dataset_spec(dataset, 2).shape, MST_SHAPE(2)));
+    assert_int_equal(mst_dataset_spec(dataset, 3).dtype, MST_U8);
+    assert_int_equal(pairs_of(dataset, 0, pairs), 5);
+    for (int64_t i = 0; i < 5; i++) assert_true(pairs[i].left == i && pairs[i].right == i);
+    mst_dataset_release(dataset);
+}
+
+static void each_part_keeps_its_own_order(void **state) {
+    (void)state;
+    pair pairs[MOST];
+    int64_t left[MOST], right[MOST];
+    mst_dataset *a = shuffled(50, 0, 1), *b = shuffled(60, 8, 2);
+    for (int64_t epoch = 0; epoch < 2; epoch++) {
+        assert_int_equal(pipeline_rows(a, epoch, left, MOST, NULL), 50);
+        assert_int_equal(pipeline_rows(b, epoch, right, MOST, NULL), 60);
+        mst_dataset *dataset = zip(mst_dataset_retain(a), mst_dataset_retain(b));
+        assert_int_equal(pairs_of(dataset, epoch, pairs), 50);
+        for (int64_t i = 0; i < 50; i++) assert_true(pairs[i].left == left[i] && pairs[i].right == right[i]);
+        mst_dataset_release(dataset);
+    }
+    mst_dataset_release(a);
+    mst_dataset_release(b);
+}
+
+static void pairs_stay_together_behind_a_shuffle_over_epochs(void **state) {
+    (void)state;
+    for (int full = 0; full < 2; full++) {
+        pair pairs[MOST];
+        int seen[40] = {0};
+        mst_dataset *made, *dataset = zip(pipeline_numbers(40), pipeline_numbers(41));
+        THEN(dataset, full ? mst_dataset_shuffle(dataset, NULL, &made) : mst_dataset_repeat(dataset, 3, &made));
+        const mst_shuffle_options options = {.buffer_size = 25};
+        THEN(dataset, full ? mst_dataset_repeat(dataset, 3, &made) : mst_dataset_shuffle(dataset, &options, &made));
+        THEN(dataset, mst_dataset_batch(dataset, 7, false, &made));
+        THEN(dataset, mst_dataset_prefetch(dataset, 2, &made));
+        assert_int_equal(pairs_of(dataset, 0, pairs), 120);
+        for (int64_t i = 0; i < 120; i++) {
+            assert_int_equal(pairs[i].left, pairs[i].right);
+            seen[pairs[i].left]++;
+        }
+        for (int i = 0; i < 40; i++) assert_int_equal(seen[i], 3);
+        mst_dataset_release(dataset);
+    }
+}
+
+static mst_dataset *long_pipeline(void) {
+    mst_dataset *made, *inner = zip(shuffled(30, 4, 1), shuffled(31, 0, 2)), *other = shuffled(29, 9, 3);
+    THEN(inner, mst_dataset_scale(inner, 1, MST_F32, 2, &made));
+    THEN(other, mst_dataset_repeat(other, 2, &made));
+    mst_dataset *dataset = zip(inner, other);
+    THEN(dataset, mst_dataset_repeat(dataset, 3, &made));
+    const mst_shuffle_options options = {.buffer_size = 12, .seed = 5};
+    THEN(dataset, mst_dataset_shuffle(dataset, &options, &made));
+    THEN(dataset, mst_dataset_batch(dataset, 4, false, &made));
+    return dataset;
+}
+
+static void a_restored_position_goes_on_with_the_same_pairs(void **state) {
+    (void)state;
+    pair whole[MOST], rest[MOST];
+    mst_dataset *first = long_pipeline();
+    const int64_t count = pairs_of(first, 0, whole);
+    mst_dataset_release(first);
+    assert_int_equal(count, 90);
+    for (int64_t at = 0; at <= count / 4; at++) {
+        mst_dataset *dataset = long_pipeline();
+        mst_iterator *it, *again;
+        mst_tensor *position;
+        const mst_batch *batch;
+        EXPECT_OK(mst_iterator_create(dataset, 0, &it));
+        for (int64_t i = 0; i < at; i++) EXPECT_OK(mst_iterator_next(it, &batch));
+        EXPECT_OK(mst_iterator_save(it, &position));
+        EXPECT_OK(mst_iterator_restore(dataset, position, &again));
+        assert_int_equal(read_pairs(dataset, again, rest), count - 4 * at);
+        assert_memory_equal(rest, whole + 4 * at, (size_t)(count - 4 * at) * sizeof *rest);
+        mst_tensor_release(position);
+        mst_iterator_destroy(again);
+        mst_iterator_destroy(it);
+        mst_dataset_release(dataset);
+    }
+}
+
+static void skipping_is_as_reading_on(void **state) {
+    (void)state;
+    pair whole[MOST], rest[MOST];
+    mst_dataset *dataset = long_pipeline();
+    const int64_t count = pairs_of(dataset, 0, whole);
+    for (int64_t n = 0; n < 23; n += 5) {
+        mst_iterator *it;
+        EXPECT_OK(mst_iterator_create(dataset, 0, &it));
+        EXPECT_OK(mst_iterator_skip(it, n));
+        assert_int_equal(read_pairs(dataset, it, rest), count - 4 * n);
+        assert_memory_equal(rest, whole + 4 * n, (size_t)(count - 4 * n) * sizeof *rest);
+        mst_iterator_destroy(it);
+    }
+    mst_dataset_release(dataset);
+}
+
+/* Ids of records that come forward, and the numbers beside them. */
+static mst_dataset *beside_records(void) {
+    mst_dataset *made,
+        *dataset = zip(pipeline_numbers(25), records_open(&(mst_tfrecord_options){.forward = true}, true));
+    THEN(dataset, mst_dataset_repeat(dataset, 2, &made));
+    const mst_shuffle_options options = {.buffer_size = 9};
+    THEN(dataset, mst_dataset_shuffle(dataset, &options, &made));
+    return dataset;
+}
+
+static int64_t next_id(mst_iterator *it) {
+    const mst_batch *batch;
+    int64_t number[2], id;
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    if (!batch) return -1;
+    EXPECT_OK(mst_batch_copy(batch, 0, 0, 1, number));
+    EXPECT_OK(mst_batch_copy(batch, 2, 0, 1, &id));
+    assert_int_equal(number[0], 10 * id);
+    return id;
+}
+
+static void records_that_come_forward_are_read_again_on_restore(void **state) {
+    (void)state;
+    records_write(2, (const int64_t[]){13, 12}, MST_TFRECORD_GZIP);
+    mst_dataset *dataset = beside_records();
+    for (int at = 0; at <= 50; at += 7) {
+        mst_iterator *it, *again;
+        mst_tensor *position;
+        EXPECT_OK(mst_iterator_create(dataset, 0, &it));
+        for (int i = 0; i < at; i++) assert_true(next_id(it) >= 0);
+        EXPECT_OK(mst_iterator_save(it, &position));
+        EXPECT_OK(mst_iterator_restore(dataset, position, &again));
+        for (int i = at; i <= 50; i++) assert_int_equal(next_id(again), next_id(it));
+        assert_int_equal(next_id(again), -1);
+        mst_tensor_release(position);
+        mst_iterator_destroy(again);
+        mst_iterator_destroy(it);
+    }
+    mst_dataset_release(dataset);
+}
+
+static mst_status keep_all(const mst_array *in, bool *keep, void *context) {
+    (void)in;
+    (void)context;
+    *keep = true;
+    return MST_OK;
+}
+
+static void the_number_of_rows_is_known_where_it_can_be(void **state) {
+    (void)state;
+    mst_dataset *made, *endless = pipeline_numbers(3);
+    THEN(endless, mst_dataset_repeat(endless, -1, &made));
+    mst_dataset *dataset = zip(mst_dataset_retain(endless), pipeline_numbers(8));
+    assert_int_equal(mst_dataset_num_rows(dataset), 8);
+    pair pairs[MOST];
+    assert_int_equal(pairs_of(dataset, 0, pairs), 8);
+    assert_true(pairs[7].left == 1 && pairs[7].right == 7);
+    mst_dataset_release(dataset);
+    mst_dataset *filtered = pipeline_numbers(3);
+    THEN(filtered, mst_dataset_filter(filtered, keep_all, NULL, &made));
+    dataset = zip(mst_dataset_retain(endless), filtered);
+    assert_int_equal(mst_dataset_num_rows(dataset), MST_UNKNOWN_CARDINALITY);
+    assert_int_equal(pairs_of(dataset, 0, pairs), 3);
+    mst_dataset_release(dataset);
+    dataset = zip(mst_dataset_retain(endless), endless);
+    assert_int_equal(mst_dataset_num_rows(dataset), MST_INFINITE);
+    mst_dataset_release(dataset);
+}
+
+static mst_status add(const mst_array *in, mst_array *out, void *context) {
+    (void)context;
+    *(int64_t *)out[0].data = *(const int64_t *)in[0].data + 1000 * *(const uint8_t *)in[3].data;
+    return MST_OK;
+}
+
+static void a_map_sees_the_components_of_all_parts(void **state) {
+    (void)state;
+    mst_iterator *it;
+    const mst_batch *batch;
+    mst_dataset *made, *dataset = zip(pipeline_numbers(5), pipeline_numbers(5));
+    THEN(dataset, mst_dataset_map(dataset, add, NULL, (const mst_spec[]){{MST_I64, MST_SCALAR}}, 1, &made));
+    EXPECT_OK(mst_iterator_create(dataset, 0, &it));
+    for (int64_t i = 0; i < 5; i++) {
+        int64_t sum;
+        EXPECT_OK(mst_iterator_next(it, &batch));
+        EXPECT_OK(mst_batch_copy(batch, 0, 0, 1, &sum));
+        assert_int_equal(sum, 1010 * i);
+    }
+    mst_iterator_destroy(it);
+    mst_dataset_release(dataset);
+}
+
+static void names_of_classes_are_those_of_the_part(void **state) {
+    (void)state;
+    mst_dataset *made, *named = pipeline_numbers(3);
+    THEN(named, mst_dataset_name_classes(named, 1, (const char *[]){"no", "yes"}, 2, &made));
+    mst_dataset *dataset = zip(pipeline_numbers(3), named);
+    assert_string_equal(mst_dataset_class_name(dataset, 3, 1), "yes");
+    assert_null(mst_dataset_class_name(dataset, 1, 1));
+    assert_null(mst_dataset_class_name(dataset, 4, 1));
+    mst_dataset_release(dataset);
+}
+
+static void datasets_that_cannot_be_zipped_are_named(void **state) {
+    (void)state;
+    mst_dataset *zipped, *batches, *rows = pipeline_numbers(3);
+    EXPECT_OK(mst_dataset_batch(rows, 2, false, &batches));
+    EXPECT_ERROR(mst_dataset_zip(&rows, 0, &zipped), MST_INVALID, "0 datasets");
+    EXPECT_ERROR(mst_dataset_zip((mst_dataset *[]){rows, NULL}, 2, &zipped), MST_INVALID, "dataset 1 is NULL");
+    EXPECT_ERROR(mst_dataset_zip((mst_dataset *[]){rows, batches}, 2, &zipped), MST_INVALID, "put zip before batch");
+    assert_null(zipped);
+    mst_dataset_release(batches);
+    mst_dataset_release(rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(components_are_side_by_side_as_long_as_the_shortest),
+        cmocka_unit_test(each_part_keeps_its_own_order),
+        cmocka_unit_test(pairs_stay_together_behind_a_shuffle_over_epochs),
+        cmocka_unit_test(a_restored_position_goes_on_with_the_same_pairs),
+        TEST_IN_FOLDER(records_that_come_forward_are_read_again_on_restore),
+        cmocka_unit_test(skipping_is_as_reading_on),
+        cmocka_unit_test(the_number_of_rows_is_known_where_it_can_be),
+        cmocka_unit_test(a_map_sees_the_components_of_all_parts),
+        cmocka_unit_test(names_of_classes_are_those_of_the_part),
+        cmocka_unit_test(datasets_that_cannot_be_zipped_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* cmocka needs these four first */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "format/csv.h"
+#include "support/expect.h"
+#include "support/folder.h"
+
+static mst_csv *parse(const char *text) {
+    mst_csv *csv;
+    EXPECT_OK(mst_csv_parse("f.csv", text, strlen(text), ',', &csv));
+    return csv;
+}
+
+static void expect_row(const mst_csv *csv, int64_t row, const char *const *cells, int n) {
+    assert_int_equal(mst_csv_num_columns(csv), n);
+    for (int i = 0; i < n; i++) assert_string_equal(mst_csv_cell(csv, row, i), cells[i]);
+}
+
+static void cells_are_as_rfc_4180_has_them(void **state) {
+    (void)state;
+    const char text[] =
+        "\xef\xbb\xbf"
+        "a,\"b \"\"c\"\"\",d\r\n"
+        "1,\"x,\r\ny\",\r\n"
+        "\r\n"
+        " 2 ,\"\",5\" pipe\n"
+        "\"\"\"\",\"q\",\"last\"";
+    mst_csv *csv = parse(text);
+    assert_int_equal(mst_csv_num_rows(csv), 3);
+    assert_string_equal(mst_csv_header(csv, 0), "a");
+    assert_string_equal(mst_csv_header(csv, 1), "b \"c\"");
+    expect_row(csv, 0, (const char *[]){"1", "x,\r\ny", ""}, 3);
+    expect_row(csv, 1, (const char *[]){" 2 ", "", "5\" pipe"}, 3);
+    expect_row(csv, 2, (const char *[]){"\"", "q", "last"}, 3);
+    char place[MST_CSV_PLACE];
+    assert_string_equal(mst_csv_place(csv, 0, 2, place), "'f.csv', line 2, column 'd'");
+    assert_string_equal(mst_csv_place(csv, 1, 0, place), "'f.csv', line 5, column 'a'");
+    mst_csv_close(csv);
+}
+
+static void another_delimiter_can_be_chosen(void **state) {
+    (void)state;
+    mst_csv *csv;
+    EXPECT_OK(mst_csv_parse("f.tsv", "a\tb,c\n1\t2,3\n", 12, '\t', &csv));
+    expect_row(csv, 0, (const char *[]){"1", "2,3"}, 2);
+    mst_csv_close(csv);
+    EXPECT_ERROR(mst_csv_parse("f.tsv", "a\n1\n", 4, '"', &csv), MST_INVALID, "no quote and no line end");
+}
+
+static void each_row_ends_where_the_file_does(void **state) {
+    (void)state;
+    static const char *const texts[] = {"a,b\n1,", "a,b\n1,\n", "a,b\n\n\n1,\"\"", "a,b\r\n1,\"\"\r\n\r\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mst_csv *csv = parse(texts[i]);
+        assert_int_equal(mst_csv_num_rows(csv), 1);
+        expect_row(csv, 0, (const char *[]){"1", ""}, 2);
+        mst_csv_close(csv);
+    }
+}
+
+static void what_is_no_table_is_named_with_its_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "'f.csv': is empty"},
+        {"\n\n", "'f.csv': is empty"},
+        {"a,b\n", "has a header and no rows"},
+        {"a,b\n1,2\n3\n", "line 3: has 1 columns, the header has 2"},
+        {"a,b\n1,2,3\n", "line 2: has 3 columns, the header has 2"},
+        {"a,b,a\n1,2,3\n", "line 1: two columns have the name 'a'"},
+        {"a\n1\n\"x\ny\n", "line 3, column 1: the quote that begins here is never closed"},
+        {"a\n1\n\"x\"\"", "line 3, column 1: the quote that begins here is never closed"},
+        {"a,b\n1,\"x\" y\n", "line 2, column 2: text follows the closing quote"},
+        {"a\n\"x\"\r", "line 2, column 1: text follows the closing quote"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mst_csv *csv;
+        EXPECT_ERROR(mst_csv_parse("f.csv", cases[i].text, strlen(cases[i].text), ',', &csv), MST_CORRUPT,
+                     cases[i].message);
+        assert_null(csv);
+    }
+    mst_csv *csv;
+    EXPECT_ERROR(mst_csv_parse("f.csv", "a,b\n1,\0\n", 8, ',', &csv), MST_CORRUPT, "line 2, column 2: has a NUL byte");
+}
+
+static void a_column_is_found_by_name(void **state) {
+    (void)state;
+    int column;
+    mst_csv *csv = parse("a,b\nc,d\n");
+    EXPECT_OK(mst_csv_find(csv, "b", &column));
+    assert_int_equal(column, 1);
+    EXPECT_ERROR(mst_csv_find(csv, "c", &column), MST_NOT_FOUND, "has no column 'c': its columns are 'a', 'b'");
+    mst_csv_close(csv);
+}
+
+static void files_that_cannot_be_read_are_named(void **state) {
+    (void)state;
+    mst_csv *csv;
+    EXPECT_OK(mst_csv_read(folder_write("f.csv", "a\n1\n", 4), ',', &csv));
+    expect_row(csv, 0, (const char *[]){"1"}, 1);
+    mst_csv_close(csv);
+    EXPECT_ERROR(mst_csv_read(folder_path("none.csv"), ',', &csv), MST_NOT_FOUND, "none.csv");
+    EXPECT_ERROR(mst_csv_read(folder_path(""), ',', &csv), MST_INVALID, "no regular file");
+    assert_null(csv);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cells_are_as_rfc_4180_has_them),    cmocka_unit_test(another_delimiter_can_be_chosen),
+        cmocka_unit_test(each_row_ends_where_the_file_does), cmocka_unit_test(what_is_no_table_is_named_with_its_line),
+        cmocka_unit_test(a_column_is_found_by_name),         TEST_IN_FOLDER(files_that_cannot_be_read_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
