@@ -3,13 +3,15 @@
  * update. mst_fit with the strategy "towers" does all of this in one call: this program shows what that is.
  *
  * Usage: mnist_towers [--data SPEC] [--num_gpus N] [--batch_size N] [--max_steps N] [--seed N]
- *                     [--log_device_placement] [--log_dir DIR] [--summary_steps N]
- *   --data       fashion-mnist (default), or idx:DIR for the files of MNIST
+ *                     [--log_device_placement] [--log_dir DIR] [--summary_steps N] [--train_dir DIR] [--save_steps N]
+ *   --data       fashion-mnist (default), idx:DIR for the files of MNIST, or tfrecord:PREFIX
  *   --num_gpus   towers (default 2); here each is a logical device of the CPU
  *   --batch_size of each tower (default 100)
  *   --max_steps  (default 1000)
  *   --log_dir    where to write summaries for TensorBoard (default: nowhere)
  *   --summary_steps between summaries (default 100)
+ *   --train_dir  where to keep checkpoints (default: nowhere); where there is one, training goes on from it
+ *   --save_steps between checkpoints (default 1000)
  */
 #include <muster/muster.h>
 #include <stdio.h>
@@ -34,6 +36,8 @@ typedef struct flags {
     bool log_device_placement;
     const char *log_dir;
     int64_t summary_steps;
+    const char *train_dir;
+    int64_t save_steps;
 } flags;
 
 static void check(mst_status status) {
@@ -210,6 +214,35 @@ static void deal_rows(scope_values *v, const mst_batch *batch) {
     }
 }
 
+/* ---- checkpoints ---- */
+
+/* Those of --train_dir; MANAGER is NULL where there are none. */
+typedef struct checkpoints {
+    mst_checkpoint_manager *manager;
+    mst_store *store; /* of the session: weights, averages, global_step */
+    int64_t every;
+} checkpoints;
+
+/* The step at which training begins: 0, or that of the newest checkpoint. */
+static int64_t open_checkpoints(checkpoints *c, const flags *f, mst_graph *g, mst_session *session) {
+    mst_tensor *step;
+    *c = (checkpoints){.store = mst_session_store(session), .every = f->save_steps};
+    if (!f->train_dir) return 0;
+    check(mst_checkpoint_manager_open(&(mst_checkpoint_options){.directory = f->train_dir}, &c->manager));
+    const mst_status status = mst_checkpoint_manager_restore(c->manager, c->store, NULL, NULL);
+    if (status != MST_NOT_FOUND) check(status);
+    check(mst_session_get_variable(session, mst_global_step(g), &step));
+    const int64_t first = (int64_t)mst_tensor_get(step, 0);
+    mst_tensor_release(step);
+    if (first > 0) printf("goes on at step %lld: %s\n", (long long)first, mst_checkpoint_manager_latest(c->manager));
+    return first;
+}
+
+/* model.ckpt-STEP at step 0, each so many steps, and at the LAST. A thread writes it while training goes on. */
+static void save(const checkpoints *c, int64_t step, bool last) {
+    if (c->manager && (last || step % c->every == 0)) check(mst_checkpoint_manager_save(c->manager, c->store));
+}
+
 /* ---- summaries ---- */
 
 /* A log of the training; WRITER is NULL where there is none. */
@@ -258,10 +291,10 @@ static void write_summaries(summaries *s, int64_t step, double loss, mst_tensor 
     }
 }
 
-/* One epoch of DATA through the towers under SCOPE ("train/" or "test/"): only what that scope has is run. Counts steps
- * in *STEP, up to MAX_STEPS. */
+/* One epoch of DATA through the towers under SCOPE ("train/" or "test/"): only what that scope has is run. Training
+ * goes on at *STEP, in the middle of the epoch where that is, and counts it up to MAX_STEPS. */
 static void run_epoch(mst_session *session, const mst_graph *g, mst_dataset *data, int64_t epoch, const char *scope,
-                      mst_value train_op, int64_t *step, int64_t max_steps, summaries *log) {
+                      mst_value train_op, int64_t *step, int64_t max_steps, summaries *log, const checkpoints *kept) {
     scope_values v;
     find_values(g, scope, &v);
     int num_fetches = 2 * v.towers;
@@ -271,6 +304,7 @@ static void run_epoch(mst_session *session, const mst_graph *g, mst_dataset *dat
     const mst_batch *batch;
     double loss_sum = 0, correct = 0, examples = 0;
     check(mst_iterator_create(data, epoch, &iterator));
+    if (training) check(mst_iterator_skip(iterator, *step % mst_dataset_cardinality(data)));
     while (!training || *step < max_steps) {
         check(mst_iterator_next(iterator, &batch));
         if (!batch) break;
@@ -289,9 +323,11 @@ static void run_epoch(mst_session *session, const mst_graph *g, mst_dataset *dat
         loss_sum += loss * (double)mst_batch_size(batch);
         if (training && *step % LOG_STEPS == 0) print_step(*step, loss, mst_batch_size(batch), seconds, v.towers);
         if (training) write_summaries(log, *step, loss, all > num_fetches ? v.output + num_fetches : NULL);
-        if (training) ++*step;
+        if (!training) continue;
+        ++*step;
+        save(kept, *step, *step == max_steps);
     }
-    printf("%s loss = %.4f, accuracy = %.4f\n", scope, loss_sum / examples, correct / examples);
+    if (examples > 0) printf("%s loss = %.4f, accuracy = %.4f\n", scope, loss_sum / examples, correct / examples);
     for (size_t i = 0; i < sizeof v.output / sizeof *v.output; i++) mst_tensor_release(v.output[i]);
     mst_iterator_destroy(iterator);
 }
@@ -325,12 +361,15 @@ static void train(const flags *f) {
             .devices = devices, .allow_soft_placement = true, .placement_log = f->log_device_placement ? stdout : NULL},
         &session));
     check(mst_session_init_variables(session));
-    int64_t step = 0;
     summaries log;
+    checkpoints kept;
+    int64_t step = open_checkpoints(&kept, f, g, session);
     open_log(&log, f, g, step);
-    for (int64_t epoch = 0; step < f->max_steps; epoch++)
-        run_epoch(session, g, training, epoch, "train/", train_op, &step, f->max_steps, &log);
-    run_epoch(session, g, test, 0, "test/", MST_NONE, &step, f->max_steps, &log);
+    if (step == 0) save(&kept, 0, false);
+    for (int64_t epoch = step / mst_dataset_cardinality(training); step < f->max_steps; epoch++)
+        run_epoch(session, g, training, epoch, "train/", train_op, &step, f->max_steps, &log, &kept);
+    run_epoch(session, g, test, 0, "test/", MST_NONE, &step, f->max_steps, &log, &kept);
+    check(mst_checkpoint_manager_close(kept.manager));
     check(mst_summary_writer_close(log.writer));
     mst_session_destroy(session);
     mst_graph_destroy(g);
@@ -339,8 +378,13 @@ static void train(const flags *f) {
 }
 
 int main(int argc, char **argv) {
-    flags f = {
-        .data = "fashion-mnist", .num_gpus = 2, .batch_size = 100, .max_steps = 1000, .seed = 1, .summary_steps = 100};
+    flags f = {.data = "fashion-mnist",
+               .num_gpus = 2,
+               .batch_size = 100,
+               .max_steps = 1000,
+               .seed = 1,
+               .summary_steps = 100,
+               .save_steps = 1000};
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--log_device_placement") == 0) {
@@ -359,12 +403,16 @@ int main(int argc, char **argv) {
             f.log_dir = value;
         else if (strcmp(argv[i], "--summary_steps") == 0)
             f.summary_steps = atoll(value);
+        else if (strcmp(argv[i], "--train_dir") == 0)
+            f.train_dir = value;
+        else if (strcmp(argv[i], "--save_steps") == 0)
+            f.save_steps = atoll(value);
         else if (strcmp(argv[i], "--seed") == 0)
             f.seed = strtoull(value, NULL, 10);
         else
             value = "";
         if (!*value || f.num_gpus < 1 || f.num_gpus > MOST_TOWERS || f.batch_size < 1 || f.max_steps < 0 ||
-            f.summary_steps < 1) {
+            f.summary_steps < 1 || f.save_steps < 1) {
             fprintf(stderr, "error: '%s %s' is not understood; see the top of mnist_towers.c\n", argv[i], value);
             return 2;
         }
