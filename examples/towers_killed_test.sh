@@ -8,7 +8,7 @@ set -u
 towers=$1 muster=$2 kills=${3:-4}
 folder=$(mktemp -d) || exit 1
 process=
-trap 'kill -9 $process 2> /dev/null; rm -rf "$folder"' EXIT
+trap '[ -z "$process" ] || kill -9 "$process"; rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
 fail() {
@@ -28,6 +28,7 @@ while [ $done -lt "$kills" ]; do
     sleep "$(awk -v seed="$$$done" 'BEGIN { srand(seed); print 0.1 + rand() * 0.7 }')"
     kill -9 $process 2> /dev/null
     wait $process 2> /dev/null
+    process=
     done=$((done + 1))
 done
 "$towers" $options --train_dir killed --log_dir killed/log > killed.out 2>&1 || fail "$(tail -1 killed.out)"
