@@ -42,6 +42,10 @@ const char *objective_loss(int i) {
     return mst_loss_name((mst_loss)i);
 }
 
+const char *objective_labels(int i) {
+    return objective_loss(i) ? kinds[i].labels : NULL;
+}
+
 /* ---- labels ---- */
 
 static mst_status label_fail(mst_loss loss, int64_t row, double value, const char *what) {

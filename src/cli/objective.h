@@ -10,8 +10,9 @@ typedef struct objective {
     mst_metric metric;
 } objective;
 
-/** Names of losses, for an option; NULL past the last. */
+/** Names of losses, for an option, and which labels they take; NULL past the last. */
 const char *objective_loss(int i);
+const char *objective_labels(int i);
 
 /** The objective of LOSS for the labels of DATA, whose first rows are checked. CLASSES: outputs wanted; where FREE, one
  *  output for each number of a label in place of these. MST_INVALID where loss, labels and outputs do not fit. */

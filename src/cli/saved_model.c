@@ -18,7 +18,7 @@ const option saved_model_options[] = {
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint"},
     {"use-ema", OPTION_FLAG, AT(use_ema), .help = "the moving averages of the weights, in place of the weights"},
-    {"loss", OPTION_CHOICE, AT(loss), .initial = "sparse_categorical_crossentropy", .choice = objective_loss,
+    {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .help = "that the model was trained for, as of muster train"},
     {"data", OPTION_TEXT, AT(data), "SPEC", "fashion-mnist", .help = "as of muster train; the test part is taken"},
     {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},

@@ -20,9 +20,8 @@ static const option model_options[] = {
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .help = "units of each hidden layer"},
     {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6,
      .help = "number of outputs: labels are below it (where labels are no class numbers: as many as a label has)"},
-    {"loss", OPTION_CHOICE, AT(loss), .initial = "sparse_categorical_crossentropy", .choice = objective_loss,
-     .help = "what training makes small: for class numbers as labels sparse_categorical_crossentropy, for one-hot rows "
-             "categorical_crossentropy, for regression mean_squared_error and so on"},
+    {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
+     .choice_help = objective_labels, .help = "what training makes small, and the labels that it takes"},
     {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
     {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .help = "adds X * sum |w| of the kernels to the loss"},
     {"dropout", OPTION_NUMBER, AT(dropout), "X", NULL, 0, 0.999,

@@ -112,4 +112,86 @@ fails two_files_of_options_are_refused 2 "--config: give one file" train --confi
 fails option_of_another_command_is_refused 2 "'run.conf', line 2: there is no option 'data'" devices --config run.conf
 fails options_that_exclude_each_other_do_so_in_a_file_too 2 "not both" train --config run.conf --steps 3
 
+# ---- completion --------------------------------------------------------------------------------------
+
+for shell in bash zsh fish; do
+    works "there_is_completion_for_$shell" 'mirrored' help completion $shell
+    mv out muster.$shell
+    for word in train batch-size no-shuffle mean_squared_error print-config; do
+        check "${shell}_completes_$word" grep -q -e "$word" muster.$shell
+    done
+done
+fails completion_for_another_shell_says_which_there_are 2 "'tcsh': there is bash, zsh, fish" help completion tcsh
+fails completion_without_shell_says_which_there_are 2 "bash, zsh or fish" help completion
+
+# lines to be completed, and what they become
+cat > lines << 'END'
+muster tra|train
+muster train --strategy mi|mirrored
+muster train --checkp|--checkpoint-dir
+muster train --no-sh|--no-shuffle
+muster help comp|completion
+muster help completion fi|fish
+muster evaluate --config run.c|run.conf
+muster inspect run.c|run.conf
+muster bench che|checkpoint
+END
+cut -d '|' -f 2 lines > wanted
+
+cat > complete.bash << 'END'
+. ./muster.bash
+while IFS='|' read -r line word; do
+    read -r -a COMP_WORDS <<< "$line"
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _muster
+    echo "${COMPREPLY[*]}"
+done
+END
+grep -v inspect lines | bash complete.bash > out 2> err # bash completes files by itself
+grep -v run.conf lines | cut -d '|' -f 2 > wanted.bash
+check bash_completes_as_wanted sh -c 'grep -v run.conf out | cmp -s - wanted.bash'
+
+if command -v fish > /dev/null 2>&1; then
+    cat > complete.fish << 'END'
+source muster.fish
+cut -d '|' -f 1 lines | while read line
+    complete -C $line | string split -f 1 \t
+end
+END
+    fish complete.fish > out 2> err
+    check fish_completes_as_wanted cmp -s out wanted
+else
+    printf 'skip fish_completes_as_wanted: there is no fish\n'
+fi
+
+# Types each line and a tab into a zsh on a terminal of its own.
+cat > complete.zsh << 'END'
+zmodload zsh/zpty || exit 1
+zpty -b z zsh -f -i
+zpty -w z 'PROMPT= ; setopt no_beep; autoload -Uz compinit && compinit -u -D; source ./muster.zsh; print READ''Y'
+for ((i = 0; i < 100; i++)); do
+    zpty -r -t z text && [[ $text == *READY* ]] && break
+    sleep 0.1
+done
+while IFS='|' read -r line word; do
+    zpty -n -w z "$line"$'\t'
+    text= found=
+    for ((i = 0; i < 50; i++)); do
+        while zpty -r -t z more; do text+=$more; done
+        [[ $text == *$word* ]] && found=$word && break
+        sleep 0.1
+    done
+    print -r -- "$found"
+    zpty -n -w z $'\x15'
+done
+zpty -d z
+END
+if command -v zsh > /dev/null 2>&1; then
+    check completion_for_zsh_is_a_script zsh -n muster.zsh
+    TERM=vt100 zsh -f complete.zsh < lines > out 2> err
+    check zsh_completes_as_wanted cmp -s out wanted
+else
+    printf 'skip zsh_completes_as_wanted: there is no zsh\n'
+fi
+
 end_of_checks
