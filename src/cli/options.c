@@ -315,6 +315,7 @@ mst_status options_set(option_list *list, const char *name, const char *text, in
         return MST_FAIL(MST_INVALID, "'%s' is set in line %d already", entry->option.name, entry->config_line);
     entry->config_line = line;
     const char *before = entry->given ? entry->text : NULL;
+    entry->from_file = !before;
     MST_TRY(give(list, entry, text, values));
     return before ? give(list, entry, before, values) : MST_OK;
 }
@@ -347,6 +348,41 @@ static mst_status parse_option(option_list *list, const char *argument, char *co
     return give(list, entry, *(*next)++, values);
 }
 
+static size_t size_of(option_type type) {
+    switch (type) {
+        case OPTION_FLAG: return sizeof(bool);
+        case OPTION_INTEGER:
+        case OPTION_UNSIGNED:
+        case OPTION_BYTES: return sizeof(int64_t);
+        case OPTION_INT:
+        case OPTION_CHOICE: return sizeof(int);
+        case OPTION_NUMBER: return sizeof(double);
+        case OPTION_INTEGERS: return sizeof(integer_list);
+        case OPTION_NUMBERS: return sizeof(number_list);
+        default: return sizeof(const char *);
+    }
+}
+
+/* As if ENTRY had not been given. */
+static mst_status forget(option_list *list, option_entry *entry, void *values) {
+    entry->given = entry->from_file = false;
+    memset((char *)values + entry->option.offset, 0, size_of(entry->option.type));
+    return entry->option.initial ? set_entry(list, entry, entry->option.initial, values) : MST_OK;
+}
+
+/* Of two options that exclude each other, that of the command line counts before that of a file. */
+static mst_status exclude(option_list *list, void *values) {
+    for (int i = 0; i < list->count; i++) {
+        option_entry *entry = &list->entry[i];
+        option_entry *other = entry->option.excludes ? find(list, entry->option.excludes) : NULL;
+        if (!other || !entry->given || !other->given) continue;
+        if (entry->from_file == other->from_file)
+            return MST_FAIL(MST_INVALID, "give --%s or --%s, not both", other->option.name, entry->option.name);
+        MST_TRY(forget(list, entry->from_file ? entry : other, values));
+    }
+    return MST_OK;
+}
+
 mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional, int max,
                          int *num_positional) {
     int count = 0;
@@ -364,7 +400,8 @@ mst_status options_parse(option_list *list, char *const *arguments, void *values
         }
     }
     *num_positional = count;
-    return list->config ? config_read(list, values) : MST_OK;
+    if (list->config) MST_TRY(config_read(list, values));
+    return exclude(list, values);
 }
 
 void option_print(const option *option, char *text, size_t size) {

@@ -52,6 +52,7 @@ typedef struct option {
     const char *(*choice_help)(int i);
     const char *const *later; /**< words that are known and not built yet, ended by NULL */
     const char *alias;        /**< another name, as TensorFlow's programs have it */
+    const char *excludes;     /**< another option, which cannot be given beside this one */
 } option;
 
 /** How a mst_field becomes an option: under another name, or (option NULL) not at all. */
@@ -72,6 +73,7 @@ typedef struct option_entry {
     const char *title; /**< of a section, at its first option */
     bool common;       /**< of every command: its member is one of the list itself */
     bool given;
+    bool from_file;                               /**< given in the file of --config only */
     const char *text;                             /**< what was given; the command line counts before a file */
     int config_line;                              /**< where it stands in the file of --config; 0: it does not */
     char name[48], initial[32];                   /**< of an option made of a field */
@@ -92,7 +94,7 @@ MST_CHECKED mst_status option_list_make(const option_section *sections, option_l
 void option_list_free(option_list *list);
 
 /** Fills VALUES with the defaults, what the file of --config says, and what ARGUMENTS (ended by NULL) say, which counts
- *  before the file; texts are not copied. What is no option goes to POSITIONAL, at most MAX of them. MST_INVALID names
+ *  before the file, as does an option that excludes one of the file; texts are not copied. What is no option goes to POSITIONAL, at most MAX of them. MST_INVALID names
  *  the argument, or file and line, and what would be right. */
 MST_CHECKED mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional,
                                      int max, int *num_positional);

@@ -16,13 +16,13 @@ const option saved_model_options[] = {
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the newest checkpoint of DIR that is not damaged"},
     {"load", OPTION_FILE, AT(load), "FILE",
-     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint"},
+     .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint", .excludes = "checkpoint-dir"},
     {"use-ema", OPTION_FLAG, AT(use_ema), .help = "the moving averages of the weights, in place of the weights"},
     {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .help = "that the model was trained for, as of muster train"},
     {"data", OPTION_TEXT, AT(data), "SPEC", "fashion-mnist", .help = "as of muster train; the test part is taken"},
     {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
-    {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR"},
+    {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC", "cpu", .help = "as of muster train"},
@@ -106,7 +106,7 @@ static mst_status open_data(const saved_options *o, saved_model *out) {
 
 int saved_model_open(const saved_options *o, const char *command, saved_model *out) {
     *out = (saved_model){.model = NULL};
-    if (!o->checkpoint_dir == !o->load)
+    if (!o->checkpoint_dir && !o->load)
         return command_fail(EXIT_USAGE, "%s: which model? give --checkpoint-dir DIR or --load FILE", command);
     struct stat info;
     if (o->checkpoint_dir && (stat(o->checkpoint_dir, &info) || !S_ISDIR(info.st_mode)))

@@ -20,13 +20,8 @@ enum { EVALUATION_BATCH = 1000 };
 /* ---- options ---- */
 
 static int check_options(training *t) {
-    static const char *const pairs[][2] = {
-        {"epochs", "steps"}, {"batch-size", "batch-per-replica"}, {"data", "data-dir"}};
     if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
         return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (option_given(t->list, pairs[i][0]) && option_given(t->list, pairs[i][1]))
-            return command_fail(EXIT_USAGE, "train: give --%s or --%s, not both", pairs[i][0], pairs[i][1]);
     if (t->o->confusion && t->o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
         return command_fail(EXIT_USAGE,
                             "train: --confusion counts class numbers: it is for --loss "

@@ -32,6 +32,13 @@ run train --seed 1 --config run.conf --epochs 1
 check options_of_the_command_line_count_before_the_file [ $status -eq 0 -a "$(value step)" = 11 ]
 run train --epochs=1 --config=run.conf
 check that_does_not_depend_on_the_order [ $status -eq 0 -a "$(value step)" = 11 ]
+run train --config run.conf --steps 3
+check option_that_excludes_one_of_the_file_counts_before_it [ $status -eq 0 -a "$(value step)" = 3 ]
+run train --config run.conf --steps 3 --print-config
+check excluded_option_is_not_in_effect sh -c 'grep -q "^steps = 3$" out && grep -q "^# epochs = 5$" out'
+mkdir ck
+printf 'load = none.npz\n' > load.conf
+fails excluded_text_of_a_file_is_gone 1 "no checkpoint" evaluate --config load.conf --checkpoint-dir ck --data idx:data
 works flag_of_a_file_can_be_switched_off "^done: step 22" train --config run.conf --no-json
 tr '\n' ';' < run.conf | sed 's/;/\r\n/g' > dos.conf
 run train --config dos.conf
@@ -110,7 +117,8 @@ fails missing_file_of_options_is_named 2 "nowhere.conf" train --config nowhere.c
 fails folder_as_file_of_options_is_refused 2 "'data'" train --config data
 fails two_files_of_options_are_refused 2 "--config: give one file" train --config run.conf --config run.conf
 fails option_of_another_command_is_refused 2 "'run.conf', line 2: there is no option 'data'" devices --config run.conf
-fails options_that_exclude_each_other_do_so_in_a_file_too 2 "not both" train --config run.conf --steps 3
+printf 'epochs = 3\nsteps = 3\n' > wrong.conf
+fails options_that_exclude_each_other_do_so_in_a_file_too 2 "--epochs or --steps, not both" train --config wrong.conf
 
 # ---- completion --------------------------------------------------------------------------------------
 
