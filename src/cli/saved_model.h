@@ -9,6 +9,7 @@ typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
     const char *data, *data_dir, *label;
+    int64_t image_size;
     bool raw_pixels;
     int64_t batch_size;
     const char *devices;
