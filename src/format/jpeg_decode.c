@@ -9,10 +9,14 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+/* Of a progressive file, each scan goes over the whole picture: a small file could keep a thread busy for minutes. */
+enum { MOST_SCANS = 500 };
+
 /* libjpeg reports an error by a function that must not return. */
 typedef struct decoder {
     struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr errors; /* jpeg.err */
+    struct jpeg_error_mgr errors;      /* jpeg.err */
+    struct jpeg_progress_mgr progress; /* jpeg.progress */
     jmp_buf failed;
     bool incomplete;
     char message[JMSG_LENGTH_MAX];
@@ -30,6 +34,13 @@ static void warn(j_common_ptr jpeg, int level) {
     const int code = d->errors.msg_code;
     if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE))
         d->incomplete = true;
+}
+
+static void count_scans(j_common_ptr jpeg) {
+    decoder *d = jpeg->client_data;
+    if (d->jpeg.input_scan_number <= MOST_SCANS) return;
+    snprintf(d->message, sizeof d->message, "it has more than %d scans", MOST_SCANS);
+    longjmp(d->failed, 1);
 }
 
 static unsigned scale_of(const decoder *d, const mst_image_want *want) {
@@ -52,6 +63,8 @@ static mst_status decode(decoder *d, const char *name, const void *data, size_t 
                          mst_image *out) {
     if (setjmp(d->failed)) return MST_FAIL(MST_CORRUPT, "'%s': is no intact JPEG: %s", name, d->message);
     jpeg_create_decompress(&d->jpeg);
+    d->progress.progress_monitor = count_scans;
+    d->jpeg.progress = &d->progress;
     jpeg_mem_src(&d->jpeg, data, size);
     (void)jpeg_read_header(&d->jpeg, TRUE);
     MST_TRY(check_colors(d, name));
