@@ -109,6 +109,7 @@ typedef struct mst_data_options {
     int zero_;
     int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
+    int64_t image_size;   /**< height and width of the pictures (images); 0: 224 */
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,
@@ -140,8 +141,8 @@ MST_API int64_t mst_dataset_num_corrupt(const mst_dataset *dataset);
 MST_API int mst_dataset_num_components(const mst_dataset *dataset);
 /** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 where batches differ. */
 MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
-/** The name of class I of component COMPONENT, whose numbers stand for text: of mst_dataset_from_csv and
- *  mst_dataset_name_classes. NULL past the last, where there are no names, and behind mst_dataset_map and
+/** The name of class I of component COMPONENT, whose numbers stand for text: of mst_dataset_from_csv,
+ *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, where there are no names, and behind mst_dataset_map and
  *  mst_dataset_cache. Valid as long as DATASET. */
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
 /** How many names there are; 0 where there are none. */

@@ -9,7 +9,7 @@
 enum { WHY_SIZE = 1024 };
 
 typedef struct convert_options {
-    int64_t shards, skip_corrupt;
+    int64_t shards, skip_corrupt, image_size;
     const char *label;
     int compression; /* mst_tfrecord_compression */
 } convert_options;
@@ -23,6 +23,8 @@ static const option options[] = {
      .help = "tfrecord: of whole files; plain ones can be read in any order"},
     {"skip-corrupt", OPTION_INTEGER, offsetof(convert_options, skip_corrupt), "N", NULL, 0, 1e15,
      .help = "from tfrecord: damaged records that are left out; one more is an error"},
+    {"image-size", OPTION_INTEGER, offsetof(convert_options, image_size), "N", NULL, 1, 16384,
+     .help = "from images: pictures are resized to N x N pixels (default 224)"},
     {"label", OPTION_TEXT, offsetof(convert_options, label), "COLUMN",
      .help = "from csv: the column of labels (default: the last)"},
     {0}};
@@ -59,7 +61,7 @@ static int run(const command_call *call) {
     if (call->num_positional < 2)
         return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
     const char *from = call->positional[0], *to = call->positional[1];
-    const mst_data_options data = {.skip_corrupt = o->skip_corrupt, .label = o->label};
+    const mst_data_options data = {.skip_corrupt = o->skip_corrupt, .label = o->label, .image_size = o->image_size};
     mst_status status = open_parts(from, &data, part, why, sizeof why);
     if (!status)
         status = mst_dataset_write(

@@ -22,6 +22,8 @@ const option saved_model_options[] = {
      .help = "that the model was trained for, as of muster train"},
     {"data", OPTION_TEXT, AT(data), "SPEC", "fashion-mnist", .help = "as of muster train; the test part is taken"},
     {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
+     .help = "images: pictures are resized to N x N pixels (default 224)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
@@ -98,7 +100,7 @@ static mst_status open_data(const saved_options *o, saved_model *out) {
     char *spec = NULL;
     if (o->data_dir && asprintf(&spec, "idx:%s", o->data_dir) < 0)
         return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for the name of the data");
-    const mst_data_options options = {.label = o->label};
+    const mst_data_options options = {.label = o->label, .image_size = o->image_size};
     mst_status status = mst_dataset_open_with(spec ? spec : o->data, "test", &options, &out->data);
     free(spec);
     return status ? status : train_scale_inputs(o->raw_pixels, &out->data);

@@ -10,6 +10,7 @@ typedef struct saved_options {
     bool use_ema;
     int loss; /**< mst_loss */
     const char *data, *data_dir, *label;
+    int64_t image_size;
     bool raw_pixels;
     int64_t batch_size;
     const char *devices;

@@ -65,7 +65,8 @@ mst_status train_scale_inputs(bool raw_pixels, mst_dataset **dataset) {
 }
 
 static int open_part(training *t, const char *part, mst_dataset **out) {
-    const mst_data_options options = {.skip_corrupt = t->o->skip_corrupt, .label = t->o->label};
+    const mst_data_options options = {
+        .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
     if (mst_dataset_open_with(t->data, part, &options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;

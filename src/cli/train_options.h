@@ -14,7 +14,7 @@ typedef struct train_options {
     double l1, l2, dropout;
     const char *data, *data_dir, *label;
     double validation_split;
-    int64_t skip_corrupt;
+    int64_t skip_corrupt, image_size;
     bool raw_pixels, shuffle;
     int strategy; /**< mst_strategy_kind */
     const char *devices, *visible_devices;

@@ -4,8 +4,8 @@
  *  them is numbers of rows of the source. The values: mst_row_fetch collects the scales and maps between source and
  *  end, and turns numbers of rows into values only where they are wanted.
  *
- *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it puts rows
- *  together of those of other datasets (`values`). Where it can
+ *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes rows,
+ *  of picture files or of the rows of other datasets (`values`). Where it can
  *  only read forward, its cursor keeps the records whose numbers it has given out until they are forgotten: by the
  *  iterator when it moves on, and by each cursor that drops rows.
  *
@@ -58,8 +58,7 @@ typedef struct mst_dataset_type {
                        mst_record_buffer *buffer, mst_record *record);
     /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
-    /** Of a source that is neither in memory nor of records, and numbers its rows without end: writes row ROW, which BASE
-     *  holds, component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call
+    /** Of a source that is neither in memory nor of records: writes row ROW, which BASE gave out and still holds, component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call
      *  at once. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
     /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as

@@ -91,6 +91,8 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
     if (o->label && !(kind->takes & MST_SPEC_LABEL))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
+    if (o->image_size && !(kind->takes & MST_SPEC_IMAGE_SIZE))
+        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: image-size is for images:DIR", spec);
     return MST_OK;
 }
 

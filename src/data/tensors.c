@@ -3,6 +3,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/counting_cursor.h"
 #include "data/dataset.h"
 
 typedef struct tensors {
@@ -10,59 +11,13 @@ typedef struct tensors {
     mst_tensor **component;
 } tensors;
 
-typedef struct tensors_cursor {
-    mst_cursor base;
-    int64_t position;
-} tensors_cursor;
-
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
-    (void)epoch;
-    ((tensors_cursor *)cursor)->position = 0;
-    return MST_OK;
-}
-
-static int64_t advance(mst_cursor *cursor, int64_t n) {
-    tensors_cursor *c = (tensors_cursor *)cursor;
-    int64_t left = cursor->dataset->cardinality - c->position;
-    if (n > left) n = left;
-    c->position += n;
-    return n;
-}
-
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
-    int64_t position = ((tensors_cursor *)cursor)->position;
-    *got = advance(cursor, max);
-    for (int64_t i = 0; i < *got; i++) rows[i] = position + i;
-    return MST_OK;
-}
-
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
-    *skipped = advance(cursor, n);
-    return MST_OK;
-}
-
-static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
-    mst_bookmark_put(bookmark, ((const tensors_cursor *)cursor)->position);
-}
-
-static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
-    return mst_bookmark_take(bookmark, 0, cursor->dataset->cardinality, &((tensors_cursor *)cursor)->position);
-}
-
-static const mst_cursor_type cursor_type = {
-    .start = start, .rows = rows, .skip = skip, .save = save, .restore = restore};
-
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
-    return mst_cursor_alloc(&cursor_type, sizeof(tensors_cursor), dataset, out);
-}
-
 static void destroy(mst_dataset *dataset) {
     tensors *d = (tensors *)dataset;
     for (int i = 0; d->component && i < dataset->num_components; i++) mst_tensor_release(d->component[i]);
     free(d->component);
 }
 
-static const mst_dataset_type type = {.name = "from_tensors", .destroy = destroy, .open = open};
+static const mst_dataset_type type = {.name = "from_tensors", .destroy = destroy, .open = mst_counting_cursor_open};
 
 const void *mst_source_memory(const mst_dataset *source, int i) {
     return mst_tensor_data(((const tensors *)source)->component[i]);

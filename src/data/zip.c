@@ -225,7 +225,9 @@ static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t ro
     if (!entry) return MST_FAIL(MST_INTERNAL, "zip: row %lld is not held", (long long)row);
     for (int p = 0; p < d->num_parts; dst += d->part[p++]->num_components) {
         const mst_element element = {.count = 1, .rows = held_rows(entry) + p};
-        MST_TRY(mst_row_fetch_copy_all(c->part[p].fetch, &element, 0, 1, dst));
+        bool wanted = false;
+        for (int i = 0; i < d->part[p]->num_components; i++) wanted |= dst[i] != NULL;
+        if (wanted) MST_TRY(mst_row_fetch_copy_all(c->part[p].fetch, &element, 0, 1, dst));
     }
     return MST_OK;
 }

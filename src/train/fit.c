@@ -216,7 +216,7 @@ static mst_status read_ahead(fit *f) {
     const mst_dataset *source = f->batches;
     mst_dataset *ahead;
     while (source->upstream) source = source->upstream;
-    if (!source->type->read && !source->type->values) return MST_OK;
+    if (!source->type->read) return MST_OK;
     MST_TRY(mst_dataset_prefetch(f->batches, BATCHES_AHEAD, &ahead));
     mst_dataset_release(f->batches);
     f->batches = ahead;

@@ -32,7 +32,7 @@ fails model_of_later_lists_what_there_is 2 "not built yet.*mlp" train --model te
 fails unknown_model_lists_what_there_is 2 "mlp" train --model resnet
 fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
 fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
-fails data_of_later_says_so 2 "not supported yet" train --data images:x
+fails missing_pictures_are_named 1 "'nowhere'.*folder of pictures" train --data images:nowhere
 fails unknown_device_type_says_what_there_is 2 "tpu.*cpu" train --devices tpu:2
 fails visible_device_that_is_none_names_the_places_there_are 2 "visible devices '2'.*from 0 to 1" train --devices cpu:2 --visible-devices 2
 fails visible_devices_are_checked_for_showing_too 2 "visible devices 'x'" devices --visible-devices x

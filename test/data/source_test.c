@@ -236,7 +236,7 @@ static void other_specs_name_the_nearest_right_one(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         EXPECT_ERROR(mst_dataset_open(cases[i][0], "train", &dataset), MST_INVALID, cases[i][1]);
     EXPECT_ERROR(mst_dataset_open(folder_path(""), "train", &dataset), MST_INVALID, "write 'idx:");
-    EXPECT_ERROR(mst_dataset_open("images:a", "train", &dataset), MST_UNIMPLEMENTED, "not supported yet");
+    EXPECT_ERROR(mst_dataset_open("image:a", "train", &dataset), MST_INVALID, "did you mean 'images:DIR'");
     EXPECT_ERROR(mst_dataset_open("fashion-mnist", "trian", &dataset), MST_INVALID, "unknown part 'trian'");
     assert_null(dataset);
 }

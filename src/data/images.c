@@ -1,0 +1,160 @@
+/** PNG and JPEG files in folders of classes: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture, [height,
+ *  width, channels], component 1 its label, i64: the number of its folder, in the order of their names' bytes, which
+ *  mst_dataset_class_name gives back. Rows are class after class, each sorted: shuffle them. Files are read, decoded and
+ *  resized where a batch is copied, on every device's thread.
+ *
+ *  Resizing is that of tf.image.resize: f32 has its values, 0 to 255, and u8 these rounded. A JPEG that is at least twice
+ *  as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; with .whole it is
+ *  not. OPTIONS may be NULL.
+ *
+ *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNIMPLEMENTED where the library was built
+ *  without libspng or libjpeg-turbo, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/argument.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "data/counting_cursor.h"
+#include "data/dataset.h"
+#include "data/image_folder.h"
+#include "data/resize.h"
+#include "format/image.h"
+
+#ifdef MST_DATASET_HEADER
+typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_RESIZE_NEAREST } mst_resize_method;
+typedef struct mst_images_options {
+    int zero_;
+    int64_t height, width; /**< of all pictures; 0: 224, or as the other where that is given */
+    int channels;          /**< 1: gray; 3: red, green, blue; 0: 3 */
+    mst_resize_method resize;
+    mst_dtype dtype;  /**< MST_U8 or MST_F32; 0: MST_U8 */
+    bool whole;       /**< a JPEG is decoded at its own size */
+    const char *like; /**< a folder whose classes are taken: for a test part that of the train part */
+} mst_images_options;
+MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
+                                                       mst_dataset **out);
+#endif
+
+enum { DEFAULT_SIZE = 224, MOST_SIZE = 1 << 14 };
+
+typedef struct images {
+    mst_dataset base;
+    mst_images_options options;
+    mst_image_folder files;
+    mst_image_folder like; /* whose classes are taken; else empty */
+} images;
+
+static void round_to_u8(const float *src, uint8_t *dst, int64_t count) {
+    for (int64_t i = 0; i < count; i++) dst[i] = (uint8_t)lrintf(src[i] < 0 ? 0 : src[i] > 255 ? 255 : src[i]);
+}
+
+/* Resizes IMAGE to DST, in the dtype of the dataset. */
+static mst_status resize(const mst_images_options *o, const mst_image *image, void *dst) {
+    const int64_t count = o->height * o->width * o->channels;
+    const bool is_f32 = o->dtype == MST_F32;
+    char *memory = malloc(mst_resize_scratch(o->height, o->width) + (is_f32 ? 0 : (size_t)count * sizeof(float)));
+    if (!memory) return MST_NO_MEMORY("to resize a picture");
+    float *values = is_f32 ? dst : (float *)(void *)(memory + mst_resize_scratch(o->height, o->width));
+    mst_resize(o->resize, image->pixels, image->height, image->width, image->channels, values, o->height, o->width,
+               memory);
+    if (!is_f32) round_to_u8(values, dst, count);
+    free(memory);
+    return MST_OK;
+}
+
+static mst_status read_image(const images *d, const char *path, void *dst) {
+    const mst_images_options *o = &d->options;
+    const mst_image_want want = {o->channels, o->whole ? 0 : o->height, o->whole ? 0 : o->width};
+    mst_image image;
+    void *data;
+    size_t size;
+    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
+    mst_status status = mst_image_decode(path, data, size, &want, &image);
+    free(data);
+    MST_TRY(status);
+    status = resize(o, &image, dst);
+    free(image.pixels);
+    return status;
+}
+
+static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst) {
+    const images *d = (const images *)source;
+    (void)base;
+    if (row < 0 || row >= d->files.num_files)
+        return MST_FAIL(MST_INTERNAL, "images: there is no picture %lld", (long long)row);
+    if (dst[1]) *(int64_t *)dst[1] = d->files.label[row];
+    return dst[0] ? read_image(d, d->files.path[row], dst[0]) : MST_OK;
+}
+
+static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
+    const images *d = (const images *)dataset;
+    const mst_image_folder *folder = d->like.num_files ? &d->like : &d->files;
+    if (component != 1) return NULL;
+    *n = folder->num_classes;
+    return (const char *const *)folder->class_name;
+}
+
+static void destroy(mst_dataset *dataset) {
+    mst_image_folder_free(&((images *)dataset)->files);
+    mst_image_folder_free(&((images *)dataset)->like);
+}
+
+static const mst_dataset_type type = {
+    .name = "from_images", .destroy = destroy, .open = mst_counting_cursor_open, .values = values, .classes = classes};
+
+static mst_status fill_options(mst_images_options *o) {
+    if (!o->height) o->height = o->width ? o->width : DEFAULT_SIZE;
+    if (!o->width) o->width = o->height;
+    if (!o->channels) o->channels = 3;
+    if (!o->dtype) o->dtype = MST_U8;
+    if (o->height < 1 || o->width < 1 || o->height > MOST_SIZE || o->width > MOST_SIZE)
+        return MST_FAIL(MST_INVALID, "from_images: height and width are %lld and %lld, 1 to %d are possible",
+                        (long long)o->height, (long long)o->width, MOST_SIZE);
+    if (o->channels != 1 && o->channels != 3)
+        return MST_FAIL(MST_INVALID, "from_images: channels is %d, 1 (gray) and 3 (red, green, blue) are possible",
+                        o->channels);
+    if (o->resize < MST_RESIZE_BILINEAR || o->resize > MST_RESIZE_NEAREST)
+        return MST_FAIL(MST_INVALID, "from_images: resize is %d: use MST_RESIZE_BILINEAR, ...", (int)o->resize);
+    if (o->dtype != MST_U8 && o->dtype != MST_F32)
+        return MST_FAIL(MST_INVALID, "from_images: dtype is %s, u8 and f32 are possible", mst_dtype_name(o->dtype));
+    return MST_OK;
+}
+
+static mst_status set_up(images *d, const char *folder) {
+    MST_TRY(fill_options(&d->options));
+    MST_TRY(mst_image_folder_list(folder, &d->files));
+    if (d->options.like) {
+        MST_TRY(mst_image_folder_list(d->options.like, &d->like));
+        MST_TRY(mst_image_folder_match(&d->files, folder, &d->like));
+    }
+    d->options.like = NULL; /* the caller's */
+    d->base.row[0] = (mst_spec){d->options.dtype, MST_SHAPE(d->options.height, d->options.width, d->options.channels)};
+    d->base.row[1] = (mst_spec){MST_I64, MST_SCALAR};
+    d->base.cardinality = d->files.num_files;
+    return MST_OK;
+}
+
+/* So that a codec that is not there is seen before the training. */
+static mst_status try_first(const images *d) {
+    void *data = malloc(mst_dataset_row_bytes(&d->base, 0));
+    if (!data) return MST_NO_MEMORY("for a picture");
+    const mst_status status = read_image(d, d->files.path[0], data);
+    free(data);
+    return status;
+}
+
+mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(folder) || MST_IS_NULL(out)) return MST_INVALID;
+    images *d;
+    *out = NULL;
+    MST_TRY(mst_dataset_alloc(&type, sizeof *d, 2, &d));
+    if (options) d->options = *options;
+    mst_status status = set_up(d, folder);
+    if (!status) status = try_first(d);
+    if (status)
+        mst_dataset_release(&d->base);
+    else
+        *out = &d->base;
+    return status;
+}

@@ -1,0 +1,41 @@
+#include "format/image.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+
+mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out) {
+    if (height < 1 || width < 1 || height > MST_IMAGE_MOST_BYTES / width / out->channels)
+        return MST_FAIL(MST_CORRUPT, "'%s': a picture of %lld x %lld pixels is larger than is possible (%lld bytes)",
+                        name, (long long)height, (long long)width, (long long)MST_IMAGE_MOST_BYTES);
+    if ((uint64_t)(height * width) / MST_IMAGE_PIXELS_OF_BYTE > size)
+        return MST_FAIL(MST_CORRUPT, "'%s': %zu bytes cannot hold the %lld x %lld pixels that its header names", name,
+                        size, (long long)height, (long long)width);
+    out->height = height;
+    out->width = width;
+    out->pixels = malloc((size_t)(height * width * out->channels));
+    return out->pixels ? MST_OK : MST_NO_MEMORY("for the pixels of '%s'", name);
+}
+
+static bool begins(const void *data, size_t size, const char *with, size_t length) {
+    return size >= length && memcmp(data, with, length) == 0;
+}
+
+mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
+                            mst_image *out) {
+    mst_status status;
+    *out = (mst_image){.channels = want->channels};
+    if (begins(data, size, "\xff\xd8\xff", 3))
+        status = mst_jpeg_decode(name, data, size, want, out);
+    else if (begins(data, size, "\x89PNG\r\n\x1a\n", 8))
+        status = mst_png_decode(name, data, size, out);
+    else
+        status = MST_FAIL(MST_CORRUPT, "'%s': is neither a JPEG nor a PNG file", name);
+    if (status) {
+        free(out->pixels);
+        *out = (mst_image){0};
+    }
+    return status;
+}

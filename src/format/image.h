@@ -1,0 +1,43 @@
+/** Pictures in files: JPEG and PNG, told by their first bytes, decoded to rows of pixels. Each codec is a file,
+ *  NAME_decode.c, and optional at build time. */
+#ifndef MUSTER_FORMAT_IMAGE_H
+#define MUSTER_FORMAT_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "muster/status.h"
+
+/** The most bytes that the pixels of one picture may have. */
+#define MST_IMAGE_MOST_BYTES ((int64_t)1 << 29)
+
+/** No byte of a file can stand for more pixels: a PNG of one bit a pixel, deflated as far as that goes (8 * 1032). */
+enum { MST_IMAGE_PIXELS_OF_BYTE = 8256 };
+
+typedef struct mst_image {
+    uint8_t *pixels; /**< (height, width, channels), to be freed with free() */
+    int64_t height, width;
+    int channels; /**< 1: gray; 3: red, green, blue */
+} mst_image;
+
+/** How to decode. */
+typedef struct mst_image_want {
+    int channels;                      /**< 1 or 3 */
+    int64_t least_height, least_width; /**< a JPEG is decoded at 1/2, 1/4 or 1/8 of its size where it is still at least
+                                            so large; 0: at its size. Rounded up as libjpeg does */
+} mst_image_want;
+
+/** The picture in SIZE bytes at DATA; NAME stands for the path in messages. Transparency is left out, 16 bits become 8.
+ *  *OUT is zero on failure: MST_CORRUPT where the bytes are no such picture, or damaged, or incomplete; MST_UNIMPLEMENTED
+ *  where the library was built without the codec, or the colors are CMYK. */
+MST_CHECKED mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
+                                        mst_image *out);
+
+/* The codecs. OUT has its channels, and takes the rest. */
+MST_CHECKED mst_status mst_png_decode(const char *name, const void *data, size_t size, mst_image *out);
+MST_CHECKED mst_status mst_jpeg_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
+                                       mst_image *out);
+/** Memory for the pixels of OUT, HEIGHT x WIDTH, which a file of SIZE bytes has: MST_CORRUPT where it cannot hold them. */
+MST_CHECKED mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out);
+
+#endif

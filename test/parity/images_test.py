@@ -1,0 +1,80 @@
+"""Pictures in class folders: what Muster decodes and resizes has the values of tf.io.decode_jpeg, decode_png and
+tf.image.resize, to the bit for PNG. JPEG with TensorFlow's accurate transform, Muster's only one; decoders of two
+versions may differ by one step of a color."""
+
+import os
+import subprocess
+import tempfile
+
+import muster
+import numpy as np
+
+tf = muster.tensorflow()
+PROGRAM = os.path.join(os.environ["MUSTER_BUILD"], "test", "parity_images")
+METHODS = ["bilinear", "area", "nearest"]
+
+
+def read(height, width, channels, method, whole):
+    arguments = [folder, height, width, channels, METHODS.index(method), int(whole)]
+    output = subprocess.run([PROGRAM, *map(str, arguments)], check=True, stdout=subprocess.PIPE).stdout
+    return np.frombuffer(output, np.float32).reshape(-1, height, width, channels)
+
+
+def write(name, data):
+    os.makedirs(os.path.join(folder, "class"), exist_ok=True)
+    path = os.path.join(folder, "class", name)
+    with open(path, "wb") as file:
+        file.write(data.numpy())
+    return path
+
+
+def picture(random, height, width, channels):
+    """Noise on a slope: both edges and smooth parts."""
+    slope = np.linspace(0, 150, height * width).reshape(height, width, 1)
+    return np.clip(slope + random.integers(0, 100, (height, width, channels)), 0, 255).astype(np.uint8)
+
+
+def check_png(report):
+    random = np.random.default_rng(1)
+    for case in range(12):
+        height, width = (int(n) for n in random.integers(1, 90, 2))
+        channels = [1, 2, 3, 4][case % 4]
+        path = write("a.png", tf.io.encode_png(picture(random, height, width, channels)))
+        image = tf.io.decode_png(tf.io.read_file(path), channels=3)
+        for method in METHODS:
+            size = [int(n) for n in random.integers(1, 120, 2)] if case else [height, width]
+            expected = tf.cast(tf.image.resize(image, size, method=method), tf.float32).numpy()
+            got = read(*size, 3, method, True)[0]
+            report.check(f"PNG {height}x{width}x{channels} to {size}, {method}", np.array_equal(got, expected),
+                         np.abs(got - expected).max(), 0)
+    os.remove(path)
+
+
+def ratio_of(height, width, size):
+    return max(r for r in (1, 2, 4, 8) if r == 1 or (-(-height // r) >= size[0] and -(-width // r) >= size[1]))
+
+
+def check_jpeg(report):
+    random = np.random.default_rng(2)
+    for height, width, size in [(375, 500, (224, 224)), (375, 500, (100, 90)), (64, 64, (64, 64)), (200, 301, (24, 25)),
+                                (33, 47, (60, 70))]:
+        for channels in 3, 1:
+            path = write("a.jpg", tf.io.encode_jpeg(picture(random, height, width, channels), quality=90))
+            for whole in True, False:
+                ratio = 1 if whole else ratio_of(height, width, size)
+                image = tf.io.decode_jpeg(tf.io.read_file(path), channels=channels, ratio=ratio,
+                                             dct_method="INTEGER_ACCURATE")
+                for method in METHODS:
+                    expected = tf.cast(tf.image.resize(image, size, method=method), tf.float32).numpy()
+                    difference = np.abs(read(*size, channels, method, whole)[0] - expected)
+                    name = f"JPEG {height}x{width}x{channels} at 1/{ratio} to {size}, {method}"
+                    report.check(name, difference.max() <= 1.01 and difference.mean() < 0.05,
+                                 (difference.max(), difference.mean()), 0)
+
+
+if __name__ == "__main__":
+    report = muster.Report()
+    with tempfile.TemporaryDirectory() as folder:
+        check_png(report)
+        check_jpeg(report)
+    raise SystemExit(report.finish())
