@@ -577,6 +577,7 @@ rm -r ck
 run train $small --epochs 400 --json
 undisturbed=$(value weights_sha256)
 for signal in INT TERM; do
+    : > out # else the events of the run before could be taken for those of this one
     "$muster" train $small --epochs 400 --checkpoint-dir ck --json > out 2> err &
     process=$!
     tries=0
