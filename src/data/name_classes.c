@@ -39,8 +39,9 @@ static mst_status copy_names(const char *const *names, int64_t n, char ***out) {
     if (!name) return MST_NO_MEMORY("for the names of %lld classes", (long long)n);
     char *text = (char *)(name + n);
     for (int64_t i = 0; i < n; i++) {
-        name[i] = strcpy(text, names[i]);
-        text += strlen(text) + 1;
+        const size_t size = strlen(names[i]) + 1;
+        name[i] = memcpy(text, names[i], size);
+        text += size;
     }
     return MST_OK;
 }

@@ -239,7 +239,7 @@ const char *mst_csv_show(const char *cell, char *text) {
         used += length;
         done += bytes;
     }
-    strcpy(text + used, done < size ? "...'" : "'");
+    snprintf(text + used, MST_CSV_SHOWN - used, "%s'", done < size ? "..." : "");
     return text;
 }
 
