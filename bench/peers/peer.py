@@ -92,6 +92,21 @@ def run_variant(script, config, variant, arguments):
     return result
 
 
+def beside_busy(script, arguments):
+    """Examples a second on all cores over those on one thread, while every core but one is busy with something else;
+    None where that cannot be measured. As `muster bench mlp` does it for itself."""
+    cores = len(os.sched_getaffinity(0))
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores - 1)]
+    try:
+        rates = [result["examples_per_sec"] for config in ["all-cores", "one-thread"]
+                 if (result := run_variant(script, config, "step", arguments))]
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    return rates[0] / rates[1] if len(rates) == 2 else None
+
+
 def main(peer, script, configs, run_config):
     """configs: {configuration: [variant, ...]}; run_config(config, variant, arguments) returns what measure() does."""
     parser = argparse.ArgumentParser(description=f"measures {peer} on the network of `muster bench mlp`")
@@ -115,6 +130,8 @@ def main(peer, script, configs, run_config):
             failed += 1
         for way in WAYS:
             print_best(peer, config, way, {v: r for v, r in results.items() if v.endswith(way)})
+    if not arguments.config and (ratio := beside_busy(script, arguments)):
+        print(json.dumps({"peer": peer, "beside_busy": round(ratio, 3)}), flush=True)
     return 1 if failed else 0
 
 

@@ -426,6 +426,8 @@ enum {
     TO_TF_MIRRORED,
     TF_FIRST,
     TORCH_FIRST,
+    TF_BESIDE_BUSY,
+    TORCH_BESIDE_BUSY,
     NUM_ROWS
 };
 
@@ -470,6 +472,10 @@ static bench_row rows[NUM_ROWS] = {
         BENCH_AT_LEAST("to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy, any way", "x", 1.5),
     [TF_FIRST] = BENCH_AT_MOST("tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0),
     [TORCH_FIRST] = BENCH_AT_MOST("pytorch_first_step", "PyTorch: process start to first step done", "s", 0),
+    [TF_BESIDE_BUSY] =
+        BENCH_AT_LEAST("tensorflow_beside_busy", "TensorFlow: all cores / one thread, other cores busy", "x", 0),
+    [TORCH_BESIDE_BUSY] =
+        BENCH_AT_LEAST("pytorch_beside_busy", "PyTorch: all cores / one thread, other cores busy", "x", 0),
 };
 
 static rate mean_of(rate a, rate b) {
@@ -546,6 +552,8 @@ static void measure_peers(double seconds, int64_t steps) {
     add_ratio(&rows[TO_TF_MIRRORED], mirrored, bench_peers_by_any(tf->replicated));
     add_measured(&rows[TF_FIRST], tf->first_step);
     add_measured(&rows[TORCH_FIRST], torch->first_step);
+    add_measured(&rows[TF_BESIDE_BUSY], tf->beside_busy);
+    add_measured(&rows[TORCH_BESIDE_BUSY], torch->beside_busy);
 }
 
 int bench_mlp(const bench_options *options) {

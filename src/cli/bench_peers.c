@@ -30,8 +30,10 @@ static void take_line(const char *line, bench_peers *out) {
     const char *name = json_string_value(json_object_get(object, "peer"));
     const char *config = json_string_value(json_object_get(object, "config"));
     const char *way_name = json_string_value(json_object_get(object, "way"));
+    bench_peer *peer = name && strcmp(name, "tensorflow") == 0 ? &out->tensorflow : &out->pytorch;
+    if (name && json_object_get(object, "beside_busy"))
+        peer->beside_busy = json_number_value(json_object_get(object, "beside_busy"));
     if (name && config && way_name) {
-        bench_peer *peer = strcmp(name, "tensorflow") == 0 ? &out->tensorflow : &out->pytorch;
         double rate = json_number_value(json_object_get(object, "examples_per_sec"));
         double first = json_number_value(json_object_get(object, "first_step_sec"));
         bool replicated = strncmp(config, "mirrored", 8) == 0 || strncmp(config, "ddp", 3) == 0;

@@ -14,6 +14,7 @@ typedef struct bench_peer {
     double best[BENCH_PEER_WAYS];       /**< of all configurations */
     double replicated[BENCH_PEER_WAYS]; /**< of MirroredStrategy, or DistributedDataParallel, over two replicas */
     double first_step;                  /**< process start to first step done */
+    double beside_busy;                 /**< all cores / one thread, a call a step, while every other core is busy */
 } bench_peer;
 
 typedef struct bench_peers {
