@@ -75,8 +75,10 @@ mst_status mst_op_check(const mst_op *op) {
         return incomplete(op, "has no outputs: num_dst must be 1 or more, or MST_VARIADIC");
     if (op->num_dst == MST_VARIADIC && !op->count_dst)
         return incomplete(op, "is variadic in outputs, but has no count_dst");
-    for (const mst_field *field = op->fields; field && field->name; field++)
+    for (const mst_field *field = op->fields; field && field->name; field++) {
         if (field->offset >= op->options_size) return incomplete(op, "has fields beyond its options_size");
+        if (field->type == MST_FIELD_TYPE_NESTED) return incomplete(op, "has a nested field, which only layers have");
+    }
     return MST_OK;
 }
 

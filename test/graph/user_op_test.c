@@ -86,6 +86,9 @@ static void incomplete_op_is_refused_where_it_is_registered_and_where_it_is_call
     expect_refused(OP(op.name = "a b"), "an op of the name 'a b'");
     expect_refused(OP(op.fields = fields, op.options_size = sizeof(int64_t)),
                    "op 'mine' has fields beyond its options_size");
+    static const mst_field nested[] = {MST_FIELD_NESTED(struct pair, a, fields, ""), MST_FIELD_END};
+    expect_refused(OP(op.fields = nested, op.options_size = sizeof(struct pair)),
+                   "op 'mine' has a nested field, which only layers have");
 }
 
 static void expect_call_fails(const mst_op *bad, int num_src, const char *text) {
