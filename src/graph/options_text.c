@@ -320,7 +320,8 @@ static mst_status take_string(reader *r, const char *name, const char **out) {
     const char *begin = next(r);
     mst_string string = {NULL, 0};
     MST_TRY(take_bytes(r, name, &string));
-    if (string.length && memchr(string.data, '\0', string.length)) return wrong(r, begin, "the text of %s has the byte \\x00", name);
+    if (string.length && memchr(string.data, '\0', string.length))
+        return wrong(r, begin, "the text of %s has the byte \\x00", name);
     *out = string.data;
     return MST_OK;
 }
