@@ -108,8 +108,8 @@ static void a_test_part_has_the_numbers_of_the_train_part(void **state) {
     write("a-train.csv", "x,y\n1,dog\n2,cat\n3,fox\n");
     write("a-test.csv", "y,x\ndog,1.5\nfox,2\n");
     const char *train = folder_path("a-train.csv"), *test = folder_path("a-test.csv");
-    char spec[512] = "csv:";
-    strcat(spec, folder_path("a"));
+    char spec[512];
+    snprintf(spec, sizeof spec, "csv:%s", folder_path("a"));
     EXPECT_OK(mst_dataset_open(spec, "test", &dataset));
     expect_f32(dataset, 0, (const float[]){1.5f, 2}, 2);
     expect_i64(dataset, 1, (const int64_t[]){1, 2}, 2);
@@ -162,8 +162,8 @@ static void integers_too_large_are_floats(void **state) {
 static void options_that_are_not_for_the_data_are_named(void **state) {
     (void)state;
     mst_dataset *dataset;
-    char spec[512] = "csv:";
-    strcat(spec, write("iris.csv", iris));
+    char spec[512];
+    snprintf(spec, sizeof spec, "csv:%s", write("iris.csv", iris));
     const mst_data_options label = {.label = "class"}, other = {.label = "clas"}, skip = {.skip_corrupt = 1};
     EXPECT_OK(mst_dataset_open_with(spec, "train", &label, &dataset));
     assert_int_equal(mst_dataset_num_classes(dataset, 1), 3);

@@ -191,10 +191,11 @@ static void sizes_in_headers_are_not_trusted(void **state) {
     (void)state;
     mst_image image;
     const mst_image_want want = {.channels = 3};
+    static const uint8_t size[4] = {0x1f, 0x40, 0x1f, 0x40};
     uint8_t large[sizeof jpeg];
     memcpy(large, jpeg, sizeof jpeg);
     for (size_t i = 0; i + 9 < sizeof jpeg; i++)
-        if (large[i] == 0xff && large[i + 1] == 0xc0) memcpy(large + i + 5, "\x1f\x40\x1f\x40", 4);
+        if (large[i] == 0xff && large[i + 1] == 0xc0) memcpy(large + i + 5, size, sizeof size);
     const mst_status status = mst_image_decode("a.jpg", large, sizeof large, &want, &image);
     if (status == MST_UNIMPLEMENTED) skip();
     assert_int_equal(status, MST_CORRUPT);
@@ -204,8 +205,8 @@ static void sizes_in_headers_are_not_trusted(void **state) {
 static void parts_are_in_folders_and_have_the_same_classes(void **state) {
     (void)state;
     mst_dataset *dataset;
-    char spec[512] = "images:";
-    strcat(spec, folder_path(""));
+    char spec[512];
+    snprintf(spec, sizeof spec, "images:%s", folder_path(""));
     make_folder("train");
     make_folder("train/ant");
     make_folder("train/bee");

@@ -223,7 +223,7 @@ static void the_number_of_rows_is_known_where_it_can_be(void **state) {
     THEN(endless, mst_dataset_repeat(endless, -1, &made));
     mst_dataset *dataset = zip(mst_dataset_retain(endless), pipeline_numbers(8));
     assert_int_equal(mst_dataset_num_rows(dataset), 8);
-    pair pairs[MOST];
+    pair pairs[MOST] = {{0, 0}};
     assert_int_equal(pairs_of(dataset, 0, pairs), 8);
     assert_true(pairs[7].left == 1 && pairs[7].right == 7);
     mst_dataset_release(dataset);
