@@ -40,17 +40,22 @@ mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_
     return MST_OK;
 }
 
-mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out) {
+mst_status mst_dataset_derive_rows(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
+                                   const mst_spec *row, int num_components, void *out) {
     mst_dataset **result = out;
-    MST_TRY(mst_dataset_alloc(type, size, upstream->num_components, out));
+    MST_TRY(mst_dataset_alloc(type, size, num_components, out));
     mst_dataset *dataset = *result;
-    memcpy(dataset->row, upstream->row, (size_t)upstream->num_components * sizeof *dataset->row);
+    memcpy(dataset->row, row, (size_t)num_components * sizeof *row);
     dataset->upstream = mst_dataset_retain(upstream);
     dataset->cardinality = upstream->cardinality;
     dataset->batch_size = upstream->batch_size;
     dataset->even = upstream->even;
     dataset->num_corrupt = upstream->num_corrupt;
     return MST_OK;
+}
+
+mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out) {
+    return mst_dataset_derive_rows(type, size, upstream, upstream->row, upstream->num_components, out);
 }
 
 mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform) {

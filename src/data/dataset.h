@@ -4,10 +4,10 @@
  *  them is numbers of rows of the source. The values: mst_row_fetch collects the scales and maps between source and
  *  end, and turns numbers of rows into values only where they are wanted.
  *
- *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes rows,
- *  of picture files or of the rows of other datasets (`values`). Where it can
- *  only read forward, its cursor keeps the records whose numbers it has given out until they are forgotten: by the
- *  iterator when it moves on, and by each cursor that drops rows.
+ *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
+ *  rows, of picture files or of the rows of other datasets (`values`). Where it can only read forward, its cursor keeps
+ *  the records whose numbers it has given out until they are forgotten: by the iterator when it moves on, and by each
+ *  cursor that drops rows.
  *
  *  One more transform is one file here with its struct (an mst_dataset first), its mst_dataset_type, its cursor if it
  *  changes the order, and its public function, whose declaration the build copies into muster/transforms.h.
@@ -58,8 +58,9 @@ typedef struct mst_dataset_type {
                        mst_record_buffer *buffer, mst_record *record);
     /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
-    /** Of a source that is neither in memory nor of records: writes row ROW, which BASE gave out and still holds, component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call
-     *  at once. */
+    /** Of a source that is neither in memory nor of records: writes row ROW, which BASE gave out and still holds,
+     *  component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call at
+     *  once. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
     /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as
      *  upstream, none behind a map. */
@@ -120,6 +121,9 @@ struct mst_cursor {
 MST_CHECKED mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_components, void *out);
 /** The same over UPSTREAM, which is retained and whose properties are copied. */
 MST_CHECKED mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out);
+/** The same where rows have other components: ROW of each, NUM_COMPONENTS of them. */
+MST_CHECKED mst_status mst_dataset_derive_rows(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
+                                               const mst_spec *row, int num_components, void *out);
 /** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
 MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
 /** MST_INVALID, naming TRANSFORM, where component I of DATASET is records of any length. */

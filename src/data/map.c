@@ -6,8 +6,6 @@
  *  FUNCTION makes a row out of a row: it reads IN[0], ..., one array for each component, and writes all elements of
  *  OUT[0], ..., one for each output. It is called from any thread, by several at once, and as often as a row is copied.
  */
-#include <string.h>
-
 #include "base/argument.h"
 #include "data/dataset.h"
 
@@ -57,15 +55,9 @@ mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void
     *out = NULL;
     if (!function) return MST_FAIL(MST_INVALID, "map: the function is NULL");
     MST_TRY(check(dataset, outputs, num_outputs));
-    MST_TRY(mst_dataset_alloc(&type, sizeof *d, num_outputs, &d));
-    memcpy(d->base.row, outputs, (size_t)num_outputs * sizeof *outputs);
+    MST_TRY(mst_dataset_derive_rows(&type, sizeof *d, dataset, outputs, num_outputs, &d));
     d->stage = (mst_row_stage){.map = function, .context = context};
     d->base.stage = &d->stage;
-    d->base.upstream = mst_dataset_retain(dataset);
-    d->base.cardinality = dataset->cardinality;
-    d->base.batch_size = dataset->batch_size;
-    d->base.even = dataset->even;
-    d->base.num_corrupt = dataset->num_corrupt;
     *out = &d->base;
     return MST_OK;
 }

@@ -44,20 +44,16 @@ mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *fe
         return MST_FAIL(MST_INVALID, "parse_example: the elements of this dataset are no records");
     MST_TRY(mst_example_parser_create(features, num_features, &parser));
     const int n = mst_example_parser_components(parser);
-    mst_status status = mst_dataset_alloc(&type, sizeof *d, n, &d);
+    mst_spec row[MOST_COMPONENTS];
+    for (int i = 0; i < n; i++) row[i] = mst_example_parser_spec(parser, i);
+    const mst_status status = mst_dataset_derive_rows(&type, sizeof *d, dataset, row, n, &d);
     if (status) {
         mst_example_parser_destroy(parser);
         return status;
     }
-    for (int i = 0; i < n; i++) d->base.row[i] = mst_example_parser_spec(parser, i);
     d->parser = parser;
     d->stage = (mst_row_stage){.map = parse, .context = parser};
     d->base.stage = &d->stage;
-    d->base.upstream = mst_dataset_retain(dataset);
-    d->base.cardinality = dataset->cardinality;
-    d->base.batch_size = dataset->batch_size;
-    d->base.even = dataset->even;
-    d->base.num_corrupt = dataset->num_corrupt;
     *out = &d->base;
     return MST_OK;
 }

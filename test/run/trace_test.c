@@ -13,10 +13,11 @@ typedef struct program {
     mst_graph *graph;
     mst_session *session;
     mst_value fetch;
+    mst_trace *trace;
 } program;
 
-/* total = sum(relu(x x)), x on device 0 and the rest on device 1, through a point that can fail. */
-static program make(const char *devices, int num_frames) {
+/* total = sum(relu(x x)), x on device 0 and the rest on device 1, through a point that can fail; and a trace, not yet taken. */
+static program make(int num_frames) {
     program p;
     mst_value x = MST_NONE;
     EXPECT_OK(mst_graph_create(&p.graph));
@@ -25,14 +26,26 @@ static program make(const char *devices, int num_frames) {
         const mst_value y = mst_rename(mst_relu(mst_rename(mst_matmul(x, x), "product")), "y");
         p.fetch = mst_rename(mst_reduce_sum(fault_point(y, "point")), "total");
     }
-    const mst_session_options options = {.devices = devices, .num_frames = num_frames};
+    const mst_session_options options = {.devices = "cpu:2/1", .num_frames = num_frames};
     EXPECT_OK(mst_session_create(p.graph, &options, &p.session));
+    EXPECT_OK(mst_trace_create(&p.trace));
     return p;
 }
 
-static void destroy(program *p) {
+static program make_traced(int num_frames) {
+    const program p = make(num_frames);
+    mst_session_trace(p.session, p.trace);
+    return p;
+}
+
+static void destroy_session(program *p) {
     mst_session_destroy(p->session);
     mst_graph_destroy(p->graph);
+}
+
+static void destroy(program *p) {
+    destroy_session(p);
+    mst_trace_destroy(p->trace);
 }
 
 static mst_status run(const program *p) {
@@ -51,20 +64,18 @@ static const mst_traced *find(const mst_traced_run *run, int device, const char 
 
 static void a_trace_has_the_runs_while_it_is_taken(void **state) {
     (void)state;
-    mst_trace *trace;
-    program p = make("cpu:2/1", 1);
-    EXPECT_OK(mst_trace_create(&trace));
+    program p = make(1);
     EXPECT_OK(run(&p));
-    assert_int_equal(mst_trace_num_runs(trace), 0);
-    mst_session_trace(p.session, trace);
+    assert_int_equal(mst_trace_num_runs(p.trace), 0);
+    mst_session_trace(p.session, p.trace);
     EXPECT_OK(run(&p));
     EXPECT_OK(run(&p));
     mst_session_trace(p.session, NULL);
     EXPECT_OK(run(&p));
-    assert_int_equal(mst_trace_num_runs(trace), 2);
-    destroy(&p); /* a trace needs no session any more */
+    assert_int_equal(mst_trace_num_runs(p.trace), 2);
+    destroy_session(&p); /* a trace needs no session any more */
     for (int r = 0; r < 2; r++) {
-        const mst_traced_run *traced = &trace->run[r];
+        const mst_traced_run *traced = &p.trace->run[r];
         assert_int_equal(traced->num_devices, 2);
         const mst_traced *x = find(traced, 0, "x"), *y = find(traced, 1, "y"), *total = find(traced, 1, "total");
         assert_true(x && y && total && !find(traced, 1, "x"));
@@ -72,20 +83,17 @@ static void a_trace_has_the_runs_while_it_is_taken(void **state) {
         assert_true(x->begin >= 0 && x->begin <= x->end && x->end <= y->end && y->end <= total->begin);
         assert_true(x->bytes == 32 * 32 * 4 && x->num_dst == 1 && x->dst[0].shape.dim[0] == 32);
     }
-    assert_true(find(&trace->run[0], 1, "total")->end <= find(&trace->run[1], 0, "x")->begin);
-    mst_trace_destroy(trace);
+    assert_true(find(&p.trace->run[0], 1, "total")->end <= find(&p.trace->run[1], 0, "x")->begin);
+    mst_trace_destroy(p.trace);
 }
 
 /* It rises and falls, and at the end of a run nothing is left. */
 static void the_memory_of_a_run_begins_and_ends_at_0(void **state) {
     (void)state;
-    mst_trace *trace;
-    program p = make("cpu:2/1", 1);
-    EXPECT_OK(mst_trace_create(&trace));
-    mst_session_trace(p.session, trace);
+    program p = make_traced(1);
     EXPECT_OK(run(&p));
     for (int d = 0; d < 2; d++) {
-        const mst_traced_device *device = &trace->run[0].device[d];
+        const mst_traced_device *device = &p.trace->run[0].device[d];
         assert_true(device->num_memory >= 2);
         int64_t most = 0;
         for (int64_t i = 0; i < device->num_memory; i++) {
@@ -97,22 +105,17 @@ static void the_memory_of_a_run_begins_and_ends_at_0(void **state) {
         assert_int_equal(device->memory[device->num_memory - 1].bytes, 0);
     }
     destroy(&p);
-    mst_trace_destroy(trace);
 }
 
 static void a_run_that_fails_is_left_out(void **state) {
     (void)state;
-    mst_trace *trace;
-    program p = make("cpu:2/1", 1);
-    EXPECT_OK(mst_trace_create(&trace));
-    mst_session_trace(p.session, trace);
+    program p = make_traced(1);
     fault_arm(FAULT_ERROR, "point", 0);
     EXPECT_ERROR(run(&p), MST_IO, "the disk is gone");
     fault_disarm();
     EXPECT_OK(run(&p));
-    assert_int_equal(mst_trace_num_runs(trace), 1);
+    assert_int_equal(mst_trace_num_runs(p.trace), 1);
     destroy(&p);
-    mst_trace_destroy(trace);
 }
 
 enum { THREADS = 3, EACH = 20 };
@@ -125,31 +128,24 @@ static void *run_often(void *context) {
 
 static void runs_of_several_threads_are_all_there(void **state) {
     (void)state;
-    mst_trace *trace;
     pthread_t thread[THREADS];
-    program p = make("cpu:2/1", 2);
-    EXPECT_OK(mst_trace_create(&trace));
-    mst_session_trace(p.session, trace);
+    program p = make_traced(2);
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, run_often, &p), 0);
     for (int i = 0; i < THREADS; i++) {
         void *failed;
         pthread_join(thread[i], &failed);
         assert_null(failed);
     }
-    assert_int_equal(mst_trace_num_runs(trace), THREADS * EACH);
+    assert_int_equal(mst_trace_num_runs(p.trace), THREADS * EACH);
     destroy(&p);
-    mst_trace_destroy(trace);
 }
 
 /* On devices that share no memory a value crosses by a copy, which is a slice of its own. */
 static void copies_between_memories_are_shown(void **state) {
     (void)state;
-    mst_trace *trace;
-    program p = make("cpu:2/1", 1);
-    EXPECT_OK(mst_trace_create(&trace));
-    mst_session_trace(p.session, trace);
+    program p = make_traced(1);
     EXPECT_OK(run(&p));
-    EXPECT_OK(mst_trace_write(trace, folder_path("trace.json")));
+    EXPECT_OK(mst_trace_write(p.trace, folder_path("trace.json")));
     json_t *root = json_load_file(folder_path("trace.json"), 0, NULL), *event;
     size_t i;
     int copies = 0, arrows = 0;
@@ -161,9 +157,8 @@ static void copies_between_memories_are_shown(void **state) {
     assert_int_equal(copies > 0, strcmp(engine_here("cpu"), "cpu") != 0);
     assert_true(arrows > 0);
     json_decref(root);
-    EXPECT_ERROR(mst_trace_write(trace, folder_path("none/trace.json")), MST_IO, "none");
+    EXPECT_ERROR(mst_trace_write(p.trace, folder_path("none/trace.json")), MST_IO, "none");
     destroy(&p);
-    mst_trace_destroy(trace);
 }
 
 int main(void) {

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "format/events.h"
 #include "muster/ops.h"
+#include "support/events.h"
 #include "support/folder.h"
 #include "support/test.h"
 
@@ -23,29 +23,28 @@ static mst_summary_writer *writer_in(const char *folder, mst_summary_options opt
     return writer;
 }
 
+/* The points of one tag. */
+typedef struct points {
+    const char *tag;
+    double *value;
+    int64_t *step;
+    int count, most;
+} points;
+
+static void add_point(const Muster__Event *event, void *context) {
+    points *p = context;
+    if (event->what_case != MUSTER__EVENT__WHAT_SUMMARY || strcmp(event->summary->value[0]->tag, p->tag) != 0) return;
+    assert_true(p->count < p->most);
+    const bool scalar = event->summary->value[0]->value_case == MUSTER__SUMMARY__VALUE__VALUE_SIMPLE_VALUE;
+    p->value[p->count] = scalar ? (double)event->summary->value[0]->simple_value : -1;
+    p->step[p->count++] = event->step;
+}
+
 /* Values of the tag in the files of the folder, in order; -1 of one that is no scalar. */
 static int read_scalars(const char *folder, const char *tag, double *value, int64_t *step, int most) {
-    char **files;
-    int count = 0;
-    EXPECT_OK(mst_event_files_list(folder_path(folder), &files));
-    for (char **file = files; *file; file++) {
-        mst_event_reader *reader;
-        const Muster__Event *event;
-        EXPECT_OK(mst_event_reader_open(*file, &reader));
-        for (;;) {
-            EXPECT_OK(mst_event_reader_next(reader, &event));
-            if (!event) break;
-            if (event->what_case != MUSTER__EVENT__WHAT_SUMMARY || strcmp(event->summary->value[0]->tag, tag) != 0)
-                continue;
-            assert_true(count < most);
-            const bool scalar = event->summary->value[0]->value_case == MUSTER__SUMMARY__VALUE__VALUE_SIMPLE_VALUE;
-            value[count] = scalar ? (double)event->summary->value[0]->simple_value : -1;
-            step[count++] = event->step;
-        }
-        mst_event_reader_close(reader);
-    }
-    mst_event_files_free(files);
-    return count;
+    points p = {.tag = tag, .value = value, .step = step, .most = most};
+    each_event(folder, add_point, &p);
+    return p.count;
 }
 
 static void what_is_flushed_is_in_the_file(void **state) {

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "format/events.h"
+#include "support/events.h"
 #include "support/folder.h"
 #include "support/test.h"
 #include "support/training.h"
@@ -28,7 +28,8 @@ typedef struct content {
     point point[MOST_POINTS];
 } content;
 
-static void add_event(content *c, const Muster__Event *event) {
+static void add_event(const Muster__Event *event, void *context) {
+    content *c = context;
     c->num_graphs += event->what_case == MUSTER__EVENT__WHAT_GRAPH_DEF;
     c->num_run_metadata += event->what_case == MUSTER__EVENT__WHAT_TAGGED_RUN_METADATA;
     c->num_starts += event->what_case == MUSTER__EVENT__WHAT_SESSION_LOG;
@@ -42,20 +43,7 @@ static void add_event(content *c, const Muster__Event *event) {
 
 static content read_log(const char *folder) {
     content c = {0};
-    char **files;
-    EXPECT_OK(mst_event_files_list(folder_path(folder), &files));
-    for (char **file = files; *file; file++) {
-        mst_event_reader *reader;
-        const Muster__Event *event;
-        EXPECT_OK(mst_event_reader_open(*file, &reader));
-        for (;;) {
-            EXPECT_OK(mst_event_reader_next(reader, &event));
-            if (!event) break;
-            add_event(&c, event);
-        }
-        mst_event_reader_close(reader);
-    }
-    mst_event_files_free(files);
+    each_event(folder, add_event, &c);
     return c;
 }
 
