@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "muster/device.h"
 #include "tensor/buffer.h"
 
 static mst_status host_alloc(mst_domain *domain, size_t bytes, void **out) {
@@ -46,4 +47,21 @@ mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const vo
     if (from->type == to->type || from->type->host) return to->type->copy(to, dst, from, src, bytes);
     if (to->type->host) return from->type->copy(to, dst, from, src, bytes);
     return copy_by_host(to, dst, from, src, bytes);
+}
+
+/* Two or three cores take all that the memory gives; with more of them, its channels are more too. To start a thread
+ * takes as long as to copy some hundred kilobytes. */
+enum { MOST_COPIERS = 8, BYTES_A_COPIER = 8 << 20 };
+
+mst_status mst_copy_together(int64_t bytes, int64_t n, mst_team_body body, void *context) {
+    int64_t threads = bytes / BYTES_A_COPIER;
+    if (threads > MOST_COPIERS) threads = MOST_COPIERS;
+    if (threads > n) threads = n;
+    if (threads > 1 && threads > mst_num_cores()) threads = mst_num_cores();
+    mst_team *team = NULL;
+    /* Where threads cannot be started, the caller does it alone. */
+    if (threads > 1) (void)!mst_team_create((int)threads, false, NULL, NULL, &team);
+    const mst_status status = mst_team_run(team, n, 1, body, context);
+    mst_team_destroy(team);
+    return status;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/team.h"
 #include "muster/status.h"
 
 typedef struct mst_domain mst_domain;
@@ -39,5 +40,9 @@ extern mst_domain mst_domain_host;
 
 /** Copies BYTES from one domain to another, or inside one. */
 MST_CHECKED mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const void *src, size_t bytes);
+
+/** BODY over items 0 to N - 1, one by one, which copy or read BYTES in all: by several threads where the bytes are so
+ *  many that it is worth starting them. As mst_team_run in all else. */
+MST_CHECKED mst_status mst_copy_together(int64_t bytes, int64_t n, mst_team_body body, void *context);
 
 #endif

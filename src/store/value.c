@@ -272,26 +272,56 @@ static mst_status make_room(mst_store *store, const mst_snapshot *spare, mst_sna
     return status;
 }
 
-/* Copies all values, in a turn that has begun. Entries that have got a value since room was made are added; those that
- * have lost theirs are dropped. */
-static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
-    int64_t kept = 0;
-    const int64_t made = snapshot->count;
-    mst_status status = MST_OK;
-    for (int64_t i = 0; i < made; i++) {
-        entry *e = &snapshot->entry[i];
-        mst_state *state = mst_store_find(store, e->info.container, e->info.name);
-        if (!status && state && state->version) {
-            status = read_value(store, state, mst_tensor_data(e->value));
-            e->info.version = mst_state_version(store, state);
-            snapshot->entry[kept++] = *e;
-        } else {
-            mst_tensor_release(e->value);
-        }
+/* Entries of a snapshot and of a store: those of the snapshot that have none are NULL. */
+typedef struct pairs {
+    mst_store *store;
+    struct mst_snapshot_entry *entry;
+    mst_state **state;
+    uint64_t version; /* that a write gives */
+} pairs;
+
+static int64_t bytes_of(const mst_snapshot *snapshot) {
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < snapshot->count; i++) bytes += snapshot->entry[i].info.bytes;
+    return bytes;
+}
+
+static mst_status read_some(void *context, int64_t begin, int64_t end, int member) {
+    const pairs *p = context;
+    (void)member;
+    for (int64_t i = begin; i < end; i++) {
+        if (!p->state[i]) continue;
+        MST_TRY(read_value(p->store, p->state[i], mst_tensor_data(p->entry[i].value)));
+        p->entry[i].info.version = mst_state_version(p->store, p->state[i]);
     }
-    snapshot->count = kept;
+    return MST_OK;
+}
+
+/* Copies the values for which room was made. Entries that have lost theirs since are dropped. */
+static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
+    const int64_t made = snapshot->count;
+    pairs p = {.store = store, .entry = snapshot->entry, .state = calloc((size_t)made + 1, sizeof(mst_state *))};
+    if (!p.state) return MST_NO_MEMORY("for a snapshot");
+    for (int64_t i = 0; i < made; i++) {
+        mst_state *state = mst_store_find(store, snapshot->entry[i].info.container, snapshot->entry[i].info.name);
+        if (state && state->version) p.state[i] = state;
+    }
+    const mst_status status = mst_copy_together(bytes_of(snapshot), made, read_some, &p);
+    snapshot->count = 0;
+    for (int64_t i = 0; i < made; i++)
+        if (p.state[i] && !status)
+            snapshot->entry[snapshot->count++] = snapshot->entry[i];
+        else
+            mst_tensor_release(snapshot->entry[i].value);
+    free(p.state);
+    return status;
+}
+
+/* Copies all values, in a turn that has begun. Entries that have got a value since room was made are added. */
+static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
     mst_state_info *list = NULL;
     int64_t count = 0;
+    mst_status status = fill_room(store, snapshot);
     if (!status) status = mst_store_list(store, &list, &count);
     for (int64_t i = 0; i < count && !status; i++) {
         mst_tensor *value = NULL;
@@ -344,10 +374,17 @@ mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot) {
     return MST_OK;
 }
 
-static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_state **states, uint64_t version) {
-    for (int64_t i = 0; i < snapshot->count; i++)
-        MST_TRY(write_value(store, states[i], mst_tensor_data(snapshot->entry[i].value), version));
+static mst_status write_some(void *context, int64_t begin, int64_t end, int member) {
+    const pairs *p = context;
+    (void)member;
+    for (int64_t i = begin; i < end; i++)
+        MST_TRY(write_value(p->store, p->state[i], mst_tensor_data(p->entry[i].value), p->version));
     return MST_OK;
+}
+
+static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_state **states, uint64_t version) {
+    pairs p = {.store = store, .entry = snapshot->entry, .state = states, .version = version};
+    return mst_copy_together(bytes_of(snapshot), snapshot->count, write_some, &p);
 }
 
 /* The entries of the snapshot, made where there are none. All that can be wrong is found before the first is made. */

@@ -4,17 +4,14 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/argument.h"
-#include "base/failure.h"
 #include "base/no_memory.h"
+#include "device/domain.h"
 #include "format/bundle.h"
 #include "format/npz.h"
 #include "format/safetensors.h"
@@ -222,45 +219,22 @@ typedef struct wanted {
     mst_tensor *value;
 } wanted;
 
-/* Tensors are read and summed up by several threads, each the next one that is left. */
 typedef struct work {
     const reader *reader;
     wanted *entry;
-    int64_t count;
-    _Atomic int64_t next;
-    pthread_mutex_t lock;
-    mst_failure failure; /* the first */
 } work;
 
-enum { MOST_THREADS = 4 };
-
-static void *read_values(void *context) {
-    work *w = context;
-    for (int64_t k; (k = atomic_fetch_add(&w->next, 1)) < w->count;) {
-        const mst_status status = reader_read(w->reader, w->entry[k].i, &w->entry[k].value);
-        if (!status) continue;
-        atomic_store(&w->next, w->count); /* nobody begins another */
-        pthread_mutex_lock(&w->lock);
-        if (!w->failure.code) mst_failure_keep(&w->failure, status);
-        pthread_mutex_unlock(&w->lock);
-        break;
-    }
-    return NULL;
+static mst_status read_some(void *context, int64_t begin, int64_t end, int member) {
+    const work *w = context;
+    (void)member;
+    for (int64_t k = begin; k < end; k++) MST_TRY(reader_read(w->reader, w->entry[k].i, &w->entry[k].value));
+    return MST_OK;
 }
 
-/* This thread reads too; where others cannot be started it reads all. */
+/* Tensors are read and summed up by several threads. */
 static mst_status read_all(const reader *r, wanted *entry, int64_t count) {
-    work w = {.reader = r, .entry = entry, .count = count, .lock = PTHREAD_MUTEX_INITIALIZER};
-    pthread_t thread[MOST_THREADS];
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int started = 0;
-    while (started < MOST_THREADS - 1 && started + 1 < cores && started + 1 < count &&
-           pthread_create(&thread[started], NULL, read_values, &w) == 0)
-        started++;
-    read_values(&w);
-    for (int t = 0; t < started; t++) pthread_join(thread[t], NULL);
-    pthread_mutex_destroy(&w.lock);
-    return mst_failure_restore(&w.failure);
+    work w = {.reader = r, .entry = entry};
+    return mst_copy_together(INT64_MAX, count, read_some, &w);
 }
 
 /* What the entries of the file are. Those that a checkpoint of TensorFlow has in a dtype that no store has are left out:
