@@ -63,7 +63,7 @@ export LD_LIBRARY_PATH
 fails missing_module_is_told_with_what_where_and_what_to_do 1 \
     "output: no plots as PNG and SVG.*'plot'.* libmuster-plot.so .*'$folder/alone/lib/muster' or '$folder/alone/lib': install" \
     plot log --output a.png
-fails missing_codec_is_told_with_the_file 1 "[ab][.][jp][pn]g': no .* files.* libmuster-[jp][pn]e*g.so .*: install" \
+fails missing_codec_is_told_with_the_file 1 "[ab][.][jp][pn]g': no .* pictures.* libmuster-[jp][pn]e*g.so .*: install" \
     train $images
 works version_tells_what_is_missing "cairo .*missing .*plots as PNG and SVG: install" version
 works plots_in_the_terminal_need_no_module "^epoch_loss" plot log
