@@ -1,10 +1,13 @@
-# `make install`: the library, its headers, the command, and what lets others find them (pkg-config, find_package).
+# `make install`: the library, its modules and headers, the command, and what lets others find them (pkg-config, find_package).
 include(CMakePackageConfigHelpers)
 
 install(TARGETS muster muster_archive EXPORT muster_targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(MODULES)
+  install(TARGETS ${MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster)
+endif()
 install(DIRECTORY include/muster DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
 

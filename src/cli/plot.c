@@ -7,8 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/command.h"
+#include "module/module.h"
 
 enum { WIDTH = 80, LEAST_COLUMNS = 40, MOST_COLUMNS = 160 };
 
@@ -29,14 +31,6 @@ static const option options[] = {
     {0}};
 
 static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
-
-int plot_ticks(double low, double high, int count, double tick[PLOT_TICKS]) {
-    const double rough = (high - low) / (count > 1 ? count : 1), power = pow(10, floor(log10(rough)));
-    const double part = rough / power, step = power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
-    int n = 0;
-    for (double k = ceil(low / step); n < PLOT_TICKS && k * step <= high; k++) tick[n++] = k == 0 ? 0 : k * step;
-    return n;
-}
 
 /* ---- panels ---- */
 
@@ -102,10 +96,28 @@ static int columns(void) {
     return width < LEAST_COLUMNS ? LEAST_COLUMNS : width > MOST_COLUMNS ? MOST_COLUMNS : width;
 }
 
+static bool has_ending(const char *path, const char *ending) {
+    const size_t length = strlen(path), size = strlen(ending);
+    return length > size && strcmp(path + length - size, ending) == 0;
+}
+
+/* By the ending of PATH, .png or .svg. */
+static mst_status write_picture(const plot_panel *panel, int64_t count, const char *path) {
+    const void *interface;
+    void *data;
+    size_t size;
+    MST_TRY(mst_module_interface("plot", &interface));
+    const plot_painter *painter = interface;
+    MST_TRY(painter->paint(panel, count, has_ending(path, ".svg"), &data, &size));
+    const mst_status status = mst_file_write(path, data, size);
+    free(data);
+    return status;
+}
+
 static int show(const plot_panel *panel, int64_t count, const plot_options *o) {
     const bool color = isatty(fileno(stdout)) && !getenv("NO_COLOR");
     if (o->output) {
-        if (plot_image(panel, count, o->output)) return command_fail_library(EXIT_FAILED, "output");
+        if (write_picture(panel, count, o->output)) return command_fail_library(EXIT_FAILED, "output");
         printf("%s: %lld plots\n", o->output, (long long)count);
         return EXIT_DONE;
     }
@@ -133,11 +145,6 @@ static int plot(const mst_curves *curves, const char *folder, const plot_options
     free(curve);
     free(panel);
     return status;
-}
-
-static bool has_ending(const char *path, const char *ending) {
-    const size_t length = strlen(path), size = strlen(ending);
-    return length > size && strcmp(path + length - size, ending) == 0;
 }
 
 static int run(const command_call *call) {

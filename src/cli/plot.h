@@ -21,7 +21,11 @@ typedef struct plot_panel {
 int plot_ticks(double low, double high, int count, double tick[PLOT_TICKS]);
 /** The panel in text: braille characters in WIDTH columns and HEIGHT rows, in colours where COLOR. */
 void plot_text(const plot_panel *panel, int width, int height, bool color, FILE *file);
-/** All panels as a picture at PATH, by its ending .png or .svg. */
-MST_CHECKED mst_status plot_image(const plot_panel *panels, int64_t count, const char *path);
+
+/** The interface of the module `plot`. */
+typedef struct plot_painter {
+    /** All panels as a picture, a PNG or an SVG: *DATA, of *SIZE bytes, is freed by the caller with free(). */
+    mst_status (*paint)(const plot_panel *panels, int64_t count, bool svg, void **data, size_t *size);
+} plot_painter;
 
 #endif

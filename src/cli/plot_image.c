@@ -1,14 +1,13 @@
-/* Plots as a picture, drawn by cairo: two panels in a row. */
+/* The module `plot`: plots as a picture, drawn by cairo: two panels in a row. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "cli/plot.h"
-
-#ifdef MST_HAVE_CAIRO
 #include <cairo-svg.h>
 #include <cairo.h>
+
+#include "cli/plot.h"
+#include "module/module.h"
 
 enum { ACROSS = 2, PANEL_WIDTH = 480, PANEL_HEIGHT = 300, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 34, TEXT = 64 };
 enum { LEGEND_LINE = 14, X_TICKS = 6, Y_TICKS = 5, SCALE = 2 /* pixels of a PNG per unit */ };
@@ -164,23 +163,21 @@ static cairo_status_t encode(const plot_panel *panels, int64_t count, bool svg, 
     return status;
 }
 
-mst_status plot_image(const plot_panel *panels, int64_t count, const char *path) {
-    const bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
+static mst_status paint(const plot_panel *panels, int64_t count, bool svg, void **data, size_t *size) {
     bytes b = {0};
     const cairo_status_t status = encode(panels, count, svg, &b);
-    const mst_status written =
-        status ? MST_FAIL(MST_INVALID, "'%s' cannot be drawn, %lld plots: %s; choose some with --tag", path,
-                          (long long)count, cairo_status_to_string(status))
-               : mst_file_write(path, b.data, b.size);
-    free(b.data);
-    return written;
+    if (status) {
+        free(b.data);
+        return MST_FAIL(MST_INVALID, "%lld plots cannot be drawn: %s; choose some with --tag", (long long)count,
+                        cairo_status_to_string(status));
+    }
+    *data = b.data;
+    *size = b.size;
+    return MST_OK;
 }
-#else
-mst_status plot_image(const plot_panel *panels, int64_t count, const char *path) {
-    (void)panels, (void)count;
-    return MST_FAIL(MST_UNIMPLEMENTED,
-                    "'%s': pictures need cairo, which this Muster was built without: install libcairo2-dev and build "
-                    "again, or leave --output out",
-                    path);
-}
-#endif
+
+static const plot_painter painter = {.paint = paint};
+
+extern const mst_module mst_module_plot;
+const mst_module mst_module_plot = {
+    .abi = MST_MODULE_ABI, .size = sizeof(mst_module), .name = "plot", .version = MST_VERSION, .interface = &painter};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "module/module.h"
 
 static const struct {
     const char *name, *used_for;
@@ -14,16 +15,31 @@ static const struct {
     {"HDF5", "Keras weights"},
 };
 
+/* With the versions that they were built with: asking the libraries would load them. */
+static void print_modules(void) {
+    printf("\nLoaded when first used:\n\n");
+    for (const mst_module_info *info = mst_module_infos(); info->name; info++)
+        if (mst_module_is_here(info->name))
+            printf("  %-13s %-10s %s\n", info->library, info->version, info->used_for);
+        else if (info->version[0])
+            printf("  %-13s %-10s %s: install libmuster-%s.so with Muster\n", info->library, "missing", info->used_for,
+                   info->name);
+        else
+            printf("  %-13s %-10s %s: install %s, then build and install Muster again\n", info->library, "missing",
+                   info->used_for, info->package);
+}
+
 static int run(const command_call *call) {
     (void)call;
     const mst_library *libraries;
     int count = mst_libraries(&libraries);
     printf("muster %s\n\n", mst_version());
     for (int i = 0; i < count; i++)
-        printf("  %-11s %-10s %s\n", libraries[i].name, libraries[i].version, libraries[i].used_for);
+        printf("  %-13s %-10s %s\n", libraries[i].name, libraries[i].version, libraries[i].used_for);
+    print_modules();
     printf("\nNot built yet, so installing them would change nothing:\n\n");
     for (size_t i = 0; i < sizeof not_built / sizeof *not_built; i++)
-        printf("  %-11s %-10s %s\n", not_built[i].name, "", not_built[i].used_for);
+        printf("  %-13s %-10s %s\n", not_built[i].name, "", not_built[i].used_for);
     return EXIT_DONE;
 }
 

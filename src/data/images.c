@@ -7,8 +7,8 @@
  *  as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; with .whole it is
  *  not. OPTIONS may be NULL.
  *
- *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNIMPLEMENTED where the library was built
- *  without libspng or libjpeg-turbo, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */
+ *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNAVAILABLE where the module `png` or
+ *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */
 #include <math.h>
 #include <stdlib.h>
 

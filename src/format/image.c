@@ -1,38 +1,37 @@
 #include "format/image.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/no_memory.h"
+#include "module/module.h"
 
-mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out) {
-    if (height < 1 || width < 1 || height > MST_IMAGE_MOST_BYTES / width / out->channels)
-        return MST_FAIL(MST_CORRUPT, "'%s': a picture of %lld x %lld pixels is larger than is possible (%lld bytes)",
-                        name, (long long)height, (long long)width, (long long)MST_IMAGE_MOST_BYTES);
-    if ((uint64_t)(height * width) / MST_IMAGE_PIXELS_OF_BYTE > size)
-        return MST_FAIL(MST_CORRUPT, "'%s': %zu bytes cannot hold the %lld x %lld pixels that its header names", name,
-                        size, (long long)height, (long long)width);
-    out->height = height;
-    out->width = width;
-    out->pixels = malloc((size_t)(height * width * out->channels));
-    return out->pixels ? MST_OK : MST_NO_MEMORY("for the pixels of '%s'", name);
-}
+/* How the files of a codec begin. */
+typedef struct first_bytes {
+    const char *codec, *bytes;
+    size_t length;
+} first_bytes;
 
-static bool begins(const void *data, size_t size, const char *with, size_t length) {
-    return size >= length && memcmp(data, with, length) == 0;
+static const first_bytes formats[] = {{"jpeg", "\xff\xd8\xff", 3}, {"png", "\x89PNG\r\n\x1a\n", 8}, {0}};
+
+static mst_status find_codec(const void *data, size_t size, const mst_codec **out) {
+    const void *interface;
+    const first_bytes *format = formats;
+    while (format->codec && (size < format->length || memcmp(data, format->bytes, format->length) != 0)) format++;
+    if (!format->codec) return MST_FAIL(MST_CORRUPT, "is neither a JPEG nor a PNG file");
+    MST_TRY(mst_module_interface(format->codec, &interface));
+    *out = interface;
+    return MST_OK;
 }
 
 mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
                             mst_image *out) {
-    mst_status status;
+    const mst_codec *codec;
     *out = (mst_image){.channels = want->channels};
-    if (begins(data, size, "\xff\xd8\xff", 3))
-        status = mst_jpeg_decode(name, data, size, want, out);
-    else if (begins(data, size, "\x89PNG\r\n\x1a\n", 8))
-        status = mst_png_decode(name, data, size, out);
+    mst_status status = find_codec(data, size, &codec);
+    if (status)
+        status = mst_error_prefix("'%s'", name);
     else
-        status = MST_FAIL(MST_CORRUPT, "'%s': is neither a JPEG nor a PNG file", name);
+        status = codec->decode(name, data, size, want, out);
     if (status) {
         free(out->pixels);
         *out = (mst_image){0};

@@ -1,5 +1,5 @@
-/** Pictures in files: JPEG and PNG, told by their first bytes, decoded to rows of pixels. Each codec is a file,
- *  NAME_decode.c, and optional at build time. */
+/** Pictures in files: JPEG and PNG, told by their first bytes, decoded to rows of pixels. Each codec is a module
+ *  (module/module.h) of the name of its format, loaded when the first picture of that format is read. */
 #ifndef MUSTER_FORMAT_IMAGE_H
 #define MUSTER_FORMAT_IMAGE_H
 
@@ -28,16 +28,21 @@ typedef struct mst_image_want {
 } mst_image_want;
 
 /** The picture in SIZE bytes at DATA; NAME stands for the path in messages. Transparency is left out, 16 bits become 8.
- *  *OUT is zero on failure: MST_CORRUPT where the bytes are no such picture, or damaged, or incomplete; MST_UNIMPLEMENTED
- *  where the library was built without the codec, or the colors are CMYK. */
+ *  *OUT is zero on failure: MST_CORRUPT where the bytes are no such picture, or damaged, or incomplete; MST_UNAVAILABLE
+ *  where the codec's module cannot be loaded; MST_UNIMPLEMENTED where the colors are CMYK. */
 MST_CHECKED mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
                                         mst_image *out);
 
-/* The codecs. OUT has its channels, and takes the rest. */
-MST_CHECKED mst_status mst_png_decode(const char *name, const void *data, size_t size, mst_image *out);
-MST_CHECKED mst_status mst_jpeg_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
-                                       mst_image *out);
-/** Memory for the pixels of OUT, HEIGHT x WIDTH, which a file of SIZE bytes has: MST_CORRUPT where it cannot hold them. */
+/** The interface of a codec's module. */
+typedef struct mst_codec {
+    /** As mst_image_decode; OUT has its channels, and takes the rest, also on failure. */
+    mst_status (*decode)(const char *name, const void *data, size_t size, const mst_image_want *want, mst_image *out);
+    /** As mst_png_encode (format/png_encode.h); NULL: the codec only reads. */
+    mst_status (*encode)(const void *pixels, int64_t height, int64_t width, int64_t channels, void **data,
+                         size_t *size);
+} mst_codec;
+
+/** For codecs: memory for the pixels of OUT, HEIGHT x WIDTH, which a file of SIZE bytes has: MST_CORRUPT where it cannot hold them. */
 MST_CHECKED mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out);
 
 #endif

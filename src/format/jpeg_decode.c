@@ -1,6 +1,4 @@
-#include "format/image.h"
-
-#ifdef MST_HAVE_JPEG
+/* The module `jpeg`: JPEG files by libjpeg-turbo. */
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,6 +6,9 @@
 
 #include <jerror.h>
 #include <jpeglib.h>
+
+#include "format/image.h"
+#include "module/module.h"
 
 /* Of a progressive file, each scan goes over the whole picture: a small file could keep a thread busy for minutes. */
 enum { MOST_SCANS = 500 };
@@ -84,8 +85,8 @@ static mst_status decode(decoder *d, const char *name, const void *data, size_t 
     return MST_FAIL(MST_CORRUPT, "'%s': the JPEG is damaged or ends too early: get it again", name);
 }
 
-mst_status mst_jpeg_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
-                           mst_image *out) {
+static mst_status decode_jpeg(const char *name, const void *data, size_t size, const mst_image_want *want,
+                              mst_image *out) {
     decoder d;
     memset(&d, 0, sizeof d);
     d.jpeg.err = jpeg_std_error(&d.errors);
@@ -96,14 +97,9 @@ mst_status mst_jpeg_decode(const char *name, const void *data, size_t size, cons
     jpeg_destroy_decompress(&d.jpeg);
     return status;
 }
-#else
-mst_status mst_jpeg_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
-                           mst_image *out) {
-    (void)data, (void)size, (void)want, (void)out;
-    return MST_FAIL(
-        MST_UNIMPLEMENTED,
-        "'%s': JPEG needs libjpeg-turbo, which this Muster was built without: install libjpeg-dev and build "
-        "again",
-        name);
-}
-#endif
+
+static const mst_codec codec = {.decode = decode_jpeg};
+
+extern const mst_module mst_module_jpeg;
+const mst_module mst_module_jpeg = {
+    .abi = MST_MODULE_ABI, .size = sizeof(mst_module), .name = "jpeg", .version = MST_VERSION, .interface = &codec};

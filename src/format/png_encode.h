@@ -8,7 +8,7 @@
 #include "muster/status.h"
 
 /** A PNG of HEIGHT rows of WIDTH pixels of 1 to 4 u8 channels (gray, gray and alpha, RGB, RGBA), row-major. *DATA, of
- *  *SIZE bytes, is freed by the caller with free(). MST_UNIMPLEMENTED where the library was built without libspng. */
+ *  *SIZE bytes, is freed by the caller with free(). MST_UNAVAILABLE where the module `png` cannot be loaded. */
 MST_CHECKED mst_status mst_png_encode(const void *pixels, int64_t height, int64_t width, int64_t channels, void **data,
                                       size_t *size);
 

@@ -16,13 +16,19 @@
 
 extern const struct mst_backend mst_backend_cpu;
 
-typedef struct loaded {
+/* Made by the build: the modules that are linked into this library, ended by NULL, and all that Muster has. */
+extern const mst_module *const mst_module_table[];
+extern const mst_module_info mst_module_info_table[];
+
+/* A module that was looked at. */
+typedef struct known {
     char *name;
+    const mst_module *module;
     mst_failure failure; /* why it could not be loaded; MST_OK: it is loaded */
-} loaded;
+} known;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static loaded *modules;
+static known *modules;
 static int64_t num_modules, capacity;
 
 static const mst_registrar registrar = {.size = sizeof(mst_registrar),
@@ -32,11 +38,13 @@ static const mst_registrar registrar = {.size = sizeof(mst_registrar),
 
 /* ---- finding ---- */
 
+enum { PATH_SIZE = 4096 };
+
 /* Where a module is, or which of the folders could not be looked into. */
 typedef struct search {
-    char path[4096];
+    char path[PATH_SIZE];
     int error; /* errno of the first folder that could not be read */
-    char unreadable[4096];
+    char unreadable[PATH_SIZE];
 } search;
 
 static bool is_in(search *s, const char *folder, size_t length, const char *name) {
@@ -61,76 +69,175 @@ static bool find_self(char *path, size_t size) {
     return length > 0;
 }
 
-static bool find_beside(search *s, const char *name) {
-    char self[2048], folder[4096];
-    if (!find_self(self, sizeof self)) return false;
-    const char *slash = strrchr(self, '/');
-    const int length = slash ? (int)(slash - self) : 1;
-    snprintf(folder, sizeof folder, "%.*s/muster", length, slash ? self : ".");
-    return is_in(s, folder, strlen(folder), name);
+/* The folder of the library, "." where it is not known. */
+static void find_own_folder(char *folder, size_t size) {
+    char *slash = find_self(folder, size) ? strrchr(folder, '/') : NULL;
+    if (slash)
+        *slash = '\0';
+    else
+        snprintf(folder, size, ".");
 }
 
-static mst_status find(const char *name, search *s) {
-    const char *folders = getenv("MUSTER_MODULE_PATH");
+static bool find_beside(search *s, const char *name) {
+    char own[PATH_SIZE / 2], folder[PATH_SIZE];
+    find_own_folder(own, sizeof own);
+    snprintf(folder, sizeof folder, "%s/muster", own);
+    return is_in(s, folder, strlen(folder), name) || is_in(s, own, strlen(own), name);
+}
+
+/* The environment of a program with more rights than its user says nothing. */
+static bool find_file(const char *name, search *s) {
+    const char *folders = secure_getenv("MUSTER_MODULE_PATH");
     *s = (search){.error = 0};
     for (const char *at = folders; at && *at;) {
         const size_t length = strcspn(at, ":");
-        if (is_in(s, at, length, name)) return MST_OK;
+        if (is_in(s, at, length, name)) return true;
         at += length + (at[length] == ':');
     }
-    if (find_beside(s, name)) return MST_OK;
-    if (s->error)
+    return find_beside(s, name);
+}
+
+static const mst_module_info *info_of(const char *name) {
+    for (const mst_module_info *info = mst_module_info_table; info->name; info++)
+        if (strcmp(info->name, name) == 0) return info;
+    return NULL;
+}
+
+/* That there is no module of this name, where it was looked for, and what to do. */
+static mst_status missing(const char *name) {
+    const mst_module_info *info = info_of(name);
+    char own[PATH_SIZE / 2], places[2 * PATH_SIZE];
+    find_own_folder(own, sizeof own);
+    snprintf(places, sizeof places, "libmuster-%s.so is neither in MUSTER_MODULE_PATH nor in '%s/muster' or '%s'", name,
+             own, own);
+    if (!info) return MST_FAIL(MST_NOT_FOUND, "there is no module '%s': %s", name, places);
+    if (info->version[0])
         return MST_FAIL(MST_UNAVAILABLE,
-                        "cannot look for module '%s': '%s': %s: make its folder readable, or take it out of "
-                        "MUSTER_MODULE_PATH",
-                        name, s->unreadable, strerror(s->error));
-    return MST_FAIL(MST_NOT_FOUND,
-                    "there is no module '%s': libmuster-%s.so is neither in MUSTER_MODULE_PATH nor in the folder "
-                    "'muster' beside the library",
-                    name, name);
+                        "no %s without the module '%s': %s: install Muster with it, or say where it is", info->used_for,
+                        name, places);
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "no %s: this Muster was built without the module '%s', and %s: install %s, then build and install "
+                    "Muster again",
+                    info->used_for, name, places, info->package);
+}
+
+static mst_status find(const char *name, search *s) {
+    if (find_file(name, s)) return MST_OK;
+    if (!s->error) return missing(name);
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "cannot look for module '%s': '%s': %s: make its folder readable, or take it out of "
+                    "MUSTER_MODULE_PATH",
+                    name, s->unreadable, strerror(s->error));
+}
+
+static const mst_module *find_linked(const char *name) {
+    for (const mst_module *const *module = mst_module_table; *module; module++)
+        if (strcmp((*module)->name, name) == 0) return *module;
+    return NULL;
+}
+
+bool mst_module_is_here(const char *name) {
+    search s;
+    return find_linked(name) || find_file(name, &s);
+}
+
+const mst_module_info *mst_module_infos(void) {
+    return mst_module_info_table;
 }
 
 /* ---- loading ---- */
 
-static mst_status open_module(const char *path) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return MST_FAIL(MST_UNAVAILABLE, "module %s: %s", path, dlerror());
+/* The libraries that a module needs may be missing. */
+static mst_status open_library(const char *name, const char *path, void **out) {
+    const mst_module_info *info = info_of(name);
+    if ((*out = dlopen(path, RTLD_NOW | RTLD_LOCAL))) return MST_OK;
+    if (!info) return MST_FAIL(MST_UNAVAILABLE, "module %s: %s", path, dlerror());
+    return MST_FAIL(MST_UNAVAILABLE, "module %s: %s: install %s (package %s), or build and install Muster again", path,
+                    dlerror(), info->library, info->package);
+}
+
+static mst_status query_module(const char *path, void *library, const mst_module **out) {
     void *symbol = dlsym(library, "mst_module_query");
     mst_module_query_function query = NULL;
-    if (symbol) memcpy(&query, &symbol, sizeof query);
-    const mst_module *module = query ? query(MST_MODULE_ABI) : NULL;
+    if (!symbol)
+        return MST_FAIL(MST_UNAVAILABLE, "module %s: is no module of Muster: it has no mst_module_query", path);
+    memcpy(&query, &symbol, sizeof query);
+    const mst_module *module = query(MST_MODULE_ABI);
+    if (!module || module->abi != MST_MODULE_ABI || module->size < sizeof *module)
+        return MST_FAIL(MST_UNAVAILABLE, "module %s: was built for another version: build it for this one", path);
+    *out = module;
+    return MST_OK;
+}
+
+/* A library whose `load` has been called stays even where that failed: a table of it may be in use, and its file's name is
+ * in the error. */
+static mst_status load_file(const char *name, const char *path, const mst_module **out) {
+    void *library;
+    MST_TRY(open_library(name, path, &library));
+    const mst_status status = query_module(path, library, out);
+    if (status) {
+        dlclose(library);
+        return status;
+    }
+    if ((*out)->load && (*out)->load(&registrar)) return mst_error_prefix("module %s", path);
+    return MST_OK;
+}
+
+/* Keeps the module of a name, or why it could not be loaded, for whoever asks again. */
+static mst_status load(const char *name, const char *path, known *entry) {
+    entry->module = find_linked(name);
     mst_status status = MST_OK;
-    if (!query)
-        status = MST_FAIL(MST_UNAVAILABLE, "module %s: is no module of Muster: it has no mst_module_query", path);
-    else if (!module || module->abi != MST_MODULE_ABI || module->size < sizeof *module)
-        status = MST_FAIL(MST_UNAVAILABLE, "module %s: was built for another version: build it for this one", path);
-    else if (module->load(&registrar))
-        status = mst_error_prefix("module %s", path);
-    if (status) dlclose(library); /* one that is loaded stays: its tables are in use */
+    if (!entry->module)
+        status = load_file(name, path, &entry->module);
+    else if (entry->module->load)
+        status = entry->module->load(&registrar);
+    mst_failure_keep(&entry->failure, status);
     return status;
 }
 
-static mst_status need(const char *name) {
+static mst_status need(const char *name, const mst_module **out) {
+    search where = {.error = 0};
     for (int64_t i = 0; i < num_modules; i++)
-        if (strcmp(modules[i].name, name) == 0) return mst_failure_restore(&modules[i].failure);
-    search where;
-    MST_TRY(find(name, &where)); /* it may be there next time */
-    mst_status status = open_module(where.path);
-    mst_failure failure;
-    mst_failure_keep(&failure, status);
+        if (strcmp(modules[i].name, name) == 0) {
+            *out = modules[i].module;
+            return mst_failure_restore(&modules[i].failure);
+        }
+    if (!find_linked(name)) MST_TRY(find(name, &where)); /* it may be there next time */
     MST_TRY(mst_grow(&modules, sizeof *modules, num_modules + 1, &capacity));
-    loaded *added = &modules[num_modules];
+    known *added = &modules[num_modules];
     if (!(added->name = strdup(name))) return MST_NO_MEMORY("for a module");
-    added->failure = failure;
     num_modules++;
-    return mst_failure_restore(&failure);
+    const mst_status status = load(name, where.path, added);
+    *out = added->module;
+    return status;
+}
+
+static mst_status need_alone(const char *name, const mst_module **out) {
+    pthread_mutex_lock(&lock);
+    const mst_status status = need(name, out);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 mst_status mst_module_need(const char *name) {
-    pthread_mutex_lock(&lock);
-    mst_status status = need(name);
-    pthread_mutex_unlock(&lock);
-    return status;
+    const mst_module *module;
+    return need_alone(name, &module);
+}
+
+/* The tables behind an interface change with Muster's version, and that of modules need not. */
+mst_status mst_module_interface(const char *name, const void **out) {
+    const mst_module *module;
+    MST_TRY(need_alone(name, &module));
+    if (strcmp(module->name, name) != 0 || !module->interface)
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "module '%s': what is there is another module, '%s': see to the folders of MUSTER_MODULE_PATH",
+                        name, module->name);
+    if (strcmp(module->version, MST_VERSION) != 0)
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "module '%s': is of Muster %s, and this is Muster %s: install the module of this version", name,
+                        module->version, MST_VERSION);
+    *out = module->interface;
+    return MST_OK;
 }
 
 extern mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out);

@@ -57,7 +57,7 @@ static void make_folder(const char *name) {
 static void write_jpeg(const char *name, size_t size) {
     mst_image image;
     const mst_image_want want = {.channels = 3};
-    if (mst_image_decode("jpeg", jpeg, sizeof jpeg, &want, &image) == MST_UNIMPLEMENTED) skip();
+    if (mst_image_decode("jpeg", jpeg, sizeof jpeg, &want, &image) == MST_UNAVAILABLE) skip();
     free(image.pixels);
     (void)folder_write(name, jpeg, size);
 }
@@ -198,7 +198,7 @@ static void sizes_in_headers_are_not_trusted(void **state) {
     for (size_t i = 0; i + 9 < sizeof jpeg; i++)
         if (large[i] == 0xff && large[i + 1] == 0xc0) memcpy(large + i + 5, size, sizeof size);
     const mst_status status = mst_image_decode("a.jpg", large, sizeof large, &want, &image);
-    if (status == MST_UNIMPLEMENTED) skip();
+    if (status == MST_UNAVAILABLE) skip();
     assert_int_equal(status, MST_CORRUPT);
     assert_non_null(strstr(mst_error()->message, "cannot hold the 8000 x 8000 pixels"));
 }

@@ -109,8 +109,7 @@ static void module_that_is_missing_is_looked_for_again(void **state) {
     (void)state;
     setenv("MUSTER_MODULE_PATH", folder_path(""), 1);
     EXPECT_ERROR(mst_module_need("later"), MST_NOT_FOUND,
-                 "there is no module 'later': libmuster-later.so is neither in MUSTER_MODULE_PATH nor in the folder "
-                 "'muster' beside the library");
+                 "there is no module 'later': libmuster-later.so is neither in MUSTER_MODULE_PATH nor in '/");
     copy_module("empty", folder_path("libmuster-later.so"));
     EXPECT_OK(mst_module_need("later"));
 }
@@ -177,6 +176,61 @@ static void module_for_another_version_is_told_and_not_loaded(void **state) {
 static void module_that_refuses_is_told_in_its_own_words(void **state) {
     (void)state;
     expect_unavailable("refusing", "libmuster-refusing.so: there is no driver: install it");
+    assert_non_null(strstr(mst_error()->file, "refusing.c")); /* which is text of the module */
+}
+
+/* ---- interfaces ---- */
+
+static void interface_is_that_of_the_module_of_this_name_and_version(void **state) {
+    (void)state;
+    const void *interface;
+    copy_module("offering", folder_path("libmuster-renamed.so"));
+    EXPECT_OK(mst_module_interface("offering", &interface));
+    assert_int_equal(*(const int *)interface, 42);
+    EXPECT_ERROR(mst_module_interface("older", &interface), MST_UNAVAILABLE,
+                 "module 'older': is of Muster 0.0.1, and this is Muster ");
+    setenv("MUSTER_MODULE_PATH", folder_path(""), 1);
+    EXPECT_ERROR(mst_module_interface("renamed", &interface), MST_UNAVAILABLE,
+                 "module 'renamed': what is there is another module, 'offering': see to the folders");
+    copy_module("empty", folder_path("libmuster-bare.so"));
+    EXPECT_ERROR(mst_module_interface("bare", &interface), MST_UNAVAILABLE, "is another module, 'empty'");
+    EXPECT_ERROR(mst_module_interface("absent", &interface), MST_NOT_FOUND, "there is no module 'absent'");
+}
+
+/* Plots are the command's, and so never linked in. */
+static void own_module_that_is_missing_says_what_is_not_there_for_it(void **state) {
+    (void)state;
+    const void *interface;
+    setenv("MUSTER_MODULE_PATH", folder_path(""), 1);
+    assert_false(mst_module_is_here("plot"));
+    EXPECT_ERROR(mst_module_interface("plot", &interface), MST_UNAVAILABLE, "no plots as PNG and SVG");
+    EXPECT_ERROR(mst_module_interface("plot", &interface), MST_UNAVAILABLE, "without the module 'plot'");
+    EXPECT_ERROR(mst_module_interface("plot", &interface), MST_UNAVAILABLE, ": install ");
+    folder_write("libmuster-plot.so", "no module", 9);
+    assert_true(mst_module_is_here("plot"));
+    for (int i = 0; i < 2; i++)
+        EXPECT_ERROR(mst_module_interface("plot", &interface), MST_UNAVAILABLE,
+                     ": install cairo (package libcairo2-dev), or build and install Muster again");
+}
+
+/* This program is linked with the static library. */
+static void codecs_are_in_the_static_library(void **state) {
+    (void)state;
+    int found = 0;
+    setenv("MUSTER_MODULE_PATH", folder_path(""), 1);
+    for (const mst_module_info *info = mst_module_infos(); info->name; info++) {
+        const void *interface;
+        char file[LONGEST];
+        const bool built = info->version[0] && strcmp(info->name, "plot") != 0;
+        assert_int_equal(mst_module_is_here(info->name), built);
+        if (!built) continue;
+        snprintf(file, sizeof file, "libmuster-%s.so", info->name);
+        folder_write(file, "no module", 9);
+        EXPECT_OK(mst_module_interface(info->name, &interface));
+        assert_non_null(interface);
+        found++;
+    }
+    if (!found) skip(); /* neither libjpeg-turbo nor libspng */
 }
 
 /* ---- as devices ---- */
@@ -222,6 +276,9 @@ int main(void) {
         TEST(library_without_the_entry_function_is_told),
         TEST(module_for_another_version_is_told_and_not_loaded),
         TEST(module_that_refuses_is_told_in_its_own_words),
+        TEST_WITH_FOLDER(interface_is_that_of_the_module_of_this_name_and_version),
+        TEST_WITH_FOLDER(codecs_are_in_the_static_library),
+        TEST_WITH_FOLDER(own_module_that_is_missing_says_what_is_not_there_for_it),
         TEST(devices_are_those_of_modules),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -10,6 +10,21 @@ libdir=$(echo "$prefix"/lib*)
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 
+# pictures PROGRAM: it reads a PNG and a JPEG, where Muster has the codecs. Their files' first byte is for the fuzz target.
+mkdir -p images/png/one images/jpeg/one
+tail -c +2 "$source/fuzz/image_fuzz/rgba" > images/png/one/a.png
+tail -c +2 "$source/fuzz/image_fuzz/jpeg" > images/jpeg/one/a.jpg
+pictures() {
+    local format
+    for format in png jpeg; do
+        if [ -e "$libdir/muster/libmuster-$format.so" ]; then
+            "$1" images/$format
+        else
+            echo "skipped: there is no module $format"
+        fi
+    done
+}
+
 # These are lists of words on purpose.
 # shellcheck disable=SC2046,SC2086
 {
@@ -23,6 +38,12 @@ warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
     echo "-- pkg-config, shared"
     cc -std=c17 $warnings "$user/main.c" -o shared $(pkg-config --cflags --libs muster)
     LD_LIBRARY_PATH=$libdir ./shared
+    cc -std=c17 $warnings "$user/pictures.c" -o pictures_shared $(pkg-config --cflags --libs muster)
+    LD_LIBRARY_PATH=$libdir pictures ./pictures_shared
+    if ldd "$prefix/bin/muster" | grep 'cairo\|jpeg\|spng'; then
+        echo "error: the command loads what only modules need"
+        exit 1
+    fi
 
     echo "-- pkg-config, static"
     cc -std=c17 $warnings "$user/main.c" -o static $(pkg-config --cflags muster) \
@@ -32,6 +53,9 @@ warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
         echo "error: the static program loads libmuster.so"
         exit 1
     fi
+    cc -std=c17 $warnings "$user/pictures.c" -o pictures_static $(pkg-config --cflags muster) \
+        $(pkg-config --static --libs muster | sed "s|-lmuster|$libdir/libmuster.a|")
+    pictures ./pictures_static
 
     echo "-- every macro of the public headers, in C++20 with each compiler that is here"
     for macro in $(grep -hoE 'define mst_[a-z0-9_]+\(' "$prefix"/include/muster/*.h | sed 's/define //; s/(//'); do
@@ -63,6 +87,8 @@ echo "-- find_package"
 cmake -S "$user" -B find -DUSE=find_package -DCMAKE_PREFIX_PATH="$prefix" > find.log
 cmake --build find > find-build.log
 find/main && find/main_static
+pictures find/pictures
+pictures find/pictures_static
 
 echo "-- add_subdirectory"
 cmake -S "$user" -B subdirectory -DUSE=add_subdirectory -DMUSTER_SOURCE="$source" -DCMAKE_C_FLAGS=-Wfloat-equal > sub.log
@@ -71,3 +97,5 @@ echo "-- FetchContent, in a project whose own warnings are many and whose build 
 cmake -S "$user" -B fetch -DUSE=FetchContent -DMUSTER_SOURCE="$source" -DCMAKE_C_FLAGS=-Wfloat-equal > fetch.log
 cmake --build fetch --parallel "$(nproc)" > fetch-build.log 2>&1 || { tail -n 30 fetch-build.log; exit 1; }
 fetch/main && fetch/main_static
+pictures fetch/pictures
+pictures fetch/pictures_static

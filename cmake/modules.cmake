@@ -1,0 +1,70 @@
+# Muster's own modules (src/module/module.h): for each that can be built the library libmuster-NAME.so, which the shared
+# library loads when it is first used. The static library has those in it that are LINKED.
+
+set(MODULE_INFOS "")            # rows of mst_module_info_table, for all modules
+set(MODULE_FILES ${PROJECT_SOURCE_DIR}/src/module/entry.c) # what only modules have in them
+set(MODULES "")                 # targets of those that can be built
+set(LINKED_MODULES "")          # objects that the static library has in it,
+set(LINKED_MODULE_FILES "")     # their sources,
+set(LINKED_MODULE_LIBRARIES "") # and the libraries that those need
+
+# muster_module(NAME [LINKED] USED_FOR TEXT LIBRARY NAME PKG_CONFIG MODULE... PACKAGE PACKAGE FILE FILE [PIECES FILE...])
+#   FILE     defines `const mst_module mst_module_NAME`, and is no part of the library without the module
+#   PIECES   files of the library, or of the command, that the module has in it too
+#   PACKAGE  of Debian, with the headers
+function(muster_module name)
+  cmake_parse_arguments(ARG "LINKED" "USED_FOR;LIBRARY;PACKAGE;FILE" "PKG_CONFIG;PIECES" ${ARGN})
+  set(found MUSTER_MODULE_${name})
+  pkg_check_modules(${found} QUIET IMPORTED_TARGET ${ARG_PKG_CONFIG})
+  set(version "")
+  if(${found}_FOUND)
+    list(GET ARG_PKG_CONFIG 0 first)
+    set(version ${${found}_VERSION}${${found}_${first}_VERSION}) # the latter where there are several
+    muster_build_module(${name} PkgConfig::${found} ${ARG_FILE} ${ARG_PIECES})
+    list(APPEND MODULES muster-${name})
+    if(ARG_LINKED)
+      list(APPEND LINKED_MODULES $<TARGET_OBJECTS:muster_module_${name}>)
+      list(APPEND LINKED_MODULE_FILES ${PROJECT_SOURCE_DIR}/${ARG_FILE})
+      list(APPEND LINKED_MODULE_LIBRARIES ${${found}_LIBRARIES})
+    endif()
+    message(STATUS "Module ${name}: ${ARG_LIBRARY} ${version}")
+  else()
+    message(STATUS "Module ${name}: left out, so no ${ARG_USED_FOR}: install ${ARG_PACKAGE} (${ARG_LIBRARY})")
+  endif()
+  list(APPEND MODULE_FILES ${PROJECT_SOURCE_DIR}/${ARG_FILE})
+  string(APPEND MODULE_INFOS
+         "    {\"${name}\", \"${ARG_USED_FOR}\", \"${ARG_LIBRARY}\", \"${ARG_PACKAGE}\", \"${version}\"},\n")
+  foreach(variable MODULE_FILES MODULES LINKED_MODULES LINKED_MODULE_FILES LINKED_MODULE_LIBRARIES MODULE_INFOS)
+    set(${variable} "${${variable}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+# The objects muster_module_NAME, which the static library may have in it, and of them the module muster-NAME.
+function(muster_build_module name library file)
+  add_library(muster_module_${name} OBJECT ${file})
+  add_library(muster-${name} MODULE src/module/entry.c ${ARGN} $<TARGET_OBJECTS:muster_module_${name}>)
+  foreach(target muster_module_${name} muster-${name})
+    add_dependencies(${target} generated_headers)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${target} PRIVATE include src ${GENERATED})
+    target_compile_definitions(${target} PRIVATE MST_MODULE=mst_module_${name} MST_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(${target} PRIVATE muster_flags ${library})
+  endforeach()
+  # Only the entry is seen from outside, and nothing is left for the program that loads the module to define.
+  target_link_options(muster-${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/module.map)
+  if(NOT MUSTER_SANITIZE)
+    target_link_options(muster-${name} PRIVATE -Wl,-z,defs)
+  endif()
+  target_link_libraries(muster-${name} PRIVATE m)
+endfunction()
+
+# The tables of module.c: MODULE_INFO_TABLE of all modules, and of those linked in LINKED_MODULE_TABLE for the static
+# library and NO_MODULE_TABLE for the shared one.
+macro(muster_module_tables)
+  set(MODULE_INFO_TABLE ${GENERATED}/mst_module_info_table.c)
+  set(LINKED_MODULE_TABLE ${GENERATED}/static/mst_module_table.c)
+  set(NO_MODULE_TABLE ${GENERATED}/shared/mst_module_table.c)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/module_info_table.c.in ${MODULE_INFO_TABLE} @ONLY)
+  muster_generate(${LINKED_MODULE_TABLE} table.awk "/dev/null;${LINKED_MODULE_FILES}" -v type=mst_module)
+  muster_generate(${NO_MODULE_TABLE} table.awk /dev/null -v type=mst_module)
+endmacro()

@@ -1,0 +1,33 @@
+/* The entry of a module of this tree, compiled into each with MST_MODULE set to its description. Code of such a module is
+ * written as any other, also because the static library has it in it: what it calls of the library is forwarded here, by
+ * the table that the library gives. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "module/module.h"
+
+extern const mst_module MST_MODULE;
+extern __attribute__((visibility("default"))) const mst_module *mst_module_query(uint32_t host_abi);
+
+static const mst_registrar *library;
+
+mst_status mst_error_set(mst_status code, const char *file, int line, const char *format, ...) {
+    char message[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    return library->error_set(code, file, line, "%s", message);
+}
+
+static mst_status load(const mst_registrar *registrar) {
+    library = registrar;
+    return MST_MODULE.load ? MST_MODULE.load(registrar) : MST_OK;
+}
+
+const mst_module *mst_module_query(uint32_t host_abi) {
+    static mst_module module;
+    module = MST_MODULE;
+    module.load = load;
+    return host_abi == MST_MODULE_ABI ? &module : NULL;
+}
