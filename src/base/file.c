@@ -62,11 +62,11 @@ static bool may(mst_file_call call, size_t *size) {
 }
 
 /* A write that fails after a part of its bytes still writes that part, as a full disk does. */
-static ssize_t write_some(int file, const char *data, size_t size) {
+static ssize_t write_some(int file, uint64_t offset, const char *data, size_t size) {
     size_t wanted = size;
-    if (may(MST_FILE_WRITE, &wanted)) return write(file, data, wanted);
+    if (may(MST_FILE_WRITE, &wanted)) return pwrite(file, data, wanted, (off_t)offset);
     const int code = errno;
-    if (wanted < size && write(file, data, wanted) < 0) return -1;
+    if (wanted < size && pwrite(file, data, wanted, (off_t)offset) < 0) return -1;
     errno = code;
     return -1;
 }
@@ -128,19 +128,24 @@ static void begin_writing_back(mst_file *file) {
     file->begun = file->size;
 }
 
-mst_status mst_file_append(mst_file *file, const void *data, size_t size) {
+mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_t size) {
     const char *bytes = data;
     while (size) {
-        const ssize_t wrote = write_some(file->descriptor, bytes, size);
+        const ssize_t wrote = write_some(file->descriptor, offset, bytes, size);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote == 0) errno = ENOSPC; /* nothing gets out: no reason to go on trying */
         if (wrote <= 0) return write_fail(file->path);
         bytes += wrote;
         size -= (size_t)wrote;
-        file->size += (uint64_t)wrote;
+        offset += (uint64_t)wrote;
+        if (offset > file->size) file->size = offset;
         begin_writing_back(file);
     }
     return MST_OK;
+}
+
+mst_status mst_file_append(mst_file *file, const void *data, size_t size) {
+    return mst_file_put(file, file->size, data, size);
 }
 
 static void forget(mst_file *file) {

@@ -31,6 +31,8 @@ typedef struct mst_file {
 /** Begins a file that will be PATH; commit or abandon it. Nothing is left to do after a failure. */
 MST_CHECKED mst_status mst_file_create(const char *path, mst_file *out);
 MST_CHECKED mst_status mst_file_append(mst_file *file, const void *data, size_t size);
+/** The same at OFFSET, at most the size so far, over what was written there. */
+MST_CHECKED mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_t size);
 /** Syncs it and gives it its name, in place of what had it. After a failure the old file is there, and no other. */
 MST_CHECKED mst_status mst_file_commit(mst_file *file);
 /** Removes it; nothing where it was committed or never created. */
