@@ -62,11 +62,11 @@ def check_interleave(report):
 
 def check_interleave_of_datasets(report):
     random = np.random.default_rng(5)
-    for case in range(30):
+    for _ in range(30):
         sizes = random.integers(0, 9, random.integers(1, 9)).tolist()
         cycle, block = int(random.integers(1, 10)), int(random.integers(1, 6))
         data = tf.data.Dataset.range(len(sizes)).interleave(
-            lambda i: tf.data.Dataset.range(1000 * i, 1000 * i + tf.gather(sizes, i)), cycle_length=cycle,
+            lambda i: tf.data.Dataset.range(1000 * i, 1000 * i + tf.gather(np.int64(sizes), i)), cycle_length=cycle,
             block_length=block)
         expected = [int(t) for t in data.as_numpy_iterator()]
         got = call("ranges", cycle, block, *sizes)
