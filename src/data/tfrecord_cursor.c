@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
+#include "data/cancel.h"
 #include "data/tfrecord.h"
 
 static const mst_tfrecord_source *source_of(const mst_cursor *cursor) {
@@ -30,6 +31,7 @@ static mst_status read_record(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, m
  * that all have the same numbers each time. */
 static mst_status take_forward(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, int file, bool keep, int64_t *got) {
     mst_record record;
+    MST_TRY(mst_cancel_check());
     if (!slot->reader) MST_TRY(mst_tfrecord_reader_open(source_of(&c->base)->path[file], &slot->reader));
     if (!keep && source_of(&c->base)->options.skip_corrupt == 0) return mst_tfrecord_reader_skip(slot->reader, 1, got);
     MST_TRY(read_record(c, slot, &record));
