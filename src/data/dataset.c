@@ -210,3 +210,9 @@ mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     mst_cursor *base = mst_cursor_base(cursor);
     return n && base->type->keep ? base->type->keep(base, rows, n) : MST_OK;
 }
+
+/* One with a thread has settled what is upstream of it before the thread began. */
+void mst_cursor_settle(mst_cursor *cursor) {
+    for (; cursor; cursor = cursor->type->stop ? NULL : cursor->upstream)
+        if (cursor->type->settle) cursor->type->settle(cursor);
+}

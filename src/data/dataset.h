@@ -107,6 +107,8 @@ typedef struct mst_cursor_type {
     void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** Of such a source, after a restore: reads N rows that were given out before. May be NULL. */
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
+    /** When all cursors are restored: drops the rows that no cursor downstream has kept. May be NULL. */
+    void (*settle)(mst_cursor *cursor);
     /** Of one with a thread: makes what that does, and waits that another thread has for it, end soon. The cursor will be
      *  destroyed. May be NULL. */
     void (*stop)(mst_cursor *cursor);
@@ -160,6 +162,10 @@ MST_CHECKED mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *book
 void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
 /** The other way round: rows that are held downstream of CURSOR after a restore. */
 MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
+
+/** After a restore, and before CURSOR moves: rows that were restored and not kept are dropped, of CURSOR and those upstream
+ *  of it. */
+void mst_cursor_settle(mst_cursor *cursor);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);

@@ -41,7 +41,6 @@ static void begin(interleave_cursor *c, int64_t epoch) {
 }
 
 static mst_status start(mst_cursor *cursor, int64_t epoch) {
-    mst_joined_drop_restored((mst_joined_cursor *)cursor);
     begin((interleave_cursor *)cursor, epoch);
     return MST_OK;
 }
@@ -58,7 +57,6 @@ static mst_status take_rows(mst_joined_cursor *c, int p, int64_t *rows, int64_t 
 static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *done) {
     interleave_cursor *c = (interleave_cursor *)cursor;
     int p = 0;
-    mst_joined_drop_restored(&c->base);
     for (*done = 0; *done < max && (p = mst_turns_item(&c->turns)) >= 0;) {
         mst_cursor *part = c->base.part[p].cursor;
         int64_t got, most = mst_turns_left(&c->turns);
@@ -120,7 +118,8 @@ static const mst_cursor_type cursor_type = {.start = start,
                                             .save = save,
                                             .restore = restore,
                                             .forget = mst_joined_forget,
-                                            .keep = mst_joined_keep};
+                                            .keep = mst_joined_keep,
+                                            .settle = mst_joined_settle};
 
 static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     const interleave *d = (const interleave *)dataset;

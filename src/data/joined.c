@@ -74,11 +74,6 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     }
 }
 
-void mst_joined_drop_restored(mst_joined_cursor *c) {
-    for (int64_t i = 0; i < c->num_restored; i++) mst_record_pool_drop(&c->pool, c->restored[i]);
-    c->num_restored = 0;
-}
-
 /* The rows of part P among N that are held. */
 static mst_status keep_of_part(mst_joined_cursor *c, int p, const int64_t *rows, int64_t n, int64_t *part_rows) {
     int64_t count = 0;
@@ -166,6 +161,13 @@ mst_status mst_joined_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
         if (begun) MST_TRY(mst_cursor_restore(c->part[p].cursor, bookmark));
     }
     return MST_OK;
+}
+
+void mst_joined_settle(mst_cursor *cursor) {
+    mst_joined_cursor *c = (mst_joined_cursor *)cursor;
+    for (int p = 0; p < dataset_of(cursor)->num_parts; p++) mst_cursor_settle(c->part[p].cursor);
+    for (int64_t i = 0; i < c->num_restored; i++) mst_record_pool_drop(&c->pool, c->restored[i]);
+    c->num_restored = 0;
 }
 
 /* ---- opening ---- */

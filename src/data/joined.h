@@ -33,8 +33,8 @@ typedef struct mst_joined_cursor {
     mst_part_row *row; /**< [width], for the caller's use */
     int64_t number;    /**< of the next row */
     mst_record_pool pool;
-    int64_t
-        *restored; /**< numbers of rows that were held when the position was saved, until it is known which still are */
+    int64_t *
+        restored; /**< numbers of rows that were held when the position was saved, until it is settled which still are */
     int64_t num_restored;
 } mst_joined_cursor;
 
@@ -55,17 +55,15 @@ MST_CHECKED mst_status mst_joined_open(const mst_cursor_type *type, size_t size,
 MST_CHECKED mst_status mst_joined_start_part(mst_joined_cursor *cursor, int p, int64_t epoch);
 /** A row of the rows (WIDTH of them) of parts; *NUMBER is what it is called. */
 MST_CHECKED mst_status mst_joined_give(mst_joined_cursor *cursor, const mst_part_row *rows, int64_t *number);
-/** To be called when the cursor moves. Restored rows that no cursor downstream has kept by then were of the element that
- *  the iterator had given out. */
-void mst_joined_drop_restored(mst_joined_cursor *cursor);
 /** Adds up the damaged records of the parts. */
 void mst_joined_count_corrupt(mst_joined_cursor *cursor);
 
-/** What its type has, or calls first. */
+/** What its type has, or calls. */
 void mst_joined_cursor_destroy(mst_cursor *cursor);
 void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
 MST_CHECKED mst_status mst_joined_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
 void mst_joined_save(const mst_cursor *cursor, mst_bookmark *bookmark);
 MST_CHECKED mst_status mst_joined_restore(mst_cursor *cursor, mst_bookmark *bookmark);
+void mst_joined_settle(mst_cursor *cursor);
 
 #endif

@@ -166,6 +166,7 @@ static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
 static mst_status restore_upstream(mst_cursor *upstream, mst_bookmark *start, int64_t passed) {
     int64_t skipped;
     MST_TRY(mst_cursor_restore(upstream, start));
+    mst_cursor_settle(upstream);
     return upstream->type->skip(upstream, passed, &skipped);
 }
 

@@ -12,7 +12,6 @@ MST_API MST_CHECKED mst_status mst_dataset_zip(mst_dataset *const *datasets, int
 
 static mst_status start(mst_cursor *cursor, int64_t epoch) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;
-    mst_joined_drop_restored(c);
     for (int p = 0; p < ((const mst_joined *)cursor->dataset)->num_parts; p++)
         MST_TRY(mst_joined_start_part(c, p, epoch));
     return MST_OK;
@@ -33,7 +32,6 @@ static mst_status next(mst_joined_cursor *c, int64_t *number, int64_t *got) {
 static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;
     int64_t one = 1;
-    mst_joined_drop_restored(c);
     for (*got = 0; *got < max; ++*got) {
         MST_TRY(next(c, rows + *got, &one));
         if (!one) break;
@@ -44,7 +42,6 @@ static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *
 
 static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;
-    mst_joined_drop_restored(c);
     *skipped = n;
     for (int p = 0; p < ((const mst_joined *)cursor->dataset)->num_parts; p++) {
         int64_t passed;
@@ -62,7 +59,8 @@ static const mst_cursor_type cursor_type = {.start = start,
                                             .save = mst_joined_save,
                                             .restore = mst_joined_restore,
                                             .forget = mst_joined_forget,
-                                            .keep = mst_joined_keep};
+                                            .keep = mst_joined_keep,
+                                            .settle = mst_joined_settle};
 
 static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_joined_open(&cursor_type, sizeof(mst_joined_cursor), dataset, out);
