@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/prefetch.h"
 
 mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return NULL;
@@ -107,6 +108,12 @@ int64_t mst_dataset_last_row(const mst_dataset *dataset) {
     return dataset->cardinality < 0 || dataset->type->values ? MST_BOOKMARK_MOST : dataset->cardinality - 1;
 }
 
+bool mst_dataset_makes_rows(const mst_dataset *dataset) {
+    for (; dataset && dataset->type != &mst_prefetch_type; dataset = dataset->upstream)
+        if ((dataset->stage && dataset->stage->map) || dataset->type->read || dataset->type->values) return true;
+    return false;
+}
+
 int mst_dataset_num_components(const mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return 0;
     return dataset->num_components;
@@ -174,6 +181,8 @@ mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_
 }
 
 void mst_cursor_destroy(mst_cursor *cursor) {
+    for (mst_cursor *c = cursor; c; c = c->upstream)
+        if (c->type->stop) c->type->stop(c);
     while (cursor) {
         mst_cursor *upstream = cursor->upstream;
         if (cursor->type->destroy) cursor->type->destroy(cursor);
@@ -205,4 +214,10 @@ void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
 mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     mst_cursor *base = mst_cursor_base(cursor);
     return n && base->type->keep ? base->type->keep(base, rows, n) : MST_OK;
+}
+
+/* One with a thread has settled what is upstream of it before the thread began. */
+void mst_cursor_settle(mst_cursor *cursor) {
+    for (; cursor; cursor = cursor->type->stop ? NULL : cursor->upstream)
+        if (cursor->type->settle) cursor->type->settle(cursor);
 }

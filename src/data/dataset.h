@@ -108,6 +108,11 @@ typedef struct mst_cursor_type {
     void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** Of such a source, after a restore: reads N rows that were given out before. May be NULL. */
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
+    /** When all cursors are restored: drops the rows that no cursor downstream has kept. May be NULL. */
+    void (*settle)(mst_cursor *cursor);
+    /** Of one with a thread: makes what that does, and waits that another thread has for it, end soon. The cursor will be
+     *  destroyed. May be NULL. */
+    void (*stop)(mst_cursor *cursor);
 } mst_cursor_type;
 
 struct mst_cursor {
@@ -139,6 +144,9 @@ int64_t mst_dataset_last_row(const mst_dataset *dataset);
 /** Bytes of a row of component I. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
+/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded, mapped. */
+bool mst_dataset_makes_rows(const mst_dataset *dataset);
+
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL where there are none. */
 const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
 
@@ -147,7 +155,7 @@ MST_CHECKED mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **
 /** A zeroed cursor of SIZE bytes (struct mst_cursor first) for DATASET, over a cursor of its upstream if it has one. */
 MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset,
                                         void *out);
-/** Frees CURSOR and all cursors upstream of it; NULL is allowed. */
+/** Ends the threads of CURSOR and of all cursors upstream of it, and frees these; NULL is allowed. */
 void mst_cursor_destroy(mst_cursor *cursor);
 
 /** The cursor of the source. */
@@ -158,6 +166,10 @@ MST_CHECKED mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *book
 void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
 /** The other way round: rows that are held downstream of CURSOR after a restore. */
 MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
+
+/** After a restore, and before CURSOR moves: rows that were restored and not kept are dropped, of CURSOR and those upstream
+ *  of it. */
+void mst_cursor_settle(mst_cursor *cursor);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);

@@ -85,6 +85,7 @@ static mst_status restore(mst_iterator *it, mst_bookmark *bookmark) {
     if (bookmark->at < bookmark->count)
         return MST_FAIL(MST_CORRUPT, "iterator: the saved position has %lld numbers too many",
                         (long long)(bookmark->count - bookmark->at));
+    mst_cursor_settle(it->cursor);
     return MST_OK;
 }
 

@@ -1,7 +1,7 @@
 /** Each row through FUNCTION, to NUM_OUTPUTS components with the dtypes and row shapes of OUTPUTS. CONTEXT must outlive
  *  the dataset and its iterators. Also over batches, row by row. Runs inside mst_batch_copy: when several components of
- *  a batch are wanted, mst_batch_copy_all (or a prefetch behind the map) calls FUNCTION once a row and not once a
- *  component.
+ *  a batch are wanted, mst_batch_copy_all calls FUNCTION once a row and not once a component. A prefetch behind the map
+ *  calls it once a row, and on several threads at once where it takes long; the order of rows stays.
  *
  *  FUNCTION makes a row out of a row: it reads IN[0], ..., one array for each component, and writes all elements of
  *  OUT[0], ..., one for each output. It is called from any thread, by several at once, and as often as a row is copied.

@@ -1,6 +1,8 @@
-/** The same batches, with the next N made ahead by one background thread per iterator: for slow maps. In-memory data
- *  does not need it. Comes after mst_dataset_batch. Memory: N + 1 batches. Fails with MST_INVALID for N below 1 or a
- *  dataset of rows. */
+/** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and pictures.
+ *  In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for each core makes
+ *  them together; .threads is another number of threads. The order stays, whatever their number. Comes after
+ *  mst_dataset_batch. Memory: N + 1 batches. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or a dataset of
+ *  rows. */
 #include "data/prefetch.h"
 
 #include <pthread.h>
@@ -13,16 +15,28 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "base/process.h"
-#include "data/row_fetch.h"
+#include "data/cancel.h"
+#include "data/team_fetch.h"
+#include "device/device.h"
 #include "tensor/buffer.h"
 
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
+
+typedef struct mst_prefetch_options {
+    int zero_;
+    int64_t threads; /**< that make the rows of a batch; 0: one for each core */
+} mst_prefetch_options;
+MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n,
+                                                         const mst_prefetch_options *options, mst_dataset **out);
 #endif
+
+enum { MOST_THREADS = 1024 };
 
 typedef struct prefetch {
     mst_dataset base;
     int64_t n;
+    int threads;
 } prefetch;
 
 typedef struct slot {
@@ -34,7 +48,7 @@ typedef struct slot {
  * except what the thread alone uses while it is busy: the upstream cursor and the slot after the filled ones. */
 typedef struct prefetch_cursor {
     mst_cursor base;
-    mst_row_fetch *fetch;
+    mst_team_fetch *fetch;
     int64_t num_slots;
     slot *slots;
     pthread_t thread;
@@ -48,7 +62,7 @@ typedef struct prefetch_cursor {
     bool busy;      /* the thread is filling a slot */
     bool paused;    /* the thread must not begin another */
     bool ended;     /* there is nothing more to fill */
-    bool quit;
+    atomic_bool quit;
     mst_failure failure; /* what ended it */
     mst_bookmark start;  /* where upstream began */
     int64_t passed;      /* elements since then, as the caller sees it */
@@ -59,7 +73,7 @@ static mst_status fill(prefetch_cursor *c, slot *s) {
     mst_cursor *upstream = c->base.upstream;
     s->count = 0;
     MST_TRY(upstream->type->batch(upstream, &element));
-    if (element.count) MST_TRY(mst_row_fetch_copy_all(c->fetch, &element, 0, element.count, s->component));
+    if (element.count) MST_TRY(mst_team_fetch_copy_all(c->fetch, &element, s->component));
     mst_cursor_forget(upstream, element.rows, element.rows ? element.count : 0);
     s->count = element.count;
     return MST_OK;
@@ -67,6 +81,8 @@ static mst_status fill(prefetch_cursor *c, slot *s) {
 
 static void *run(void *argument) {
     prefetch_cursor *c = argument;
+    mst_unbind_thread();
+    mst_cancel_watch(&c->quit);
     pthread_mutex_lock(&c->lock);
     for (;;) {
         while (!c->quit && (c->paused || c->ended || c->filled == c->num_slots))
@@ -150,6 +166,7 @@ static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
 static mst_status restore_upstream(mst_cursor *upstream, mst_bookmark *start, int64_t passed) {
     int64_t skipped;
     MST_TRY(mst_cursor_restore(upstream, start));
+    mst_cursor_settle(upstream);
     return upstream->type->skip(upstream, passed, &skipped);
 }
 
@@ -178,9 +195,11 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     pthread_mutex_lock(&c->lock);
     if (c->looked_at) drop(c, 1);
     pthread_cond_broadcast(&c->changed);
-    while (!c->filled && !c->ended) pthread_cond_wait(&c->changed, &c->lock);
+    while (!c->filled && !c->ended && !c->quit) pthread_cond_wait(&c->changed, &c->lock);
     c->looked_at = c->filled > 0;
-    if (c->looked_at) {
+    if (c->quit) {
+        status = MST_FAIL(MST_CANCELLED, "prefetch: the iterator was destroyed");
+    } else if (c->looked_at) {
         const slot *s = &c->slots[c->first];
         c->passed++;
         *element = (mst_element){.count = s->count, .memory = (const void *const *)s->component};
@@ -212,15 +231,23 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
 
 /* After a fork the child does not have this thread, and what the thread held or waited for is never released: destroying
  * it would wait for ever. */
+static bool is_elsewhere(const prefetch_cursor *c) {
+    return c->has_thread && c->process != mst_process_number();
+}
+
+static void stop(mst_cursor *cursor) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    if (is_elsewhere(c)) return;
+    pthread_mutex_lock(&c->lock);
+    c->quit = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The thread was stopped. */
 static void end_thread(prefetch_cursor *c) {
-    if (c->has_thread && c->process != mst_process_number()) return;
-    if (c->has_thread) {
-        pthread_mutex_lock(&c->lock);
-        c->quit = true;
-        pthread_cond_broadcast(&c->changed);
-        pthread_mutex_unlock(&c->lock);
-        pthread_join(c->thread, NULL);
-    }
+    if (is_elsewhere(c)) return;
+    if (c->has_thread) pthread_join(c->thread, NULL);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
 }
@@ -235,11 +262,11 @@ static void destroy(mst_cursor *cursor) {
     }
     free(c->slots);
     mst_bookmark_free(&c->start);
-    mst_row_fetch_destroy(c->fetch);
+    mst_team_fetch_destroy(c->fetch);
 }
 
 static const mst_cursor_type cursor_type = {
-    .start = start, .batch = batch, .skip = skip, .destroy = destroy, .save = save, .restore = restore};
+    .start = start, .batch = batch, .skip = skip, .destroy = destroy, .save = save, .restore = restore, .stop = stop};
 
 static mst_status make_slots(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
@@ -265,7 +292,8 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     prefetch_cursor *c = (prefetch_cursor *)*out;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
-    mst_status status = mst_row_fetch_create(dataset->upstream, c->base.upstream, &c->fetch);
+    mst_status status =
+        mst_team_fetch_create(dataset->upstream, c->base.upstream, ((const prefetch *)dataset)->threads, &c->fetch);
     if (!status) status = make_slots(c);
     if (!status) return MST_OK;
     mst_cursor_destroy(*out);
@@ -276,10 +304,21 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = open};
 
 mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out) {
+    return mst_dataset_prefetch_with(dataset, n, NULL, out);
+}
+
+mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n, const mst_prefetch_options *options,
+                                     mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    static const mst_prefetch_options defaults;
     prefetch *d;
     *out = NULL;
+    if (!options) options = &defaults;
     MST_TRY(mst_dataset_want_least("prefetch", "n", n, 1));
+    MST_TRY(mst_dataset_want_least("prefetch", "threads", options->threads, 0));
+    if (options->threads > MOST_THREADS)
+        return MST_FAIL(MST_INVALID, "prefetch: threads is %lld, at most %d are possible", (long long)options->threads,
+                        MOST_THREADS);
     if (dataset->batch_size == 0)
         return MST_FAIL(MST_INVALID, "prefetch: works on batches, and the dataset has rows: put prefetch after batch");
     for (int i = 0; i < dataset->num_components; i++) MST_TRY(mst_dataset_want_values(dataset, i, "prefetch"));
@@ -287,6 +326,7 @@ mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **o
         return MST_FAIL(MST_INVALID, "prefetch: n is %lld, no memory holds so many batches", (long long)n);
     MST_TRY(mst_dataset_derive(&mst_prefetch_type, sizeof *d, dataset, &d));
     d->n = n;
+    d->threads = (int)options->threads;
     *out = &d->base;
     return MST_OK;
 }

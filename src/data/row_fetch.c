@@ -6,6 +6,7 @@
 
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "data/cancel.h"
 #include "data/prefetch.h"
 #include "op/share.h"
 
@@ -289,6 +290,7 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
 static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t first,
                               int64_t count, void **dst) {
     for (int64_t i = 0; i < count; i++) {
+        MST_TRY(mst_cancel_check());
         MST_TRY(run_stages(fetch, s, element, first + i, count - i, dst));
         for (int c = 0; c < fetch->end->num_components; c++) {
             size_t bytes = mst_dataset_row_bytes(fetch->end, c);

@@ -32,6 +32,9 @@ typedef struct shuffle_cursor {
     int64_t epoch;
     uint64_t stream; /* of random numbers */
     bool input_is_over;
+    /* of a permutation */
+    mst_bookmark begun; /* where upstream was before it gave these rows */
+    int64_t restored;   /* rows that had been given when the position was saved, until it is settled */
 } shuffle_cursor;
 
 static const shuffle *dataset_of(const mst_cursor *cursor) {
@@ -49,29 +52,45 @@ static void forget_left(mst_cursor *cursor) {
     mst_cursor_forget(cursor, c->buffer + gone, c->filled - gone);
 }
 
+static void set_epoch(shuffle_cursor *c, int64_t epoch) {
+    c->stream = dataset_of(&c->base)->options.same_each_epoch ? 0 : (uint64_t)epoch;
+    c->epoch = epoch;
+}
+
+static mst_status fill(mst_cursor *cursor) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    const int64_t size = dataset_of(cursor)->buffer_size;
+    MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->buffer, size, &c->filled));
+    c->input_is_over = c->filled < size;
+    return MST_OK;
+}
+
+/* Where upstream begins is kept for the position: the rows that are drawn may be called otherwise in another iterator. */
 static mst_status begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
-    c->stream = dataset_of(cursor)->options.same_each_epoch ? 0 : (uint64_t)epoch;
-    c->epoch = epoch;
+    set_epoch(c, epoch);
     forget_left(cursor);
-    c->given = 0;
-    c->filled = 0;
+    c->given = c->filled = 0;
     MST_TRY(cursor->upstream->type->start(cursor->upstream, epoch));
-    MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->buffer, dataset_of(cursor)->buffer_size, &c->filled));
-    c->input_is_over = c->filled < dataset_of(cursor)->buffer_size;
-    return MST_OK;
+    c->begun.count = 0;
+    if (holds_all(dataset_of(cursor))) mst_cursor_save(cursor->upstream, &c->begun);
+    return fill(cursor);
 }
 
 static void destroy(mst_cursor *cursor) {
     free(((shuffle_cursor *)cursor)->buffer);
+    mst_bookmark_free(&((shuffle_cursor *)cursor)->begun);
 }
 
 /* ---- a permutation of all rows ----------------------------------------------------------------------- */
 
+static void permute(shuffle_cursor *c) {
+    mst_rng_shuffle(c->buffer, c->filled, dataset_of(&c->base)->options.seed, c->stream);
+}
+
 static mst_status start_all(mst_cursor *cursor, int64_t epoch) {
-    shuffle_cursor *c = (shuffle_cursor *)cursor;
     MST_TRY(begin(cursor, epoch));
-    mst_rng_shuffle(c->buffer, c->filled, dataset_of(cursor)->options.seed, c->stream);
+    permute((shuffle_cursor *)cursor);
     return MST_OK;
 }
 
@@ -101,17 +120,38 @@ static void save_all(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const shuffle_cursor *c = (const shuffle_cursor *)cursor;
     mst_bookmark_put(bookmark, c->epoch);
     mst_bookmark_put(bookmark, c->given);
+    mst_bookmark_put_all(bookmark, &c->begun);
+}
+
+static mst_status restore_begun(mst_cursor *cursor) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    mst_bookmark reader = {.number = c->begun.number, .count = c->begun.count};
+    MST_TRY(mst_cursor_restore(cursor->upstream, &reader));
+    if (reader.at == reader.count) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "iterator: the saved position has %lld numbers too many",
+                    (long long)(reader.count - reader.at));
 }
 
 /* All of upstream has been taken: the epoch tells the permutation. */
 static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
     int64_t epoch, given;
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &epoch));
     MST_TRY(mst_bookmark_take(bookmark, 0, cursor->dataset->cardinality, &given));
-    MST_TRY(start_all(cursor, epoch));
-    ((shuffle_cursor *)cursor)->given = given;
-    mst_cursor_forget(cursor, ((shuffle_cursor *)cursor)->buffer, given);
+    MST_TRY(mst_bookmark_take_all(bookmark, &c->begun));
+    MST_TRY(restore_begun(cursor));
+    set_epoch(c, epoch);
+    MST_TRY(fill(cursor));
+    permute(c);
+    c->given = c->restored = given < c->filled ? given : c->filled;
     return MST_OK;
+}
+
+/* Those that are held downstream are kept there by now. */
+static void settle_all(mst_cursor *cursor) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    mst_cursor_forget(cursor, c->buffer, c->restored);
+    c->restored = 0;
 }
 
 static const mst_cursor_type all_type = {.start = start_all,
@@ -119,7 +159,8 @@ static const mst_cursor_type all_type = {.start = start_all,
                                          .skip = skip_of_all,
                                          .destroy = destroy,
                                          .save = save_all,
-                                         .restore = restore_all};
+                                         .restore = restore_all,
+                                         .settle = settle_all};
 
 /* ---- draws from a buffer ------------------------------------------------------------------------------ */
 

@@ -4,6 +4,7 @@
 
 #include "data/dataset.h"
 #include "data/record_pool.h"
+#include "data/turns.h"
 #include "format/tfrecord.h"
 
 typedef struct mst_tfrecord_source {
@@ -18,17 +19,14 @@ typedef struct mst_tfrecord_source {
 
 /** A file whose turn comes again. */
 typedef struct mst_tfrecord_slot {
-    int file; /**< -1: none */
-    int64_t position;
-    mst_tfrecord_reader *reader; /**< forward */
+    int64_t position;            /**< records that it has given */
+    mst_tfrecord_reader *reader; /**< forward, once it is read */
 } mst_tfrecord_slot;
 
 typedef struct mst_tfrecord_cursor {
     mst_cursor base;
-    int num_slots;
+    mst_turns turns; /**< of files */
     mst_tfrecord_slot *slot;
-    int current, num_open, next_file;
-    int64_t block;  /**< records of the current slot since its turn began */
     int64_t number; /**< forward: of the next row */
     mst_record_pool pool;
 } mst_tfrecord_cursor;

@@ -1,32 +1,17 @@
-/* The order of records over several files: as many files as the cycle has slots are open, each gives a block of records
- * when its turn comes, and a slot whose file has ended takes the next file at its next turn. This is tf.data's
- * deterministic interleave (core/kernels/data/interleave_dataset_op.cc). */
+/* The order of records over several files, which are read in turn (data/turns.h). */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
+#include "data/cancel.h"
 #include "data/tfrecord.h"
 
 static const mst_tfrecord_source *source_of(const mst_cursor *cursor) {
     return (const mst_tfrecord_source *)cursor->dataset;
 }
 
-static void close_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot) {
+static void close_slot(mst_tfrecord_slot *slot) {
     mst_tfrecord_reader_close(slot->reader);
-    c->num_open -= slot->file >= 0;
-    *slot = (mst_tfrecord_slot){.file = -1};
-}
-
-static mst_status open_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, int file) {
-    const mst_tfrecord_source *source = source_of(&c->base);
-    if (source->forward) MST_TRY(mst_tfrecord_reader_open(source->path[file], &slot->reader));
-    slot->file = file;
-    c->num_open++;
-    return MST_OK;
-}
-
-static void next_turn(mst_tfrecord_cursor *c) {
-    c->block = 0;
-    c->current = c->current + 1 < c->num_slots ? c->current + 1 : 0;
+    *slot = (mst_tfrecord_slot){0};
 }
 
 /* ---- forward ---- */
@@ -44,28 +29,30 @@ static mst_status read_record(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, m
 
 /* KEEP: into the pool. Where damaged records may be left out, also those that are passed over have to be looked at, so
  * that all have the same numbers each time. */
-static mst_status take_forward(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, bool keep, int64_t *got) {
+static mst_status take_forward(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, int file, bool keep, int64_t *got) {
     mst_record record;
+    MST_TRY(mst_cancel_check());
+    if (!slot->reader) MST_TRY(mst_tfrecord_reader_open(source_of(&c->base)->path[file], &slot->reader));
     if (!keep && source_of(&c->base)->options.skip_corrupt == 0) return mst_tfrecord_reader_skip(slot->reader, 1, got);
     MST_TRY(read_record(c, slot, &record));
     *got = record.data != NULL;
-    return *got && keep ? mst_record_pool_add(&c->pool, c->number, slot->file, &record) : MST_OK;
+    return *got && keep ? mst_record_pool_add(&c->pool, c->number, file, &record) : MST_OK;
 }
 
 /* ---- one record after the other ---- */
 
-/* Up to N records of the current slot; *GOT is 0 only at the end of its file. ROWS may be NULL: they are passed over. */
-static mst_status take(mst_tfrecord_cursor *c, int64_t *rows, int64_t n, int64_t *got) {
+/* Up to N records of FILE, whose turn it is; *GOT is 0 only at its end. ROWS may be NULL: they are passed over. */
+static mst_status take(mst_tfrecord_cursor *c, int file, int64_t *rows, int64_t n, int64_t *got) {
     const mst_tfrecord_source *source = source_of(&c->base);
-    mst_tfrecord_slot *slot = &c->slot[c->current];
+    mst_tfrecord_slot *slot = &c->slot[c->turns.current];
     if (source->forward) {
-        MST_TRY(take_forward(c, slot, rows != NULL, got));
+        MST_TRY(take_forward(c, slot, file, rows != NULL, got));
         if (*got && rows) *rows = c->number;
         c->number += *got;
     } else {
-        const int64_t left = source->index[slot->file].count - slot->position;
+        const int64_t left = source->index[file].count - slot->position;
         *got = n < left ? n : left;
-        for (int64_t i = 0; rows && i < *got; i++) rows[i] = source->first[slot->file] + slot->position + i;
+        for (int64_t i = 0; rows && i < *got; i++) rows[i] = source->first[file] + slot->position + i;
     }
     slot->position += *got;
     return MST_OK;
@@ -73,24 +60,17 @@ static mst_status take(mst_tfrecord_cursor *c, int64_t *rows, int64_t n, int64_t
 
 static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *done) {
     mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
-    const mst_tfrecord_source *source = source_of(cursor);
-    for (*done = 0; *done < max && (c->num_open || c->next_file < source->num_files);) {
-        mst_tfrecord_slot *slot = &c->slot[c->current];
-        if (slot->file < 0 && c->next_file < source->num_files) {
-            MST_TRY(open_slot(c, slot, c->next_file));
-            c->next_file++;
-        } else if (slot->file < 0) {
-            next_turn(c);
-        } else {
-            /* with one slot, turns change nothing */
-            int64_t got, most = c->num_slots == 1 ? INT64_MAX : source->options.block - c->block;
-            if (most > max - *done) most = max - *done;
-            MST_TRY(take(c, rows ? rows + *done : NULL, most, &got));
-            *done += got;
-            c->block += got;
-            if (!got) close_slot(c, slot);
-            if (!got || c->block >= source->options.block) next_turn(c);
-        }
+    int file = 0;
+    for (*done = 0; *done < max && (file = mst_turns_item(&c->turns)) >= 0;) {
+        int64_t got, most = mst_turns_left(&c->turns);
+        if (most > max - *done) most = max - *done;
+        MST_TRY(take(c, file, rows ? rows + *done : NULL, most, &got));
+        *done += got;
+        if (!got) close_slot(&c->slot[c->turns.current]);
+        if (got)
+            mst_turns_give(&c->turns, got);
+        else
+            mst_turns_end(&c->turns);
     }
     return MST_OK;
 }
@@ -104,9 +84,9 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
 }
 
 static void reset(mst_tfrecord_cursor *c) {
-    for (int i = 0; i < c->num_slots; i++) close_slot(c, &c->slot[i]);
-    c->current = c->num_open = c->next_file = 0;
-    c->block = c->number = c->base.num_corrupt = 0;
+    for (int i = 0; i < c->turns.num_slots; i++) close_slot(&c->slot[i]);
+    mst_turns_reset(&c->turns);
+    c->number = c->base.num_corrupt = 0;
 }
 
 /* The pool stays: a shuffle behind a repeat still holds rows of the last pass. */
@@ -120,6 +100,7 @@ static void destroy(mst_cursor *cursor) {
     mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
     if (c->slot) reset(c);
     mst_record_pool_free(&c->pool);
+    mst_turns_free(&c->turns);
     free(c->slot);
 }
 
@@ -127,27 +108,22 @@ static void destroy(mst_cursor *cursor) {
 
 static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const mst_tfrecord_cursor *c = (const mst_tfrecord_cursor *)cursor;
-    mst_bookmark_put(bookmark, c->current);
-    mst_bookmark_put(bookmark, c->next_file);
-    mst_bookmark_put(bookmark, c->block);
+    mst_turns_save(&c->turns, bookmark);
     mst_bookmark_put(bookmark, c->number);
     mst_bookmark_put(bookmark, c->base.num_corrupt);
-    for (int i = 0; i < c->num_slots; i++) {
-        mst_bookmark_put(bookmark, c->slot[i].file);
-        mst_bookmark_put(bookmark, c->slot[i].position);
-    }
+    for (int i = 0; i < c->turns.num_slots; i++) mst_bookmark_put(bookmark, c->slot[i].position);
 }
 
-static mst_status restore_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, mst_bookmark *bookmark) {
+static mst_status restore_slot(mst_tfrecord_cursor *c, int i, mst_bookmark *bookmark) {
     const mst_tfrecord_source *source = source_of(&c->base);
-    int64_t file, position, got = 1;
-    MST_TRY(mst_bookmark_take(bookmark, -1, c->next_file - 1, &file));
+    mst_tfrecord_slot *slot = &c->slot[i];
+    const int file = c->turns.item[i];
+    int64_t position, got = 1;
     MST_TRY(mst_bookmark_take(bookmark, 0, source->index && file >= 0 ? source->index[file].count : MST_BOOKMARK_MOST,
                               &position));
     if (file < 0) return MST_OK;
-    MST_TRY(open_slot(c, slot, (int)file));
     slot->position = position;
-    for (int64_t i = 0; source->forward && i < position && got; i++) MST_TRY(take_forward(c, slot, false, &got));
+    for (int64_t k = 0; source->forward && k < position && got; k++) MST_TRY(take_forward(c, slot, file, false, &got));
     if (!got)
         return MST_FAIL(MST_CORRUPT, "'%s': has fewer records than when the position was saved", source->path[file]);
     return MST_OK;
@@ -155,16 +131,12 @@ static mst_status restore_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, 
 
 static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
-    int64_t current, next_file, num_corrupt;
+    int64_t num_corrupt;
     reset(c);
-    MST_TRY(mst_bookmark_take(bookmark, 0, c->num_slots - 1, &current));
-    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->num_files, &next_file));
-    c->next_file = (int)next_file;
-    MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.block - 1, &c->block));
+    MST_TRY(mst_turns_restore(&c->turns, bookmark));
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->number));
     MST_TRY(mst_bookmark_take(bookmark, 0, source_of(cursor)->options.skip_corrupt, &num_corrupt));
-    for (int i = 0; i < c->num_slots; i++) MST_TRY(restore_slot(c, &c->slot[i], bookmark));
-    c->current = (int)current;
+    for (int i = 0; i < c->turns.num_slots; i++) MST_TRY(restore_slot(c, i, bookmark));
     c->base.num_corrupt = num_corrupt; /* reading up to here counted some of them again */
     return MST_OK;
 }
@@ -229,13 +201,11 @@ mst_status mst_tfrecord_cursor_open(const mst_dataset *dataset, mst_cursor **out
     MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(mst_tfrecord_cursor), dataset, out));
     mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)*out;
     const mst_tfrecord_source *source = source_of(*out);
-    c->num_slots = source->options.cycle < source->num_files ? (int)source->options.cycle : source->num_files;
-    c->slot = calloc((size_t)c->num_slots, sizeof *c->slot);
-    if (!c->slot) {
-        mst_cursor_destroy(*out);
-        *out = NULL;
-        return MST_NO_MEMORY("for %d files", source->num_files);
-    }
-    for (int i = 0; i < c->num_slots; i++) c->slot[i] = (mst_tfrecord_slot){.file = -1};
-    return MST_OK;
+    mst_status status = mst_turns_create(&c->turns, source->num_files, source->options.cycle, source->options.block);
+    if (!status && !(c->slot = calloc((size_t)c->turns.num_slots, sizeof *c->slot)))
+        status = MST_NO_MEMORY("for %d files", source->num_files);
+    if (!status) return MST_OK;
+    mst_cursor_destroy(*out);
+    *out = NULL;
+    return status;
 }

@@ -79,5 +79,8 @@ void *mst_save_binding(void);
 void mst_restore_binding(void *binding, bool restore);
 /** Binds the calling thread to COUNT cores from FIRST (both count physical cores that this process may use). */
 MST_CHECKED mst_status mst_bind_thread(int first, int count);
+/** For a thread that does other work than a device's: it may run on all cores of this process again, where the one that
+ *  started it was bound with mst_bind_thread. */
+void mst_unbind_thread(void);
 
 #endif

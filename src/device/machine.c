@@ -19,6 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_loaded;
 static hwloc_topology_t topology; /* NULL: hwloc does not know this machine */
 static hwloc_cpuset_t allowed;    /* what this process is bound to (taskset), at most all */
+static atomic_bool has_bound;     /* a thread to cores, so that topology and allowed are there */
 static double quota;              /* cores' worth of time, of a container; 0: no limit */
 
 static void load(void) {
@@ -76,11 +77,17 @@ mst_status mst_bind_thread(int first, int count) {
         if (core) hwloc_bitmap_or(set, set, core->cpuset);
     }
     mst_status status = MST_OK;
+    atomic_store(&has_bound, true);
     if (!hwloc_bitmap_iszero(set) && hwloc_set_cpubind(topology, set, HWLOC_CPUBIND_THREAD))
         status = MST_FAIL(MST_UNAVAILABLE, "cannot bind a thread to cores %d to %d: run without pinning", first,
                           first + count - 1);
     hwloc_bitmap_free(set);
     return status;
+}
+
+void mst_unbind_thread(void) {
+    if (atomic_load(&has_bound) && !mst_memory_probe(MOST_OF_A_BINDING))
+        (void)hwloc_set_cpubind(topology, allowed, HWLOC_CPUBIND_THREAD);
 }
 
 void *mst_save_binding(void) {

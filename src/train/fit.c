@@ -10,7 +10,7 @@
 #include "train/history.h"
 #include "train/trainer.h"
 
-enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000, BATCHES_AHEAD = 2 };
+enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000 };
 
 static double ratio(double sum, double count) {
     return count > 0 ? sum / count : 0;
@@ -210,19 +210,6 @@ static mst_status end_training(fit *f, mst_status status) {
     return mst_failure_restore(&first);
 }
 
-/* Each component of a batch is copied by itself: records would be read and parsed once for inputs and again for labels.
- * A thread that makes whole batches ahead reads them once. */
-static mst_status read_ahead(fit *f) {
-    const mst_dataset *source = f->batches;
-    mst_dataset *ahead;
-    while (source->upstream) source = source->upstream;
-    if (!source->type->read) return MST_OK;
-    MST_TRY(mst_dataset_prefetch(f->batches, BATCHES_AHEAD, &ahead));
-    mst_dataset_release(f->batches);
-    f->batches = ahead;
-    return MST_OK;
-}
-
 static mst_status prepare_data(fit *f) {
     const mst_fit_options *o = f->options;
     mst_dataset *data = mst_dataset_retain((mst_dataset *)(uintptr_t)o->data);
@@ -242,7 +229,7 @@ static mst_status prepare_data(fit *f) {
     }
     if (!status) status = mst_dataset_batch(data, f->batch_size, o->drop_remainder, &f->batches);
     mst_dataset_release(data);
-    return status ? status : read_ahead(f);
+    return status ? status : mst_trainer_read_ahead(&f->batches);
 }
 
 /* Where training begins: after all fits before, or in the middle of the last of them. */

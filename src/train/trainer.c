@@ -13,6 +13,8 @@
 #include "muster/ops.h"
 #include "store/store.h"
 
+enum { BATCHES_AHEAD = 2 };
+
 double mst_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -160,13 +162,23 @@ mst_status mst_trainer_check_end(const mst_dataset *data) {
     return MST_OK;
 }
 
+mst_status mst_trainer_read_ahead(mst_dataset **batches) {
+    mst_dataset *ahead;
+    if (!mst_dataset_makes_rows(*batches)) return MST_OK;
+    MST_TRY(mst_dataset_prefetch(*batches, BATCHES_AHEAD, &ahead));
+    mst_dataset_release(*batches);
+    *batches = ahead;
+    return MST_OK;
+}
+
 mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out) {
     mst_dataset *batches = (mst_dataset *)(uintptr_t)data;
     *out = NULL;
     MST_TRY(mst_trainer_check_end(data));
     if (data->batch_size) return mst_iterator_create(batches, 0, out);
     MST_TRY(mst_dataset_batch(batches, batch_size, false, &batches));
-    mst_status status = mst_iterator_create(batches, 0, out);
+    mst_status status = mst_trainer_read_ahead(&batches);
+    if (!status) status = mst_iterator_create(batches, 0, out);
     mst_dataset_release(batches);
     return status;
 }

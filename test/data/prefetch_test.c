@@ -6,10 +6,12 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
+#include "device/device.h"
 #include "support/expect.h"
 #include "support/pipeline.h"
 
@@ -121,12 +123,172 @@ static void batches_are_made_ahead_and_no_more_than_asked_for(void **state) {
     mst_dataset_release(all);
 }
 
+/* ---- several threads ---- */
+
+/* A map that takes a millisecond a row. */
+typedef struct slow_map {
+    atomic_int inside, most_inside, calls;
+} slow_map;
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static mst_status take_a_millisecond(const mst_array *in, mst_array *out, void *context) {
+    slow_map *m = context;
+    const int inside = atomic_fetch_add(&m->inside, 1) + 1;
+    int most = atomic_load(&m->most_inside);
+    while (inside > most && !atomic_compare_exchange_weak(&m->most_inside, &most, inside)) continue;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    memcpy(out[0].data, in[0].data, 16);
+    *(uint8_t *)out[1].data = *(const uint8_t *)in[1].data;
+    atomic_fetch_add(&m->calls, 1);
+    atomic_fetch_sub(&m->inside, 1);
+    return MST_OK;
+}
+
+/* Numbers through the map before (rows) or behind (batches of SIZE) batch, and prefetched by so many threads. */
+static mst_dataset *slow_batches(slow_map *m, int64_t num_rows, int64_t size, bool rows, int64_t threads) {
+    const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
+    const mst_prefetch_options options = {.threads = threads};
+    mst_dataset *all = pipeline_numbers(num_rows), *made;
+    if (rows) EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, take_a_millisecond, m, specs, 2, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, size, false, &made), &made));
+    if (!rows) EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, take_a_millisecond, m, specs, 2, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch_with(all, 2, &options, &made), &made));
+    return all;
+}
+
+static void threads_map_at_the_same_time_and_the_order_stays(void **state) {
+    (void)state;
+    for (int64_t threads = 1; threads <= 4; threads++) {
+        for (int rows = 0; rows < 2; rows++) {
+            slow_map m = {0};
+            int64_t row[MOST];
+            mst_dataset *all = slow_batches(&m, 300, 60, rows, threads);
+            assert_int_equal(pipeline_rows(all, 0, row, MOST, NULL), 300);
+            for (int64_t i = 0; i < 300; i++) assert_int_equal(row[i], i);
+            if (threads == 1) assert_int_equal(m.most_inside, 1);
+            if (threads > 1) assert_in_range(m.most_inside, 2, threads);
+            assert_int_equal(m.calls, 300); /* once a row */
+            mst_dataset_release(all);
+        }
+    }
+}
+
+static mst_status dislike_some(const mst_array *in, mst_array *out, void *context) {
+    const int64_t row = *(const int64_t *)in[0].data / 10;
+    if (row == 41 || row == 43 || row == 57) return MST_FAIL(MST_CORRUPT, "row %d is not liked", (int)row);
+    return take_a_millisecond(in, out, context);
+}
+
+static void the_first_failure_of_several_threads_is_told(void **state) {
+    (void)state;
+    slow_map m = {0};
+    mst_iterator *it;
+    const mst_batch *batch;
+    const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
+    mst_dataset *all = pipeline_numbers(100), *made;
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, dislike_some, &m, specs, 2, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, 20, false, &made), &made));
+    const mst_prefetch_options options = {.threads = 4};
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch_with(all, 1, &options, &made), &made));
+    EXPECT_OK(mst_iterator_create(all, 0, &it));
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_ERROR(mst_iterator_next(it, &batch), MST_CORRUPT, "row 41 is not liked");
+    mst_iterator_destroy(it);
+    mst_dataset_release(all);
+}
+
+static mst_status see_cores(const mst_array *in, mst_array *out, void *context) {
+    cpu_set_t set;
+    (void)in;
+    memset(out[0].data, 0, 16);
+    *(uint8_t *)out[1].data = 0;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) *(int *)context = CPU_COUNT(&set);
+    return MST_OK;
+}
+
+/* A session with pin_threads binds the thread that calls it, and a new thread has the binding of the one that starts it. */
+static void threads_of_a_prefetch_are_not_bound_to_a_devices_cores(void **state) {
+    (void)state;
+    int before = 0, inside = 0;
+    cpu_set_t set;
+    mst_iterator *it;
+    const mst_batch *batch;
+    const mst_spec specs[] = {{MST_I64, MST_SHAPE(2)}, {MST_U8, MST_SCALAR}};
+    mst_dataset *all = pipeline_numbers(10), *made;
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, see_cores, &inside, specs, 2, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, 10, false, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 1, &made), &made));
+    void *binding = mst_save_binding();
+    if (sched_getaffinity(0, sizeof set, &set) == 0) before = CPU_COUNT(&set);
+    EXPECT_OK(mst_bind_thread(0, 1));
+    EXPECT_OK(mst_iterator_create(all, 0, &it));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    mst_restore_binding(binding, true);
+    assert_int_equal(inside, before);
+    mst_iterator_destroy(it);
+    mst_dataset_release(all);
+}
+
+/* ---- ended in the middle ---- */
+
+/* Ends the pipeline when N rows have been mapped, which must take less than a few rows; takes ALL. */
+static void expect_quick_end(mst_dataset *all, const slow_map *m, int n) {
+    mst_iterator *it;
+    EXPECT_OK(mst_iterator_create(all, 0, &it));
+    for (int i = 0; i < 10000 && m->calls < n; i++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_true(m->calls >= n);
+    const double begun = seconds();
+    mst_iterator_destroy(it);
+    const double took = seconds() - begun;
+    if (took > 2) fail_msg("it took %g s to end", took);
+    mst_dataset_release(all);
+}
+
+/* A batch of these takes 20 s. */
+static void a_pipeline_ends_at_once_while_its_map_runs(void **state) {
+    (void)state;
+    for (int64_t threads = 1; threads <= 3; threads += 2) {
+        for (int nested = 0; nested < 2; nested++) {
+            slow_map m = {0};
+            mst_dataset *made, *all = slow_batches(&m, 20000, 20000, true, threads);
+            if (nested) EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 2, &made), &made));
+            expect_quick_end(all, &m, 10);
+        }
+    }
+}
+
+static mst_status keep_none(const mst_array *in, bool *keep, void *context) {
+    (void)in;
+    *keep = false;
+    atomic_fetch_add(&((slow_map *)context)->calls, 1);
+    return MST_OK;
+}
+
+static void a_pipeline_ends_at_once_while_its_filter_finds_nothing(void **state) {
+    (void)state;
+    slow_map m = {0};
+    mst_dataset *all = pipeline_numbers(3), *made;
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_repeat(all, INT64_MAX / 4, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_filter(all, keep_none, &m, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, 3, false, &made), &made));
+    EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 3, &made), &made));
+    expect_quick_end(all, &m, 1000);
+}
+
 static void wrong_prefetches_are_named(void **state) {
     (void)state;
     mst_dataset *rows = pipeline_numbers(3), *all = batches(), *out;
     EXPECT_ERROR(mst_dataset_prefetch(all, 0, &out), MST_INVALID, "n is 0");
     EXPECT_ERROR(mst_dataset_prefetch(all, INT64_MAX, &out), MST_INVALID, "no memory holds");
     EXPECT_ERROR(mst_dataset_prefetch(rows, 2, &out), MST_INVALID, "put prefetch after batch");
+    const mst_prefetch_options fewer = {.threads = -1}, more = {.threads = 1 << 20};
+    EXPECT_ERROR(mst_dataset_prefetch_with(all, 2, &fewer, &out), MST_INVALID, "threads is -1");
+    EXPECT_ERROR(mst_dataset_prefetch_with(all, 2, &more, &out), MST_INVALID, "threads is 1048576");
     assert_null(out);
     mst_dataset_release(rows);
     mst_dataset_release(all);
@@ -138,6 +300,11 @@ int main(void) {
         cmocka_unit_test(skip_repeat_and_scale_behind_a_prefetch_work),
         cmocka_unit_test(failure_ahead_comes_in_its_place_with_its_message),
         cmocka_unit_test(batches_are_made_ahead_and_no_more_than_asked_for),
+        cmocka_unit_test(threads_map_at_the_same_time_and_the_order_stays),
+        cmocka_unit_test(the_first_failure_of_several_threads_is_told),
+        cmocka_unit_test(threads_of_a_prefetch_are_not_bound_to_a_devices_cores),
+        cmocka_unit_test(a_pipeline_ends_at_once_while_its_map_runs),
+        cmocka_unit_test(a_pipeline_ends_at_once_while_its_filter_finds_nothing),
         cmocka_unit_test(wrong_prefetches_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

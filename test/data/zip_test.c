@@ -153,6 +153,43 @@ static void a_restored_position_goes_on_with_the_same_pairs(void **state) {
     }
 }
 
+/* The second shuffle holds rows of the first one's permutation, also of the one of the last repetition. */
+static mst_dataset *shuffled_twice(bool repeats) {
+    mst_dataset *made, *dataset = zip(shuffled(30, 4, 1), shuffled(30, 4, 1));
+    const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
+    THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
+    THEN(dataset, mst_dataset_repeat(dataset, repeats ? 3 : 1, &made));
+    THEN(dataset, mst_dataset_shuffle(dataset, &buffer, &made));
+    return dataset;
+}
+
+static void rows_of_a_permutation_that_are_held_are_known_again(void **state) {
+    (void)state;
+    pair whole[MOST], rest[MOST];
+    for (int repeats = 0; repeats < 2; repeats++) {
+        mst_dataset *dataset = shuffled_twice(repeats);
+        const int64_t count = pairs_of(dataset, 1, whole);
+        assert_int_equal(count, repeats ? 90 : 30);
+        for (int64_t at = 0; at <= count; at++) {
+            mst_iterator *it;
+            const mst_batch *batch;
+            EXPECT_OK(mst_iterator_create(dataset, 1, &it));
+            for (int64_t i = 0; i < at; i++) EXPECT_OK(mst_iterator_next(it, &batch));
+            for (int time = 0; time < 2; time++) { /* also from one that was restored */
+                mst_tensor *position;
+                EXPECT_OK(mst_iterator_save(it, &position));
+                mst_iterator_destroy(it);
+                EXPECT_OK(mst_iterator_restore(dataset, position, &it));
+                mst_tensor_release(position);
+            }
+            assert_int_equal(read_pairs(dataset, it, rest), count - at);
+            assert_memory_equal(rest, whole + at, (size_t)(count - at) * sizeof *rest);
+            mst_iterator_destroy(it);
+        }
+        mst_dataset_release(dataset);
+    }
+}
+
 static void skipping_is_as_reading_on(void **state) {
     (void)state;
     pair whole[MOST], rest[MOST];
@@ -290,6 +327,7 @@ int main(void) {
         cmocka_unit_test(each_part_keeps_its_own_order),
         cmocka_unit_test(pairs_stay_together_behind_a_shuffle_over_epochs),
         cmocka_unit_test(a_restored_position_goes_on_with_the_same_pairs),
+        cmocka_unit_test(rows_of_a_permutation_that_are_held_are_known_again),
         TEST_IN_FOLDER(records_that_come_forward_are_read_again_on_restore),
         cmocka_unit_test(skipping_is_as_reading_on),
         cmocka_unit_test(the_number_of_rows_is_known_where_it_can_be),

@@ -3,6 +3,7 @@
  *      parity_records records FILE...                  {"size": 3, "crc": ...}: masked CRC of each record
  *      parity_records interleave CYCLE BLOCK FILE...   {"text": "..."}: the records, which are texts
  *      parity_records examples FILE...                 the features that records_test.py writes
+ *      parity_records ranges CYCLE BLOCK SIZE...       1000 * i + n: an interleave of datasets, row n of dataset i
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,9 +69,45 @@ static mst_status print_examples(mst_dataset *records) {
     return status;
 }
 
+static mst_status print_number(const mst_batch *batch) {
+    int64_t number;
+    MST_TRY(mst_batch_copy(batch, 0, 0, 1, &number));
+    printf("%" PRId64 "\n", number);
+    return MST_OK;
+}
+
+/* N rows with the numbers from FIRST on. A tensor has at least one row: it has one more, which is not taken. */
+static mst_status range(int64_t first, int64_t n, mst_dataset **out) {
+    mst_tensor *tensor;
+    mst_dataset *rows;
+    MST_TRY(mst_tensor_create(MST_I64, MST_SHAPE(n + 1), &tensor));
+    for (int64_t i = 0; i <= n; i++) ((int64_t *)mst_tensor_data(tensor))[i] = first + i;
+    mst_status status = mst_dataset_from_tensors(&tensor, 1, &rows);
+    mst_tensor_release(tensor);
+    MST_TRY(status);
+    status = mst_dataset_take(rows, n, out);
+    mst_dataset_release(rows);
+    return status;
+}
+
+static mst_status print_ranges(int cycle, int block, int n, char **sizes) {
+    enum { MOST = 100 };
+    mst_dataset *part[MOST] = {NULL}, *dataset = NULL;
+    mst_status status = n > MOST ? MST_FAIL(MST_INVALID, "too many datasets") : MST_OK;
+    for (int i = 0; i < n && !status; i++) status = range(1000 * i, atoi(sizes[i]), &part[i]);
+    const mst_interleave_options options = {.cycle_length = cycle, .block_length = block};
+    if (!status) status = mst_dataset_interleave(part, n, &options, &dataset);
+    if (!status) status = each(dataset, print_number);
+    for (int i = 0; i < n && i < MOST; i++) mst_dataset_release(part[i]);
+    mst_dataset_release(dataset);
+    return status;
+}
+
 static mst_status run(int argc, char **argv) {
     mst_dataset *dataset;
     mst_tfrecord_options options = {0};
+    if (strcmp(argv[1], "ranges") == 0 && argc > 4)
+        return print_ranges(atoi(argv[2]), atoi(argv[3]), argc - 4, argv + 4);
     const bool interleave = strcmp(argv[1], "interleave") == 0;
     const int first = interleave ? 4 : 2;
     if (argc <= first) return MST_FAIL(MST_INVALID, "too few arguments");
@@ -84,6 +121,7 @@ static mst_status run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     if (argc > 2 && run(argc, argv) == MST_OK) return 0;
-    fprintf(stderr, "%s\n", argc > 2 ? mst_error()->message : "usage: parity_records records|interleave|examples ...");
+    fprintf(stderr, "%s\n",
+            argc > 2 ? mst_error()->message : "usage: parity_records records|interleave|examples|ranges ...");
     return 1;
 }

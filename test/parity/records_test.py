@@ -60,6 +60,20 @@ def check_interleave(report):
         report.check(f"interleave with cycle {cycle}, block {block}, case {case}", got == expected, got, expected)
 
 
+def check_interleave_of_datasets(report):
+    random = np.random.default_rng(5)
+    for _ in range(30):
+        sizes = random.integers(0, 9, random.integers(1, 9)).tolist()
+        cycle, block = int(random.integers(1, 10)), int(random.integers(1, 6))
+        data = tf.data.Dataset.range(len(sizes)).interleave(
+            lambda i: tf.data.Dataset.range(1000 * i, 1000 * i + tf.gather(np.int64(sizes), i)), cycle_length=cycle,
+            block_length=block)
+        expected = [int(t) for t in data.as_numpy_iterator()]
+        got = call("ranges", cycle, block, *sizes)
+        report.check(f"interleave of datasets of {sizes} rows with cycle {cycle}, block {block}", got == expected, got,
+                     expected)
+
+
 def integers(values):
     return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
 
@@ -178,6 +192,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         check_records(report)
         check_interleave(report)
+        check_interleave_of_datasets(report)
         check_examples(report)
         check_converted(report)
         check_training(report)

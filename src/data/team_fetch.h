@@ -1,0 +1,21 @@
+/** Values of whole elements, which several threads make together where that takes long: slow maps, pictures that are
+ *  decoded. Each row goes to its place, so that the order does not depend on the threads, nor do the values: denormal
+ *  numbers are taken and given as 0 on all of them, as in a step. */
+#ifndef MUSTER_DATA_TEAM_FETCH_H
+#define MUSTER_DATA_TEAM_FETCH_H
+
+#include "data/row_fetch.h"
+
+typedef struct mst_team_fetch mst_team_fetch;
+
+/** As mst_row_fetch_create. THREADS work together, that of the caller among them; 0: one for each core. */
+MST_CHECKED mst_status mst_team_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, int threads,
+                                             mst_team_fetch **out);
+/** NULL is allowed. */
+void mst_team_fetch_destroy(mst_team_fetch *fetch);
+
+/** Writes all rows of ELEMENT, each component with DST[i] not NULL to DST[i]. By one thread at a time. Ends after the rows
+ *  that are being made where the flag is set that the caller watches (data/cancel.h). */
+MST_CHECKED mst_status mst_team_fetch_copy_all(mst_team_fetch *fetch, const mst_element *element, void *const *dst);
+
+#endif
