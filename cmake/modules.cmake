@@ -39,23 +39,29 @@ function(muster_module name)
   endforeach()
 endfunction()
 
+function(muster_module_flags target)
+  add_dependencies(${target} generated_headers)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PRIVATE include src ${GENERATED})
+  target_compile_definitions(${target} PRIVATE MST_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${target} PRIVATE muster_flags ${ARGN})
+endfunction()
+
+add_library(muster_module_entry OBJECT EXCLUDE_FROM_ALL src/module/entry.c)
+muster_module_flags(muster_module_entry)
+
 # The objects muster_module_NAME, which the static library may have in it, and of them the module muster-NAME.
 function(muster_build_module name library file)
   add_library(muster_module_${name} OBJECT ${file})
-  add_library(muster-${name} MODULE src/module/entry.c ${ARGN} $<TARGET_OBJECTS:muster_module_${name}>)
-  foreach(target muster_module_${name} muster-${name})
-    add_dependencies(${target} generated_headers)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(${target} PRIVATE include src ${GENERATED})
-    target_compile_definitions(${target} PRIVATE MST_MODULE=mst_module_${name} MST_VERSION="${PROJECT_VERSION}")
-    target_link_libraries(${target} PRIVATE muster_flags ${library})
-  endforeach()
+  muster_module_flags(muster_module_${name} ${library})
+  add_library(muster-${name} MODULE $<TARGET_OBJECTS:muster_module_entry> $<TARGET_OBJECTS:muster_module_${name}> ${ARGN})
+  muster_module_flags(muster-${name} ${library} m)
   # Only the entry is seen from outside, and nothing is left for the program that loads the module to define.
-  target_link_options(muster-${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/module.map)
+  target_link_options(muster-${name} PRIVATE -Wl,--defsym=mst_module_here=mst_module_${name}
+                      -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/module.map)
   if(NOT MUSTER_SANITIZE)
     target_link_options(muster-${name} PRIVATE -Wl,-z,defs)
   endif()
-  target_link_libraries(muster-${name} PRIVATE m)
 endfunction()
 
 # The tables of module.c: MODULE_INFO_TABLE of all modules, and of those linked in LINKED_MODULE_TABLE for the static

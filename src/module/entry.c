@@ -1,12 +1,12 @@
-/* The entry of a module of this tree, compiled into each with MST_MODULE set to its description. Code of such a module is
- * written as any other, also because the static library has it in it: what it calls of the library is forwarded here, by
- * the table that the library gives. */
+/* The entry of a module of this tree, linked into each. Code of such a module is written as any other, also because the
+ * static library has it in it: what it calls of the library is forwarded here, by the table that the library gives. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "module/module.h"
 
-extern const mst_module MST_MODULE;
+/* The linker's other name for mst_module_NAME (cmake/modules.cmake). */
+extern const mst_module mst_module_here;
 extern __attribute__((visibility("default"))) const mst_module *mst_module_query(uint32_t host_abi);
 
 static const mst_registrar *library;
@@ -22,12 +22,12 @@ mst_status mst_error_set(mst_status code, const char *file, int line, const char
 
 static mst_status load(const mst_registrar *registrar) {
     library = registrar;
-    return MST_MODULE.load ? MST_MODULE.load(registrar) : MST_OK;
+    return mst_module_here.load ? mst_module_here.load(registrar) : MST_OK;
 }
 
 const mst_module *mst_module_query(uint32_t host_abi) {
     static mst_module module;
-    module = MST_MODULE;
+    module = mst_module_here;
     module.load = load;
     return host_abi == MST_MODULE_ABI ? &module : NULL;
 }
