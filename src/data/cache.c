@@ -13,7 +13,7 @@
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
 #endif
 
-enum { AT_ONCE = 256 };
+enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* at a time */
 
 typedef struct columns {
     const mst_dataset *dataset;
@@ -49,11 +49,25 @@ static mst_status add(columns *c, const mst_batch *batch) {
     return MST_OK;
 }
 
+/* Rows that take long are made by several threads. */
+static mst_status in_batches(mst_dataset *dataset, mst_dataset **out) {
+    mst_dataset *batches;
+    size_t bytes = 1;
+    for (int i = 0; i < dataset->num_components; i++) bytes += mst_dataset_row_bytes(dataset, i);
+    const size_t fit = MOST_BYTES / bytes;
+    MST_TRY(mst_dataset_batch(dataset, fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (int64_t)fit, false, out));
+    if (!mst_dataset_makes_rows(dataset)) return MST_OK;
+    batches = *out;
+    const mst_status status = mst_dataset_prefetch(batches, 1, out);
+    mst_dataset_release(batches);
+    return status;
+}
+
 static mst_status read_all(columns *c, mst_dataset *dataset) {
     mst_dataset *batches;
     mst_iterator *it = NULL;
     const mst_batch *batch = NULL;
-    MST_TRY(mst_dataset_batch(dataset, AT_ONCE, false, &batches));
+    MST_TRY(in_batches(dataset, &batches));
     mst_status status = mst_iterator_create(batches, 0, &it);
     while (!status && !(status = mst_iterator_next(it, &batch)) && batch) status = add(c, batch);
     if (!status) c->num_corrupt = mst_iterator_num_corrupt(it);

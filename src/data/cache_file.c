@@ -1,15 +1,15 @@
-/** The rows of one pass over DATASET (epoch 0), kept in the file at PATH, as tf.data's cache(filename) does it: the first
- *  whole pass writes the file, later passes and later processes read it. Comes before mst_dataset_batch and before a
- *  shuffle. For slow parsing, decoding and maps of more rows than fit in memory.
+/** The rows of one pass over DATASET (epoch 0), kept in the file at PATH, as tf.data's cache(filename) does it: the
+ *  first whole pass writes the file, later passes and later processes read it. Comes before mst_dataset_batch and
+ *  before a shuffle. For slow parsing, decoding and maps of more rows than fit in memory.
  *
- *  The file is written to the side and gets its name when the pass has come to its end: a pass that is broken off leaves
- *  nothing at PATH, and of processes that write at once each writes a whole file, all with the same rows. An iterator
- *  that is restored in the middle of a first pass makes the rows before its position again. The file is TFRecord: a line
- *  of text with the dtypes and shapes, a record for each row, and the number of rows.
+ *  The file is written to the side and gets its name when the pass has come to its end: a pass that is broken off
+ *  leaves nothing at PATH, and of processes that write at once each writes a whole file, all with the same rows. An
+ *  iterator that is restored in the middle of a first pass makes the rows before its position again. The file is
+ *  TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows.
  *
- *  Fails with MST_INVALID for a dataset of batches, of records of any length, of strings or without end. Iterating fails
- *  with MST_INVALID where the file is of a dataset with other components or another number of rows, MST_CORRUPT where it
- *  is damaged, MST_IO where it cannot be written. */
+ *  Fails with MST_INVALID for a dataset of batches, of records of any length, of strings or without end. Iterating
+ *  fails with MST_INVALID where the file is of a dataset with other components or another number of rows, MST_CORRUPT
+ *  where it is damaged, MST_IO where it cannot be written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

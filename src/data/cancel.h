@@ -1,5 +1,5 @@
-/** Work of a background thread that is to end soon: who ends the thread sets a flag that the thread watches, and loops that
- *  may be long (over rows that are read, mapped or filtered) look at it once a row. */
+/** Work of a background thread that is to end soon: who ends the thread sets a flag that the thread watches, and loops
+ *  that may be long (over rows that are read, mapped or filtered) look at it once a row. */
 #ifndef MUSTER_DATA_CANCEL_H
 #define MUSTER_DATA_CANCEL_H
 

@@ -110,8 +110,8 @@ typedef struct mst_cursor_type {
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** When all cursors are restored: drops the rows that no cursor downstream has kept. May be NULL. */
     void (*settle)(mst_cursor *cursor);
-    /** Of one with a thread: makes what that does, and waits that another thread has for it, end soon. The cursor will be
-     *  destroyed. May be NULL. */
+    /** Of one with a thread: makes what that does, and waits that another thread has for it, end soon. The cursor will
+     *  be destroyed. May be NULL. */
     void (*stop)(mst_cursor *cursor);
 } mst_cursor_type;
 
@@ -144,7 +144,8 @@ int64_t mst_dataset_last_row(const mst_dataset *dataset);
 /** Bytes of a row of component I. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
-/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded, mapped. */
+/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded or
+ *  mapped. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
 
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL where there are none. */
@@ -167,8 +168,8 @@ void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n);
 /** The other way round: rows that are held downstream of CURSOR after a restore. */
 MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n);
 
-/** After a restore, and before CURSOR moves: rows that were restored and not kept are dropped, of CURSOR and those upstream
- *  of it. */
+/** After a restore, and before CURSOR moves: rows that were restored and not kept are dropped, of CURSOR and those
+ *  upstream of it. */
 void mst_cursor_settle(mst_cursor *cursor);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "data/cancel.h"
 
 static const mst_joined *dataset_of(const mst_cursor *cursor) {
     return (const mst_joined *)cursor->dataset;
@@ -58,6 +59,7 @@ static const mst_part_row *held_rows(const mst_pooled *entry) {
 }
 
 mst_status mst_joined_give(mst_joined_cursor *c, const mst_part_row *rows, int64_t *number) {
+    MST_TRY(mst_cancel_check());
     *number = c->number++;
     return hold(c, *number, rows);
 }

@@ -1,7 +1,7 @@
 /** Sources whose rows are rows of other datasets, their parts: mst_dataset_zip and mst_dataset_interleave.
  *
- *  The parts number their rows as they like. Each row of a joined source gets a number that no other row of the iterator
- *  has, and the cursor keeps the numbers that the parts have for it until it is forgotten. */
+ *  The parts number their rows as they like. Each row of a joined source gets a number that no other row of the
+ *  iterator has, and the cursor keeps the numbers that the parts have for it until it is forgotten. */
 #ifndef MUSTER_DATA_JOINED_H
 #define MUSTER_DATA_JOINED_H
 
@@ -33,8 +33,7 @@ typedef struct mst_joined_cursor {
     mst_part_row *row; /**< [width], for the caller's use */
     int64_t number;    /**< of the next row */
     mst_record_pool pool;
-    int64_t *
-        restored; /**< numbers of rows that were held when the position was saved, until it is settled which still are */
+    int64_t *restored; /**< numbers of rows that were held at the saved position, until it is settled which still are */
     int64_t num_restored;
 } mst_joined_cursor;
 

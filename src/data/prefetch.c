@@ -1,6 +1,6 @@
 /** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and pictures.
- *  In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for each core makes
- *  them together; .threads is another number of threads. The order stays, whatever their number. Comes after
+ *  In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for each core
+ *  makes them together; .threads is another number of threads. The order stays, whatever their number. Comes after
  *  mst_dataset_batch. Memory: N + 1 batches. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or a dataset of
  *  rows. */
 #include "data/prefetch.h"
@@ -229,8 +229,8 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return status;
 }
 
-/* After a fork the child does not have this thread, and what the thread held or waited for is never released: destroying
- * it would wait for ever. */
+/* After a fork the child does not have this thread, and what the thread held or waited for is never released:
+ * destroying it would wait for ever. */
 static bool is_elsewhere(const prefetch_cursor *c) {
     return c->has_thread && c->process != mst_process_number();
 }

@@ -65,7 +65,8 @@ static mst_status fill(mst_cursor *cursor) {
     return MST_OK;
 }
 
-/* Where upstream begins is kept for the position: the rows that are drawn may be called otherwise in another iterator. */
+/* Where upstream begins is kept for the position: the rows that are drawn may be called otherwise in another
+ * iterator. */
 static mst_status begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     set_epoch(c, epoch);

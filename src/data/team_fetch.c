@@ -8,9 +8,10 @@
 #include "base/process.h"
 #include "base/team.h"
 #include "data/cancel.h"
-#include "muster/device.h"
+#include "device/device.h"
 
-/* To share less than WORTH nanoseconds of work costs more than it gains; each thread takes GRAIN nanoseconds at a time. */
+/* To share less than WORTH nanoseconds of work costs more than it gains; each thread takes GRAIN nanoseconds at a
+ * time. */
 enum { WORTH = 1000 * 1000, GRAIN = 200 * 1000 };
 
 struct mst_team_fetch {
@@ -55,13 +56,21 @@ void mst_team_fetch_destroy(mst_team_fetch *f) {
     free(f);
 }
 
+/* The caller may be bound to the cores of a device, and a thread has the binding of the one that starts it. */
+static mst_status begin_member(void *context, int member) {
+    (void)context;
+    (void)member;
+    mst_unbind_thread();
+    return MST_OK;
+}
+
 /* One thread is enough where there are no more to be had. */
 static void start_team(mst_team_fetch *f) {
     const size_t num_components = (size_t)f->dataset->num_components;
     if (!f->threads) f->threads = mst_num_cores();
     if (f->threads == 1) return;
     void **dst = calloc((size_t)f->threads * num_components, sizeof *dst);
-    if (dst && !mst_team_create(f->threads, false, NULL, NULL, &f->team)) {
+    if (dst && !mst_team_create(f->threads, false, begin_member, NULL, &f->team)) {
         free(f->dst);
         f->dst = dst;
         f->process = mst_process_number();

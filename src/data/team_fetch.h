@@ -14,8 +14,8 @@ MST_CHECKED mst_status mst_team_fetch_create(const mst_dataset *dataset, mst_cur
 /** NULL is allowed. */
 void mst_team_fetch_destroy(mst_team_fetch *fetch);
 
-/** Writes all rows of ELEMENT, each component with DST[i] not NULL to DST[i]. By one thread at a time. Ends after the rows
- *  that are being made where the flag is set that the caller watches (data/cancel.h). */
+/** Writes all rows of ELEMENT, each component with DST[i] not NULL to DST[i]. By one thread at a time. Ends after the
+ *  rows that are being made where the flag is set that the caller watches (data/cancel.h). */
 MST_CHECKED mst_status mst_team_fetch_copy_all(mst_team_fetch *fetch, const mst_element *element, void *const *dst);
 
 #endif

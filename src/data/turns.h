@@ -1,6 +1,6 @@
-/** Whose turn it is among items (files, datasets) that are read in turn: as many of them as there are slots are open, each
- *  gives a block of elements when its turn comes, and a slot whose item has ended takes the next item at its next turn.
- *  This is tf.data's deterministic interleave (core/kernels/data/interleave_dataset_op.cc). */
+/** Whose turn it is among items (files, datasets) that are read in turn: as many of them as there are slots are open,
+ *  each gives a block of elements when its turn comes, and a slot whose item has ended takes the next item at its next
+ *  turn. This is tf.data's deterministic interleave (core/kernels/data/interleave_dataset_op.cc). */
 #ifndef MUSTER_DATA_TURNS_H
 #define MUSTER_DATA_TURNS_H
 

@@ -81,9 +81,9 @@ MST_CHECKED mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_da
                                               int64_t batch_size);
 /** MST_INVALID where DATA has no end. */
 MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
-/** A step copies each component of a batch by itself: records would be read, pictures decoded and rows mapped once for each
- *  of them. Where *BATCHES makes rows in such a way, a prefetch takes its place, whose threads make whole batches ahead,
- *  each row once. */
+/** A step copies each component of a batch by itself: records would be read, pictures decoded and rows mapped once for
+ *  each of them. Where *BATCHES makes rows in such a way, a prefetch takes its place, whose threads make whole batches
+ *  ahead, each row once. */
 MST_CHECKED mst_status mst_trainer_read_ahead(mst_dataset **batches);
 /** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has
  *  no end. */

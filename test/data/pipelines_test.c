@@ -1,6 +1,6 @@
 /* Random pipelines of all transforms over all kinds of sources, beside what the same transforms do to lists: each row
- * comes as often as it should and where it should, and an iterator that is saved anywhere and restored elsewhere goes on
- * exactly. */
+ * comes as often as it should and where it should, and an iterator that is saved anywhere and restored elsewhere goes
+ * on exactly. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -363,8 +363,8 @@ static int64_t advance(mst_iterator *it, int64_t elements) {
     return rows;
 }
 
-/* Reads ELEMENTS elements of a new iterator of epoch EPOCH, and the rest of them elsewhere; on the way, at two places, if
- * TWICE. */
+/* Reads ELEMENTS elements of a new iterator of epoch EPOCH, and the rest of them elsewhere; on the way, at two places,
+ * if TWICE. */
 static void check_restart(const pipeline *p, const list *expected, int64_t epoch, int64_t elements, bool twice) {
     const int64_t each = p->batch ? p->batch : 1, more = twice ? below(5) : 0;
     mst_dataset *d = build(p);

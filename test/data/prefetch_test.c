@@ -211,7 +211,8 @@ static mst_status see_cores(const mst_array *in, mst_array *out, void *context) 
     return MST_OK;
 }
 
-/* A session with pin_threads binds the thread that calls it, and a new thread has the binding of the one that starts it. */
+/* A session with pin_threads binds the thread that calls it, and a new thread has the binding of the one that starts
+ * it. */
 static void threads_of_a_prefetch_are_not_bound_to_a_devices_cores(void **state) {
     (void)state;
     int before = 0, inside = 0;

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdatomic.h>
 
 #include "support/test.h"
 #include "support/training.h"
@@ -270,6 +271,37 @@ static mst_status stop_at_3(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
+static mst_status count_and_copy(const mst_array *in, mst_array *out, void *context) {
+    atomic_fetch_add((atomic_int *)context, 1);
+    memcpy(out[0].data, in[0].data, FEATURES * sizeof(float));
+    memcpy(out[1].data, in[1].data, sizeof(int32_t));
+    return MST_OK;
+}
+
+/* Each component of a batch is copied by itself, and for each shard, but a row is mapped once. */
+static void a_row_is_mapped_once_an_epoch_and_weights_are_the_same(void **state) {
+    (void)state;
+    atomic_int calls = 0;
+    char mapped_hex[65], hex[65];
+    const mst_spec outputs[] = {{MST_F32, MST_SHAPE(FEATURES)}, {MST_I32, MST_SCALAR}};
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *mapped;
+    EXPECT_OK(mst_dataset_map(data, count_and_copy, &calls, outputs, 2, &mapped));
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:2/1", 1);
+    EXPECT_OK(mst_fit(model, .data = mapped, .batch_size = BATCH, .epochs = 2));
+    assert_int_equal(calls, 2 * ROWS);
+    EXPECT_OK(mst_evaluate(model, mapped, BATCH, NULL, NULL));
+    assert_int_equal(calls, 3 * ROWS);
+    EXPECT_OK(mst_model_sha256(model, mapped_hex));
+    mst_model_destroy(model);
+    model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:2/1", 1);
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH, .epochs = 2));
+    EXPECT_OK(mst_model_sha256(model, hex));
+    assert_string_equal(mapped_hex, hex);
+    mst_model_destroy(model);
+    mst_dataset_release(mapped);
+    mst_dataset_release(data);
+}
+
 static void epochs_may_be_more_than_can_be_counted_in_steps(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
@@ -529,6 +561,7 @@ int main(void) {
         cmocka_unit_test(two_fits_go_on_like_one),
         cmocka_unit_test(steps_may_be_counted_in_place_of_epochs),
         cmocka_unit_test(batches_are_taken_as_they_come),
+        cmocka_unit_test(a_row_is_mapped_once_an_epoch_and_weights_are_the_same),
         cmocka_unit_test(epochs_may_be_more_than_can_be_counted_in_steps),
         cmocka_unit_test(data_without_end_needs_a_number_of_steps),
         cmocka_unit_test(batch_larger_than_the_data_is_one_smaller_batch),
