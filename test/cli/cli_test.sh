@@ -395,7 +395,8 @@ works records_are_inspected "TFRecord, plain, 143 records" inspect converted-tra
 works features_are_inspected "image_raw  *bytes  *64 bytes" inspect packed-train-00000-of-00002
 works arrays_are_inspected "x_train  *u8 \[430, 8, 8\]  [0-9]* to" inspect converted.npz
 works idx_is_inspected "elements  *u8 \[430, 8, 8\]" inspect converted/train-images-idx3-ubyte
-fails file_of_no_format_is_named 1 "'out': is" inspect out
+printf "\001\002\003" > unknown
+fails file_of_no_format_is_named 1 "'unknown': is of no format.*known are.*TFRecord" inspect unknown
 fails inspect_needs_a_file 2 "which file" inspect
 printf 'width,kind,color\n1.5,wide,red\n0.5,"thin",blue\n' > table-train.csv
 printf 'color,width,kind\nblue,0.25,thin\n' > table-test.csv

@@ -3,13 +3,12 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/failure.h"
 #include "base/no_memory.h"
-#include "format/inspect.h"
 #include "format/tfrecord.h"
+#include "inspect/inspect.h"
 #include "muster/example.h"
 
-enum { MOST_FEATURES = 256, MOST_DAMAGE = 10 };
+enum { MOST_FEATURES = 256 };
 
 typedef struct feature_row {
     char *name;
@@ -20,20 +19,19 @@ typedef struct feature_row {
 } feature_row;
 
 typedef struct summary {
-    FILE *out;
-    const char *path;
-    int64_t records, others, damaged;
+    mst_report *report;
+    int64_t records, others;
     uint64_t bytes, least, most;
     feature_row feature[MOST_FEATURES];
     int num_features;
     bool more_features;
-    mst_failure first;
 } summary;
 
-static bool knows(const uint8_t *head, size_t size) {
+static mst_inspect_match knows(const mst_inspect_source *s) {
     uint64_t length;
-    return (size >= MST_TFRECORD_HEADER && mst_tfrecord_length(head, &length)) ||
-           (size >= 2 && head[0] == 0x78 && (head[0] * 256 + head[1]) % 31 == 0);
+    if (s->size >= MST_TFRECORD_HEADER && mst_tfrecord_length(s->head, &length)) return MST_INSPECT_SURE;
+    const bool zlib = s->size >= 2 && s->head[0] == 0x78 && (s->head[0] * 256 + s->head[1]) % 31 == 0;
+    return zlib ? MST_INSPECT_POSSIBLE : MST_INSPECT_NO;
 }
 
 static mst_status find_feature(summary *s, const mst_feature_value *value, feature_row **out) {
@@ -82,18 +80,12 @@ static mst_status add_record(summary *s, const mst_record *record) {
     return MST_OK;
 }
 
-static void add_damage(summary *s, mst_status status) {
-    if (!s->damaged) mst_failure_keep(&s->first, status);
-    if (s->damaged < MOST_DAMAGE) fprintf(s->out, "  damage: %s\n", mst_error()->message);
-    s->damaged++;
-}
-
 static mst_status read_all(summary *s, mst_tfrecord_reader *reader) {
     for (;;) {
         mst_record record;
         const mst_status status = mst_tfrecord_reader_next(reader, &record);
         if (status == MST_CORRUPT) {
-            add_damage(s, status);
+            mst_report_damage(s->report, status);
             MST_TRY(mst_tfrecord_reader_recover(reader));
             continue;
         }
@@ -103,56 +95,66 @@ static mst_status read_all(summary *s, mst_tfrecord_reader *reader) {
     }
 }
 
+static const char *unit_of(const feature_row *f) {
+    if (f->sequence) return "steps";
+    return f->kind == MST_FEATURE_BYTES ? "bytes" : f->most == 1 ? "value" : "values";
+}
+
 static void print_feature(const summary *s, const feature_row *f) {
     static const char *const kinds[] = {"no values", "bytes", "floats", "integers"};
-    char name[64];
-    snprintf(name, sizeof name, "%s", f->name);
-    for (char *c = name; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
-    fprintf(s->out, "  %-24s %s%-9s  ", name, f->sequence ? "sequence of " : "", f->mixed ? "mixed" : kinds[f->kind]);
+    const char *kind = f->mixed ? "mixed" : kinds[f->kind];
+    char name[MST_REPORT_NAME], range[64], in[64] = "";
+    json_t *item = mst_report_item(s->report, "features");
+    mst_report_set(s->report, item, "name", mst_report_string(f->name, f->name_size));
+    mst_report_set(s->report, item, "kind", json_string(kind));
+    mst_report_set(s->report, item, "sequence", json_boolean(f->sequence));
+    mst_report_set(s->report, item, "records", json_integer(f->records));
+    mst_report_set(s->report, item, "least", json_integer(f->least));
+    mst_report_set(s->report, item, "most", json_integer(f->most));
     if (f->least == f->most)
-        fprintf(s->out, "%" PRId64, f->most);
+        snprintf(range, sizeof range, "%" PRId64, f->most);
     else
-        fprintf(s->out, "%" PRId64 " to %" PRId64, f->least, f->most);
-    fprintf(s->out, "%s",
-            f->sequence                    ? " steps"
-            : f->kind == MST_FEATURE_BYTES ? " bytes"
-            : f->most == 1                 ? " value"
-                                           : " values");
-    if (f->records != s->records) fprintf(s->out, "  in %" PRId64 " records", f->records);
-    fputc('\n', s->out);
+        snprintf(range, sizeof range, "%" PRId64 " to %" PRId64, f->least, f->most);
+    if (f->records != s->records) snprintf(in, sizeof in, "  in %" PRId64 " records", f->records);
+    mst_report_line(s->report, "%-24s %s%-9s  %s %s%s", mst_report_name(f->name, f->name_size, name),
+                    f->sequence ? "sequence of " : "", kind, range, unit_of(f), in);
 }
 
 static void print_summary(const summary *s, mst_tfrecord_compression compression) {
     static const char *const names[] = {"plain", "gzip", "zlib"};
-    char text[MST_BYTES_TEXT];
-    fprintf(s->out, "%s: TFRecord, %s, %" PRId64 " record%s, %s of data", s->path, names[compression], s->records,
-            s->records == 1 ? "" : "s", mst_bytes_print((int64_t)s->bytes, text, sizeof text));
-    if (s->records) fprintf(s->out, ", %" PRIu64 " to %" PRIu64 " bytes each", s->least, s->most);
-    fputc('\n', s->out);
+    char text[MST_BYTES_TEXT], each[64] = "";
+    mst_report *r = s->report;
+    if (s->records) snprintf(each, sizeof each, ", %" PRIu64 " to %" PRIu64 " bytes each", s->least, s->most);
+    mst_report_title(r, "TFRecord", "%s, %" PRId64 " record%s, %s of data%s", names[compression], s->records,
+                     s->records == 1 ? "" : "s", mst_bytes_print((int64_t)s->bytes, text, sizeof text), each);
+    mst_report_set(r, NULL, "compression", json_string(names[compression]));
+    mst_report_set(r, NULL, "records", json_integer(s->records));
+    mst_report_set(r, NULL, "bytes", json_integer((json_int_t)s->bytes));
+    mst_report_set(r, NULL, "not_examples", json_integer(s->others));
     for (int i = 0; i < s->num_features; i++) print_feature(s, &s->feature[i]);
-    if (s->more_features) fprintf(s->out, "  and features beyond the first %d\n", MOST_FEATURES);
-    if (s->others) fprintf(s->out, "  %" PRId64 " records are no tf.train.Example\n", s->others);
-    if (s->damaged > MOST_DAMAGE) fprintf(s->out, "  damage: and %" PRId64 " more\n", s->damaged - MOST_DAMAGE);
+    if (s->more_features) mst_report_line(r, "and features beyond the first %d", MOST_FEATURES);
+    if (s->others) mst_report_line(r, "%" PRId64 " records are no tf.train.Example", s->others);
 }
 
-static mst_status print(const char *path, FILE *out) {
+static mst_status print(const mst_inspect_source *source, mst_report *report) {
     mst_tfrecord_reader *reader;
     summary *s = calloc(1, sizeof *s);
-    if (!s) return MST_NO_MEMORY("for looking at '%s'", path);
-    s->out = out;
-    s->path = path;
+    if (!s) return MST_NO_MEMORY("for looking at '%s'", source->path);
+    s->report = report;
     s->least = UINT64_MAX;
-    mst_status status = mst_tfrecord_reader_open(path, &reader);
+    mst_status status = mst_tfrecord_reader_open(source->path, &reader);
     if (!status) {
+        mst_failure failure;
         status = read_all(s, reader);
+        mst_failure_keep(&failure, status);
         print_summary(s, mst_tfrecord_reader_compression(reader));
-        if (!status) status = mst_failure_restore(&s->first);
         mst_tfrecord_reader_close(reader);
+        status = mst_failure_restore(&failure);
     }
     for (int i = 0; i < s->num_features; i++) free(s->feature[i].name);
     free(s);
     return status;
 }
 
-const mst_inspector mst_inspector_tfrecord = {.knows = knows, .print = print};
+const mst_inspector mst_inspector_tfrecord = {
+    .name = "TFRecord", .suffixes = ".tfrecord .tfrecords", .knows = knows, .print = print};
