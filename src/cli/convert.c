@@ -81,12 +81,12 @@ static int run(const command_call *call) {
 
 const command command_convert = {
     .name = "convert",
-    .summary = "writes data in another format: TFRecord in shards, NPZ, IDX",
+    .summary = "writes data in another format: TFRecord in shards, NPZ, IDX, CSV, folders of pictures",
     .usage = "SPEC SPEC [options]",
     .notes =
-        "The first is any data spec that muster train --data takes; the second is tfrecord:PREFIX, npz:FILE or "
-        "idx:DIR. Rows keep their order, so that a training on either gives the same weights. Files are written "
-        "to the side and renamed when they are whole.\n \n"
+        "The first is any data spec that muster train --data takes; the second is tfrecord:PREFIX, npz:FILE, idx:DIR, "
+        "csv:PREFIX or images:DIR. Rows keep their order, so that a training on either gives the same weights; folders "
+        "of pictures are read class after class. Files are written to the side and renamed when they are whole.\n \n"
         "muster convert fashion-mnist tfrecord:data/fm --shards 10",
     .sections = sections,
     .options_size = sizeof(convert_options),
