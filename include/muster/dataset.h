@@ -110,6 +110,7 @@ typedef struct mst_data_options {
     int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
     int64_t image_size;   /**< height and width of the pictures (images); 0: 224 */
+    int64_t channels;     /**< 1: gray; 3: red, green, blue (images); 0: 3 */
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,

@@ -1,7 +1,6 @@
 #include "data/csv_column.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +142,7 @@ mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv
             const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &integer, &number);
             if (kind == MST_CSV_EMPTY) return missing(csv, row, column);
             if (kind == MST_CSV_TEXT) return no_number(csv, row, column, "number, as those of the other rows are");
-            if (fabs(number) > FLT_MAX) return no_number(csv, row, column, "number that f32 can hold");
+            if (isinf((float)number)) return no_number(csv, row, column, "number that f32 can hold");
         }
         dst[row * stride] = (float)number;
     }
