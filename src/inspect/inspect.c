@@ -71,7 +71,7 @@ static mst_status unknown(const mst_inspect_source *s) {
     }
     if (!s->is_file && !s->is_folder)
         return MST_FAIL(MST_NOT_FOUND, "'%s': there is no such file, folder or checkpoint: check the path", s->path);
-    if (s->is_file && s->size == 0 && !s->is_packed) return MST_FAIL(MST_INVALID, "'%s': is empty", s->path);
+    if (s->is_file && s->bytes == 0) return MST_FAIL(MST_INVALID, "'%s': is empty", s->path);
     return MST_FAIL(MST_INVALID, "'%s': is of no format that is known here%s: known are %s", s->path,
                     s->is_file ? ", or its beginning is damaged" : "", list);
 }
@@ -135,7 +135,8 @@ static mst_status inspect(const char *path, bool json, FILE *out) {
         const mst_inspect_match this = match_of(*i, &s);
         if (this > match) best = *i, match = this;
     }
-    return best ? report(best, &s, json, out) : unknown(&s);
+    const bool is_empty = s.is_file && s.bytes == 0 && match <= MST_INSPECT_POSSIBLE;
+    return best && !is_empty ? report(best, &s, json, out) : unknown(&s);
 }
 
 mst_status mst_inspect(const char *path, FILE *out) {
