@@ -2,12 +2,12 @@
 #include "format/csv.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/csv_column.h"
 #include "inspect/inspect.h"
+#include "inspect/statistics.h"
 
 enum { SHOWN_CATEGORIES = 8, LISTED_CATEGORIES = 100 };
 
@@ -49,33 +49,27 @@ static mst_inspect_match knows(const mst_inspect_source *s) {
 
 typedef struct column_row {
     int64_t of[MST_CSV_NUM_CELLS]; /* how many cells of each kind */
-    double least, greatest, sum;
+    mst_statistics numbers;
 } column_row;
 
 static column_row scan(const mst_csv *csv, int column) {
-    column_row row = {.least = INFINITY, .greatest = -INFINITY};
+    column_row row = {.numbers = MST_STATISTICS};
     for (int64_t i = 0; i < mst_csv_num_rows(csv); i++) {
         int64_t integer;
         double number = 0;
         const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, i, column), &integer, &number);
         row.of[kind]++;
-        if (kind != MST_CSV_INTEGER && kind != MST_CSV_FLOAT) continue;
-        row.least = fmin(row.least, number);
-        row.greatest = fmax(row.greatest, number);
-        row.sum += number;
+        if (kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT) mst_statistics_add(&row.numbers, number);
     }
     return row;
 }
 
 static void print_numbers(mst_report *r, json_t *item, const char *name, const column_row *row, const char *missing) {
-    const int64_t numbers = row->of[MST_CSV_INTEGER] + row->of[MST_CSV_FLOAT];
+    char text[MST_STATISTICS_TEXT];
     const char *type = row->of[MST_CSV_FLOAT] ? "floats" : "integers";
-    const double mean = row->sum / (double)numbers;
     mst_report_set(r, item, "type", json_string(type));
-    mst_report_set(r, item, "min", mst_report_number(row->least));
-    mst_report_set(r, item, "max", mst_report_number(row->greatest));
-    mst_report_set(r, item, "mean", mst_report_number(mean));
-    mst_report_line(r, "%-24s %-10s  %.6g to %.6g, mean %.6g%s", name, type, row->least, row->greatest, mean, missing);
+    mst_report_statistics(r, item, &row->numbers);
+    mst_report_line(r, "%-24s %-10s%s%s", name, type, mst_statistics_print(&row->numbers, text), missing);
 }
 
 static int compare(const void *a, const void *b) {

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "inspect/inspect.h"
+#include "inspect/statistics.h"
 
 enum { KEPT_DAMAGE = 100 };
 
@@ -87,58 +88,21 @@ json_t *mst_report_shape(mst_shape shape) {
 
 /* ---- tensors ---- */
 
-typedef struct statistics {
-    double least, greatest, mean;
-    int64_t finite, nan, infinite;
-} statistics;
-
-static statistics statistics_of(const mst_tensor *tensor) {
-    statistics s = {.least = INFINITY, .greatest = -INFINITY};
-    const int64_t count = mst_tensor_count(tensor);
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const double value = mst_tensor_get(tensor, i);
-        s.nan += isnan(value) != 0;
-        s.infinite += isinf(value) != 0;
-        if (!isfinite(value)) continue;
-        if (value < s.least) s.least = value;
-        if (value > s.greatest) s.greatest = value;
-        sum += value;
-    }
-    s.finite = count - s.nan - s.infinite;
-    s.mean = s.finite ? sum / (double)s.finite : 0;
-    return s;
-}
-
-static void set_statistics(mst_report *report, json_t *item, const statistics *s) {
-    if (s->finite) {
-        mst_report_set(report, item, "min", mst_report_number(s->least));
-        mst_report_set(report, item, "max", mst_report_number(s->greatest));
-        mst_report_set(report, item, "mean", mst_report_number(s->mean));
-    }
-    mst_report_set(report, item, "nan", json_integer(s->nan));
-    mst_report_set(report, item, "infinite", json_integer(s->infinite));
-}
-
 json_t *mst_report_tensor(mst_report *report, const char *name, const mst_tensor *tensor, const char *note) {
-    char shown[MST_REPORT_NAME], shape[MST_SHAPE_TEXT], range[128] = "", nan[48] = "", infinite[48] = "";
+    char shown[MST_REPORT_NAME], shape[MST_SHAPE_TEXT], numbers[MST_STATISTICS_TEXT] = "";
     const mst_dtype dtype = mst_tensor_dtype(tensor);
     json_t *item = mst_report_item(report, "tensors");
     mst_report_set(report, item, "name", mst_report_string(name, strlen(name)));
     mst_report_set(report, item, "dtype", json_string(mst_dtype_name(dtype)));
     mst_report_set(report, item, "shape", mst_report_shape(mst_tensor_shape(tensor)));
     if (dtype != MST_STRING) {
-        const statistics s = statistics_of(tensor);
-        set_statistics(report, item, &s);
-        if (s.finite && mst_tensor_count(tensor) == 1)
-            snprintf(range, sizeof range, "  %.6g", s.least);
-        else if (s.finite)
-            snprintf(range, sizeof range, "  %.6g to %.6g, mean %.6g", s.least, s.greatest, s.mean);
-        if (s.nan) snprintf(nan, sizeof nan, ", %lld NaN", (long long)s.nan);
-        if (s.infinite) snprintf(infinite, sizeof infinite, ", %lld infinite", (long long)s.infinite);
+        mst_statistics s = MST_STATISTICS;
+        for (int64_t i = 0, n = mst_tensor_count(tensor); i < n; i++) mst_statistics_add(&s, mst_tensor_get(tensor, i));
+        mst_report_statistics(report, item, &s);
+        mst_statistics_print(&s, numbers);
     }
-    mst_report_line(report, "%-24s %s %s%s%s%s%s", mst_report_name(name, strlen(name), shown), mst_dtype_name(dtype),
-                    mst_shape_print(mst_tensor_shape(tensor), shape, sizeof shape), range, nan, infinite, note);
+    mst_report_line(report, "%-24s %s %s%s%s", mst_report_name(name, strlen(name), shown), mst_dtype_name(dtype),
+                    mst_shape_print(mst_tensor_shape(tensor), shape, sizeof shape), numbers, note);
     return item;
 }
 

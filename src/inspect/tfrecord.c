@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/no_memory.h"
+#include "format/example.h"
 #include "format/tfrecord.h"
 #include "inspect/inspect.h"
-#include "muster/example.h"
+#include "inspect/statistics.h"
 
 enum { MOST_FEATURES = 256 };
 
@@ -16,6 +18,7 @@ typedef struct feature_row {
     mst_feature_kind kind;
     bool sequence, mixed;
     int64_t records, least, most; /* values, or bytes */
+    mst_statistics numbers;
 } feature_row;
 
 typedef struct summary {
@@ -25,6 +28,8 @@ typedef struct summary {
     feature_row feature[MOST_FEATURES];
     int num_features;
     bool more_features;
+    void *numbers; /* of one feature */
+    int64_t numbers_capacity;
 } summary;
 
 static mst_inspect_match knows(const mst_inspect_source *s) {
@@ -49,34 +54,58 @@ static mst_status find_feature(summary *s, const mst_feature_value *value, featu
                           .name_size = value->name_size,
                           .kind = value->kind,
                           .sequence = value->sequence,
-                          .least = INT64_MAX};
+                          .least = INT64_MAX,
+                          .numbers = MST_STATISTICS};
     if (!(*out)->name) return MST_NO_MEMORY("for the name of a feature");
     s->num_features++;
     return MST_OK;
 }
 
+static mst_status add_numbers(summary *s, feature_row *f, mst_wire feature) {
+    mst_feature_kind kind;
+    mst_wire lists;
+    if (!mst_feature_find(feature, &kind, &lists)) return MST_OK;
+    if (kind != MST_FEATURE_FLOATS && kind != MST_FEATURE_INTEGERS) return MST_OK;
+    const int64_t count = mst_feature_numbers(kind, lists, NULL, 0);
+    if (count < 1) return MST_OK;
+    MST_TRY(mst_grow(&s->numbers, sizeof(int64_t), count, &s->numbers_capacity));
+    (void)mst_feature_numbers(kind, lists, s->numbers, count);
+    const float *floats = s->numbers;
+    const int64_t *integers = s->numbers;
+    for (int64_t i = 0; i < count; i++)
+        mst_statistics_add(&f->numbers, kind == MST_FEATURE_FLOATS ? (double)floats[i] : (double)integers[i]);
+    return MST_OK;
+}
+
+static mst_status add_feature(summary *s, const mst_feature_value *value, const mst_example_entry *entry) {
+    feature_row *f;
+    MST_TRY(find_feature(s, value, &f));
+    if (!f) return MST_OK;
+    const bool bytes = value->kind == MST_FEATURE_BYTES && !value->sequence;
+    const int64_t size = bytes ? value->num_bytes : value->count;
+    f->mixed |= f->kind != value->kind;
+    f->records++;
+    if (size < f->least) f->least = size;
+    if (size > f->most) f->most = size;
+    return value->sequence ? MST_OK : add_numbers(s, f, entry->value);
+}
+
 static mst_status add_record(summary *s, const mst_record *record) {
+    const uint8_t *data = record->data;
+    mst_example_walk walk = {.example = {data, data + record->size}};
     mst_feature_value value[MOST_FEATURES];
+    mst_example_entry entry;
     int count;
     s->records++;
     s->bytes += record->size;
     if (record->size < s->least) s->least = record->size;
     if (record->size > s->most) s->most = record->size;
-    if (mst_example_describe(record->data, record->size, value, MOST_FEATURES, &count) || count == 0) {
+    if (mst_example_describe(data, record->size, value, MOST_FEATURES, &count) || count == 0) {
         s->others++;
         return MST_OK;
     }
-    for (int i = 0; i < count && i < MOST_FEATURES; i++) {
-        feature_row *f;
-        MST_TRY(find_feature(s, &value[i], &f));
-        if (!f) continue;
-        const bool bytes = value[i].kind == MST_FEATURE_BYTES && !value[i].sequence;
-        const int64_t size = bytes ? value[i].num_bytes : value[i].count;
-        f->mixed |= f->kind != value[i].kind;
-        f->records++;
-        if (size < f->least) f->least = size;
-        if (size > f->most) f->most = size;
-    }
+    for (int i = 0; i < count && i < MOST_FEATURES && mst_example_next(&walk, &entry); i++)
+        MST_TRY(add_feature(s, &value[i], &entry));
     return MST_OK;
 }
 
@@ -103,7 +132,7 @@ static const char *unit_of(const feature_row *f) {
 static void print_feature(const summary *s, const feature_row *f) {
     static const char *const kinds[] = {"no values", "bytes", "floats", "integers"};
     const char *kind = f->mixed ? "mixed" : kinds[f->kind];
-    char name[MST_REPORT_NAME], range[64], in[64] = "";
+    char name[MST_REPORT_NAME], range[64], in[64] = "", numbers[MST_STATISTICS_TEXT];
     json_t *item = mst_report_item(s->report, "features");
     mst_report_set(s->report, item, "name", mst_report_string(f->name, f->name_size));
     mst_report_set(s->report, item, "kind", json_string(kind));
@@ -111,13 +140,15 @@ static void print_feature(const summary *s, const feature_row *f) {
     mst_report_set(s->report, item, "records", json_integer(f->records));
     mst_report_set(s->report, item, "least", json_integer(f->least));
     mst_report_set(s->report, item, "most", json_integer(f->most));
+    if (f->numbers.finite + f->numbers.nan + f->numbers.infinite) mst_report_statistics(s->report, item, &f->numbers);
     if (f->least == f->most)
         snprintf(range, sizeof range, "%" PRId64, f->most);
     else
         snprintf(range, sizeof range, "%" PRId64 " to %" PRId64, f->least, f->most);
     if (f->records != s->records) snprintf(in, sizeof in, "  in %" PRId64 " records", f->records);
-    mst_report_line(s->report, "%-24s %s%-9s  %s %s%s", mst_report_name(f->name, f->name_size, name),
-                    f->sequence ? "sequence of " : "", kind, range, unit_of(f), in);
+    mst_report_line(s->report, "%-24s %s%-9s  %s %s%s%s", mst_report_name(f->name, f->name_size, name),
+                    f->sequence ? "sequence of " : "", kind, range, unit_of(f), in,
+                    mst_statistics_print(&f->numbers, numbers));
 }
 
 static void print_summary(const summary *s, mst_tfrecord_compression compression) {
@@ -152,6 +183,7 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
         status = mst_failure_restore(&failure);
     }
     for (int i = 0; i < s->num_features; i++) free(s->feature[i].name);
+    free(s->numbers);
     free(s);
     return status;
 }

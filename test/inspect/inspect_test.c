@@ -88,7 +88,8 @@ static void records_have_features_and_named_damage(void **state) {
     (void)state;
     samples_write();
     EXPECT_IN("records.tfrecord", MST_OK, "TFRecord, plain, 6 records",
-              "image_raw                bytes      16 bytes\n", "label                    integers   1 value\n");
+              "image_raw                bytes      16 bytes\n",
+              "label                    integers   1 value  0 to 5, mean 2.5\n");
     FILE *file = fopen(folder_path("records.tfrecord"), "r+b");
     assert_int_equal(fseek(file, 20, SEEK_SET), 0);
     fputc(77, file);
