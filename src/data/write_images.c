@@ -49,9 +49,7 @@ static mst_status check(const mst_dataset *rows) {
                         "images: inputs are %s %s: pictures are u8 [height, width] or [height, width, channels] "
                         "with 1, 3 or 4 channels",
                         mst_dtype_name(rows->row[0].dtype), mst_shape_print(s, shape, sizeof shape));
-    if (mst_shape_count(rows->row[1].shape) == 1 && mst_convert_find(rows->row[1].dtype, MST_I64) &&
-        rows->row[1].dtype != MST_STRING)
-        return MST_OK;
+    if (mst_shape_count(rows->row[1].shape) == 1 && mst_convert_find(rows->row[1].dtype, MST_I64)) return MST_OK;
     return MST_FAIL(MST_INVALID, "images: labels are %s %s: the number of a class is due",
                     mst_dtype_name(rows->row[1].dtype), mst_shape_print(rows->row[1].shape, shape, sizeof shape));
 }

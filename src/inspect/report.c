@@ -40,8 +40,9 @@ const char *mst_report_name(const char *data, size_t size, char text[MST_REPORT_
         char one[MST_ESCAPE_TEXT];
         const size_t taken = mst_escape(data, size, one);
         const char *shown = *data == '\'' || *data == '\\' ? one + 1 : one; /* there are no quotes around it */
-        memcpy(text + used, shown, strlen(shown));
-        used += strlen(shown);
+        const size_t length = strlen(shown);
+        memcpy(text + used, shown, length + 1);
+        used += length;
         data += taken;
         size -= taken;
     }
