@@ -110,6 +110,7 @@ typedef struct mst_data_options {
     int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
     int64_t image_size;   /**< height and width of the pictures (images); 0: 224 */
+    int64_t channels;     /**< 1: gray; 3: red, green, blue (images); 0: 3 */
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,
@@ -121,9 +122,12 @@ typedef struct mst_write_options {
     mst_tfrecord_compression compression; /**< tfrecord */
 } mst_write_options;
 /** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives them
- *  with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other), npz:FILE, or
- *  idx:DIR, which is made where it is not there. Each file is written to the side and renamed. Fails with MST_INVALID,
- *  MST_UNIMPLEMENTED where the format cannot hold these dtypes, MST_IO, or as reading the rows does. */
+ *  with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other; class names to
+ *  PREFIX-labels.txt), npz:FILE, idx:DIR, which is made where it is not there, csv:PREFIX (PREFIX-train.csv and -test.csv;
+ *  csv:FILE.csv where there is no test part) with class names in place of their numbers, or images:DIR, PNG files in class
+ *  folders, which must not be there. Each file, and that folder, is written to the side and renamed. Fails with
+ *  MST_INVALID, MST_UNIMPLEMENTED where the format cannot hold these dtypes, MST_EXISTS, MST_IO, or as reading the rows
+ *  does. */
 MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
                                                  const mst_write_options *options);
 

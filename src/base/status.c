@@ -31,13 +31,19 @@ const char *mst_status_name(mst_status code) {
     return (unsigned)code < MST_NUM_STATUS ? name[code] : "unknown";
 }
 
+/* A message is one line, and names of files and what stands in them are in it: a terminal must not act on those. */
+static void set_message(const char message[MESSAGE_SIZE]) {
+    for (size_t i = 0; i < MESSAGE_SIZE; i++)
+        record.message[i] = (message[i] > 0 && message[i] < ' ') || message[i] == 0x7f ? '?' : message[i];
+}
+
 mst_status mst_error_set(mst_status code, const char *file, int line, const char *format, ...) {
-    char message[MESSAGE_SIZE]; /* the arguments may point into the record */
+    char message[MESSAGE_SIZE] = ""; /* the arguments may point into the record */
     va_list list;
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    memcpy(record.message, message, sizeof message);
+    set_message(message);
     record.info.code = code;
     record.info.file = file;
     record.info.line = line;
@@ -56,14 +62,14 @@ mst_status mst_error_complete(mst_status code, uint64_t before) {
 }
 
 mst_status mst_error_prefix(const char *format, ...) {
-    char message[MESSAGE_SIZE];
+    char message[MESSAGE_SIZE] = "";
     va_list list;
     va_start(list, format);
     int used = vsnprintf(message, sizeof message, format, list);
     va_end(list);
     if (used < 0) used = 0;
     if ((size_t)used < sizeof message) snprintf(message + used, sizeof message - (size_t)used, ": %s", record.message);
-    memcpy(record.message, message, sizeof message);
+    set_message(message);
     return record.info.code;
 }
 

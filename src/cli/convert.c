@@ -1,5 +1,6 @@
 /** muster convert: data from one format to another. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -10,6 +11,7 @@ enum { WHY_SIZE = 1024 };
 
 typedef struct convert_options {
     int64_t shards, skip_corrupt, image_size;
+    bool gray;
     const char *label;
     int compression; /* mst_tfrecord_compression */
 } convert_options;
@@ -25,6 +27,8 @@ static const option options[] = {
      .help = "from tfrecord: damaged records that are left out; one more is an error"},
     {"image-size", OPTION_INTEGER, offsetof(convert_options, image_size), "N", NULL, 1, 16384,
      .help = "from images: pictures are resized to N x N pixels (default 224)"},
+    {"gray", OPTION_FLAG, offsetof(convert_options, gray),
+     .help = "from images: one channel in place of red, green and blue"},
     {"label", OPTION_TEXT, offsetof(convert_options, label), "COLUMN",
      .help = "from csv: the column of labels (default: the last)"},
     {0}};
@@ -61,7 +65,8 @@ static int run(const command_call *call) {
     if (call->num_positional < 2)
         return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
     const char *from = call->positional[0], *to = call->positional[1];
-    const mst_data_options data = {.skip_corrupt = o->skip_corrupt, .label = o->label, .image_size = o->image_size};
+    const mst_data_options data = {
+        .skip_corrupt = o->skip_corrupt, .label = o->label, .image_size = o->image_size, .channels = o->gray};
     mst_status status = open_parts(from, &data, part, why, sizeof why);
     if (!status)
         status = mst_dataset_write(
@@ -81,12 +86,12 @@ static int run(const command_call *call) {
 
 const command command_convert = {
     .name = "convert",
-    .summary = "writes data in another format: TFRecord in shards, NPZ, IDX",
+    .summary = "writes data in another format: TFRecord in shards, NPZ, IDX, CSV, folders of pictures",
     .usage = "SPEC SPEC [options]",
     .notes =
-        "The first is any data spec that muster train --data takes; the second is tfrecord:PREFIX, npz:FILE or "
-        "idx:DIR. Rows keep their order, so that a training on either gives the same weights. Files are written "
-        "to the side and renamed when they are whole.\n \n"
+        "The first is any data spec that muster train --data takes; the second is tfrecord:PREFIX, npz:FILE, idx:DIR, "
+        "csv:PREFIX or images:DIR. Rows keep their order, so that a training on either gives the same weights; folders "
+        "of pictures are read class after class. Files are written to the side and renamed when they are whole.\n \n"
         "muster convert fashion-mnist tfrecord:data/fm --shards 10",
     .sections = sections,
     .options_size = sizeof(convert_options),

@@ -1,15 +1,12 @@
 #include "data/csv_column.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/no_memory.h"
 #include "base/number.h"
-
-typedef enum cell_kind { EMPTY, INTEGER, FLOAT, TEXT, NUM_KINDS } cell_kind;
 
 enum { NUMBER_SIZE = 512 };
 
@@ -24,16 +21,15 @@ static bool trim(const char *cell, char text[NUMBER_SIZE]) {
     return true;
 }
 
-/* Numbers are decimal: nan, inf and 0x10 are text. */
-static cell_kind read_cell(const char *cell, int64_t *integer, double *number) {
+mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number) {
     char text[NUMBER_SIZE], *end;
-    if (!trim(cell, text)) return TEXT;
-    if (!*text) return EMPTY;
-    if (text[strspn(text, "+-.0123456789eE")] || !mst_number_parse_f64(text, number)) return TEXT;
-    if (text[strspn(text, "+-0123456789")]) return FLOAT;
+    if (!trim(cell, text)) return MST_CSV_TEXT;
+    if (!*text) return MST_CSV_EMPTY;
+    if (text[strspn(text, "+-.0123456789eE")] || !mst_number_parse_f64(text, number)) return MST_CSV_TEXT;
+    if (text[strspn(text, "+-0123456789")]) return MST_CSV_FLOAT;
     errno = 0;
     *integer = strtoll(text, &end, 10);
-    return errno || *end ? FLOAT : INTEGER;
+    return errno || *end ? MST_CSV_FLOAT : MST_CSV_INTEGER;
 }
 
 /* ---- what a column is ---- */
@@ -56,17 +52,19 @@ static mst_status missing(const mst_csv *csv, int64_t row, int column) {
 }
 
 static mst_status find_type(const mst_csv *csv, int column, mst_csv_type *out) {
-    int64_t first[NUM_KINDS] = {-1, -1, -1, -1}, integer;
+    int64_t first[MST_CSV_NUM_CELLS] = {-1, -1, -1, -1}, integer;
     double number;
     for (int64_t row = 0; row < mst_csv_num_rows(csv); row++) {
-        const cell_kind kind = read_cell(mst_csv_cell(csv, row, column), &integer, &number);
+        const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &integer, &number);
         if (first[kind] < 0) first[kind] = row;
     }
-    int64_t any = first[INTEGER];
-    if (any < 0 || (first[FLOAT] >= 0 && first[FLOAT] < any)) any = first[FLOAT];
-    if (first[TEXT] >= 0 && any >= 0) return mixed(csv, column, any, first[TEXT]);
-    if (first[TEXT] < 0 && first[EMPTY] >= 0) return missing(csv, first[EMPTY], column);
-    *out = first[TEXT] >= 0 ? MST_CSV_CATEGORIES : first[FLOAT] >= 0 ? MST_CSV_FLOATS : MST_CSV_INTEGERS;
+    int64_t any = first[MST_CSV_INTEGER];
+    if (any < 0 || (first[MST_CSV_FLOAT] >= 0 && first[MST_CSV_FLOAT] < any)) any = first[MST_CSV_FLOAT];
+    if (first[MST_CSV_TEXT] >= 0 && any >= 0) return mixed(csv, column, any, first[MST_CSV_TEXT]);
+    if (first[MST_CSV_TEXT] < 0 && first[MST_CSV_EMPTY] >= 0) return missing(csv, first[MST_CSV_EMPTY], column);
+    *out = first[MST_CSV_TEXT] >= 0    ? MST_CSV_CATEGORIES
+           : first[MST_CSV_FLOAT] >= 0 ? MST_CSV_FLOATS
+                                       : MST_CSV_INTEGERS;
     return MST_OK;
 }
 
@@ -125,9 +123,9 @@ mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv
             MST_TRY(read_category(csv, row, column, form, &dst[row]));
             continue;
         }
-        const cell_kind kind = read_cell(mst_csv_cell(csv, row, column), &dst[row], &number);
-        if (kind == EMPTY) return missing(csv, row, column);
-        if (kind != INTEGER) return no_number(csv, row, column, "integer, as those of the other rows are");
+        const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &dst[row], &number);
+        if (kind == MST_CSV_EMPTY) return missing(csv, row, column);
+        if (kind != MST_CSV_INTEGER) return no_number(csv, row, column, "integer, as those of the other rows are");
     }
     return MST_OK;
 }
@@ -141,10 +139,10 @@ mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv
             MST_TRY(read_category(csv, row, column, form, &integer));
             number = (double)integer;
         } else {
-            const cell_kind kind = read_cell(mst_csv_cell(csv, row, column), &integer, &number);
-            if (kind == EMPTY) return missing(csv, row, column);
-            if (kind == TEXT) return no_number(csv, row, column, "number, as those of the other rows are");
-            if (fabs(number) > FLT_MAX) return no_number(csv, row, column, "number that f32 can hold");
+            const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &integer, &number);
+            if (kind == MST_CSV_EMPTY) return missing(csv, row, column);
+            if (kind == MST_CSV_TEXT) return no_number(csv, row, column, "number, as those of the other rows are");
+            if (isinf((float)number)) return no_number(csv, row, column, "number that f32 can hold");
         }
         dst[row * stride] = (float)number;
     }

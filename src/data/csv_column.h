@@ -6,6 +6,18 @@
 
 #include "format/csv.h"
 
+typedef enum mst_csv_cell_kind {
+    MST_CSV_EMPTY,
+    MST_CSV_INTEGER,
+    MST_CSV_FLOAT,
+    MST_CSV_TEXT,
+    MST_CSV_NUM_CELLS
+} mst_csv_cell_kind;
+
+/** What CELL is; of an integer both *INTEGER and *NUMBER, of a float *NUMBER is set. Numbers are decimal: nan, inf and 0x10
+ *  are text. */
+mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number);
+
 typedef enum mst_csv_type { MST_CSV_INTEGERS, MST_CSV_FLOATS, MST_CSV_CATEGORIES } mst_csv_type;
 
 typedef struct mst_csv_column {

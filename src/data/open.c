@@ -91,8 +91,12 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
     if (o->label && !(kind->takes & MST_SPEC_LABEL))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
-    if (o->image_size && !(kind->takes & MST_SPEC_IMAGE_SIZE))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: image-size is for images:DIR", spec);
+    if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))
+        return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: %s is for images:DIR", spec,
+                        o->image_size ? "image-size" : "channels");
+    if (o->channels && o->channels != 1 && o->channels != 3)
+        return MST_FAIL(MST_INVALID, "data: channels is %lld: 1 is gray, 3 is red, green and blue",
+                        (long long)o->channels);
     return MST_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/no_memory.h"
+#include "data/class_names.h"
 #include "data/example_form.h"
 #include "data/tfrecord.h"
 
@@ -101,6 +102,18 @@ static mst_status parse(mst_dataset *records, const char *argument, mst_dataset 
     return status ? status : mst_dataset_parse_example(records, features, count, out);
 }
 
+/* Rows whose number is known, with the names of their classes where there are some. */
+static mst_status complete(mst_dataset *rows, const char *argument, mst_dataset **out) {
+    mst_dataset *counted;
+    if (rows->cardinality >= 0)
+        counted = mst_dataset_retain(rows);
+    else
+        MST_TRY(mst_dataset_cache(rows, &counted));
+    const mst_status status = mst_class_names_read(argument, counted, out);
+    mst_dataset_release(counted);
+    return status;
+}
+
 mst_status mst_tfrecord_spec_open(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
     mst_dataset *records, *rows;
     *out = NULL;
@@ -108,11 +121,7 @@ mst_status mst_tfrecord_spec_open(const char *argument, bool test, const mst_dat
     mst_status status = parse(records, argument, &rows);
     mst_dataset_release(records);
     MST_TRY(status);
-    if (rows->cardinality >= 0) {
-        *out = rows;
-        return MST_OK;
-    }
-    status = mst_dataset_cache(rows, out);
+    status = complete(rows, argument, out);
     mst_dataset_release(rows);
     return status;
 }

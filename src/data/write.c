@@ -1,8 +1,11 @@
 #include "data/write.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/argument.h"
+
+enum { LIST_SIZE = 256 };
 
 mst_status mst_write_gather(mst_dataset *dataset, int i, mst_tensor **out) {
     mst_dataset *rows = mst_dataset_retain(dataset), *all;
@@ -37,6 +40,15 @@ static mst_status check_part(const mst_dataset *part) {
     return MST_OK;
 }
 
+static mst_status unknown(const char *spec) {
+    char list[LIST_SIZE] = "";
+    for (const mst_data_writer *const *writer = mst_data_writer_table; *writer; writer++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", !used ? "" : writer[1] ? ", " : " or ", (*writer)->form);
+    }
+    return MST_FAIL(MST_INVALID, "data: '%s' cannot be written: use %s", spec, list);
+}
+
 mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
                              const mst_write_options *options) {
     if (MST_IS_NULL(spec) || MST_IS_NULL(train)) return MST_INVALID;
@@ -55,5 +67,5 @@ mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *
                             spec);
         return (*writer)->write(spec + size, train, test, options);
     }
-    return MST_FAIL(MST_INVALID, "data: '%s' cannot be written: use tfrecord:PREFIX, npz:FILE or idx:DIR", spec);
+    return unknown(spec);
 }

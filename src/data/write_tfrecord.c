@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "data/class_names.h"
 #include "data/write.h"
 
 enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 3 };
@@ -134,6 +135,7 @@ static mst_status write_parts(const char *prefix, mst_dataset *train, mst_datase
     if (options->num_shards > MOST_SHARDS)
         return MST_FAIL(MST_INVALID, "data: %lld shards, at most %d are possible", (long long)options->num_shards,
                         MOST_SHARDS);
+    MST_TRY(mst_class_names_write(prefix, train));
     MST_TRY(write_part(prefix, "train", train, options));
     return test ? write_part(prefix, "test", test, options) : MST_OK;
 }

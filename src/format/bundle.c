@@ -190,6 +190,10 @@ int64_t mst_bundle_count(const mst_bundle *bundle) {
     return bundle->count;
 }
 
+int64_t mst_bundle_num_shards(const mst_bundle *bundle) {
+    return bundle->num_shards;
+}
+
 const mst_bundle_entry *mst_bundle_at(const mst_bundle *bundle, int64_t i) {
     return &bundle->entry[i];
 }

@@ -52,6 +52,11 @@ int64_t mst_bundle_find(const mst_bundle *bundle, const char *name);
  *  none. */
 const char *mst_bundle_object_name(const mst_bundle *bundle, int64_t i);
 
+/** The data files. */
+int64_t mst_bundle_num_shards(const mst_bundle *bundle);
+/** How many slices of entry I there are, which is sliced. */
+int64_t mst_bundle_num_slices(const mst_bundle *bundle, int64_t i);
+
 /** Reads entry I, whose bytes must have the check sum of the index. MST_CORRUPT where they have another;
  *  MST_UNIMPLEMENTED where Muster has no dtype for it. *OUT is NULL on failure. */
 MST_CHECKED mst_status mst_bundle_read(const mst_bundle *bundle, int64_t i, mst_tensor **out);

@@ -134,3 +134,12 @@ mst_status mst_bundle_read_slices(const mst_bundle *b, int64_t i, mst_tensor *te
     return MST_FAIL(MST_CORRUPT, "'%s': the slices of '%.200s' have %lld elements, it has %lld: one is missing",
                     b->name, whole->key, (long long)filled, (long long)mst_tensor_count(tensor));
 }
+
+int64_t mst_bundle_num_slices(const mst_bundle *bundle, int64_t i) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < bundle->count; k++) {
+        region r = {{0}, {0}};
+        count += bundle->entry[k].slice && read_slice_key(&bundle->entry[k], &bundle->entry[i], &r);
+    }
+    return count;
+}

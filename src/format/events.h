@@ -47,6 +47,8 @@ MST_CHECKED mst_status mst_event_reader_next(mst_event_reader *reader, const Mus
 const void *mst_event_reader_payload(const mst_event_reader *reader, size_t *size);
 /** At the end: whether the file ends in the middle of a record. */
 bool mst_event_reader_is_torn(const mst_event_reader *reader);
+/** The number that VALUE is, as TensorFlow 1 or TensorFlow 2 writes scalars; false where it is something else. */
+bool mst_event_scalar(const Muster__Summary__Value *value, double *out);
 
 /* ---- folders ---- */
 

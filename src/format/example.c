@@ -445,6 +445,12 @@ mst_spec mst_example_parser_spec(const mst_example_parser *parser, int i) {
 
 /* ---- what an Example has ---- */
 
+int64_t mst_feature_numbers(mst_feature_kind kind, mst_wire lists, void *dst, int64_t most) {
+    sink numbers = {.dtype = kind == MST_FEATURE_FLOATS ? MST_F32 : MST_I64, .dst = dst, .most = most};
+    int64_t num_values;
+    return take_feature(&numbers, kind, lists, &num_values) ? numbers.count : -1;
+}
+
 static bool describe(const mst_example_entry *entry, mst_feature_value *out) {
     sink counter = {.dtype = MST_U8};
     mst_wire feature = entry->value, first, lists;

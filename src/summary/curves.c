@@ -11,7 +11,7 @@
 #include "format/events.h"
 #include "muster/summary.h"
 
-enum { MOST_DEPTH = 16, DT_FLOAT_NUMBER = 1, DT_DOUBLE_NUMBER = 2 };
+enum { MOST_DEPTH = 16 };
 
 typedef struct series {
     char *run, *tag;
@@ -61,32 +61,6 @@ static mst_status add_point(series *s, int64_t step, double value, double wall_t
     return MST_OK;
 }
 
-/* TensorFlow 2 writes a scalar as a tensor without dimensions. */
-static bool read_tensor(const Muster__SummaryTensor *t, double *out) {
-    float number;
-    if (!t || (t->tensor_shape && t->tensor_shape->n_dim)) return false;
-    if (t->dtype == DT_FLOAT_NUMBER && t->tensor_content.len == sizeof number) {
-        memcpy(&number, t->tensor_content.data, sizeof number);
-        *out = (double)number;
-        return true;
-    }
-    if (t->dtype == DT_DOUBLE_NUMBER && t->tensor_content.len == sizeof *out) {
-        memcpy(out, t->tensor_content.data, sizeof *out);
-        return true;
-    }
-    if (t->n_float_val == 1) *out = (double)t->float_val[0];
-    if (t->n_double_val == 1) *out = t->double_val[0];
-    return t->n_float_val == 1 || t->n_double_val == 1;
-}
-
-static bool read_scalar(const Muster__Summary__Value *value, double *out) {
-    if (value->value_case == MUSTER__SUMMARY__VALUE__VALUE_SIMPLE_VALUE) {
-        *out = (double)value->simple_value;
-        return true;
-    }
-    return value->value_case == MUSTER__SUMMARY__VALUE__VALUE_TENSOR && read_tensor(value->tensor, out);
-}
-
 static bool is_start(const Muster__Event *event) {
     return event->what_case == MUSTER__EVENT__WHAT_SESSION_LOG &&
            event->session_log->status == MUSTER__SESSION_LOG__STATUS__START;
@@ -99,7 +73,7 @@ static mst_status add_event(mst_curves *c, int64_t first, const char *run, const
     for (size_t i = 0; i < event->summary->n_value; i++) {
         double number;
         const Muster__Summary__Value *value = event->summary->value[i];
-        if (!read_scalar(value, &number)) continue;
+        if (!mst_event_scalar(value, &number)) continue;
         series *s = find(c, first, run, value->tag);
         if (!s) return MST_NO_MEMORY("for a log");
         MST_TRY(add_point(s, event->step, number, event->wall_time));

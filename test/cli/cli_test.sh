@@ -395,7 +395,18 @@ works records_are_inspected "TFRecord, plain, 143 records" inspect converted-tra
 works features_are_inspected "image_raw  *bytes  *64 bytes" inspect packed-train-00000-of-00002
 works arrays_are_inspected "x_train  *u8 \[430, 8, 8\]  [0-9]* to" inspect converted.npz
 works idx_is_inspected "elements  *u8 \[430, 8, 8\]" inspect converted/train-images-idx3-ubyte
-fails file_of_no_format_is_named 1 "'out': is" inspect out
+printf '\001\002\003' > unknown
+fails file_of_no_format_is_named 1 "'unknown': is of no format.*known are.*TFRecord" inspect unknown
+run train --data idx:data $small_training --checkpoint-dir inspected --logdir inspected/log --save inspected.safetensors
+works checkpoints_of_a_folder_are_inspected "step [0-9]*, good" inspect inspected
+check newest_checkpoint_is_shown grep -q "layer1/weights/Adam  *f32 \[64, 16\]" out
+check logs_of_a_folder_are_inspected grep -q "epoch_loss  *scalar  *2 points, steps 0 to 1, last value" out
+works prefix_is_inspected "global_step  *i64 \[\]" inspect inspected/model.ckpt-*.index
+works safetensors_are_inspected "layer1/weights  *f32 \[64, 16\]" inspect inspected.safetensors
+works inspect_has_json '^{"file":"converted.npz","format":"NPZ","tensors":\[{"name":"x_train","dtype":"u8","shape":\[430,8,8\]' inspect converted.npz --json
+run inspect --json converted.npz inspected
+check each_thing_is_one_line_of_json [ "$(grep -c '^{"file":.*}$' out)" -eq 3 -a "$(wc -l < out)" -eq 3 ]
+fails missing_file_is_told 1 "'nowhere': there is no such file, folder or checkpoint" inspect nowhere
 fails inspect_needs_a_file 2 "which file" inspect
 printf 'width,kind,color\n1.5,wide,red\n0.5,"thin",blue\n' > table-train.csv
 printf 'color,width,kind\nblue,0.25,thin\n' > table-test.csv
@@ -404,7 +415,34 @@ works tables_are_trained_on "test: loss" train --data csv:table --label kind --c
 fails missing_column_names_those_there_are 1 "no column 'kin'.*'width', 'kind', 'color'" train --data csv:table --label kin
 fails label_is_for_tables_only 1 "label is for csv:FILE" train --data idx:data --label kind
 fails convert_needs_two_specs 2 "from what to what" convert idx:data
-fails convert_to_unknown_says_what_there_is 1 "use tfrecord:PREFIX" convert idx:data csv:x
+fails convert_to_unknown_says_what_there_is 1 "use csv:FILE, .*tfrecord:PREFIX" convert idx:data tsv:x
+works tables_are_written "train  430 rows" convert idx:data csv:cells
+check both_parts_of_a_table_are_written [ "$(cat cells-train.csv cells-test.csv | wc -l)" -eq 482 ]
+works tables_become_records "train  430 rows" convert csv:cells tfrecord:cells
+works records_become_tables "train  430 rows" convert tfrecord:cells csv:again
+check tables_through_records_are_the_same_files cmp -s cells-train.csv again-train.csv
+works table_of_names_becomes_records "train  2 rows" convert csv:table tfrecord:named --label kind
+works table_of_names_comes_back "train  2 rows" convert tfrecord:named csv:named
+check names_of_classes_come_back grep -q '^1.5,1,wide$' named-train.csv
+if run convert idx:data images:pictures && [ $status -eq 0 ]; then
+    works pictures_become_records "train  430 rows: u8 \[8, 8, 3\]" convert images:pictures tfrecord:pictured --image-size 8
+    works records_become_pictures "train  430 rows" convert tfrecord:pictured images:again
+    works pictures_can_be_gray "train  430 rows: u8 \[8, 8, 1\]" convert images:again idx:gray --image-size 8 --gray
+    "$muster" convert images:pictures idx:wanted --image-size 8 --gray > out
+    check pictures_through_records_are_the_same_pixels cmp -s gray/train-images-idx3-ubyte wanted/train-images-idx3-ubyte
+    run train --data images:pictures --image-size 8 $small_training
+    wanted=$(value weights_sha256)
+    run train --data tfrecord:pictured $small_training
+    check weights_of_pictures_are_those_of_their_records [ "$(value weights_sha256)" = "$wanted" ]
+    fails folder_that_is_there_is_not_overwritten 1 "'pictures': is there and not empty" convert idx:data images:pictures
+    works pictures_are_inspected "train  *430 pictures in 8 classes, all of 8 x 8 pixels" inspect pictures
+    head -c 60 pictures/train/3/00003.png > cut && mv cut pictures/train/3/00003.png
+    run inspect pictures
+    check damaged_picture_is_inspected [ $status -eq 1 ]
+    check damaged_picture_is_named grep -q "damage: 'pictures/train/3/00003.png'" out
+else
+    check pictures_need_libspng grep -q libspng err
+fi
 fails folder_of_records_is_named 1 "name the files in it" train --data tfrecord:data
 fails missing_records_are_named 1 "no '/nowhere/x-train-00000-of-" train --data tfrecord:/nowhere/x
 printf 'x' | dd of=converted-train-00001-of-00003 bs=1 seek=30 conv=notrunc 2> err

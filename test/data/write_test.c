@@ -147,7 +147,7 @@ static void what_cannot_be_written_is_named(void **state) {
     (void)state;
     mst_dataset *wide = rows_of(MST_F64, MST_SHAPE(4), MST_U8, ROWS), *endless;
     EXPECT_ERROR(mst_dataset_write(spec("tfrecord:", "a"), wide, NULL, NULL), MST_UNIMPLEMENTED, "inputs are f64");
-    EXPECT_ERROR(mst_dataset_write("csv:a", wide, NULL, NULL), MST_INVALID, "use tfrecord:PREFIX, npz:FILE or idx:DIR");
+    EXPECT_ERROR(mst_dataset_write("tsv:a", wide, NULL, NULL), MST_INVALID, "npz:FILE or tfrecord:PREFIX");
     EXPECT_ERROR(mst_dataset_write("npz:", wide, NULL, NULL), MST_INVALID, "write npz:FILE");
     EXPECT_ERROR(mst_dataset_write(spec("npz:", "a"), wide, NULL, &(mst_write_options){.num_shards = 2}), MST_INVALID,
                  "has no shards");

@@ -9,7 +9,7 @@ enum { PATH_SIZE = 4096 };
 static mst_status open_part(const char *folder, bool test, const mst_data_options *options, mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
     const int64_t size = options ? options->image_size : 0;
-    mst_images_options o = {.height = size, .width = size};
+    mst_images_options o = {.height = size, .width = size, .channels = options ? (int)options->channels : 0};
     const int length = snprintf(train_path, PATH_SIZE, "%s/train", folder);
     if (length < 0 || length >= PATH_SIZE)
         return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);

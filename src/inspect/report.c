@@ -1,0 +1,118 @@
+/* Reports: what inspectors tell of a file. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "inspect/inspect.h"
+#include "inspect/statistics.h"
+
+enum { KEPT_DAMAGE = 100 };
+
+/* ---- text ---- */
+
+void mst_report_title(mst_report *report, const char *format, const char *form, ...) {
+    va_list arguments;
+    mst_report_set(report, NULL, "format", json_string(format));
+    if (!report->text) return;
+    fprintf(report->text, "%s: %s", report->path, format);
+    va_start(arguments, form);
+    if (*form) fputs(", ", report->text);
+    vfprintf(report->text, form, arguments);
+    va_end(arguments);
+    fputc('\n', report->text);
+}
+
+void mst_report_line(mst_report *report, const char *form, ...) {
+    va_list arguments;
+    if (!report->text) return;
+    fputs("  ", report->text);
+    va_start(arguments, form);
+    vfprintf(report->text, form, arguments);
+    va_end(arguments);
+    fputc('\n', report->text);
+}
+
+const char *mst_report_name(const char *data, size_t size, char text[MST_REPORT_NAME]) {
+    size_t used = 0;
+    while (size && used + MST_ESCAPE_TEXT + sizeof "..." <= MST_REPORT_NAME) {
+        char one[MST_ESCAPE_TEXT];
+        const size_t taken = mst_escape(data, size, one);
+        const char *shown = *data == '\'' || *data == '\\' ? one + 1 : one; /* there are no quotes around it */
+        const size_t length = strlen(shown);
+        memcpy(text + used, shown, length + 1);
+        used += length;
+        data += taken;
+        size -= taken;
+    }
+    snprintf(text + used, MST_REPORT_NAME - used, "%s", size ? "..." : "");
+    return text;
+}
+
+/* ---- JSON ---- */
+
+void mst_report_set(mst_report *report, json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object ? object : report->json, key, value)) report->no_memory = true;
+}
+
+json_t *mst_report_item(mst_report *report, const char *key) {
+    json_t *item = json_object();
+    if (!json_object_get(report->json, key)) mst_report_set(report, NULL, key, json_array());
+    if (json_array_append_new(json_object_get(report->json, key), item)) report->no_memory = true;
+    return item;
+}
+
+json_t *mst_report_number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *mst_report_string(const char *data, size_t size) {
+    json_t *string = json_stringn(data, size);
+    char *text = string ? NULL : malloc(size * (MST_ESCAPE_TEXT - 1) + 1);
+    if (!text) return string;
+    size_t used = 0;
+    for (size_t taken; size; data += taken, size -= taken) {
+        taken = mst_escape(data, size, text + used);
+        used += strlen(text + used);
+    }
+    string = json_stringn(text, used);
+    free(text);
+    return string;
+}
+
+json_t *mst_report_shape(mst_shape shape) {
+    json_t *list = json_array();
+    for (int i = 0; i < shape.ndim; i++) json_array_append_new(list, json_integer(shape.dim[i]));
+    return list;
+}
+
+/* ---- tensors ---- */
+
+json_t *mst_report_tensor(mst_report *report, const char *name, const mst_tensor *tensor, const char *note) {
+    char shown[MST_REPORT_NAME], shape[MST_SHAPE_TEXT], numbers[MST_STATISTICS_TEXT] = "";
+    const mst_dtype dtype = mst_tensor_dtype(tensor);
+    json_t *item = mst_report_item(report, "tensors");
+    mst_report_set(report, item, "name", mst_report_string(name, strlen(name)));
+    mst_report_set(report, item, "dtype", json_string(mst_dtype_name(dtype)));
+    mst_report_set(report, item, "shape", mst_report_shape(mst_tensor_shape(tensor)));
+    if (dtype != MST_STRING) {
+        mst_statistics s = MST_STATISTICS;
+        for (int64_t i = 0, n = mst_tensor_count(tensor); i < n; i++) mst_statistics_add(&s, mst_tensor_get(tensor, i));
+        mst_report_statistics(report, item, &s);
+        mst_statistics_print(&s, numbers);
+    }
+    mst_report_line(report, "%-24s %s %s%s%s", mst_report_name(name, strlen(name), shown), mst_dtype_name(dtype),
+                    mst_shape_print(mst_tensor_shape(tensor), shape, sizeof shape), numbers, note);
+    return item;
+}
+
+/* ---- damage ---- */
+
+void mst_report_damage(mst_report *report, mst_status status) {
+    const char *message = mst_error()->message;
+    if (report->num_damage++ == 0) mst_failure_keep(&report->first, status);
+    if (report->num_damage <= KEPT_DAMAGE &&
+        json_array_append_new(report->damage, mst_report_string(message, strlen(message))))
+        report->no_memory = true;
+}
