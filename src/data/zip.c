@@ -6,6 +6,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "base/rng.h"
 #include "data/dataset.h"
 #include "data/record_pool.h"
 #include "data/row_fetch.h"
@@ -166,7 +167,7 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     for (int64_t i = 0; i < count; i++) {
         MST_TRY(mst_bookmark_take(bookmark, 0, c->number - 1, &c->restored[i]));
         for (int p = 0; p < num_parts; p++)
-            MST_TRY(mst_bookmark_take(bookmark, 0, mst_dataset_last_row(dataset_of(cursor)->part[p]), &c->row[p]));
+            MST_TRY(mst_dataset_take_row(dataset_of(cursor)->part[p], bookmark, &c->row[p]));
         MST_TRY(hold(c, c->restored[i], c->row));
         c->num_restored++;
     }
@@ -232,6 +233,18 @@ static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t ro
     return MST_OK;
 }
 
+/* Numbers count as rows come; what the parts' rows stand for does not depend on that. */
+static uint64_t record(const mst_dataset *source, mst_cursor *base, int64_t row) {
+    const zip_cursor *c = (const zip_cursor *)base;
+    const mst_pooled *entry = mst_record_pool_find(&c->pool, row);
+    uint64_t record = 0;
+    for (int p = 0; entry && p < ((const zip *)source)->num_parts; p++) {
+        const mst_row_key key = mst_row_fetch_key(c->part[p].fetch, held_rows(entry)[p]);
+        record = mst_rng_mix(mst_rng_mix(record, key.pass), key.record);
+    }
+    return record;
+}
+
 static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
     const zip *d = (const zip *)dataset;
     for (int p = 0; p < d->num_parts; component -= d->part[p++]->num_components)
@@ -246,7 +259,7 @@ static void destroy(mst_dataset *dataset) {
 }
 
 static const mst_dataset_type type = {
-    .name = "zip", .destroy = destroy, .open = open, .values = values, .classes = classes};
+    .name = "zip", .destroy = destroy, .open = open, .values = values, .record = record, .classes = classes};
 
 static mst_status check(mst_dataset *const *datasets, int n, int *num_components) {
     *num_components = 0;
