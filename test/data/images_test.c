@@ -188,6 +188,33 @@ static void damaged_files_are_named(void **state) {
 }
 
 /* A header that names 8000 x 8000 pixels, and no data. */
+/* So that a label does not cost a picture. */
+static void labels_are_copied_without_decoding_pictures(void **state) {
+    (void)state;
+    mst_dataset *whole, *scaled, *flipped;
+    mst_iterator *it;
+    const mst_batch *batch;
+    int64_t label = -1;
+    float pixels[4 * 4 * 3];
+    make_folder("a");
+    make_folder("b");
+    write_png("a/1.png", 5, 5, 3, green);
+    (void)folder_write("b/1.jpg", "GIF89a", 6);
+    EXPECT_OK(mst_dataset_from_images(folder_path(""), &(mst_images_options){.width = 4}, &whole));
+    EXPECT_OK(mst_dataset_scale(whole, 0, MST_F32, 1.0 / 255, &scaled));
+    EXPECT_OK(mst_dataset_random_flip(scaled, 0, MST_FLIP_BOTH, 1, &flipped));
+    EXPECT_OK(mst_iterator_create(flipped, 0, &it));
+    EXPECT_OK(mst_iterator_skip(it, 1));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_OK(mst_batch_copy(batch, 1, 0, 1, &label));
+    assert_int_equal(label, 1);
+    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, pixels), MST_CORRUPT, "b/1.jpg': is neither");
+    mst_iterator_destroy(it);
+    mst_dataset_release(whole);
+    mst_dataset_release(scaled);
+    mst_dataset_release(flipped);
+}
+
 static void sizes_in_headers_are_not_trusted(void **state) {
     (void)state;
     mst_image image;
@@ -253,6 +280,7 @@ int main(void) {
         TEST_IN_FOLDER(a_large_jpeg_is_decoded_at_a_part_of_its_size),
         cmocka_unit_test(resizing_has_the_values_of_tensorflow),
         TEST_IN_FOLDER(damaged_files_are_named),
+        TEST_IN_FOLDER(labels_are_copied_without_decoding_pictures),
         cmocka_unit_test(sizes_in_headers_are_not_trusted),
         TEST_IN_FOLDER(parts_are_in_folders_and_have_the_same_classes),
         TEST_IN_FOLDER(what_cannot_be_is_named),
