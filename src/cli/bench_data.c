@@ -1,5 +1,5 @@
-/* muster bench data: TFRecord files read, checked, decompressed and parsed, against the bare calls that this cannot do
- * without, and with --peers against tf.data. Files are made in the folder for temporary files and are in the page cache
+/* muster bench data: TFRecord files read, checked, decompressed and parsed, and JPEG files decoded and resized, against the
+ * bare calls that this cannot do without, and with --peers against tf.data. Files are made in the folder for temporary files and are in the page cache
  * when they are read; everything runs on one thread, and processor time is measured, so that what else the machine does
  * counts little. */
 #include <inttypes.h>
@@ -15,12 +15,16 @@
 
 #include "base/file.h"
 #include "cli/bench.h"
+#include "cli/bench_pictures.h"
 #include "cli/bench_table.h"
 #include "cli/command.h"
 #include "muster/muster.h"
 
 enum { ROUNDS = BENCH_ROUNDS, RECORD = 1000, NUM_RECORDS = 60000, IMAGE = 784, BATCH = 100, BUFFER = 256 * 1024 };
-enum { LONG_RUN = 100000 /* batches */, FRAME = 16 };
+enum { LONG_RUN = 100000 /* batches */, FRAME = 16, SIDE = 224 };
+
+/* Of a file of records. */
+#define MEGABYTES ((double)NUM_RECORDS * (RECORD + FRAME) / 1e6)
 
 enum {
     READ,
@@ -31,6 +35,9 @@ enum {
     GZIP_TO_BARE,
     PARSE,
     PARSE_MIXED,
+    JPEG,
+    JPEG_BARE,
+    JPEG_TO_BARE,
     GROWTH,
     TF_READ,
     READ_TO_TF,
@@ -38,6 +45,10 @@ enum {
     GZIP_TO_TF,
     TF_PARSE,
     PARSE_TO_TF,
+    TF_JPEG,
+    JPEG_TO_TF,
+    TF_JPEG_HALF,
+    JPEG_TO_TF_HALF,
     NUM_ROWS
 };
 
@@ -50,6 +61,9 @@ static bench_row rows[NUM_ROWS] = {
     [GZIP_TO_BARE] = BENCH_AT_LEAST("gzip_to_bare", "TFRecord from gzip / bare inflate", "x", 0.9),
     [PARSE] = BENCH_RATE("parse", "Example of 784 bytes and a label, parsed, in batches of 100"),
     [PARSE_MIXED] = BENCH_RATE("parse_shuffled", "the same in random order over all records"),
+    [JPEG] = BENCH_AT_LEAST("jpeg", "JPEG 500x375, decoded and resized to 224x224, f32", "pictures/s", 0),
+    [JPEG_BARE] = BENCH_AT_LEAST("jpeg_bare", "bare libjpeg-turbo, decoded to RGB, not resized", "pictures/s", 0),
+    [JPEG_TO_BARE] = BENCH_AT_LEAST("jpeg_to_bare", "JPEG / bare libjpeg-turbo", "x", 0),
     [GROWTH] = BENCH_AT_MOST("growth", "memory gained over 100,000 batches", "MB", 1),
     [TF_READ] = BENCH_AT_LEAST("tensorflow_read", "tf.data, TFRecordDataset, one thread", "MB/s", 0),
     [READ_TO_TF] = BENCH_AT_LEAST("read_to_tensorflow", "TFRecord / tf.data", "x", 2),
@@ -57,12 +71,19 @@ static bench_row rows[NUM_ROWS] = {
     [GZIP_TO_TF] = BENCH_AT_LEAST("gzip_to_tensorflow", "TFRecord from gzip / tf.data", "x", 0),
     [TF_PARSE] = BENCH_RATE("tensorflow_parse", "tf.data, batch(100) and parse_example"),
     [PARSE_TO_TF] = BENCH_AT_LEAST("parse_to_tensorflow", "parsed and batched / tf.data", "x", 5),
+    [TF_JPEG] = BENCH_AT_LEAST("tensorflow_jpeg", "tf.io.decode_jpeg and tf.image.resize", "pictures/s", 0),
+    [JPEG_TO_TF] = BENCH_AT_LEAST("jpeg_to_tensorflow", "JPEG / decode_jpeg and resize", "x", 1.5),
+    [TF_JPEG_HALF] =
+        BENCH_AT_LEAST("tensorflow_jpeg_half", "the same with ratio=2, 250x188 made larger again", "pictures/s", 0),
+    [JPEG_TO_TF_HALF] = BENCH_AT_LEAST("jpeg_to_tensorflow_half", "JPEG / decode_jpeg with ratio=2", "x", 0),
 };
 
 /* ---- the files ---- */
 
 typedef struct files {
     char folder[64], plain[80], gzip[80], examples[80];
+    bench_pictures pictures;
+    bool has_pictures; /* libjpeg-turbo is there */
 } files;
 
 /* Bytes that compress about as pictures do: runs of 0, and noise of some bits. */
@@ -102,10 +123,16 @@ static mst_status make_files(files *f) {
     snprintf(f->examples, sizeof f->examples, "%s/examples", f->folder);
     MST_TRY(write_records(f->plain, MST_TFRECORD_PLAIN, false));
     MST_TRY(write_records(f->gzip, MST_TFRECORD_GZIP, false));
-    return write_records(f->examples, MST_TFRECORD_PLAIN, true);
+    MST_TRY(write_records(f->examples, MST_TFRECORD_PLAIN, true));
+    char pictures[80];
+    snprintf(pictures, sizeof pictures, "%s/pictures", f->folder);
+    const mst_status status = bench_pictures_make(pictures, &f->pictures);
+    f->has_pictures = !status;
+    return status == MST_UNIMPLEMENTED ? MST_OK : status;
 }
 
-static void remove_files(const files *f) {
+static void remove_files(files *f) {
+    bench_pictures_remove(&f->pictures);
     unlink(f->plain);
     unlink(f->gzip);
     unlink(f->examples);
@@ -122,7 +149,8 @@ typedef struct work {
     size_t size;
     uint8_t *buffer; /* of BUFFER bytes */
     mst_dataset *dataset;
-    uint32_t sum; /* of what was read, so that it is */
+    float *picture; /* of SIDE x SIDE pixels */
+    uint32_t sum;   /* of what was read, so that it is */
 } work;
 
 static double processor_time(void) {
@@ -198,6 +226,24 @@ static mst_status parse_once(work *w) {
     return status;
 }
 
+/* One picture after the other, as a thread that fills a batch does it. */
+static mst_status jpeg_once(work *w) {
+    mst_iterator *it;
+    const mst_batch *batch;
+    MST_TRY(mst_iterator_create(w->dataset, 0, &it));
+    mst_status status;
+    while (!(status = mst_iterator_next(it, &batch)) && batch && !status) {
+        status = mst_batch_copy(batch, 0, 0, 1, w->picture);
+        w->sum += (uint32_t)w->picture[0];
+    }
+    mst_iterator_destroy(it);
+    return status;
+}
+
+static mst_status bare_jpeg(work *w) {
+    return bench_pictures_decode(&w->files->pictures, &w->sum);
+}
+
 /* ---- rounds ---- */
 
 static mst_status open_examples(const files *f, bool mixed, int64_t repeat, mst_dataset **out) {
@@ -253,7 +299,6 @@ static mst_status measure_parse(work *w, bool mixed, double seconds, bench_row *
 
 /* The rate of the reader and of the bare calls, in MB of records a second, and their ratio. */
 static mst_status measure_read(work *w, const char *path, mst_status (*bare)(work *), double seconds, bench_row *row) {
-    const double size = (double)NUM_RECORDS * (RECORD + FRAME) / 1e6;
     void *data;
     MST_TRY(mst_file_read(path, SIZE_MAX, &data, &w->size));
     w->data = data;
@@ -266,13 +311,31 @@ static mst_status measure_read(work *w, const char *path, mst_status (*bare)(wor
     const double limit = (before + rate(w, seconds / 2)) / 2;
     free(data);
     if (reader <= 0 || limit <= 0) return mst_error()->code;
-    bench_add(&row[0], reader * size);
-    bench_add(&row[1], limit * size);
+    bench_add(&row[0], reader * MEGABYTES);
+    bench_add(&row[1], limit * MEGABYTES);
     bench_add(&row[2], reader / limit);
     return MST_OK;
 }
 
+static mst_status measure_jpeg(work *w, double seconds) {
+    const mst_images_options options = {.height = SIDE, .dtype = MST_F32};
+    MST_TRY(mst_dataset_from_images(w->files->pictures.folder, &options, &w->dataset));
+    w->once = bare_jpeg;
+    const double before = rate(w, seconds / 2);
+    w->once = jpeg_once;
+    const double own = rate(w, seconds);
+    w->once = bare_jpeg;
+    const double bare = (before + rate(w, seconds / 2)) / 2;
+    mst_dataset_release(w->dataset);
+    if (own <= 0 || bare <= 0) return mst_error()->code;
+    bench_add(&rows[JPEG], own * BENCH_PICTURES);
+    bench_add(&rows[JPEG_BARE], bare * BENCH_PICTURES);
+    bench_add(&rows[JPEG_TO_BARE], own / bare);
+    return MST_OK;
+}
+
 static mst_status measure_round(work *w, double seconds) {
+    if (w->files->has_pictures) MST_TRY(measure_jpeg(w, seconds / 4));
     MST_TRY(measure_read(w, w->files->plain, bare_read, seconds / 4, &rows[READ]));
     MST_TRY(measure_read(w, w->files->gzip, bare_inflate, seconds / 4, &rows[GZIP]));
     MST_TRY(measure_parse(w, false, seconds / 4, &rows[PARSE]));
@@ -285,14 +348,18 @@ static void take_line(const char *line) {
     json_t *object = json_loads(line, 0, NULL);
     const char *what = json_string_value(json_object_get(object, "what"));
     const double passes = json_number_value(json_object_get(object, "passes_per_sec"));
-    const double size = (double)NUM_RECORDS * (RECORD + FRAME) / 1e6;
     static const struct {
         const char *what;
         int row, own;
-    } kinds[] = {{"read", TF_READ, READ}, {"gzip", TF_GZIP, GZIP}, {"parse", TF_PARSE, PARSE}};
-    for (int i = 0; what && passes > 0 && i < 3; i++) {
+        double size;
+    } kinds[] = {{"read", TF_READ, READ, MEGABYTES},
+                 {"gzip", TF_GZIP, GZIP, MEGABYTES},
+                 {"parse", TF_PARSE, PARSE, NUM_RECORDS},
+                 {"jpeg", TF_JPEG, JPEG, BENCH_PICTURES},
+                 {"jpeg_half", TF_JPEG_HALF, JPEG, BENCH_PICTURES}};
+    for (size_t i = 0; what && passes > 0 && i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(what, kinds[i].what) != 0) continue;
-        bench_add(&rows[kinds[i].row], passes * (kinds[i].row == TF_PARSE ? NUM_RECORDS : size));
+        bench_add(&rows[kinds[i].row], passes * kinds[i].size);
         bench_add(&rows[kinds[i].row + 1], bench_median(&rows[kinds[i].own]) / bench_median(&rows[kinds[i].row]));
     }
     json_decref(object);
@@ -328,18 +395,19 @@ static mst_status measure_all(work *w, double seconds) {
 }
 
 int bench_data(const bench_options *options) {
-    files f;
+    files f = {.has_pictures = false};
     uint8_t *buffer = malloc(BUFFER);
-    work w = {.files = &f, .buffer = buffer};
+    work w = {.files = &f, .buffer = buffer, .picture = malloc(SIDE * SIDE * 3 * sizeof(float))};
     bool good = true;
     if (!options->json)
         printf(
-            "%d records of %d bytes, and as many Examples, page cache warm, one thread, processor time; medians of %d "
-            "rounds\n",
-            NUM_RECORDS, RECORD, ROUNDS);
+            "%d records of %d bytes, as many Examples, and %d pictures (4:2:0, quality %d), page cache warm, one "
+            "thread, processor time; medians of %d rounds\n",
+            NUM_RECORDS, RECORD, BENCH_PICTURES, BENCH_PICTURE_QUALITY, ROUNDS);
     fflush(stdout);
     bench_progress("writing files");
-    mst_status status = buffer ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
+    mst_status status =
+        buffer && w.picture ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
     if (!status) status = measure_all(&w, options->seconds / 2);
     if (!status && options->peers) {
         bench_progress("TensorFlow");
@@ -348,6 +416,7 @@ int bench_data(const bench_options *options) {
     bench_progress_end();
     remove_files(&f);
     free(buffer);
+    free(w.picture);
     if (status) return command_fail_library(EXIT_FAILED, NULL);
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return good ? EXIT_DONE : EXIT_FAILED;

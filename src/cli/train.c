@@ -10,6 +10,7 @@
 #include "cli/evaluate.h"
 #include "cli/json_events.h"
 #include "cli/predict.h"
+#include "cli/train_augment.h"
 #include "cli/train_checkpoint.h"
 #include "cli/train_events.h"
 #include "cli/train_options.h"
@@ -108,6 +109,7 @@ static int open_data(training *t) {
     if (!status && (o->evaluate || o->confusion || o->predict)) status = open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
     if (!status) status = split_validation(t);
+    if (!status) status = train_augment(t);
     if (status) return status;
     if (train_total_steps(t) > MOST_STEPS)
         return command_fail(EXIT_USAGE, "train: --epochs %" PRId64 ": more than 10^15 steps in all: give fewer",

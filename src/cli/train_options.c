@@ -40,6 +40,13 @@ static const option data_options[] = {
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999,
      .help = "the last part X of the training data is kept out, and measured after each epoch"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
+    {"flip", OPTION_FLAG, AT(flip), .help = "pictures: half of them are mirrored left to right, others each epoch"},
+    {"crop-padding", OPTION_INTEGER, AT(crop_padding), "N", NULL, 0, 16384,
+     .help = "pictures: a random part of the old size is taken after N zeros are added on each side"},
+    {"brightness", OPTION_NUMBER, AT(brightness), "X", NULL, 0, 1,
+     .help = "pictures: a random number from -X to X is added to their pixels, which are 0 to 1"},
+    {"contrast", OPTION_NUMBER, AT(contrast), "X", NULL, 0, 1,
+     .help = "pictures: their contrast is multiplied by a random number from 1 - X to 1 + X"},
     {"shuffle", OPTION_FLAG, AT(shuffle), .initial = "true", .help = "a new order each epoch"},
     {0}};
 

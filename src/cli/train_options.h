@@ -15,7 +15,9 @@ typedef struct train_options {
     const char *data, *data_dir, *label;
     double validation_split;
     int64_t skip_corrupt, image_size;
-    bool raw_pixels, shuffle;
+    bool raw_pixels, shuffle, flip;
+    int64_t crop_padding;
+    double brightness, contrast;
     int strategy; /**< mst_strategy_kind */
     const char *devices, *visible_devices;
     int shards;

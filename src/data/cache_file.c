@@ -361,10 +361,11 @@ static mst_status fill_window(const cursor *c, const int64_t *rows, int64_t coun
         buffer->data = data;
         buffer->capacity = size;
     }
-    MST_TRY(mst_bytes_read(&c->bytes, place_of(s, rows[0]), buffer->data, size, &got));
-    if (got < size) return damaged(s->path, place_of(s, rows[0]), "where it became shorter");
-    buffer->begin = place_of(s, rows[0]);
-    buffer->end = buffer->begin + size;
+    const uint64_t begin = place_of(s, mst_row_number(rows[0]));
+    MST_TRY(mst_bytes_read(&c->bytes, begin, buffer->data, size, &got));
+    if (got < size) return damaged(s->path, begin, "where it became shorter");
+    buffer->begin = begin;
+    buffer->end = begin + size;
     return MST_OK;
 }
 
@@ -372,9 +373,10 @@ static mst_status read_row(const mst_dataset *dataset, mst_cursor *base, const i
                            mst_record_buffer *buffer, mst_record *record) {
     const source *s = (const source *)dataset;
     const cursor *c = (const cursor *)base;
-    const uint64_t offset = place_of(s, rows[0]);
+    const int64_t row = mst_row_number(rows[0]);
+    const uint64_t offset = place_of(s, row);
     uint64_t length;
-    if (rows[0] >= c->num_rows) return MST_FAIL(MST_INTERNAL, "cache: row %lld is not in the file", (long long)rows[0]);
+    if (row >= c->num_rows) return MST_FAIL(MST_INTERNAL, "cache: row %lld is not in the file", (long long)row);
     if (offset < buffer->begin || offset + frame_bytes(s) > buffer->end) MST_TRY(fill_window(c, rows, count, buffer));
     const uint8_t *place = buffer->data + (offset - buffer->begin), *data = place + MST_TFRECORD_HEADER;
     if (!mst_tfrecord_length(place, &length) || length != s->row_bytes || !mst_tfrecord_is_intact(data, s->row_bytes))

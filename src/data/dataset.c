@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/pass_cursor.h"
 #include "data/prefetch.h"
 
 mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
@@ -103,9 +104,14 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
     return most < 1 ? 1 : most;
 }
 
-int64_t mst_dataset_last_row(const mst_dataset *dataset) {
+mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row) {
     while (dataset->upstream) dataset = dataset->upstream;
-    return dataset->cardinality < 0 || dataset->type->values ? MST_BOOKMARK_MOST : dataset->cardinality - 1;
+    const bool any = dataset->cardinality < 0 || dataset->type->values;
+    const int64_t at = bookmark->at, last = any ? MST_ROW_MOST_NUMBER : dataset->cardinality - 1;
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, row));
+    if (mst_row_number(*row) <= last) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "iterator: the saved position is not one of this dataset (number %lld of it)",
+                    (long long)at);
 }
 
 bool mst_dataset_makes_rows(const mst_dataset *dataset) {
@@ -163,7 +169,7 @@ const char *mst_dataset_class_name(const mst_dataset *dataset, int component, in
 
 mst_status mst_cursor_open(const mst_dataset *dataset, mst_cursor **out) {
     while (!dataset->type->open) dataset = dataset->upstream;
-    return dataset->type->open(dataset, out);
+    return dataset->upstream ? dataset->type->open(dataset, out) : mst_pass_cursor_open(dataset, out);
 }
 
 mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size, const mst_dataset *dataset, void *out) {
@@ -207,13 +213,25 @@ mst_status mst_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
 }
 
 void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
+    enum { AT_ONCE = 64 };
     mst_cursor *base = mst_cursor_base(cursor);
-    if (n && base->type->forget) base->type->forget(base, rows, n);
+    if (!base->type->forget) return;
+    for (int64_t i = 0, number[AT_ONCE]; i < n;) {
+        int64_t count = 0;
+        while (count < AT_ONCE && i < n) number[count++] = mst_row_number(rows[i++]);
+        base->type->forget(base, number, count);
+    }
 }
 
 mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     mst_cursor *base = mst_cursor_base(cursor);
-    return n && base->type->keep ? base->type->keep(base, rows, n) : MST_OK;
+    if (!n || !base->type->keep) return MST_OK;
+    int64_t *number = malloc((size_t)n * sizeof *number);
+    if (!number) return MST_NO_MEMORY("for %lld rows", (long long)n);
+    for (int64_t i = 0; i < n; i++) number[i] = mst_row_number(rows[i]);
+    const mst_status status = base->type->keep(base, number, n);
+    free(number);
+    return status;
 }
 
 /* One with a thread has settled what is upstream of it before the thread began. */

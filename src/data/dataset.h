@@ -1,7 +1,7 @@
 /** Inside of datasets.
  *
  *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows between
- *  them is numbers of rows of the source. The values: mst_row_fetch collects the scales and maps between source and
+ *  them is rows: numbers of rows of the source, with the pass over it (data/row.h). The values: mst_row_fetch collects the scales and maps between source and
  *  end, and turns numbers of rows into values only where they are wanted.
  *
  *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
@@ -19,16 +19,19 @@
 
 #include "data/bookmark.h"
 #include "data/convert.h"
+#include "data/row.h"
 #include "muster/dataset.h"
 #include "muster/tfrecord.h"
 
 typedef struct mst_cursor mst_cursor;
 
-/** What a dataset does with the values of a row: a map, or else a conversion of one component. */
+/** What a dataset does with the values of a row: a map, or else a change or a conversion of one component. */
 typedef struct mst_row_stage {
     mst_map_function map;
     void *context;
     int component;
+    /** Writes all elements of OUT. */
+    void (*change)(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out);
     mst_convert convert;
     double factor;
 } mst_row_stage;
@@ -51,7 +54,8 @@ typedef struct mst_dataset_type {
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
-    /** Of a source of records (row 0 of it is u8 [-1]); NULL: rows are in memory. Reads record ROWS[0]; of the COUNT rows
+    /** Of a source of records (row 0 of it is u8 [-1]); NULL: rows are in memory. Reads the record of ROWS[0], rows as they
+     *  flow (mst_row_number gives the number); of the COUNT rows
      *  in all, the others will be asked for next. BASE is a cursor of this source. *RECORD is valid until the next call
      *  with BUFFER. Several threads may call at once, each with a buffer of its own. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
@@ -62,6 +66,9 @@ typedef struct mst_dataset_type {
      *  component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call at
      *  once. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
+    /** Of a source whose numbers depend on the order: a number of the record behind ROW, which BASE still holds, that does
+     *  not. NULL: ROW itself. */
+    uint64_t (*record)(const mst_dataset *source, mst_cursor *base, int64_t row);
     /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as
      *  upstream, none behind a map. */
     const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
@@ -83,11 +90,12 @@ struct mst_dataset {
 /** One element as it flows along cursors of batches. */
 typedef struct mst_element {
     int64_t count;             /**< rows; 0 at the end */
-    const int64_t *rows;       /**< numbers of rows; NULL: 0 to count - 1 */
+    const int64_t *rows;       /**< NULL: numbers 0 to count - 1 */
     const void *const *memory; /**< the components that `rows` counts in; NULL: the source's */
 } mst_element;
 
-/** What a cursor can do. All but `destroy` and one of `rows` and `batch` are needed. */
+/** What a cursor can do. All but `destroy` and one of `rows` and `batch` are needed. A source's cursor gives numbers of
+ *  rows; the pass is added to them. */
 typedef struct mst_cursor_type {
     /** Moves to the first element of EPOCH. Called before anything else, and again to start over. */
     mst_status (*start)(mst_cursor *cursor, int64_t epoch);
@@ -104,7 +112,7 @@ typedef struct mst_cursor_type {
     void (*save)(const mst_cursor *cursor, mst_bookmark *bookmark);
     /** Takes both back, in a cursor that was opened and not started. */
     mst_status (*restore)(mst_cursor *cursor, mst_bookmark *bookmark);
-    /** Of a source that keeps records: N rows are not needed any more. May be NULL. */
+    /** Of a source that keeps records: N rows, by their numbers, are not needed any more. May be NULL. */
     void (*forget)(mst_cursor *cursor, const int64_t *rows, int64_t n);
     /** Of such a source, after a restore: reads N rows that were given out before. May be NULL. */
     mst_status (*keep)(mst_cursor *cursor, const int64_t *rows, int64_t n);
@@ -139,8 +147,8 @@ MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char 
 int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 /** Most rows that one element can have, at least 1. */
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
-/** The largest number that a row of DATASET's source can have. */
-int64_t mst_dataset_last_row(const mst_dataset *dataset);
+/** Takes a row that can be one of DATASET's. */
+MST_CHECKED mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row);
 /** Bytes of a row of component I. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 

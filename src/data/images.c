@@ -4,8 +4,8 @@
  *  resized where a batch is copied, on every device's thread.
  *
  *  Resizing is that of tf.image.resize: f32 has its values, 0 to 255, and u8 these rounded. A JPEG that is at least twice
- *  as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; with .whole it is
- *  not. OPTIONS may be NULL.
+ *  as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; and with
+ *  MST_RESIZE_BILINEAR its planes of brightness and color are resized before they become RGB; with .whole neither is done. OPTIONS may be NULL.
  *
  *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNAVAILABLE where the module `png` or
  *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */
@@ -29,7 +29,7 @@ typedef struct mst_images_options {
     int channels;          /**< 1: gray; 3: red, green, blue; 0: 3 */
     mst_resize_method resize;
     mst_dtype dtype;  /**< MST_U8 or MST_F32; 0: MST_U8 */
-    bool whole;       /**< a JPEG is decoded at its own size */
+    bool whole;       /**< a JPEG becomes RGB at its own size before it is resized, as with decode_jpeg */
     const char *like; /**< a folder whose classes are taken: for a test part that of the train part */
 } mst_images_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
@@ -45,27 +45,12 @@ typedef struct images {
     mst_image_folder like; /* whose classes are taken; else empty */
 } images;
 
-static void round_to_u8(const float *src, uint8_t *dst, int64_t count) {
-    for (int64_t i = 0; i < count; i++) dst[i] = (uint8_t)lrintf(src[i] < 0 ? 0 : src[i] > 255 ? 255 : src[i]);
-}
-
-/* Resizes IMAGE to DST, in the dtype of the dataset. */
-static mst_status resize(const mst_images_options *o, const mst_image *image, void *dst) {
-    const int64_t count = o->height * o->width * o->channels;
-    const bool is_f32 = o->dtype == MST_F32;
-    char *memory = malloc(mst_resize_scratch(o->height, o->width) + (is_f32 ? 0 : (size_t)count * sizeof(float)));
-    if (!memory) return MST_NO_MEMORY("to resize a picture");
-    float *values = is_f32 ? dst : (float *)(void *)(memory + mst_resize_scratch(o->height, o->width));
-    mst_resize(o->resize, image->pixels, image->height, image->width, image->channels, values, o->height, o->width,
-               memory);
-    if (!is_f32) round_to_u8(values, dst, count);
-    free(memory);
-    return MST_OK;
-}
-
 static mst_status read_image(const images *d, const char *path, void *dst) {
     const mst_images_options *o = &d->options;
-    const mst_image_want want = {o->channels, o->whole ? 0 : o->height, o->whole ? 0 : o->width};
+    const mst_image_want want = {.channels = o->channels,
+                                 .least_height = o->whole ? 0 : o->height,
+                                 .least_width = o->whole ? 0 : o->width,
+                                 .planes = !o->whole && o->resize == MST_RESIZE_BILINEAR};
     mst_image image;
     void *data;
     size_t size;
@@ -73,7 +58,7 @@ static mst_status read_image(const images *d, const char *path, void *dst) {
     mst_status status = mst_image_decode(path, data, size, &want, &image);
     free(data);
     MST_TRY(status);
-    status = resize(o, &image, dst);
+    status = mst_resize(o->resize, &image, o->dtype, dst, o->height, o->width);
     free(image.pixels);
     return status;
 }

@@ -150,8 +150,12 @@ static const char *const *classes(const mst_dataset *dataset, int component, int
     return names;
 }
 
-static const mst_dataset_type type = {
-    .name = "interleave", .destroy = mst_joined_destroy, .open = open, .values = mst_joined_values, .classes = classes};
+static const mst_dataset_type type = {.name = "interleave",
+                                      .destroy = mst_joined_destroy,
+                                      .open = open,
+                                      .values = mst_joined_values,
+                                      .record = mst_joined_record,
+                                      .classes = classes};
 
 static mst_status check_same(const mst_dataset *first, const mst_dataset *other, int p) {
     char a[MST_SHAPE_TEXT], b[MST_SHAPE_TEXT];

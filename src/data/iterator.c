@@ -152,7 +152,7 @@ int64_t mst_batch_row(const mst_batch *batch, int64_t i) {
     const mst_dataset *source = batch->dataset;
     while (source->upstream) source = source->upstream;
     if (element->memory || source->type->values) return -1;
-    return element->rows ? element->rows[i] : i;
+    return element->rows ? mst_row_number(element->rows[i]) : i;
 }
 
 static mst_status check_component(const mst_batch *batch, int component) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/rng.h"
 #include "data/cancel.h"
 
 static const mst_joined *dataset_of(const mst_cursor *cursor) {
@@ -142,8 +143,7 @@ static mst_status restore_held(mst_joined_cursor *c, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, c->number - 1, number));
     for (int k = 0; k < d->width; k++) c->row[k].part = k;
     if (d->width == 1) MST_TRY(mst_bookmark_take(bookmark, 0, d->num_parts - 1, &c->row->part));
-    for (int k = 0; k < d->width; k++)
-        MST_TRY(mst_bookmark_take(bookmark, 0, mst_dataset_last_row(d->part[c->row[k].part]), &c->row[k].row));
+    for (int k = 0; k < d->width; k++) MST_TRY(mst_dataset_take_row(d->part[c->row[k].part], bookmark, &c->row[k].row));
     MST_TRY(hold(c, *number, c->row));
     c->num_restored++;
     return MST_OK;
@@ -225,4 +225,17 @@ mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_
         dst += num_components;
     }
     return MST_OK;
+}
+
+/* Numbers count as rows come; what the parts' rows stand for does not depend on that. */
+uint64_t mst_joined_record(const mst_dataset *source, mst_cursor *base, int64_t row) {
+    const mst_joined_cursor *c = (const mst_joined_cursor *)base;
+    const mst_pooled *entry = mst_record_pool_find(&c->pool, row);
+    uint64_t record = 0;
+    for (int k = 0; entry && k < ((const mst_joined *)source)->width; k++) {
+        const mst_part_row *held = held_rows(entry) + k;
+        const mst_row_key key = mst_row_fetch_key(c->part[held->part].fetch, held->row);
+        record = mst_rng_mix(mst_rng_mix(mst_rng_mix(record, (uint64_t)held->part), key.pass), key.record);
+    }
+    return record;
 }

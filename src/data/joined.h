@@ -47,6 +47,8 @@ MST_CHECKED mst_status mst_joined_alloc(const mst_dataset_type *type, size_t siz
  *  and so on. */
 void mst_joined_destroy(mst_dataset *dataset);
 MST_CHECKED mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
+/** What it has as `record`: a number of the records of the parts, and of which parts they are. */
+uint64_t mst_joined_record(const mst_dataset *source, mst_cursor *base, int64_t row);
 
 /** A cursor of SIZE bytes (struct mst_joined_cursor first) with the cursors of all parts, not started. */
 MST_CHECKED mst_status mst_joined_open(const mst_cursor_type *type, size_t size, const mst_dataset *dataset, void *out);

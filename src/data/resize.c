@@ -1,6 +1,14 @@
 #include "data/resize.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "base/simd.h"
+#include "data/resize_columns.h"
+
+enum { ALIGNMENT = 64, PLANES = 3 };
 
 /* What of a row or column of the source goes into one of the result. */
 typedef struct span {
@@ -9,9 +17,22 @@ typedef struct span {
     float last_weight;   /* area */
 } span;
 
-size_t mst_resize_scratch(int64_t height, int64_t width) {
-    return (size_t)(height + width) * sizeof(span);
-}
+/* A plane on its way: rows of the source are resized to columns of the result (bilinear and area), and these rows are
+ * blended. The two last are kept: rows of the result that follow each other share them. */
+typedef struct pass {
+    mst_resize_method method;
+    mst_image_plane src;
+    int channels;
+    int64_t columns;   /* elements of a row of the result */
+    span *y, *x;       /* x: area and nearest, of each pixel */
+    mst_columns blend; /* bilinear */
+    uint8_t *padded;   /* bilinear: a row of the source, its first and last pixel twice */
+    float *row[2];     /* row v of the source in row[v % 2] */
+    int64_t held[2];   /* which rows these are */
+    float scale;       /* area */
+} pass;
+
+/* ---- which pixels ---- */
 
 static int64_t bound(int64_t i, int64_t n) {
     return i < 0 ? 0 : i < n ? i : n - 1;
@@ -35,20 +56,62 @@ static span area_span(int64_t i, float scale) {
     return (span){first, last, covered(first, begin, end, scale), covered(last, begin, end, scale)};
 }
 
-static void bilinear(const uint8_t *src, int64_t width, int channels, const span *y, const span *x, float *dst,
-                     int64_t new_height, int64_t new_width) {
-    for (int64_t i = 0; i < new_height; i++) {
-        const uint8_t *top = src + y[i].first * width * channels, *bottom = src + y[i].last * width * channels;
-        for (int64_t j = 0; j < new_width; j++) {
-            const int64_t left = x[j].first * channels, right = x[j].last * channels;
-            for (int c = 0; c < channels; c++) {
-                const float a = top[left + c], b = bottom[left + c];
-                const float upper = a + ((float)top[right + c] - a) * x[j].weight;
-                const float lower = b + ((float)bottom[right + c] - b) * x[j].weight;
-                *dst++ = upper + (lower - upper) * y[i].weight;
-            }
-        }
+static span nearest_span(int64_t i, int64_t n, float scale) {
+    const int64_t at = bound((int64_t)floorf(((float)i + 0.5f) * scale), n);
+    return (span){at, at, 0, 0};
+}
+
+static span make_span(mst_resize_method method, int64_t i, int64_t n, float scale) {
+    if (method == MST_RESIZE_AREA) return area_span(i, scale);
+    return method == MST_RESIZE_NEAREST ? nearest_span(i, n, scale) : bilinear_span(i, n, scale);
+}
+
+/* ---- rows ---- */
+
+MST_SIMD static void blend_rows(const float *restrict upper, const float *restrict lower, float weight, int64_t n,
+                                float *restrict dst) {
+    for (int64_t i = 0; i < n; i++) dst[i] = upper[i] + (lower[i] - upper[i]) * weight;
+}
+
+MST_SIMD static void add_row(const float *restrict src, float weight, int64_t n, float *restrict dst) {
+    for (int64_t i = 0; i < n; i++) dst[i] += src[i] * weight;
+}
+
+MST_SIMD static void scale_row(float scale, int64_t n, float *restrict dst) {
+    for (int64_t i = 0; i < n; i++) dst[i] *= scale;
+}
+
+static inline float cut(float value) {
+    value = value < 0 ? 0 : value;
+    return value > 255 ? 255 : value;
+}
+
+/* To the nearest integer, of two the even one: behind 1.5 * 2^23 there is no room for a fraction. */
+MST_SIMD static void round_row(const float *restrict src, int64_t n, uint8_t *restrict dst) {
+    for (int64_t i = 0; i < n; i++) {
+        const float whole = cut(src[i]) + 0x1.8p23f;
+        uint32_t bits;
+        memcpy(&bits, &whole, sizeof bits);
+        dst[i] = (uint8_t)bits;
     }
+}
+
+/* JFIF: JPEG File Interchange Format, version 1.02, page 3. */
+MST_SIMD static void rgb_row(const float *restrict y, const float *restrict blue, const float *restrict red, int64_t n,
+                             float *restrict dst) {
+    for (int64_t i = 0; i < n; i++) {
+        const float b = blue[i] - 128, r = red[i] - 128;
+        dst[3 * i] = cut(y[i] + 1.402f * r);
+        dst[3 * i + 1] = cut(y[i] - 0.344136f * b - 0.714136f * r);
+        dst[3 * i + 2] = cut(y[i] + 1.772f * b);
+    }
+}
+
+static void pad_row(const pass *p, const uint8_t *src) {
+    const size_t pixel = (size_t)p->channels, n = (size_t)p->src.width * pixel;
+    memcpy(p->padded, src, pixel);
+    memcpy(p->padded + pixel, src, n);
+    memcpy(p->padded + pixel + n, src + n - pixel, pixel);
 }
 
 static float area_of_row(const uint8_t *row, int64_t width, int channels, const span *x) {
@@ -58,47 +121,123 @@ static float area_of_row(const uint8_t *row, int64_t width, int channels, const 
     return sum;
 }
 
-static void area(const uint8_t *src, int64_t height, int64_t width, int channels, const span *y, const span *x,
-                 float *dst, int64_t new_height, int64_t new_width) {
-    const float y_scale = (float)height / (float)new_height, x_scale = (float)width / (float)new_width;
-    const float scale = (float)(1.0 / (y_scale * x_scale));
-    for (int64_t i = 0; i < new_height; i++)
-        for (int64_t j = 0; j < new_width; j++)
-            for (int c = 0; c < channels; c++) {
-                float sum = 0;
-                for (int64_t v = y[i].first; v <= y[i].last; v++) {
-                    const float weight = v == y[i].first ? y[i].weight : v == y[i].last ? y[i].last_weight : 1;
-                    sum += area_of_row(src + bound(v, height) * width * channels + c, width, channels, &x[j]) * weight;
-                }
-                *dst++ = sum * scale;
-            }
-}
-
-static void nearest(const uint8_t *src, int64_t height, int64_t width, int channels, float *dst, int64_t new_height,
-                    int64_t new_width) {
-    const float y_scale = (float)height / (float)new_height, x_scale = (float)width / (float)new_width;
-    for (int64_t i = 0; i < new_height; i++) {
-        const int64_t y = bound((int64_t)floorf(((float)i + 0.5f) * y_scale), height);
-        for (int64_t j = 0; j < new_width; j++) {
-            const int64_t x = bound((int64_t)floorf(((float)j + 0.5f) * x_scale), width);
-            for (int c = 0; c < channels; c++) *dst++ = src[(y * width + x) * channels + c];
-        }
+/* Row V of the source, with the columns of the result. */
+static const float *columns_of(pass *p, int64_t v) {
+    float *row = p->row[v % 2];
+    const uint8_t *src = p->src.pixels + v * p->src.stride;
+    if (p->held[v % 2] == v) return row;
+    p->held[v % 2] = v;
+    if (p->method == MST_RESIZE_BILINEAR) {
+        pad_row(p, src);
+        mst_columns_blend(&p->blend, p->padded, row);
+        return row;
     }
+    for (int64_t j = 0; j < p->columns; j++) {
+        const span *x = &p->x[j / p->channels];
+        const uint8_t *from = src + j % p->channels;
+        row[j] = p->method == MST_RESIZE_AREA ? area_of_row(from, p->src.width, p->channels, x)
+                                              : (float)from[x->first * p->channels];
+    }
+    return row;
 }
 
-void mst_resize(mst_resize_method method, const uint8_t *src, int64_t height, int64_t width, int channels, float *dst,
-                int64_t new_height, int64_t new_width, void *scratch) {
-    span *y = scratch, *x = y + new_height;
-    const float y_scale = (float)height / (float)new_height, x_scale = (float)width / (float)new_width;
-    const bool is_area = method == MST_RESIZE_AREA;
-    if (method == MST_RESIZE_NEAREST) {
-        nearest(src, height, width, channels, dst, new_height, new_width);
+/* Row I of the result. */
+static void make_row(pass *p, int64_t i, float *dst) {
+    const span *y = &p->y[i];
+    const size_t bytes = (size_t)p->columns * sizeof *dst;
+    if (p->method == MST_RESIZE_BILINEAR) {
+        const float *upper = columns_of(p, y->first);
+        blend_rows(upper, columns_of(p, y->last), y->weight, p->columns, dst);
         return;
     }
-    for (int64_t i = 0; i < new_height; i++) y[i] = is_area ? area_span(i, y_scale) : bilinear_span(i, height, y_scale);
-    for (int64_t j = 0; j < new_width; j++) x[j] = is_area ? area_span(j, x_scale) : bilinear_span(j, width, x_scale);
-    if (is_area)
-        area(src, height, width, channels, y, x, dst, new_height, new_width);
+    if (p->method == MST_RESIZE_NEAREST) {
+        memcpy(dst, columns_of(p, y->first), bytes);
+        return;
+    }
+    memset(dst, 0, bytes);
+    for (int64_t v = y->first; v <= y->last; v++)
+        add_row(columns_of(p, bound(v, p->src.height)),
+                v == y->first  ? y->weight
+                : v == y->last ? y->last_weight
+                               : 1,
+                p->columns, dst);
+    scale_row(p->scale, p->columns, dst);
+}
+
+/* ---- */
+
+/* Takes COUNT elements of SIZE bytes of memory whose first *USED bytes are taken; of NULL it only counts. */
+static void *take(char *memory, size_t *used, int64_t count, size_t size) {
+    char *taken = memory ? memory + *used : NULL;
+    *used += ((size_t)count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return taken;
+}
+
+/* MEMORY is NULL when the first time only bytes are counted. */
+static void lay_out(pass *p, int64_t height, int64_t width, char *memory, size_t *used) {
+    p->y = take(memory, used, height, sizeof *p->y);
+    p->x = take(memory, used, width, sizeof *p->x);
+    p->blend = (mst_columns){.count = p->columns, .channels = p->channels};
+    *used += mst_columns_lay_out(&p->blend, memory ? memory + *used : NULL);
+    p->padded = take(memory, used, (p->src.width + 2) * p->channels + MST_COLUMNS_BEYOND, sizeof *p->padded);
+    for (int i = 0; i < 2; i++) p->row[i] = take(memory, used, p->columns + MST_COLUMNS_AT_ONCE, sizeof **p->row);
+}
+
+static void set_up(pass *p, int64_t height, int64_t width, float y_scale, float x_scale) {
+    p->held[0] = p->held[1] = -1;
+    p->scale = (float)(1.0 / (y_scale * x_scale));
+    for (int64_t i = 0; i < height; i++) p->y[i] = make_span(p->method, i, p->src.height, y_scale);
+    if (p->method == MST_RESIZE_BILINEAR)
+        mst_columns_place(&p->blend, width, x_scale);
     else
-        bilinear(src, width, channels, y, x, dst, new_height, new_width);
+        for (int64_t j = 0; j < width; j++) p->x[j] = make_span(p->method, j, p->src.width, x_scale);
+}
+
+/* The planes of the two colors are mostly alike. */
+static bool share_places(pass *p, const pass *like) {
+    const mst_image_plane *a = &p->src, *b = &like->src;
+    if (a->height != b->height || a->width != b->width || a->x_step != b->x_step || a->y_step != b->y_step)
+        return false;
+    p->y = like->y;
+    p->blend = like->blend;
+    p->held[0] = p->held[1] = -1;
+    return true;
+}
+
+mst_status mst_resize(mst_resize_method method, const mst_image *image, mst_dtype dtype, void *dst, int64_t height,
+                      int64_t width) {
+    const bool planes = image->plane[0].pixels != NULL;
+    const int num_passes = planes ? PLANES : 1;
+    const int64_t row = width * image->channels;
+    const float y_scale = (float)image->height / (float)height, x_scale = (float)image->width / (float)width;
+    pass p[PLANES];
+    float *made[PLANES + 1] = {NULL};
+    char *memory = NULL;
+    for (int count = 1; count >= 0; count--) {
+        size_t used = 0;
+        for (int i = 0; i < num_passes; i++) {
+            if (count)
+                p[i] = (pass){.method = method,
+                              .src = planes ? image->plane[i]
+                                            : (mst_image_plane){image->pixels, image->height, image->width,
+                                                                image->width * image->channels, 1, 1},
+                              .channels = planes ? 1 : image->channels,
+                              .columns = planes ? width : row};
+            lay_out(&p[i], height, width, memory, &used);
+            made[i] = take(memory, &used, p[i].columns, sizeof(float));
+        }
+        made[PLANES] = take(memory, &used, row, sizeof(float));
+        if (count && !(memory = aligned_alloc(ALIGNMENT, used))) return MST_NO_MEMORY("to resize a picture");
+    }
+    for (int i = 0; i < num_passes; i++)
+        if (i < 2 || !share_places(&p[i], &p[1]))
+            set_up(&p[i], height, width, y_scale / (float)p[i].src.y_step, x_scale / (float)p[i].src.x_step);
+    for (int64_t i = 0; i < height; i++) {
+        float *to = dtype == MST_F32 ? (float *)dst + i * row : made[PLANES];
+        for (int k = 0; k < num_passes; k++) make_row(&p[k], i, planes ? made[k] : to);
+        if (planes) rgb_row(made[0], made[1], made[2], width, to);
+        if (dtype == MST_U8) round_row(to, row, (uint8_t *)dst + i * row);
+    }
+    free(memory);
+    return MST_OK;
 }

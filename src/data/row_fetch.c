@@ -29,7 +29,8 @@ struct mst_row_fetch {
     const mst_dataset *end;
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
     int num_stages;
-    bool has_map; /* or another function that makes a row */
+    bool by_row;   /* one row after the other: there is a map, a change, or a source that makes rows */
+    bool is_mixed; /* a component depends on others: there is a map */
     int most_components;
     size_t scratch_bytes;
     pthread_mutex_t lock; /* of `unused` */
@@ -53,14 +54,15 @@ static void measure(mst_row_fetch *fetch) {
             fetch->most_components = dataset->upstream->num_components;
         if (!dataset->stage) continue;
         fetch->num_stages++;
-        fetch->has_map |= dataset->stage->map != NULL;
+        fetch->by_row |= dataset->stage->map || dataset->stage->change;
+        fetch->is_mixed |= dataset->stage->map != NULL;
         for (int i = 0; i < dataset->num_components; i++)
             if (dataset->stage->map || dataset->stage->component == i)
                 fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
     }
     fetch->base = dataset;
     if (!dataset->type->values) return;
-    fetch->has_map = true;
+    fetch->by_row = true;
     for (int i = 0; i < dataset->num_components; i++) fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
 }
 
@@ -133,7 +135,7 @@ static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
 
 /* The cost of a map is not known: each row is assumed to be worth a thread. */
 int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows) {
-    return fetch->has_map ? 1 : mst_grain_bytes(rows, (int64_t)mst_dataset_row_bytes(fetch->end, component));
+    return fetch->by_row ? 1 : mst_grain_bytes(rows, (int64_t)mst_dataset_row_bytes(fetch->end, component));
 }
 
 static const void *base_memory(const mst_row_fetch *fetch, const mst_element *element, int i) {
@@ -141,7 +143,14 @@ static const void *base_memory(const mst_row_fetch *fetch, const mst_element *el
 }
 
 static int64_t row_number(const mst_element *element, int64_t i) {
-    return element->rows ? element->rows[i] : i;
+    return element->rows ? mst_row_number(element->rows[i]) : i;
+}
+
+mst_row_key mst_row_fetch_key(const mst_row_fetch *fetch, int64_t row) {
+    const mst_dataset *base = fetch->base;
+    const int64_t number = mst_row_number(row);
+    return (mst_row_key){(uint64_t)mst_row_pass(row),
+                         base->type->record ? base->type->record(base, fetch->base_cursor, number) : (uint64_t)number};
 }
 
 /* Rows come in random order from memory that no cache holds. Prefetching the next row while this one is converted takes
@@ -236,11 +245,16 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     return MST_OK;
 }
 
+/* A component that nobody wants and no other depends on is not made. TO may be NULL: all are wanted. */
+static bool is_wanted(const mst_row_fetch *fetch, int c, void *const *to) {
+    return !to || to[c] || fetch->is_mixed;
+}
+
 /* The same of a source that writes values: to their places in the batch (TO, may be NULL) where nothing else is done
  * with them. */
 static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row, void *const *to, char **free_memory) {
     for (int c = 0; c < fetch->base->num_components; c++) {
-        void *place = to && !fetch->num_stages ? to[c] : *free_memory;
+        void *place = !is_wanted(fetch, c, to) ? NULL : to && !fetch->num_stages ? to[c] : *free_memory;
         if (place == *free_memory) *free_memory += align(mst_dataset_row_bytes(fetch->base, c));
         s->in[c] = row_array(fetch->base, c, place);
         s->written[c] = place;
@@ -257,31 +271,49 @@ static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *con
     return array;
 }
 
+static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
+                          char **free_memory) {
+    const mst_dataset *dataset = fetch->stage[j];
+    for (int c = 0; c < dataset->num_components; c++) s->out[c] = stage_array(fetch, j, c, to, free_memory);
+    const uint64_t errors = mst_error_count();
+    mst_status status = dataset->stage->map(s->in, s->out, dataset->stage->context);
+    if (status) return map_failed(fetch, status, errors, row);
+    mst_array *out = s->out;
+    s->out = s->in;
+    s->in = out;
+    return MST_OK;
+}
+
+/* A change or a conversion of one component. */
+static void run_change(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
+                       char **free_memory) {
+    const mst_row_stage *stage = fetch->stage[j]->stage;
+    const int c = stage->component;
+    if (!is_wanted(fetch, c, to)) return;
+    mst_array changed = stage_array(fetch, j, c, to, free_memory);
+    if (stage->change) {
+        const mst_row_key key = mst_row_fetch_key(fetch, row);
+        stage->change(fetch->stage[j], &key, &s->in[c], &changed);
+    } else {
+        stage->convert(s->in[c].data, changed.data, changed.count, stage->factor);
+    }
+    s->in[c] = changed;
+}
+
 /* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at once. */
 static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
                              int64_t ahead, void *const *to) {
     char *free_memory = s->data;
+    const int64_t number = row_number(element, i);
     if (fetch->base->type->values)
-        MST_TRY(write_base(fetch, s, row_number(element, i), to, &free_memory));
+        MST_TRY(write_base(fetch, s, number, to, &free_memory));
     else
         MST_TRY(read_base(fetch, s, element, i, ahead));
     for (int j = 0; j < fetch->num_stages; j++) {
-        const mst_dataset *dataset = fetch->stage[j];
-        const mst_row_stage *stage = dataset->stage;
-        if (!stage->map) {
-            int c = stage->component;
-            mst_array converted = stage_array(fetch, j, c, to, &free_memory);
-            stage->convert(s->in[c].data, converted.data, converted.count, stage->factor);
-            s->in[c] = converted;
-            continue;
-        }
-        for (int c = 0; c < dataset->num_components; c++) s->out[c] = stage_array(fetch, j, c, to, &free_memory);
-        const uint64_t errors = mst_error_count();
-        mst_status status = stage->map(s->in, s->out, stage->context);
-        if (status) return map_failed(fetch, status, errors, row_number(element, i));
-        mst_array *out = s->out;
-        s->out = s->in;
-        s->in = out;
+        if (fetch->stage[j]->stage->map)
+            MST_TRY(run_map(fetch, s, j, number, to, &free_memory));
+        else
+            run_change(fetch, s, j, element->rows ? element->rows[i] : i, to, &free_memory);
     }
     return MST_OK;
 }
@@ -310,7 +342,7 @@ mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_element *element, 
                               int64_t count, void *dst) {
     scratch *s;
     MST_TRY(check_values(fetch, component));
-    if (!fetch->has_map) {
+    if (!fetch->by_row) {
         copy_component(fetch, element, component, first, count, dst);
         return MST_OK;
     }
@@ -326,7 +358,7 @@ mst_status mst_row_fetch_copy_all(mst_row_fetch *fetch, const mst_element *eleme
     scratch *s;
     for (int c = 0; c < fetch->end->num_components; c++)
         if (dst[c]) MST_TRY(check_values(fetch, c));
-    if (fetch->has_map) {
+    if (fetch->by_row) {
         MST_TRY(take_scratch(fetch, &s));
         for (int c = 0; c < fetch->end->num_components; c++) s->dst[c] = dst[c];
         mst_status status = copy_mapped(fetch, s, element, first, count, s->dst);

@@ -11,6 +11,9 @@ MST_CHECKED mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_curs
 /** NULL is allowed. */
 void mst_row_fetch_destroy(mst_row_fetch *fetch);
 
+/** What a random change of ROW, which the cursor has given out, depends on. */
+mst_row_key mst_row_fetch_key(const mst_row_fetch *fetch, int64_t row);
+
 /** The grain of mst_parallel over ROWS rows of component COMPONENT. */
 int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows);
 

@@ -57,7 +57,7 @@ static mst_status fill_window(const mst_tfrecord_index *index, uint64_t begin, u
 
 static mst_status read_indexed(const mst_tfrecord_source *s, const int64_t *rows, int64_t count,
                                mst_record_buffer *buffer, mst_record *record) {
-    const int64_t row = rows[0];
+    const int64_t row = mst_row_number(rows[0]);
     if (row < 0 || row >= s->base.cardinality)
         return MST_FAIL(MST_INTERNAL, "tfrecord: there is no record %lld", (long long)row);
     const int file = mst_tfrecord_file_of(s, row);
@@ -82,8 +82,8 @@ static mst_status read_record(const mst_dataset *source, mst_cursor *base, const
                               mst_record_buffer *buffer, mst_record *record) {
     const mst_tfrecord_source *s = (const mst_tfrecord_source *)source;
     if (!s->forward) return read_indexed(s, rows, count, buffer, record);
-    const mst_pooled *entry = mst_record_pool_find(&((mst_tfrecord_cursor *)base)->pool, rows[0]);
-    if (!entry) return MST_FAIL(MST_INTERNAL, "tfrecord: record %lld is not held", (long long)rows[0]);
+    const mst_pooled *entry = mst_record_pool_find(&((mst_tfrecord_cursor *)base)->pool, mst_row_number(rows[0]));
+    if (!entry) return MST_FAIL(MST_INTERNAL, "tfrecord: record %lld is not held", (long long)mst_row_number(rows[0]));
     *record = entry->record;
     return MST_OK;
 }

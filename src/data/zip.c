@@ -73,8 +73,12 @@ static const char *const *classes(const mst_dataset *dataset, int component, int
     return NULL;
 }
 
-static const mst_dataset_type type = {
-    .name = "zip", .destroy = mst_joined_destroy, .open = open, .values = mst_joined_values, .classes = classes};
+static const mst_dataset_type type = {.name = "zip",
+                                      .destroy = mst_joined_destroy,
+                                      .open = open,
+                                      .values = mst_joined_values,
+                                      .record = mst_joined_record,
+                                      .classes = classes};
 
 /* The least; one of which it is not known can be less than any. */
 static int64_t shortest(int64_t a, int64_t b) {

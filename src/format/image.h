@@ -3,6 +3,7 @@
 #ifndef MUSTER_FORMAT_IMAGE_H
 #define MUSTER_FORMAT_IMAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,10 +15,18 @@
 /** No byte of a file can stand for more pixels: a PNG of one bit a pixel, deflated as far as that goes (8 * 1032). */
 enum { MST_IMAGE_PIXELS_OF_BYTE = 8256 };
 
+/** One of the planes of a picture: brightness, or difference to blue or to red (JFIF's Y, Cb and Cr). */
+typedef struct mst_image_plane {
+    const uint8_t *pixels;         /**< in the memory of the picture */
+    int64_t height, width, stride; /**< stride: bytes from row to row */
+    int x_step, y_step;            /**< pixels of the picture that a sample covers */
+} mst_image_plane;
+
 typedef struct mst_image {
-    uint8_t *pixels; /**< (height, width, channels), to be freed with free() */
+    uint8_t *pixels; /**< (height, width, channels), or else the memory of the planes; to be freed with free() */
     int64_t height, width;
-    int channels; /**< 1: gray; 3: red, green, blue */
+    int channels;             /**< 1: gray; 3: red, green, blue */
+    mst_image_plane plane[3]; /**< of a picture that was left as planes; pixels are NULL where it was not */
 } mst_image;
 
 /** How to decode. */
@@ -25,6 +34,7 @@ typedef struct mst_image_want {
     int channels;                      /**< 1 or 3 */
     int64_t least_height, least_width; /**< a JPEG is decoded at 1/2, 1/4 or 1/8 of its size where it is still at least
                                             so large; 0: at its size. Rounded up as libjpeg does */
+    bool planes; /**< with 3 channels: a JPEG that has planes of brightness and color may be left as such */
 } mst_image_want;
 
 /** The picture in SIZE bytes at DATA; NAME stands for the path in messages. Transparency is left out, 16 bits become 8.
@@ -42,7 +52,9 @@ typedef struct mst_codec {
                          size_t *size);
 } mst_codec;
 
-/** For codecs: memory for the pixels of OUT, HEIGHT x WIDTH, which a file of SIZE bytes has: MST_CORRUPT where it cannot hold them. */
+/** For codecs: MST_CORRUPT where a file of SIZE bytes cannot hold HEIGHT x WIDTH pixels. */
+MST_CHECKED mst_status mst_image_check(const char *name, size_t size, int64_t height, int64_t width, int channels);
+/** For codecs: memory for the pixels of OUT, HEIGHT x WIDTH, after that check. */
 MST_CHECKED mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out);
 
 #endif

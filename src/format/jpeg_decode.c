@@ -2,16 +2,18 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include "base/no_memory.h"
 #include "format/image.h"
 #include "module/module.h"
 
 /* Of a progressive file, each scan goes over the whole picture: a small file could keep a thread busy for minutes. */
-enum { MOST_SCANS = 500 };
+enum { MOST_SCANS = 500, PLANES = 3 };
 
 /* libjpeg reports an error by a function that must not return. */
 typedef struct decoder {
@@ -20,6 +22,7 @@ typedef struct decoder {
     struct jpeg_progress_mgr progress; /* jpeg.progress */
     jmp_buf failed;
     bool incomplete;
+    size_t plane_at[PLANES]; /* bytes from the beginning of the pixels */
     char message[JMSG_LENGTH_MAX];
 } decoder;
 
@@ -59,6 +62,77 @@ static mst_status check_colors(const decoder *d, const char *name) {
     return MST_FAIL(MST_UNIMPLEMENTED, "'%s': its colors are CMYK: save it as RGB", name);
 }
 
+#if JPEG_LIB_VERSION >= 70
+#define COMPONENT_SIZE(component) ((component)->DCT_v_scaled_size)
+#define SMALLEST_SIZE(jpeg) ((jpeg)->min_DCT_v_scaled_size)
+#else
+#define COMPONENT_SIZE(component) ((component)->DCT_scaled_size)
+#define SMALLEST_SIZE(jpeg) ((jpeg)->min_DCT_scaled_size)
+#endif
+
+/* Pixels of the picture that a sample of a component covers; 0 where that is no integer. */
+static int step_of(const decoder *d, const jpeg_component_info *component, int most_factor, int factor) {
+    const int pixels = most_factor * SMALLEST_SIZE(&d->jpeg), samples = factor * COMPONENT_SIZE(component);
+    return pixels % samples ? 0 : pixels / samples;
+}
+
+/* Whether there are planes that can be left as they are: brightness for each pixel, colors for each or for some. */
+static bool has_planes(const decoder *d) {
+    if (d->jpeg.jpeg_color_space != JCS_YCbCr || d->jpeg.num_components != PLANES) return false;
+    for (int c = 0; c < PLANES; c++) {
+        const jpeg_component_info *component = &d->jpeg.comp_info[c];
+        const int x = step_of(d, component, d->jpeg.max_h_samp_factor, component->h_samp_factor);
+        const int y = step_of(d, component, d->jpeg.max_v_samp_factor, component->v_samp_factor);
+        if (x < 1 || y < 1 || (c == 0 && (x > 1 || y > 1))) return false;
+    }
+    return true;
+}
+
+/* libjpeg writes whole blocks: planes are as large as all of theirs, and have memory side by side. */
+static mst_status alloc_planes(decoder *d, const char *name, size_t size, mst_image *out) {
+    size_t bytes = 0;
+    out->height = d->jpeg.output_height;
+    out->width = d->jpeg.output_width;
+    MST_TRY(mst_image_check(name, size, out->height, out->width, PLANES));
+    for (int c = 0; c < PLANES; c++) {
+        const jpeg_component_info *component = &d->jpeg.comp_info[c];
+        const int64_t block = COMPONENT_SIZE(component), rows = component->v_samp_factor * block;
+        out->plane[c] =
+            (mst_image_plane){.height = component->downsampled_height,
+                              .width = component->downsampled_width,
+                              .stride = component->width_in_blocks * block,
+                              .x_step = step_of(d, component, d->jpeg.max_h_samp_factor, component->h_samp_factor),
+                              .y_step = step_of(d, component, d->jpeg.max_v_samp_factor, component->v_samp_factor)};
+        d->plane_at[c] = bytes;
+        bytes += (size_t)(out->plane[c].stride * rows * d->jpeg.total_iMCU_rows);
+    }
+    out->pixels = malloc(bytes);
+    for (int c = 0; c < PLANES && out->pixels; c++) out->plane[c].pixels = out->pixels + d->plane_at[c];
+    return out->pixels ? MST_OK : MST_NO_MEMORY("for the pixels of '%s'", name);
+}
+
+static void read_planes(decoder *d, const mst_image *image) {
+    const JDIMENSION lines = (JDIMENSION)(d->jpeg.max_v_samp_factor * SMALLEST_SIZE(&d->jpeg));
+    JSAMPROW row[PLANES][MAX_SAMP_FACTOR * DCTSIZE];
+    JSAMPARRAY rows[PLANES];
+    for (JDIMENSION i = 0; d->jpeg.output_scanline < d->jpeg.output_height && !d->incomplete; i++) {
+        for (int c = 0; c < PLANES; c++) {
+            const int n = d->jpeg.comp_info[c].v_samp_factor * COMPONENT_SIZE(&d->jpeg.comp_info[c]);
+            JSAMPROW first = image->pixels + d->plane_at[c] + (size_t)n * i * (size_t)image->plane[c].stride;
+            for (int k = 0; k < n; k++) row[c][k] = first + k * image->plane[c].stride;
+            rows[c] = row[c];
+        }
+        (void)jpeg_read_raw_data(&d->jpeg, rows, lines);
+    }
+}
+
+static void read_pixels(decoder *d, const mst_image *image) {
+    while (d->jpeg.output_scanline < d->jpeg.output_height && !d->incomplete) {
+        JSAMPROW row = image->pixels + (size_t)d->jpeg.output_scanline * (size_t)(image->width * image->channels);
+        (void)jpeg_read_scanlines(&d->jpeg, &row, 1);
+    }
+}
+
 /* Nothing here is kept in variables over a jump. */
 static mst_status decode(decoder *d, const char *name, const void *data, size_t size, const mst_image_want *want,
                          mst_image *out) {
@@ -74,12 +148,18 @@ static mst_status decode(decoder *d, const char *name, const void *data, size_t 
     d->jpeg.scale_denom = scale_of(d, want);
     d->jpeg.mem->max_memory_to_use = MST_IMAGE_MOST_BYTES;
     jpeg_calc_output_dimensions(&d->jpeg);
-    MST_TRY(mst_image_alloc(name, size, d->jpeg.output_height, d->jpeg.output_width, out));
+    d->jpeg.raw_data_out = want->planes && want->channels == PLANES && has_planes(d);
+    /* As TensorFlow's default: 3% faster, and at quality 90 other by 1 of 255 on average. */
+    if (d->jpeg.raw_data_out) d->jpeg.dct_method = JDCT_IFAST;
+    if (d->jpeg.raw_data_out)
+        MST_TRY(alloc_planes(d, name, size, out));
+    else
+        MST_TRY(mst_image_alloc(name, size, d->jpeg.output_height, d->jpeg.output_width, out));
     (void)jpeg_start_decompress(&d->jpeg);
-    while (d->jpeg.output_scanline < d->jpeg.output_height && !d->incomplete) {
-        JSAMPROW row = out->pixels + (size_t)d->jpeg.output_scanline * (size_t)out->width * (size_t)out->channels;
-        (void)jpeg_read_scanlines(&d->jpeg, &row, 1);
-    }
+    if (d->jpeg.raw_data_out)
+        read_planes(d, out);
+    else
+        read_pixels(d, out);
     if (!d->incomplete) (void)jpeg_finish_decompress(&d->jpeg);
     if (!d->incomplete) return MST_OK;
     return MST_FAIL(MST_CORRUPT, "'%s': the JPEG is damaged or ends too early: get it again", name);

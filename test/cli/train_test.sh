@@ -75,6 +75,32 @@ rm -r ck
 (ulimit -f 1 && exec "$muster" train $small --epochs 60 --progress none --history limited.csv) > out 2> err
 check history_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^error: 'limited.csv': cannot be written" err)" -eq 1 ]
 
+# ---- random changes of pictures ---------------------------------------------------------------------
+
+augmented="train --data idx:data --hidden-units 16 --batch-size 40 --shards 4 --epochs 3 --json
+    --flip --crop-padding 1 --brightness 0.2 --contrast 0.3"
+run $augmented --devices cpu:1
+one=$(value weights_sha256)
+for devices in 2 4; do
+    run $augmented --devices cpu:$devices
+    check "random_changes_give_the_weights_of_one_device_on_$devices" [ "$(value weights_sha256)" = "$one" ]
+done
+run $augmented --devices cpu:1 --checkpoint-dir augmented --steps 17 # 11 steps an epoch
+run $augmented --devices cpu:2 --checkpoint-dir augmented
+check random_changes_go_on_in_the_middle_of_an_epoch [ "$(value weights_sha256)" = "$one" ]
+run $augmented --devices cpu:1 --seed 1
+check random_changes_depend_on_the_seed [ "$(value weights_sha256)" != "$one" ]
+for change in "--flip" "--crop-padding 1" "--brightness 0.2" "--contrast 0.3"; do
+    run train $small --steps 5 --json
+    plain=$(value weights_sha256)
+    run train $small --steps 5 --json $change
+    check "random_changes_are_made_by${change%% *}" [ "$(value weights_sha256)" != "$plain" ]
+done
+run train $small --epochs 1 --learning-rate 1e-30 --validation-split 0.2 --json
+kept=$(grep -o '"val_loss":[^,]*' out)
+run train $small --epochs 1 --learning-rate 1e-30 --validation-split 0.2 --json --brightness 1
+check validation_part_is_not_changed [ -n "$kept" -a "$(grep -o '"val_loss":[^,]*' out)" = "$kept" ]
+
 # ---- confusion matrix --------------------------------------------------------------------------------
 
 # scores FILE: prints those of each class, computed anew from the matrix in FILE, as the text prints them

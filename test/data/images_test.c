@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,7 +125,8 @@ static void a_large_jpeg_is_decoded_at_a_part_of_its_size(void **state) {
         int64_t least_height, least_width, height, width;
     } cases[] = {{0, 0, 16, 32}, {16, 20, 16, 32}, {8, 16, 8, 16}, {5, 5, 8, 16}, {4, 8, 4, 8}, {1, 1, 2, 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const mst_image_want want = {3, cases[i].least_height, cases[i].least_width};
+        const mst_image_want want = {
+            .channels = 3, .least_height = cases[i].least_height, .least_width = cases[i].least_width};
         EXPECT_OK(mst_image_decode("a.jpeg", jpeg, sizeof jpeg, &want, &image));
         assert_true(image.height == cases[i].height && image.width == cases[i].width);
         const uint8_t *last = image.pixels + 3 * (image.height * image.width - 1);
@@ -143,22 +145,104 @@ static void a_large_jpeg_is_decoded_at_a_part_of_its_size(void **state) {
     mst_dataset_release(dataset);
 }
 
+static mst_image gray_image(const uint8_t *pixels, int64_t height, int64_t width) {
+    return (mst_image){.pixels = (uint8_t *)(uintptr_t)pixels, .height = height, .width = width, .channels = 1};
+}
+
 static void resizing_has_the_values_of_tensorflow(void **state) {
     (void)state;
     static const uint8_t square[] = {0, 10, 20, 30}, line[] = {0, 30, 60};
     static const float larger[] = {0, 2.5f, 7.5f, 10, 5, 7.5f, 12.5f, 15, 15, 17.5f, 22.5f, 25, 20, 22.5f, 27.5f, 30};
     float dst[16];
-    char scratch[1024];
-    assert_true(mst_resize_scratch(4, 4) <= sizeof scratch);
-    mst_resize(MST_RESIZE_BILINEAR, square, 2, 2, 1, dst, 4, 4, scratch);
+    uint8_t rounded[16];
+    const mst_image of_square = gray_image(square, 2, 2), of_line = gray_image(line, 1, 3);
+    EXPECT_OK(mst_resize(MST_RESIZE_BILINEAR, &of_square, MST_F32, dst, 4, 4));
     assert_memory_equal(dst, larger, sizeof larger);
-    mst_resize(MST_RESIZE_AREA, square, 2, 2, 1, dst, 1, 1, scratch);
+    EXPECT_OK(mst_resize(MST_RESIZE_BILINEAR, &of_square, MST_U8, rounded, 4, 4));
+    for (int i = 0; i < 16; i++) assert_int_equal(rounded[i], lrintf(larger[i])); /* of two the even one */
+    EXPECT_OK(mst_resize(MST_RESIZE_AREA, &of_square, MST_F32, dst, 1, 1));
     assert_true(dst[0] == 15);
-    mst_resize(MST_RESIZE_AREA, line, 1, 3, 1, dst, 1, 2, scratch);
+    EXPECT_OK(mst_resize(MST_RESIZE_AREA, &of_line, MST_F32, dst, 1, 2));
     assert_float_equal(dst[0], 10, 1e-5);
     assert_float_equal(dst[1], 50, 1e-5);
-    mst_resize(MST_RESIZE_NEAREST, line, 1, 3, 1, dst, 1, 2, scratch);
+    EXPECT_OK(mst_resize(MST_RESIZE_NEAREST, &of_line, MST_F32, dst, 1, 2));
     assert_true(dst[0] == 0 && dst[1] == 60);
+}
+
+/* Vector code against the formula, also where a group of columns ends in the middle or needs too many bytes. */
+static void every_size_has_the_values_of_the_formula(void **state) {
+    (void)state;
+    enum { MOST = 70 };
+    uint8_t src[2 * MOST * 3];
+    float dst[2 * MOST * 3];
+    for (int i = 0; i < 2 * MOST * 3; i++) src[i] = (uint8_t)(i * 89 + i * i);
+    for (int channels = 1; channels <= 3; channels += 2)
+        for (int width = 1; width <= MOST; width += 3)
+            for (int wide = 1; wide <= MOST; wide += 1) {
+                const mst_image image = {.pixels = src, .height = 2, .width = width, .channels = channels};
+                const float scale = (float)width / (float)wide;
+                EXPECT_OK(mst_resize(MST_RESIZE_BILINEAR, &image, MST_F32, dst, 2, wide));
+                for (int i = 0; i < 2 * wide * channels; i++) {
+                    const float at = ((float)(i / channels % wide) + 0.5f) * scale - 0.5f, floor = floorf(at);
+                    const int left = floor < 0 ? 0 : (int)floor, right = (int)ceilf(at);
+                    const uint8_t *row = src + i / channels / wide * width * channels + i % channels;
+                    const float a = row[left * channels], b = row[(right < width ? right : width - 1) * channels];
+                    assert_true(dst[i] == a + (b - a) * (at - floor));
+                }
+            }
+}
+
+/* Brightness of 4 x 4, colors of 2 x 2, both with rows that are longer than their samples. */
+static void planes_become_rgb(void **state) {
+    (void)state;
+    uint8_t y[4 * 8], blue[2 * 8], red[2 * 8], dst[16 * 3];
+    memset(y, 100, sizeof y);
+    memset(blue, 128, sizeof blue);
+    memset(red, 128, sizeof red);
+    red[0] = red[8] = 178; /* the left half */
+    const mst_image image = {.height = 4,
+                             .width = 4,
+                             .channels = 3,
+                             .plane = {{y, 4, 4, 8, 1, 1}, {blue, 2, 2, 8, 2, 2}, {red, 2, 2, 8, 2, 2}}};
+    EXPECT_OK(mst_resize(MST_RESIZE_BILINEAR, &image, MST_U8, dst, 4, 4));
+    /* samples of color are in the middle of their pixels: the inner columns have a quarter of the other's */
+    static const int added[] = {50, 38, 12, 0};
+    for (int i = 0; i < 16; i++) {
+        const double r = i % 4 == 1 ? 37.5 : i % 4 == 2 ? 12.5 : added[i % 4];
+        assert_in_range(dst[3 * i], 100 + (int)(1.402 * r), 101 + (int)(1.402 * r));
+        assert_in_range(dst[3 * i + 1], 99 - (int)(0.714136 * r), 100 - (int)(0.714136 * r));
+        assert_int_equal(dst[3 * i + 2], 100);
+    }
+}
+
+static void a_jpeg_is_left_as_planes_where_that_is_asked_for(void **state) {
+    (void)state;
+    const mst_image_want cases[] = {
+        {.channels = 3, .planes = true},
+        {.channels = 3, .least_height = 8, .least_width = 8, .planes = true},
+        {.channels = 3, .least_height = 2, .least_width = 4, .planes = true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mst_image image, whole;
+        mst_image_want want = cases[i];
+        const mst_status status = mst_image_decode("a.jpeg", jpeg, sizeof jpeg, &want, &image);
+        if (status == MST_UNIMPLEMENTED) skip();
+        EXPECT_OK(status);
+        want.planes = false;
+        EXPECT_OK(mst_image_decode("a.jpeg", jpeg, sizeof jpeg, &want, &whole));
+        assert_non_null(image.plane[2].pixels);
+        assert_null(whole.plane[0].pixels);
+        assert_true(image.height == whole.height && image.width == whole.width);
+        float *a = malloc(16 * 32 * 3 * sizeof *a), *b = malloc(16 * 32 * 3 * sizeof *b);
+        EXPECT_OK(mst_resize(MST_RESIZE_BILINEAR, &image, MST_F32, a, 16, 32));
+        EXPECT_OK(mst_resize(MST_RESIZE_BILINEAR, &whole, MST_F32, b, 16, 32));
+        for (int j = 0; j < 16 * 32 * 3; j++) /* but at the edge between the colors */
+            if (j / 3 % 32 < 10 || j / 3 % 32 > 21) assert_float_equal(a[j], b[j], 2.5);
+        free(a);
+        free(b);
+        free(image.pixels);
+        free(whole.pixels);
+    }
 }
 
 static void damaged_files_are_named(void **state) {
@@ -188,6 +272,33 @@ static void damaged_files_are_named(void **state) {
 }
 
 /* A header that names 8000 x 8000 pixels, and no data. */
+/* So that a label does not cost a picture. */
+static void labels_are_copied_without_decoding_pictures(void **state) {
+    (void)state;
+    mst_dataset *whole, *scaled, *flipped;
+    mst_iterator *it;
+    const mst_batch *batch;
+    int64_t label = -1;
+    float pixels[4 * 4 * 3];
+    make_folder("a");
+    make_folder("b");
+    write_png("a/1.png", 5, 5, 3, green);
+    (void)folder_write("b/1.jpg", "GIF89a", 6);
+    EXPECT_OK(mst_dataset_from_images(folder_path(""), &(mst_images_options){.width = 4}, &whole));
+    EXPECT_OK(mst_dataset_scale(whole, 0, MST_F32, 1.0 / 255, &scaled));
+    EXPECT_OK(mst_dataset_random_flip(scaled, 0, MST_FLIP_BOTH, 1, &flipped));
+    EXPECT_OK(mst_iterator_create(flipped, 0, &it));
+    EXPECT_OK(mst_iterator_skip(it, 1));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_OK(mst_batch_copy(batch, 1, 0, 1, &label));
+    assert_int_equal(label, 1);
+    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, pixels), MST_CORRUPT, "b/1.jpg': is neither");
+    mst_iterator_destroy(it);
+    mst_dataset_release(whole);
+    mst_dataset_release(scaled);
+    mst_dataset_release(flipped);
+}
+
 static void sizes_in_headers_are_not_trusted(void **state) {
     (void)state;
     mst_image image;
@@ -252,7 +363,11 @@ int main(void) {
         TEST_IN_FOLDER(folders_are_classes_and_files_rows),
         TEST_IN_FOLDER(a_large_jpeg_is_decoded_at_a_part_of_its_size),
         cmocka_unit_test(resizing_has_the_values_of_tensorflow),
+        cmocka_unit_test(every_size_has_the_values_of_the_formula),
+        cmocka_unit_test(planes_become_rgb),
+        cmocka_unit_test(a_jpeg_is_left_as_planes_where_that_is_asked_for),
         TEST_IN_FOLDER(damaged_files_are_named),
+        TEST_IN_FOLDER(labels_are_copied_without_decoding_pictures),
         cmocka_unit_test(sizes_in_headers_are_not_trusted),
         TEST_IN_FOLDER(parts_are_in_folders_and_have_the_same_classes),
         TEST_IN_FOLDER(what_cannot_be_is_named),

@@ -1,0 +1,55 @@
+/* What augment_test.py asks of Muster:
+ *
+ *      parity_augment DTYPE HEIGHT WIDTH CHANNELS CHANGE NUMBER...
+ *
+ *  reads a picture of DTYPE, u8 or f32, from standard input and writes what CHANGE makes of it to standard output: flip
+ *  LEFT_RIGHT UP_DOWN, crop TOP LEFT HEIGHT WIDTH, brightness DELTA, contrast FACTOR. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/picture.h"
+
+static const char *const changes[] = {"flip", "crop", "brightness", "contrast"};
+static const int num_numbers[] = {2, 4, 1, 1};
+
+static mst_array make(mst_dtype dtype, mst_shape shape) {
+    mst_array array = {.count = mst_shape_count(shape), .dtype = dtype, .shape = shape};
+    array.data = calloc((size_t)array.count, mst_dtype_size(dtype));
+    return array;
+}
+
+static void run(int change, char **number, const mst_array *src, mst_array *dst) {
+    const mst_picture_size size = mst_picture_size_of(src);
+    switch (change) {
+        case 0: mst_picture_flip(src->data, size, atoi(number[0]), atoi(number[1]), dst->data); break;
+        case 1:
+            mst_picture_crop(src->data, size, atoi(number[0]), atoi(number[1]), dst->shape.dim[0], dst->shape.dim[1],
+                             dst->data);
+            break;
+        case 2: mst_picture_brighten(src, strtof(number[0], NULL), dst); break;
+        default: mst_picture_contrast(src, strtof(number[0], NULL), dst);
+    }
+}
+
+int main(int argc, char **argv) {
+    int change = 0;
+    if (argc < 6) return 2;
+    const mst_dtype dtype = strcmp(argv[1], "u8") == 0 ? MST_U8 : MST_F32;
+    while (change < 3 && strcmp(argv[5], changes[change]) != 0) change++;
+    if (argc != 6 + num_numbers[change]) return 2;
+    mst_shape shape = MST_SHAPE(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+    mst_array src = make(dtype, shape);
+    if (change == 1) {
+        shape.dim[0] = atoi(argv[8]);
+        shape.dim[1] = atoi(argv[9]);
+    }
+    mst_array dst = make(dtype, shape);
+    if (!src.data || !dst.data || fread(src.data, mst_dtype_size(dtype), (size_t)src.count, stdin) != (size_t)src.count)
+        return 1;
+    run(change, argv + 6, &src, &dst);
+    fwrite(dst.data, mst_dtype_size(dtype), (size_t)dst.count, stdout);
+    free(src.data);
+    free(dst.data);
+    return 0;
+}

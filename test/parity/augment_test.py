@@ -1,0 +1,66 @@
+"""Changes of pictures, with given numbers in place of drawn ones: tf.image.flip_left_right, flip_up_down,
+crop_to_bounding_box, pad_to_bounding_box, adjust_brightness and adjust_contrast. To the bit, but for adjust_contrast,
+whose means TensorFlow sums in f32: there f32 may differ by 1e-6 of the largest, and few u8 by one step."""
+
+import os
+import subprocess
+
+import muster
+import numpy as np
+
+tf = muster.tensorflow()
+PROGRAM = os.path.join(os.environ["MUSTER_BUILD"], "test", "parity_augment")
+SIZES = [(1, 1, 1), (2, 3, 1), (7, 5, 3), (32, 32, 3), (28, 28, 1), (9, 14, 4), (224, 200, 3)]
+
+
+def run(picture, change, *numbers):
+    dtype = "u8" if picture.dtype == np.uint8 else "f32"
+    arguments = [dtype, *picture.shape, change, *numbers]
+    output = subprocess.run([PROGRAM, *map(str, arguments)], input=picture.tobytes(), check=True,
+                            stdout=subprocess.PIPE).stdout
+    shape = (numbers[2], numbers[3], picture.shape[2]) if change == "crop" else picture.shape
+    return np.frombuffer(output, picture.dtype).reshape(shape)
+
+
+def check(report, name, got, expected, most=0, share=0):
+    difference = np.abs(got.astype(np.float64) - expected.numpy())
+    report.check(name, difference.max() <= most and (difference > 0).mean() <= (share if most else 0),
+                 (difference.max(), (difference > 0).mean()), 0)
+
+
+def check_moves(report, random, picture):
+    height, width, _ = picture.shape
+    name = f"{picture.dtype} {picture.shape}"
+    check(report, f"flip_left_right {name}", run(picture, "flip", 1, 0), tf.image.flip_left_right(picture))
+    check(report, f"flip_up_down {name}", run(picture, "flip", 0, 1), tf.image.flip_up_down(picture))
+    check(report, f"both {name}", run(picture, "flip", 1, 1), tf.image.rot90(picture, 2))
+    box = [int(random.integers(1, n + 1)) for n in (height, width)]
+    at = [int(random.integers(0, n - b + 1)) for n, b in zip((height, width), box)]
+    check(report, f"crop {name} {at} {box}", run(picture, "crop", *at, *box),
+          tf.image.crop_to_bounding_box(picture, *at, *box))
+    padded = tf.image.pad_to_bounding_box(picture, 4, 4, height + 8, width + 8)
+    for top, left in (-4, -4), (4, 4), (-3, 2):
+        check(report, f"padded crop {name} {top} {left}", run(picture, "crop", top, left, height, width),
+              tf.image.crop_to_bounding_box(padded, top + 4, left + 4, height, width))
+
+
+def check_values(report, picture):
+    name = f"{picture.dtype} {picture.shape}"
+    most = 1 if picture.dtype == np.uint8 else 1e-6 * np.abs(picture).max()
+    for delta in -1, -0.3, -0.01, 0, 0.1, 0.25, 0.9:
+        check(report, f"brightness {name} {delta}", run(picture, "brightness", delta),
+              tf.image.adjust_brightness(picture, delta))
+    for factor in 0, 0.3, 0.9, 1, 1.2, 2.5:
+        share = 0.01 if picture.dtype == np.uint8 else 1
+        check(report, f"contrast {name} {factor}", run(picture, "contrast", factor),
+              tf.image.adjust_contrast(picture, factor), most * max(1, factor), share)
+
+
+if __name__ == "__main__":
+    report = muster.Report()
+    random = np.random.default_rng(1)
+    for size in SIZES:
+        for picture in random.integers(0, 256, size).astype(np.uint8), random.random(size, np.float32):
+            check_moves(report, random, picture)
+            check_values(report, picture)
+    raise SystemExit(report.finish())
