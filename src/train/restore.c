@@ -143,6 +143,9 @@ static mst_status run(restore *r) {
     r->out->count = mst_snapshot_count(r->chosen);
     if (r->out->count == 0)
         return MST_FAIL(MST_NOT_FOUND, "'%s': has no entry of the model: it is a checkpoint of another model", r->path);
+    const char *key;
+    for (int64_t i = 0; (key = mst_snapshot_note_key(r->file, i)); i++)
+        MST_TRY(mst_snapshot_set_note(r->chosen, key, mst_snapshot_note(r->file, key)));
     const mst_tensor *step = mst_snapshot_find(r->file, NULL, MST_STATE_GLOBAL_STEP);
     r->out->step = step ? (int64_t)mst_tensor_get(step, 0) : 0;
     return mst_store_restore(r->store, r->chosen);

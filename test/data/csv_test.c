@@ -121,7 +121,7 @@ static void a_test_part_has_the_numbers_of_the_train_part(void **state) {
     mst_dataset_release(dataset);
     write("a-test.csv", "y,x\ndog,1.5\nowl,2\n");
     EXPECT_ERROR(mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_INVALID,
-                 "a-test.csv', line 3, column 'y': category 'owl' is not in");
+                 "a-test.csv', line 3, column 'y': category 'owl' was not there in training: there is 'cat', 'dog', 'fox'");
     write("a-test.csv", "y,z\ndog,1.5\n");
     EXPECT_ERROR(mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_NOT_FOUND,
                  "has no column 'x'");
