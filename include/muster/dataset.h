@@ -110,7 +110,7 @@ typedef struct mst_data_options {
     int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
     int64_t image_size;   /**< height and width of the pictures (images); 0: 224 */
-    /** mst_dataset_schema of other data (csv, images): this data is numbered as that was. csv:FILE and images:DIR can
+    /** mst_dataset_schema of other data: csv and images are numbered as that was; other kinds ignore it. csv:FILE and images:DIR can
      *  then be a test part without a train part beside it. */
     const char *schema;
 } mst_data_options;

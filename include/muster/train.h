@@ -218,12 +218,14 @@ typedef struct mst_result {
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
 
-/** Builds what a fit of DATA would (TRAINING), or evaluating it, and gives variables without a value their first one: so
+/** Builds what a fit of DATA would (TRAINING), or evaluating it, or, where it has no labels, predicting, and gives variables without a value their first one: so
  *  that a checkpoint can be compared with what is there. */
 MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *data, bool training);
 
 /** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may
- *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller. */
+ *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller: of class
+ *  numbers, of one-hot rows or distributions by their largest number, of a single binary output [2, 2]; NULL where the
+ *  loss is none of these, or the model has several outputs. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
 /** The model's outputs for all rows, [n, ...]; owned by the caller. DATA and BATCH_SIZE as in mst_evaluate, labels are

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
+#include "cli/model_note.h"
 
 /* ---- options ---- */
 
@@ -108,7 +109,40 @@ static int finish_restore(const training *t, mst_status status, const char *opti
     return code;
 }
 
-int train_checkpoint_restore(training *t) {
+/* ---- what is noted of the model ---- */
+
+static mst_status write_note(const training *t) {
+    const bool classes = objective_has_classes(&t->objective);
+    const model_note note = {.loss = mst_loss_name(t->objective.loss),
+                             .data = t->data,
+                             .schema = mst_dataset_schema(t->train),
+                             .classes = classes ? (const char *const *)t->names : NULL,
+                             .image_size = t->o->image_size,
+                             .raw_pixels = t->o->raw_pixels};
+    return model_note_write(&note, mst_model_store(t->model));
+}
+
+/* The numbers of classes and categories would stand for others than the weights were trained for. */
+static mst_status check_note(const training *t) {
+    model_note old;
+    mst_status status = model_note_read(mst_model_store(t->model), &old);
+    const char *schema = mst_dataset_schema(t->train);
+    const bool differs =
+        (old.schema && schema && strcmp(old.schema, schema) != 0) ||
+        (objective_has_classes(&t->objective) && !class_names_agree(old.classes, (const char *const *)t->names));
+    if (!status && differs && t->resumes)
+        status = MST_FAIL(MST_INVALID,
+                          "the training in '%s' was begun with other columns, categories or classes than '%s' has now: "
+                          "go on with the same data, or begin anew with --no-resume",
+                          t->o->checkpoint_dir, t->data);
+    else if (!status && differs)
+        fprintf(stderr, "warning: '%s' was trained with other columns, categories or classes than '%s' has\n",
+                t->o->load, t->data);
+    model_note_free(&old);
+    return status;
+}
+
+static int restore_any(training *t) {
     mst_restored restored = {.path = NULL};
     if (!t->o->checkpoint_dir && !t->o->load) return EXIT_DONE;
     if (t->o->checkpoint_dir && open_manager(t)) return EXIT_FAILED;
@@ -124,6 +158,12 @@ int train_checkpoint_restore(training *t) {
     if (!t->o->load) return EXIT_DONE;
     const mst_status status = load(t, &restored);
     return finish_restore(t, status, "load", &restored);
+}
+
+int train_checkpoint_restore(training *t) {
+    const int code = restore_any(t);
+    if (code) return code;
+    return check_note(t) || write_note(t) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 /* ---- while training goes on, and after it ---- */
@@ -149,6 +189,9 @@ mst_status train_checkpoint_save(const training *t) {
         if (info.kind == MST_STATE_WEIGHT || info.kind == MST_STATE_AVERAGE || info.kind == MST_STATE_STEP)
             status = mst_snapshot_add(model, info.container, info.name, info.kind, mst_snapshot_value(all, i));
     }
+    const char *key;
+    for (int64_t i = 0; !status && (key = mst_snapshot_note_key(all, i)); i++)
+        status = mst_snapshot_set_note(model, key, mst_snapshot_note(all, key));
     if (!status) status = mst_checkpoint_write(t->o->save, model, NULL);
     mst_snapshot_release(model);
     mst_snapshot_release(all);

@@ -19,7 +19,8 @@ static const option model_options[] = {
      .help = "mlp: dense layers with relu, and linear outputs"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .help = "units of each hidden layer"},
     {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6,
-     .help = "number of outputs: labels are below it (where labels are no class numbers: as many as a label has)"},
+     .help = "number of outputs: labels are below it; where the data names its classes, as many as these, and where "
+             "labels are no class numbers, as many as a label has"},
     {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .choice_help = objective_labels, .help = "what training makes small, and the labels that it takes"},
     {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
@@ -34,6 +35,8 @@ static const option data_options[] = {
     {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
      .help = "tfrecord: damaged records that are left out; one more is an error"},
     {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"class-names", OPTION_FILE, AT(class_names), "FILE",
+     .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images: pictures are resized to N x N pixels (default 224)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
@@ -61,8 +64,8 @@ static const option training_options[] = {
          "hash of the weights"},
     {"predict", OPTION_FILE, AT(predict), "FILE",
      .help =
-         "writes the class probabilities of the test part, or what else --loss compares, to FILE, f32 [n, outputs] in "
-         "NumPy's .npy"},
+         "writes the class probabilities of the test part, or what else --loss compares: FILE.csv, with the class of "
+         "each row, or f32 [n, outputs] in NumPy's .npy"},
     {0}};
 
 static const option strategy_options[] = {

@@ -12,7 +12,7 @@ typedef struct train_options {
     int64_t classes;
     int loss; /**< mst_loss */
     double l1, l2, dropout;
-    const char *data, *data_dir, *label;
+    const char *data, *data_dir, *label, *class_names;
     double validation_split;
     int64_t skip_corrupt, image_size;
     bool raw_pixels, shuffle;

@@ -2,6 +2,7 @@
 #ifndef MUSTER_CLI_TRAINING_H
 #define MUSTER_CLI_TRAINING_H
 
+#include "cli/class_names.h"
 #include "cli/objective.h"
 #include "cli/train_events.h"
 #include "cli/train_options.h"
@@ -18,6 +19,7 @@ typedef struct training {
     mst_strategy strategy;
     mst_optimizer optimizer;
     objective objective;
+    class_names names; /**< of the classes; NULL where they are not known */
     int64_t batch_size;
     mst_dtype stored_inputs; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;

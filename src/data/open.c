@@ -93,8 +93,6 @@ static mst_status check_options(const char *spec, const mst_data_spec *kind, con
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
     if (o->image_size && !(kind->takes & MST_SPEC_IMAGE_SIZE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no picture files to resize: image-size is for images:DIR", spec);
-    if (o->schema && !(kind->takes & MST_SPEC_SCHEMA))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no columns or folders that a schema could number", spec);
     return MST_OK;
 }
 

@@ -118,13 +118,13 @@ static bool store_has(const restore *r, const char *container, const char *name)
     return false;
 }
 
-/* Entries of the file that the store does not have: of a training's own kinds they are made; all are where no model has
- * been built, which will find them. */
+/* Entries of the file that the store does not have: of a training's own kinds they are made, as is global_step; all are
+ * where no model has been built, which will find them. */
 static mst_status choose_others(restore *r) {
     for (int64_t i = 0; i < mst_snapshot_count(r->file); i++) {
         const mst_state_info info = mst_snapshot_info(r->file, i);
         if (!wants(r, info.kind) || store_has(r, info.container, info.name) || is_named(r, info.name)) continue;
-        if (r->is_built && !belongs_to_training(info.kind)) {
+        if (r->is_built && !belongs_to_training(info.kind) && info.kind != MST_STATE_STEP) {
             MST_TRY(list_name(&r->out->left_over, &r->num_left_over, info.name));
             continue;
         }

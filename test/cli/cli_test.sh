@@ -47,7 +47,6 @@ fails benchmark_must_be_named 2 "mlp" bench
 fails help_of_unknown_command_names_the_nearest 2 "'train'" help trai
 fails evaluate_without_model_says_how_to_name_one 2 "checkpoint-dir DIR or --load" evaluate --data idx:data
 fails evaluate_of_two_models_is_refused 2 "not both" evaluate --data idx:data --load a.npz --checkpoint-dir ck
-fails predict_without_file_says_how_to_name_one 2 "--out FILE" predict
 fails predict_without_model_says_how_to_name_one 2 "checkpoint-dir DIR or --load" predict --out p.npy
 
 # ---- numbers that are wrong --------------------------------------------------------------------------

@@ -190,8 +190,9 @@ fails labels_that_are_no_number_are_named 1 "label nan of row 5.*takes numbers" 
 fails fractions_are_no_class_numbers 1 "label 0.5 of row 0.*class numbers" train --data npz:fractions.npz $other
 fails tables_as_labels_are_refused 1 "a label is \[2, 5\]" train --data npz:tables.npz $other --loss mean_squared_error
 fails outputs_must_be_those_of_the_labels 1 "2 numbers an example, the model 3 outputs" train --data npz:pairs.npz $other --loss mean_squared_error --classes 3
-fails confusion_is_for_class_numbers 2 "confusion.*sparse_categorical_crossentropy" train --data npz:regression.npz $other --loss huber --confusion
-fails confusion_is_for_class_numbers_in_evaluate_too 2 "confusion.*sparse_categorical_crossentropy" evaluate --data idx:data --load model.npz --loss huber --confusion
+fails confusion_is_for_classes 2 "confusion.*sparse_categorical_crossentropy" train --data npz:regression.npz $other --loss huber --confusion
+run train --data npz:regression.npz $other --loss huber --steps 1 --save huber.npz
+fails confusion_is_for_classes_in_evaluate_too 2 "confusion.*sparse_categorical_crossentropy" evaluate --load huber.npz --confusion
 fails evaluate_of_other_labels_says_so 1 "2 numbers an example, the model 10 outputs" evaluate --data npz:pairs.npz --load model.npz --loss mean_squared_error
 
 end_of_checks

@@ -147,13 +147,13 @@ static void text_that_is_no_schema_is_refused(void **state) {
     }
 }
 
-static void only_tables_and_pictures_take_one(void **state) {
+static void table_alone_is_a_test_part_with_the_schema(void **state) {
     (void)state;
     mst_dataset *dataset;
     char *schema = schema_of_training(NULL);
     const mst_data_options options = {.schema = schema};
     char spec[512];
-    EXPECT_ERROR(mst_dataset_open_with("npz:a.npz", "test", &options, &dataset), MST_INVALID, "no columns or folders");
+    EXPECT_ERROR(mst_dataset_open_with("npz:a.npz", "test", &options, &dataset), MST_NOT_FOUND, "a.npz");
     /* a file alone is a test part too */
     snprintf(spec, sizeof spec, "csv:%s", folder_path("train.csv"));
     EXPECT_ERROR(mst_dataset_open(spec, "test", &dataset), MST_NOT_FOUND, "is the train part");
@@ -185,7 +185,7 @@ int main(void) {
         TEST_IN_FOLDER(numbers_that_are_categories_stay_so),
         TEST_IN_FOLDER(what_was_not_there_in_training_is_named),
         TEST_IN_FOLDER(text_that_is_no_schema_is_refused),
-        TEST_IN_FOLDER(only_tables_and_pictures_take_one),
+        TEST_IN_FOLDER(table_alone_is_a_test_part_with_the_schema),
         TEST_IN_FOLDER(schema_goes_through_transforms_but_not_through_a_map),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,6 @@ const mst_data_spec mst_data_spec_csv = {
     .form = "csv:FILE",
     .help = "a table with a header; or PREFIX of PREFIX-train.csv, PREFIX-test.csv",
     .suffix = ".csv",
-    .takes = MST_SPEC_LABEL | MST_SPEC_SCHEMA,
+    .takes = MST_SPEC_LABEL,
     .open_with = open_part,
 };

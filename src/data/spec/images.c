@@ -28,6 +28,6 @@ static mst_status open_part(const char *folder, bool test, const mst_data_option
 const mst_data_spec mst_data_spec_images = {
     .form = "images:DIR",
     .help = "PNG and JPEG files in a folder for each class; or DIR/train/CLASS, DIR/test/CLASS",
-    .takes = MST_SPEC_IMAGE_SIZE | MST_SPEC_SCHEMA,
+    .takes = MST_SPEC_IMAGE_SIZE,
     .open_with = open_part,
 };

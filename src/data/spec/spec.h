@@ -5,7 +5,7 @@
 #include "muster/dataset.h"
 
 /** Members of mst_data_options that a kind takes. */
-enum { MST_SPEC_SKIP_CORRUPT = 1, MST_SPEC_LABEL = 2, MST_SPEC_IMAGE_SIZE = 4, MST_SPEC_SCHEMA = 8 };
+enum { MST_SPEC_SKIP_CORRUPT = 1, MST_SPEC_LABEL = 2, MST_SPEC_IMAGE_SIZE = 4 };
 
 typedef struct mst_data_spec {
     const char *form;   /**< a name alone, or with what its argument is: "idx:DIR" */
