@@ -17,6 +17,10 @@ const option saved_model_options[] = {
      .help = "the newest checkpoint of DIR that is not damaged"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint", .excludes = "checkpoint-dir"},
+    {"name-map", OPTION_FILE, AT(name_map), "FILE",
+     .help =
+         "where variables have other names in the checkpoint: a line for each, name here = name there; what is here is "
+         "layer1/weights, layer1/biases, layer2/weights and so on"},
     {"use-ema", OPTION_FLAG, AT(use_ema), .help = "the moving averages of the weights, in place of the weights"},
     {"loss", OPTION_CHOICE, AT(loss), "NAME", .choice = objective_loss,
      .help = "that the model was trained for (default: what muster train noted in the file, else "
@@ -74,27 +78,43 @@ static mst_status build_model(const saved_options *o, const int64_t *units, int 
     return mst_compile(out->model, .loss = loss, .metric = {out->objective.metric}, .session = {.devices = o->devices});
 }
 
+/* The weights of a file whose names say nothing here. */
+static mst_status fail_unknown(const char *path, const mst_snapshot *snapshot) {
+    enum { LISTED = 400, ONE = 200 };
+    char list[LISTED + ONE] = "", shape[MST_SHAPE_TEXT];
+    size_t used = 0;
+    for (int64_t i = 0; i < mst_snapshot_count(snapshot) && used < LISTED; i++) {
+        const mst_state_info info = mst_snapshot_info(snapshot, i);
+        if (info.kind != MST_STATE_WEIGHT) continue;
+        snprintf(list + used, ONE, "%s'%.100s' %s", used ? ", " : "", info.name,
+                 mst_shape_print(info.spec.shape, shape, sizeof shape));
+        used += strlen(list + used);
+    }
+    return MST_FAIL(MST_NOT_FOUND,
+                    "'%s': has no 'layer1/weights': it is not of a model that muster train made; it has %s: say with "
+                    "--name-map FILE what is what",
+                    path, used ? list : "no weights");
+}
+
 static mst_status make_model(const char *path, const mst_snapshot *snapshot, const saved_options *o,
                              const option_list *list, saved_model *out) {
     mst_loss loss;
     int64_t *units = malloc(MOST_LAYERS * sizeof *units);
     if (!units) return MST_NO_MEMORY("for a model");
     const int count = read_layers(snapshot, units);
-    mst_status status =
-        count ? choose_loss(o, list, &out->note, &loss)
-              : MST_FAIL(MST_NOT_FOUND, "'%s': has no 'layer1/weights': it is not of a model that muster train made",
-                         path);
+    mst_status status = count ? choose_loss(o, list, &out->note, &loss) : fail_unknown(path, snapshot);
     if (!status) status = build_model(o, units, count, loss, out);
     free(units);
     return status;
 }
 
 /* What the file has, and its path, to be freed. */
-static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, model_note *note) {
+static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     mst_store *store;
+    const mst_restore_options options = {.names = out->variables.name, .num_names = out->variables.count};
     MST_TRY(mst_store_create(&store));
-    mst_status status = mst_checkpoint_restore(o->load ? o->load : o->checkpoint_dir, store, NULL, where);
-    if (!status) status = model_note_read(store, note);
+    mst_status status = mst_checkpoint_restore(o->load ? o->load : o->checkpoint_dir, store, &options, where);
+    if (!status) status = model_note_read(store, &out->note);
     if (!status) status = mst_store_snapshot(store, snapshot);
     mst_store_release(store);
     return status;
@@ -102,7 +122,9 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
 
 mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
     const mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_STEP,
-                                         .averages = o->use_ema};
+                                         .averages = o->use_ema,
+                                         .names = saved->variables.name,
+                                         .num_names = saved->variables.count};
     mst_restored_free(&saved->restored);
     MST_TRY(mst_checkpoint_restore(o->load ? o->load : o->checkpoint_dir, mst_model_store(saved->model), &options,
                                    &saved->restored));
@@ -152,7 +174,8 @@ static mst_status choose_names(const saved_options *o, saved_model *out) {
 static mst_status open_model(const saved_options *o, const option_list *list, saved_model *out) {
     mst_restored where = {.path = NULL};
     mst_snapshot *snapshot = NULL;
-    mst_status status = read_file(o, &snapshot, &where, &out->note);
+    mst_status status = name_map_read(o->name_map, &out->variables);
+    if (!status) status = read_file(o, &snapshot, &where, out);
     if (!status) status = open_data(o, list, out);
     if (!status) status = make_model(where.path, snapshot, o, list, out);
     if (!status) status = choose_names(o, out);
@@ -182,4 +205,5 @@ void saved_model_close(saved_model *saved) {
     mst_dataset_release(saved->data);
     model_note_free(&saved->note);
     free(saved->own_names);
+    name_map_free(&saved->variables);
 }

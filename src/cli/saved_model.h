@@ -3,6 +3,7 @@
 #define MUSTER_CLI_SAVED_MODEL_H
 
 #include "cli/model_note.h"
+#include "cli/name_map.h"
 #include "cli/objective.h"
 #include "cli/options.h"
 #include "muster/checkpoint.h"
@@ -11,7 +12,7 @@ typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
     int loss; /**< mst_loss; as noted of the model where it is not given, as are data, image_size and raw_pixels */
-    const char *data, *data_dir, *label, *class_names;
+    const char *data, *data_dir, *label, *class_names, *name_map;
     int64_t image_size;
     bool raw_pixels;
     int64_t batch_size;
@@ -29,6 +30,7 @@ typedef struct saved_model {
     objective objective;
     model_note note;
     class_names own_names;
+    name_map variables;       /**< what they are called in the file */
     const char *const *names; /**< of the classes; NULL where they are not known */
 } saved_model;
 

@@ -347,6 +347,7 @@ static int run(const command_call *call) {
     mst_dataset_release(t.validation);
     mst_dataset_release(t.train);
     free(t.names);
+    name_map_free(&t.variables);
     free(t.device);
     free(t.devices);
     free(data);

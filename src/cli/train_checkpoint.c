@@ -51,6 +51,9 @@ int train_checkpoint_check(const training *t) {
                             o->save_every);
     if (option_given(t->list, "monitor") && !o->patience && !o->best)
         return command_fail(EXIT_USAGE, "train: --monitor is for --patience N or --best: give one of them");
+    if (o->name_map && !o->load && !o->checkpoint_dir)
+        return command_fail(EXIT_USAGE,
+                            "train: --name-map is for --load FILE or --checkpoint-dir DIR: give one of them");
     if (check_file("save", o->save)) return EXIT_USAGE;
     if (o->save && mst_file_check(o->save)) return command_fail_library(EXIT_FAILED, "save");
     return EXIT_DONE;
@@ -98,8 +101,19 @@ static int open_manager(training *t) {
 
 /* The weights of FILE become those of the model. */
 static mst_status load(const training *t, mst_restored *restored) {
-    const mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT};
+    const mst_restore_options options = {
+        .kinds = 1u << MST_STATE_WEIGHT, .names = t->variables.name, .num_names = t->variables.count};
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
+}
+
+/* A checkpoint of ours has our names; where it has not, the map says whose. */
+static mst_status restore_newest(training *t, mst_restored *restored) {
+    mst_store *store = mst_model_store(t->model);
+    const mst_restore_options options = {.names = t->variables.name, .num_names = t->variables.count};
+    const mst_status status = mst_checkpoint_manager_restore(t->checkpoints, store, NULL, restored);
+    if (status != MST_NOT_FOUND || !restored->path || !t->variables.count) return status;
+    mst_restored_free(restored);
+    return mst_checkpoint_manager_restore(t->checkpoints, store, &options, restored);
 }
 
 static int finish_restore(const training *t, mst_status status, const char *option, mst_restored *restored) {
@@ -145,11 +159,11 @@ static mst_status check_note(const training *t) {
 static int restore_any(training *t) {
     mst_restored restored = {.path = NULL};
     if (!t->o->checkpoint_dir && !t->o->load) return EXIT_DONE;
+    if (name_map_read(t->o->name_map, &t->variables)) return command_fail_library(EXIT_FAILED, "name-map");
     if (t->o->checkpoint_dir && open_manager(t)) return EXIT_FAILED;
     if (mst_build(t->model, t->train, true)) return command_fail_library(EXIT_FAILED, NULL);
     if (t->checkpoints && t->o->resume) {
-        const mst_status status =
-            mst_checkpoint_manager_restore(t->checkpoints, mst_model_store(t->model), NULL, &restored);
+        const mst_status status = restore_newest(t, &restored);
         t->resumes = status == MST_OK;
         if (status != MST_NOT_FOUND || mst_error()->code != MST_NOT_FOUND || restored.path)
             return finish_restore(t, status, "checkpoint-dir", &restored);

@@ -157,6 +157,10 @@ static const option checkpoint_options[] = {
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
              "checkpoints; where --checkpoint-dir holds one, that counts"},
+    {"name-map", OPTION_FILE, AT(name_map), "FILE",
+     .help =
+         "where variables have other names in the file of --load, or in a checkpoint of --checkpoint-dir that another "
+         "program wrote: a line for each, such as layer1/weights = dense/kernel"},
     {0}};
 
 static const field_name optimizer_names[] = {

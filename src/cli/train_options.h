@@ -33,7 +33,7 @@ typedef struct train_options {
     int64_t keep;
     double keep_every_hours;
     bool resume, best;
-    const char *save, *load;
+    const char *save, *load, *name_map;
     const char *monitor;
     int64_t patience;
     double min_delta;

@@ -99,7 +99,63 @@ fails hole_in_the_names_is_told 1 "'hole.txt', line 2: is empty" train --data id
 : > empty.txt
 fails empty_file_of_names_is_told 1 "'empty.txt': is empty" train --data idx:data $options --class-names empty.txt
 fails missing_file_of_names_is_told 1 "nowhere.txt" evaluate --load named.npz --class-names nowhere.txt
-check folder_of_checkpoints_has_them_too [ -d ck ]
+
+# ---- variables of other names ------------------------------------------------------------------------
+
+works model_to_be_renamed_is_saved '^done:' train --data idx:data $options --epochs 2 --save ours.safetensors --evaluate
+if command -v python3 > /dev/null 2>&1; then
+    python3 - << 'END'
+import json, struct
+with open("ours.safetensors", "rb") as file:
+    size = struct.unpack("<Q", file.read(8))[0]
+    head, data = json.loads(file.read(size)), file.read()
+head.pop("__metadata__")
+new = {"layer1/weights": "net/dense/kernel", "layer1/biases": "net/dense/bias", "layer2/weights": "net/out/weights",
+       "layer2/biases": "net/out/biases"}
+head = json.dumps({new.get(name, name): value for name, value in head.items()}).encode()
+open("theirs.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + data)
+END
+    cat > map.txt << 'END'
+# here          = there
+
+layer1/weights = net/dense/kernel   # a kernel
+layer1/biases=net/dense/bias
+layer2 = net/out
+END
+    run evaluate --load ours.safetensors --data idx:data --json
+    wanted=$(value test_loss)
+    run evaluate --load theirs.safetensors --data idx:data --name-map map.txt --json
+    check names_of_a_file_can_be_mapped [ -n "$wanted" -a "$(value test_loss)" = "$wanted" ]
+    check mapped_names_are_neither_missing_nor_left_over grep -q '"missing":"","left_over":""' out
+    run predict --load ours.safetensors --data idx:data --out ours.npy
+    run predict --load theirs.safetensors --data idx:data --name-map map.txt --out theirs.npy
+    check predict_maps_names_too cmp -s ours.npy theirs.npy
+    run train --data idx:data $options --steps 3 --load ours.safetensors --json
+    wanted=$(value weights_sha256)
+    run train --data idx:data $options --steps 3 --load theirs.safetensors --name-map map.txt --json --checkpoint-dir mapped
+    check training_begins_with_mapped_weights [ -n "$wanted" -a "$(value weights_sha256)" = "$wanted" ]
+    works training_goes_on_where_the_map_is_still_given 'restored mapped/model.ckpt-3' \
+        train --data idx:data $options --steps 4 --load theirs.safetensors --name-map map.txt --checkpoint-dir mapped
+    fails without_a_map_all_that_differs_is_listed 1 \
+        "has no 'layer1/biases', 'layer1/weights', 'layer2/biases', 'layer2/weights'; left over is 'net/dense/bias' \[16\], 'net/dense/kernel' \[64, 16\], 'net/out/biases' \[10\], 'net/out/weights' \[16, 10\]" \
+        train --data idx:data $options --load theirs.safetensors --progress none
+    fails evaluate_without_a_map_lists_what_there_is 1 "has no 'layer1/weights'.*'net/dense/kernel' \[64, 16\].*--name-map FILE" \
+        evaluate --data idx:data --load theirs.safetensors
+    sed 's/dense.kernel/dense\/colonel/' map.txt > slip.txt
+    fails slip_in_a_name_of_the_file_is_told 1 "has no 'net/dense/colonel' for 'layer1/weights'; left over is 'net/dense/kernel'" \
+        train --data idx:data $options --load theirs.safetensors --name-map slip.txt --progress none
+    sed 's/^layer2/layer3/' map.txt > slip.txt
+    fails slip_in_a_name_of_the_model_is_told 1 "map of names has 'layer3', and the model has no such weight" \
+        train --data idx:data $options --load theirs.safetensors --name-map slip.txt --progress none
+fi
+printf 'layer1/weights\n' > slip.txt
+fails line_without_equals_sign_is_told 1 "'slip.txt', line 1: write: name here = name in the file" evaluate --load named.npz --name-map slip.txt
+printf 'a = b\n a = c\n' > slip.txt
+fails name_that_is_mapped_twice_is_told 1 "'slip.txt', line 2: 'a' has a name already, 'b'" evaluate --load named.npz --name-map slip.txt
+printf '# nothing\n' > slip.txt
+fails empty_map_is_told 1 "'slip.txt': has no line" evaluate --load named.npz --name-map slip.txt
+fails missing_map_is_told 1 "nowhere.txt" train --data idx:data $options --load named.npz --name-map nowhere.txt
+fails map_without_a_file_to_restore_is_told 2 "name-map is for --load" train --data idx:data --name-map map.txt
 
 # ---- pictures, one-hot and binary labels -------------------------------------------------------------
 
