@@ -100,7 +100,9 @@ typedef struct mst_callback {
 } mst_callback;
 
 /** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. A fit
- *  that is resumed goes on with what was the best so far, but for the weights. */
+ *  that is resumed goes on with what was the best so far, its weights included: they are in the store, and so in its
+ *  snapshots and checkpoints. Give it before mst_checkpoint_callback, so that the last checkpoint has the best weights as
+ *  the model's; a fit that is resumed from there goes on from the last ones, which are kept beside. */
 typedef struct mst_early_stopping {
     int zero_;
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
@@ -110,7 +112,7 @@ typedef struct mst_early_stopping {
     bool restore_best_weights; /**< training ends with the weights of the best epoch, whatever ended it */
     double best;               /**< state */
     int64_t best_epoch, waited;
-    mst_snapshot *best_weights; /**< state: held until training ends */
+    bool has_best_weights, has_trained;
 } mst_early_stopping;
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
 /** The learning rate of EPOCH (from 0), which begins with LEARNING_RATE. */

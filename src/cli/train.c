@@ -22,6 +22,11 @@ enum { EVALUATION_BATCH = 1000 };
 static int check_options(training *t) {
     if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
         return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
+    if (t->o->use_ema && t->o->restore_best_weights)
+        return command_fail(
+            EXIT_USAGE,
+            "train: --use-ema takes the averages after the last step, --restore-best-weights the weights "
+            "of the best: give one of them");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
     if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
@@ -260,6 +265,10 @@ static mst_status use_test_part(training *t) {
     return MST_OK;
 }
 
+static bool has_best_weights(const training *t) {
+    return t->o->restore_best_weights && t->stopping.has_best_weights;
+}
+
 static mst_status write_done(const training *t) {
     const mst_result *result = &t->result;
     json_t *event = json_event("done");
@@ -273,7 +282,8 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
     json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
-    if (t->o->optimizer.ema_decay > 0) json_add(&event, "", "weights", json_string(t->o->use_ema ? "ema" : "last"));
+    if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
+        json_add(&event, "", "weights", json_string(has_best_weights(t) ? "best" : t->o->use_ema ? "ema" : "last"));
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
 }
@@ -288,7 +298,10 @@ static void print_summary(const training *t) {
     printf("done: step %" PRId64 ", loss = %.4f", result->step, result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
-    if (t->o->optimizer.ema_decay > 0)
+    if (has_best_weights(t))
+        printf("weights: those after epoch %" PRId64 ", whose %s was best\n", t->stopping.best_epoch + 1,
+               t->stopping.monitor);
+    else if (t->o->optimizer.ema_decay > 0)
         printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
                                               : "those of the last step; --use-ema takes the moving averages");
     if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, (const char *const *)t->names);

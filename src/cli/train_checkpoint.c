@@ -49,8 +49,9 @@ int train_checkpoint_check(const training *t) {
                             "train: --save-every %s: give a number of steps, such as 1000, or of seconds, "
                             "such as 60s",
                             o->save_every);
-    if (option_given(t->list, "monitor") && !o->patience && !o->best)
-        return command_fail(EXIT_USAGE, "train: --monitor is for --patience N or --best: give one of them");
+    if (option_given(t->list, "monitor") && !o->patience && !o->best && !o->restore_best_weights)
+        return command_fail(EXIT_USAGE,
+                            "train: --monitor is for --patience N, --best or --restore-best-weights: give one of them");
     if (o->name_map && !o->load && !o->checkpoint_dir)
         return command_fail(EXIT_USAGE,
                             "train: --name-map is for --load FILE or --checkpoint-dir DIR: give one of them");
@@ -183,9 +184,11 @@ int train_checkpoint_restore(training *t) {
 /* ---- while training goes on, and after it ---- */
 
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) {
-    if (t->o->patience) {
-        t->stopping =
-            (mst_early_stopping){.monitor = monitor_of(t), .patience = t->o->patience, .min_delta = t->o->min_delta};
+    if (t->o->patience || t->o->restore_best_weights) {
+        t->stopping = (mst_early_stopping){.monitor = monitor_of(t),
+                                           .patience = t->o->patience ? t->o->patience : INT64_MAX,
+                                           .min_delta = t->o->min_delta,
+                                           .restore_best_weights = t->o->restore_best_weights};
         callbacks[count++] = mst_early_stopping_callback(&t->stopping);
     }
     if (t->checkpoints) callbacks[count++] = mst_checkpoint_callback(t->checkpoints);

@@ -149,8 +149,11 @@ static const option checkpoint_options[] = {
     {"patience", OPTION_INTEGER, AT(patience), "N", NULL, 1, 1e9,
      .help = "training ends when so many epochs were no better than the best before"},
     {"min-delta", OPTION_NUMBER, AT(min_delta), "X", NULL, 0, 1e9, .help = "what counts as better, for --patience"},
+    {"restore-best-weights", OPTION_FLAG, AT(restore_best_weights),
+     .help = "training ends with the weights of the best epoch, also where it is resumed"},
     {"monitor", OPTION_TEXT, AT(monitor), "NAME",
-     .help = "what --patience and --best look at: loss, accuracy, val_loss, val_accuracy (default: val_loss with "
+     .help = "what --patience, --best and --restore-best-weights look at: loss, accuracy, val_loss, val_accuracy "
+             "(default: val_loss with "
              "--validation-split, else loss)"},
     {"save", OPTION_FILE, AT(save), "FILE",
      .help = "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz"},

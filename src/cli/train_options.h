@@ -32,7 +32,7 @@ typedef struct train_options {
     const char *checkpoint_dir, *save_every; /**< "1000", "60s" */
     int64_t keep;
     double keep_every_hours;
-    bool resume, best;
+    bool resume, best, restore_best_weights;
     const char *save, *load, *name_map;
     const char *monitor;
     int64_t patience;

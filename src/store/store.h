@@ -108,6 +108,8 @@ MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name);
 /** Removes the values of all entries of kinds in the set KINDS (1 << kind), in a turn of its own. */
 MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
+/** The same of all entries of a container. */
+MST_CHECKED mst_status mst_store_clear_container(mst_store *store, const char *container);
 
 /** MST_INVALID where STATE has another dtype or shape. */
 MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec);

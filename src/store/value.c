@@ -119,13 +119,15 @@ mst_status mst_store_set(mst_store *store, const char *container, const char *na
     return status;
 }
 
-mst_status mst_store_clear(mst_store *store, unsigned kinds) {
+/* Of the entries of KINDS, in CONTAINER where that is given. */
+static mst_status clear(mst_store *store, unsigned kinds, const char *container) {
     mst_turn turn;
     MST_TRY(take_and_begin(store, true, &turn));
     pthread_mutex_lock(&store->lock);
     for (int64_t i = 0; i < store->num_states; i++) {
         mst_state *state = store->state[i];
         if (!(kinds >> state->kind & 1u) || state == store->runs_state) continue;
+        if (container && strcmp(state->container, container) != 0) continue;
         state->version = 0;
         for (mst_copy *copy = state->copies; copy; copy = copy->next) copy->version = 0;
     }
@@ -133,6 +135,14 @@ mst_status mst_store_clear(mst_store *store, unsigned kinds) {
     atomic_store(&store->last_write, turn.number);
     mst_turn_end(&turn);
     return MST_OK;
+}
+
+mst_status mst_store_clear(mst_store *store, unsigned kinds) {
+    return clear(store, kinds, NULL);
+}
+
+mst_status mst_store_clear_container(mst_store *store, const char *container) {
+    return clear(store, ~0u, container);
 }
 
 /* ---- notes ---- */

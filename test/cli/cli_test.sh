@@ -493,6 +493,13 @@ check predictions_are_there [ -s p.npy ]
 rm -r ck
 works patience_ends_training_early 'stopped early: loss was best' train $small --epochs 500 --learning-rate 0.01 --patience 1 --min-delta 0.5 --checkpoint-dir ck --best
 check best_checkpoint_is_kept [ -e ck/best/checkpoint ]
+fails averages_and_best_weights_at_once 2 "use-ema.*restore-best-weights.*one of them" train $small --ema 0.9 --use-ema --restore-best-weights
+works best_weights_are_said_to_be_used "^weights: those after epoch [0-9]*, whose loss was best" train $small --epochs 3 --restore-best-weights
+run train $small --epochs 30 --learning-rate 0.01 --monitor loss --patience 1 --min-delta 0.5 --restore-best-weights --json
+best=$(value weights_sha256) epochs=$(value epochs)
+check best_weights_are_said_in_json [ "$(value weights)" = best ]
+run train $small --epochs $((epochs - 1)) --learning-rate 0.01 --json
+check weights_of_the_best_epoch_are_restored [ "$(value weights_sha256)" = "$best" ]
 works best_checkpoint_can_be_evaluated 'test: loss' evaluate --checkpoint-dir ck/best --data idx:data
 rm -r ck
 
