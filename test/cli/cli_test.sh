@@ -347,6 +347,8 @@ check a_log_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matmul --seconds 0.2
+fails option_of_another_benchmark_says_whose_it_is 2 "bench events: --peers is not for this benchmark, only for mlp, data, checkpoint: leave it out" bench events --peers
+fails option_of_one_benchmark_says_whose_it_is 2 "bench plan: --op is not for this benchmark, only for ops: leave it out" bench plan --op relu
 fails bench_of_an_unknown_op_names_the_nearest 2 "no op 'matmull'.*'matmul'" bench ops --op matmull
 run bench ops --op variable --seconds 0.1 --json
 check bench_of_an_op_that_is_not_measured_says_so [ $status -eq 1 -a "$(grep -c "'variable' is not measured" err)" -eq 1 ]
