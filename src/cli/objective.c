@@ -40,6 +40,10 @@ static const loss_kind kinds[MST_NUM_LOSSES] = {
                                 MST_SOFTMAX, MST_LINEAR},
 };
 
+const char *const objective_short_losses[] = {"mse", "mean_squared_error",       "mae", "mean_absolute_error",
+                                              "bce", "binary_crossentropy",      "kld", "kl_divergence",
+                                              "cce", "categorical_crossentropy", NULL};
+
 const char *objective_loss(int i) {
     return mst_loss_name((mst_loss)i);
 }
@@ -51,8 +55,10 @@ const char *objective_labels(int i) {
 /* ---- labels ---- */
 
 static mst_status label_fail(mst_loss loss, int64_t row, double value, const char *what) {
-    return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 "%s: --loss %s takes %s", value, row, what,
-                    mst_loss_name(loss), kinds[loss].labels);
+    const bool sparse = loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 "%s: --loss %s takes %s%s", value, row, what,
+                    mst_loss_name(loss), kinds[loss].labels,
+                    sparse ? "; for numbers to be predicted there is --loss mean_squared_error" : "");
 }
 
 static mst_status check_row(mst_loss loss, const mst_tensor *labels, int64_t row, int64_t count) {

@@ -13,6 +13,8 @@ typedef struct objective {
 /** Names of losses, for an option, and which labels they take; NULL past the last. */
 const char *objective_loss(int i);
 const char *objective_labels(int i);
+/** Keras' short names of losses, each followed by the name, ended by NULL. */
+extern const char *const objective_short_losses[];
 
 /** The objective of LOSS for the labels of DATA, whose first rows are checked. CLASSES: outputs wanted; where FREE, one
  *  output for each number of a label in place of these. MST_INVALID where loss, labels and outputs do not fit. */

@@ -22,7 +22,7 @@ const option saved_model_options[] = {
          "where variables have other names in the checkpoint: a line for each, name here = name there; what is here is "
          "layer1/weights, layer1/biases, layer2/weights and so on"},
     {"use-ema", OPTION_FLAG, AT(use_ema), .help = "the moving averages of the weights, in place of the weights"},
-    {"loss", OPTION_CHOICE, AT(loss), "NAME", .choice = objective_loss,
+    {"loss", OPTION_CHOICE, AT(loss), "NAME", .choice = objective_loss, .also = objective_short_losses,
      .help = "that the model was trained for (default: what muster train noted in the file, else "
              "sparse_categorical_crossentropy)"},
     {"data", OPTION_TEXT, AT(data), "SPEC",

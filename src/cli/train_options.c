@@ -22,7 +22,8 @@ static const option model_options[] = {
      .help = "number of outputs: labels are below it; where the data names its classes, as many as these, and where "
              "labels are no class numbers, as many as a label has"},
     {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
-     .choice_help = objective_labels, .help = "what training makes small, and the labels that it takes"},
+     .also = objective_short_losses, .choice_help = objective_labels,
+     .help = "what training makes small, and the labels that it takes"},
     {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
     {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .help = "adds X * sum |w| of the kernels to the loss"},
     {"dropout", OPTION_NUMBER, AT(dropout), "X", NULL, 0, 0.999,

@@ -178,6 +178,8 @@ check one_hot_rows_give_the_loss_of_class_numbers awk -v a="$one_hot" -v b="$(va
 works monitor_of_a_regression_is_its_metric "stopped early: mean_absolute_error" \
     train --data npz:regression.npz $other --loss mean_squared_error --epochs 500 --patience 2 --min-delta 0.5 --monitor mean_absolute_error
 
+works short_name_of_keras_is_understood 'mean_absolute_error = ' train --data npz:regression.npz $other --steps 2 --loss mse
+fails labels_of_a_regression_say_which_loss_there_is 1 "label 0.5 of row 0.*--loss mean_squared_error" train --data npz:fractions.npz $other
 fails unknown_loss_names_the_nearest 2 "'mean_square_error'.*'mean_squared_error'" train $small --loss mean_square_error
 fails class_numbers_are_no_one_hot_rows 1 "single numbers.*sparse_categorical_crossentropy" train $small --loss categorical_crossentropy
 fails one_hot_rows_are_no_class_numbers 1 "one class number.*\[10\].*categorical_crossentropy" train --data npz:one_hot.npz $other
