@@ -36,7 +36,8 @@ MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_
  *  such file, MST_CORRUPT where a check sum is wrong. */
 MST_API MST_CHECKED mst_status mst_checkpoint_read(const char *path, mst_snapshot **out);
 
-/** The entry STORE has the name FILE in the file. */
+/** The entry STORE has the name FILE in the file; what stands below it, "STORE/Adam", has "FILE/Adam". Of several rows that
+ *  fit the longest counts. */
 typedef struct mst_checkpoint_name {
     const char *store, *file;
 } mst_checkpoint_name;
@@ -63,7 +64,7 @@ typedef struct mst_restored {
 MST_API void mst_restored_free(mst_restored *restored);
 
 /** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or a folder, of which the newest checkpoint is
- *  taken that is not damaged. All or nothing. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also
+ *  taken that is not damaged. All or nothing; where weights are missing, one message lists them and what is left over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also
  *  after a failure. MST_INVALID where an entry has another shape: the file is another model's. */
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
                                                       const mst_restore_options *options, mst_restored *restored);

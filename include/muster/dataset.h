@@ -111,6 +111,9 @@ typedef struct mst_data_options {
     const char *label;    /**< the column of labels (csv); NULL: the last */
     int64_t image_size;   /**< height and width of the pictures (images); 0: 224 */
     int64_t channels;     /**< 1: gray; 3: red, green, blue (images); 0: 3 */
+    /** mst_dataset_schema of other data: csv and images are numbered as that was; other kinds ignore it. csv:FILE and
+     *  images:DIR can then be a test part without a train part beside it. */
+    const char *schema;
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,
@@ -151,6 +154,10 @@ MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
 /** How many names there are; 0 where there are none. */
 MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component);
+/** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their categories
+ *  or classes), as a line of JSON: kept with a model, it lets a later program number other data in the same way. NULL
+ *  for other data, and behind mst_dataset_map and mst_dataset_cache. Valid as long as DATASET. */
+MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
 
 /* ---- iteration ------------------------------------------------------------------------------------ */
 

@@ -67,6 +67,13 @@ MST_API MST_CHECKED mst_status mst_store_get(mst_store *store, const char *conta
 MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *container, const char *name,
                                              mst_state_kind kind, const mst_tensor *value);
 
+/** A note is a text about the state, under a key: what the classes of a model are called, say. Snapshots and checkpoints
+ *  have the notes of the store; training does not look at them. TEXT is UTF-8; NULL takes the note away. Keys "muster/..."
+ *  are of the command muster. */
+MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *key, const char *text);
+/** The text, to be freed with free(); NULL where there is no such note. */
+MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
+
 /** The values of all entries at one moment between two steps. Steps go on meanwhile; one that is ready to write waits
  *  until the copy is made. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
@@ -74,7 +81,7 @@ MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot
  *  one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */
 MST_API MST_CHECKED mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot);
 /** Sets all entries of the snapshot, making those that are not there; entries of the store that the snapshot has not
- *  stay. All or none: MST_INVALID, naming the entry, where one is there with another dtype or shape. */
+ *  stay, and so do notes. All or none: MST_INVALID, naming the entry, where one is there with another dtype or shape. */
 MST_API MST_CHECKED mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot);
 
 /** A snapshot without entries, to be filled from a file. */
@@ -92,6 +99,12 @@ MST_API mst_state_info mst_snapshot_info(const mst_snapshot *snapshot, int64_t i
 MST_API mst_tensor *mst_snapshot_value(const mst_snapshot *snapshot, int64_t i);
 /** The value of an entry, or NULL where there is none. */
 MST_API mst_tensor *mst_snapshot_find(const mst_snapshot *snapshot, const char *container, const char *name);
+/** As mst_store_set_note. */
+MST_API MST_CHECKED mst_status mst_snapshot_set_note(mst_snapshot *snapshot, const char *key, const char *text);
+/** The text of a note, the snapshot's; NULL where there is none. */
+MST_API const char *mst_snapshot_note(const mst_snapshot *snapshot, const char *key);
+/** The key of note I; NULL past the last. */
+MST_API const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i);
 
 #ifdef __cplusplus
 }

@@ -68,6 +68,17 @@ typedef struct mst_hparam {
 /** The hyperparameters of this run, for the comparison of runs in TensorBoard's page HPARAMS. When the writer closes,
  *  the run ends there as a success, unless mst_summary_hparams_failed was called. */
 MST_API void mst_summary_hparams(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams);
+/** A metric by which the page compares runs: the last point of the curve TAG in the folder GROUP below that of the writer
+ *  ("": its own). */
+typedef struct mst_hparam_metric {
+    const char *group, *tag;
+    const char *title; /**< of its column; NULL: group and tag */
+    bool validation;   /**< of data that was not trained on */
+} mst_hparam_metric;
+/** The columns of that page: HPARAMS by name and kind, and METRICS. Without it TensorBoard shows all hyperparameters and
+ *  every scalar that it finds; with it in several runs, the columns of one of them. */
+MST_API void mst_summary_hparams_columns(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams,
+                                         const mst_hparam_metric *metrics, int num_metrics);
 MST_API void mst_summary_hparams_failed(mst_summary_writer *writer);
 
 /* ---- reading -------------------------------------------------------------------------------------- */

@@ -100,7 +100,9 @@ typedef struct mst_callback {
 } mst_callback;
 
 /** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. A fit
- *  that is resumed goes on with what was the best so far, but for the weights. */
+ *  that is resumed goes on with what was the best so far, its weights included: they are in the store, and so in its
+ *  snapshots and checkpoints. Give it before mst_checkpoint_callback, so that the last checkpoint has the best weights as
+ *  the model's; a fit that is resumed from there goes on from the last ones, which are kept beside. */
 typedef struct mst_early_stopping {
     int zero_;
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
@@ -110,7 +112,7 @@ typedef struct mst_early_stopping {
     bool restore_best_weights; /**< training ends with the weights of the best epoch, whatever ended it */
     double best;               /**< state */
     int64_t best_epoch, waited;
-    mst_snapshot *best_weights; /**< state: held until training ends */
+    bool has_best_weights, has_trained;
 } mst_early_stopping;
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
 /** The learning rate of EPOCH (from 0), which begins with LEARNING_RATE. */
@@ -218,12 +220,14 @@ typedef struct mst_result {
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
 
-/** Builds what a fit of DATA would (TRAINING), or evaluating it, and gives variables without a value their first one: so
+/** Builds what a fit of DATA would (TRAINING), or evaluating it, or, where it has no labels, predicting, and gives variables without a value their first one: so
  *  that a checkpoint can be compared with what is there. */
 MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *data, bool training);
 
 /** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may
- *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller. */
+ *  be NULL) receives an i64 [classes, classes] tensor, rows labels, columns predictions, owned by the caller: of class
+ *  numbers, of one-hot rows or distributions by their largest number, of a single binary output [2, 2]; NULL where the
+ *  loss is none of these, or the model has several outputs. */
 MST_API MST_CHECKED mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch_size,
                                             mst_result *result, mst_tensor **confusion);
 /** The model's outputs for all rows, [n, ...]; owned by the caller. DATA and BATCH_SIZE as in mst_evaluate, labels are

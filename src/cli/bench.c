@@ -44,6 +44,18 @@ static bool has_option(int (*run)(const bench_options *options), const char *opt
     return false;
 }
 
+/* Names those that have OPTION. */
+static int fail_option(const char *benchmark, const char *option) {
+    char list[128] = "";
+    for (int i = 0; i < NUM_BENCHMARKS; i++) {
+        if (!has_option(benchmarks[i].run, option)) continue;
+        if (*list) strcat(list, ", ");
+        strcat(list, benchmarks[i].name);
+    }
+    return command_fail(EXIT_USAGE, "bench %s: --%s is not for this benchmark, only for %s: leave it out", benchmark,
+                        option, list);
+}
+
 static int run(const command_call *call) {
     const char *names[NUM_BENCHMARKS + 1] = {NULL};
     if (!call->num_positional)
@@ -53,7 +65,7 @@ static int run(const command_call *call) {
         if (option_same_word(names[i], call->positional[0])) {
             for (int k = 0; k < NUM_OWN; k++)
                 if (option_given(call->list, own[k].option) && !has_option(benchmarks[i].run, own[k].option))
-                    return command_fail(EXIT_USAGE, "bench %s: has no option --%s", names[i], own[k].option);
+                    return fail_option(names[i], own[k].option);
             return benchmarks[i].run(call->options);
         }
     }

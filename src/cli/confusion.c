@@ -4,15 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/class_names.h"
 #include "cli/json_events.h"
-
-/* Source: github.com/zalandoresearch/fashion-mnist, "Labels". */
-static const char *const fashion_mnist[] = {"T-shirt/top", "Trouser", "Pullover", "Dress",      "Coat", "Sandal",
-                                            "Shirt",       "Sneaker", "Bag",      "Ankle boot", NULL};
-
-const char *const *confusion_class_names(const char *data) {
-    return strcmp(data, "fashion-mnist") == 0 ? fashion_mnist : NULL;
-}
 
 /* ---- what is counted ---- */
 
@@ -46,12 +39,6 @@ static class_scores scores_of(const mst_tensor *confusion, int64_t i) {
                           labels};
 }
 
-static const char *name_of(const char *const *names, int64_t i) {
-    for (int64_t j = 0; names && names[j]; j++)
-        if (j == i) return names[j];
-    return NULL;
-}
-
 /* ---- text ---- */
 
 /* "    3", or "    3 Dress      " as wide as the longest of the names. */
@@ -59,7 +46,7 @@ static void print_label(int64_t i, const char *const *names) {
     int width = 0;
     for (int j = 0; names && names[j]; j++)
         if ((int)strlen(names[j]) > width) width = (int)strlen(names[j]);
-    const char *name = name_of(names, i);
+    const char *name = i < 0 ? NULL : class_names_at(names, i);
     if (i < 0)
         printf("%6s", "");
     else
@@ -109,7 +96,7 @@ void confusion_add(json_t **event, const mst_tensor *confusion, const char *cons
         for (int64_t j = 0; j < num_classes(confusion); j++)
             json_array_append_new(row, json_integer(cell(confusion, i, j)));
         json_array_append_new(rows, row);
-        json_array_append_new(classes, class_object(confusion, i, name_of(names, i)));
+        json_array_append_new(classes, class_object(confusion, i, class_names_at(names, i)));
     }
     json_add(event, "", "confusion", rows);
     json_add(event, "", "classes", classes);

@@ -6,9 +6,6 @@
 
 #include "muster/tensor.h"
 
-/** Names of the classes of a data specification, ended by NULL; NULL where they are not known. */
-const char *const *confusion_class_names(const char *data);
-
 /** Prints CONFUSION, i64 [labels, predictions], and precision, recall and f1 of each class. NAMES may be NULL, or fewer
  *  than there are classes. */
 void confusion_print(const mst_tensor *confusion, const char *const *names);

@@ -16,18 +16,18 @@
 #include "cli/train_checkpoint.h"
 #include "cli/train_events.h"
 
-void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *data) {
+void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *const *names) {
     printf("test: loss = %.4f", result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%" PRId64 " examples)\n", result->examples);
-    if (confusion) confusion_print(confusion, confusion_class_names(data));
+    if (confusion) confusion_print(confusion, names);
 }
 
-void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion, const char *data) {
+void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion, const char *const *names) {
     json_add(event, "test_", "loss", json_number(result->loss));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
-    if (confusion) confusion_add(event, confusion, confusion_class_names(data));
+    if (confusion) confusion_add(event, confusion, names);
 }
 
 /* ---- the command ---- */
@@ -50,7 +50,6 @@ static const option_section sections[] = {
 static mst_status show(const evaluate_options *o, const saved_model *saved) {
     mst_result result;
     mst_tensor *confusion = NULL;
-    const char *data = o->saved.data_dir ? o->saved.data_dir : o->saved.data;
     const int64_t rows = mst_dataset_num_rows(saved->data);
     const int64_t batch = rows > 0 && o->saved.batch_size > rows ? rows : o->saved.batch_size;
     MST_TRY(mst_evaluate(saved->model, saved->data, batch, &result, o->confusion ? &confusion : NULL));
@@ -58,11 +57,11 @@ static mst_status show(const evaluate_options *o, const saved_model *saved) {
     if (o->saved.json) {
         json_t *event = json_event("evaluated");
         json_add(&event, "", "step", json_integer(saved->restored.step));
-        evaluate_add(&event, &result, confusion, data);
+        evaluate_add(&event, &result, confusion, saved->names);
         json_add(&event, "", "weights", json_string(o->saved.use_ema ? "ema" : "last"));
         status = json_write(event);
     } else {
-        evaluate_print(&result, confusion, data);
+        evaluate_print(&result, confusion, saved->names);
         fflush(stdout);
     }
     mst_tensor_release(confusion);
@@ -108,12 +107,11 @@ static int run(const command_call *call) {
     saved_model saved;
     if (o->follow && !o->saved.checkpoint_dir)
         return command_fail(EXIT_USAGE, "evaluate: --follow needs --checkpoint-dir DIR");
-    if (o->confusion && o->saved.loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
-        return command_fail(EXIT_USAGE,
-                            "evaluate: --confusion counts class numbers: it is for --loss "
-                            "sparse_categorical_crossentropy");
-    int status = saved_model_open(&o->saved, "evaluate", &saved);
-    if (!status && (show(o, &saved) || (o->follow && follow(o, &saved))))
+    int status = saved_model_open(&o->saved, call->list, "evaluate", &saved);
+    if (!status && o->confusion && !objective_has_classes(&saved.objective))
+        status = objective_fail_confusion("evaluate", &saved.objective);
+    if (!status &&
+        (restored_show(&saved.restored, o->saved.json, false) || show(o, &saved) || (o->follow && follow(o, &saved))))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);
     return !status && train_signal() ? EXIT_SIGNAL + train_signal() : status;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/command.h"
+
 enum { CHECKED_ROWS = 1000 };
 
 /* What labels may be, and what belongs to a loss beside its formula. */
@@ -38,6 +40,10 @@ static const loss_kind kinds[MST_NUM_LOSSES] = {
                                 MST_SOFTMAX, MST_LINEAR},
 };
 
+const char *const objective_short_losses[] = {"mse", "mean_squared_error",       "mae", "mean_absolute_error",
+                                              "bce", "binary_crossentropy",      "kld", "kl_divergence",
+                                              "cce", "categorical_crossentropy", NULL};
+
 const char *objective_loss(int i) {
     return mst_loss_name((mst_loss)i);
 }
@@ -49,8 +55,10 @@ const char *objective_labels(int i) {
 /* ---- labels ---- */
 
 static mst_status label_fail(mst_loss loss, int64_t row, double value, const char *what) {
-    return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 "%s: --loss %s takes %s", value, row, what,
-                    mst_loss_name(loss), kinds[loss].labels);
+    const bool sparse = loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
+    return MST_FAIL(MST_INVALID, "label %.6g of row %" PRId64 "%s: --loss %s takes %s%s", value, row, what,
+                    mst_loss_name(loss), kinds[loss].labels,
+                    sparse ? "; for numbers to be predicted there is --loss mean_squared_error" : "");
 }
 
 static mst_status check_row(mst_loss loss, const mst_tensor *labels, int64_t row, int64_t count) {
@@ -124,8 +132,52 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, b
                         "needs as many of both",
                         count, classes, mst_loss_name(loss));
     MST_TRY(check_first_rows(loss, data));
-    *out = (objective){.loss = loss, .outputs = sparse || !free ? classes : count, .metric = kinds[loss].metric};
+    *out = objective_of(loss, sparse || !free ? classes : count);
     return MST_OK;
+}
+
+objective objective_of(mst_loss loss, int64_t outputs) {
+    return (objective){.loss = loss, .outputs = outputs, .metric = kinds[loss].metric};
+}
+
+/* ---- classes ---- */
+
+/* One output that says yes or no. */
+static bool is_binary(const objective *o) {
+    return o->loss == MST_LOSS_BINARY_CROSSENTROPY && o->outputs == 1;
+}
+
+bool objective_has_classes(const objective *o) {
+    return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || kinds[o->loss].distribution || is_binary(o);
+}
+
+int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t row, double *probability) {
+    const int64_t first = row * o->outputs;
+    int64_t best = 0;
+    *probability = mst_tensor_get(outputs, first);
+    if (is_binary(o)) {
+        const bool yes = *probability > 0.5; /* as the metric has it */
+        if (!yes) *probability = 1 - *probability;
+        return yes;
+    }
+    for (int64_t i = 1; i < o->outputs; i++) {
+        const double value = mst_tensor_get(outputs, first + i);
+        if (value > *probability) best = i, *probability = value;
+    }
+    return best;
+}
+
+int objective_fail_confusion(const char *command, const objective *o) {
+    if (o->loss == MST_LOSS_BINARY_CROSSENTROPY)
+        return command_fail(EXIT_USAGE,
+                            "%s: --confusion counts examples by their class, and here each has %" PRId64
+                            " labels of yes or no: it is for one",
+                            command, o->outputs);
+    return command_fail(EXIT_USAGE,
+                        "%s: --confusion counts examples by their class, which --loss %s does not have: it is for "
+                        "sparse_categorical_crossentropy, categorical_crossentropy, kl_divergence and "
+                        "binary_crossentropy",
+                        command, mst_loss_name(o->loss));
 }
 
 void objective_add_layers(mst_loss loss, mst_model *model) {

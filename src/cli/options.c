@@ -218,6 +218,8 @@ static mst_status choice_fail(const option *o, const char *text) {
 }
 
 static mst_status parse_choice(const option *o, const char *text, int *out) {
+    for (int i = 0; o->also && o->also[i]; i += 2)
+        if (option_same_word(o->also[i], text)) text = o->also[i + 1];
     for (int i = 0; o->choices[i]; i++)
         if (option_same_word(o->choices[i], text)) {
             *out = i;

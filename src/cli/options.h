@@ -50,6 +50,7 @@ typedef struct option {
     const char *(*choice)(int i); /**< in place of choices: the I-th of them, NULL past the last */
     /** What the I-th choice is: where given, the help ends with a list of them; may be NULL. */
     const char *(*choice_help)(int i);
+    const char *const *also;  /**< other words for choices, each followed by the choice, ended by NULL; may be NULL */
     const char *const *later; /**< words that are known and not built yet, ended by NULL */
     const char *alias;        /**< another name, as TensorFlow's programs have it */
     const char *excludes;     /**< another option, which cannot be given beside this one */

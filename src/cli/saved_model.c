@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/no_memory.h"
 #include "cli/command.h"
-#include "cli/objective.h"
 #include "cli/train_checkpoint.h"
 
 #define AT(member) offsetof(saved_options, member)
@@ -17,15 +17,26 @@ const option saved_model_options[] = {
      .help = "the newest checkpoint of DIR that is not damaged"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "or this file: FILE.safetensors, FILE.npz, or the prefix of a checkpoint", .excludes = "checkpoint-dir"},
+    {"name-map", OPTION_FILE, AT(name_map), "FILE",
+     .help =
+         "where variables have other names in the checkpoint: a line for each, name here = name there; what is here is "
+         "layer1/weights, layer1/biases, layer2/weights and so on"},
     {"use-ema", OPTION_FLAG, AT(use_ema), .help = "the moving averages of the weights, in place of the weights"},
-    {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
-     .help = "that the model was trained for, as of muster train"},
-    {"data", OPTION_TEXT, AT(data), "SPEC", "fashion-mnist", .help = "as of muster train; the test part is taken"},
+    {"loss", OPTION_CHOICE, AT(loss), "NAME", .choice = objective_loss, .also = objective_short_losses,
+     .help = "that the model was trained for (default: what muster train noted in the file, else "
+             "sparse_categorical_crossentropy)"},
+    {"data", OPTION_TEXT, AT(data), "SPEC",
+     .help =
+         "as of muster train; the test part is taken, and csv:FILE as it is; categories are numbered as in training "
+         "(default: that of the training, else fashion-mnist)"},
+    {"class-names", OPTION_FILE, AT(class_names), "FILE",
+     .help = "names of the classes, one in each line (default: those of the training, else of the data)"},
     {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
-     .help = "images: pictures are resized to N x N pixels (default 224)"},
+     .help = "images: pictures are resized to N x N pixels (default: as in training)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
-    {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
+    {"raw-pixels", OPTION_FLAG, AT(raw_pixels),
+     .help = "u8 inputs stay 0 to 255; else they are divided by 255 (default: as in training)"},
     {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "1000", 1, 1e9, .help = "examples of a step"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC", "cpu", .help = "as of muster train"},
     {"json", OPTION_FLAG, AT(json), .help = "one JSON object a line on standard output, and nothing else"},
@@ -48,46 +59,72 @@ static int read_layers(const mst_snapshot *snapshot, int64_t *units) {
     return count;
 }
 
-static mst_status build_model(const char *path, const mst_snapshot *snapshot, const saved_options *o,
+/* The loss that was given, or noted. */
+static mst_status choose_loss(const saved_options *o, const option_list *list, const model_note *note, mst_loss *out) {
+    *out = (mst_loss)o->loss;
+    return !option_given(list, "loss") && note->loss ? mst_loss_from_name(note->loss, out) : MST_OK;
+}
+
+static mst_status build_model(const saved_options *o, const int64_t *units, int count, mst_loss loss,
                               saved_model *out) {
-    int64_t *units = malloc(MOST_LAYERS * sizeof *units);
-    if (!units) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a model");
-    const int count = read_layers(snapshot, units);
-    mst_status status = MST_OK;
-    if (!count)
-        status =
-            MST_FAIL(MST_NOT_FOUND, "'%s': has no 'layer1/weights': it is not of a model that muster train made", path);
-    objective objective;
-    if (!status) status = objective_choose((mst_loss)o->loss, out->data, units[count - 1], false, &objective);
-    if (!status) status = mst_model_create(&out->model);
-    if (!status) {
-        mst_model_mlp(out->model, units, count - 1, units[count - 1], 0);
-        objective_add_layers(objective.loss, out->model);
-        status = mst_compile(out->model, .loss = objective.loss, .metric = {objective.metric},
-                             .session = {.devices = o->devices});
+    const int64_t outputs = units[count - 1];
+    if (mst_dataset_num_components(out->data) < 2)
+        out->objective = objective_of(loss, outputs);
+    else
+        MST_TRY(objective_choose(loss, out->data, outputs, false, &out->objective));
+    MST_TRY(mst_model_create(&out->model));
+    mst_model_mlp(out->model, units, count - 1, outputs, 0);
+    objective_add_layers(loss, out->model);
+    return mst_compile(out->model, .loss = loss, .metric = {out->objective.metric}, .session = {.devices = o->devices});
+}
+
+/* The weights of a file whose names say nothing here. */
+static mst_status fail_unknown(const char *path, const mst_snapshot *snapshot) {
+    enum { LISTED = 400, ONE = 200 };
+    char list[LISTED + ONE] = "", shape[MST_SHAPE_TEXT];
+    size_t used = 0;
+    for (int64_t i = 0; i < mst_snapshot_count(snapshot) && used < LISTED; i++) {
+        const mst_state_info info = mst_snapshot_info(snapshot, i);
+        if (info.kind != MST_STATE_WEIGHT) continue;
+        snprintf(list + used, ONE, "%s'%.100s' %s", used ? ", " : "", info.name,
+                 mst_shape_print(info.spec.shape, shape, sizeof shape));
+        used += strlen(list + used);
     }
+    return MST_FAIL(MST_NOT_FOUND,
+                    "'%s': has no 'layer1/weights': it is not of a model that muster train made; it has %s: say with "
+                    "--name-map FILE what is what",
+                    path, used ? list : "no weights");
+}
+
+static mst_status make_model(const char *path, const mst_snapshot *snapshot, const saved_options *o,
+                             const option_list *list, saved_model *out) {
+    mst_loss loss;
+    int64_t *units = malloc(MOST_LAYERS * sizeof *units);
+    if (!units) return MST_NO_MEMORY("for a model");
+    const int count = read_layers(snapshot, units);
+    mst_status status = count ? choose_loss(o, list, &out->note, &loss) : fail_unknown(path, snapshot);
+    if (!status) status = build_model(o, units, count, loss, out);
     free(units);
     return status;
 }
 
-static mst_status make_model(const saved_options *o, saved_model *out) {
-    mst_restored where;
+/* What the file has, and its path, to be freed. */
+static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     mst_store *store;
-    mst_snapshot *snapshot = NULL;
-    const char *path = o->load ? o->load : o->checkpoint_dir;
+    const mst_restore_options options = {.names = out->variables.name, .num_names = out->variables.count};
     MST_TRY(mst_store_create(&store));
-    mst_status status = mst_checkpoint_restore(path, store, NULL, &where);
-    if (!status) status = mst_store_snapshot(store, &snapshot);
-    if (!status) status = build_model(where.path, snapshot, o, out);
-    mst_restored_free(&where);
-    mst_snapshot_release(snapshot);
+    mst_status status = mst_checkpoint_restore(o->load ? o->load : o->checkpoint_dir, store, &options, where);
+    if (!status) status = model_note_read(store, &out->note);
+    if (!status) status = mst_store_snapshot(store, snapshot);
     mst_store_release(store);
     return status;
 }
 
 mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
     const mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_STEP,
-                                         .averages = o->use_ema};
+                                         .averages = o->use_ema,
+                                         .names = saved->variables.name,
+                                         .num_names = saved->variables.count};
     mst_restored_free(&saved->restored);
     MST_TRY(mst_checkpoint_restore(o->load ? o->load : o->checkpoint_dir, mst_model_store(saved->model), &options,
                                    &saved->restored));
@@ -96,28 +133,69 @@ mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
 
 /* ---- open and close ---- */
 
-static mst_status open_data(const saved_options *o, saved_model *out) {
-    char *spec = NULL;
-    if (o->data_dir && asprintf(&spec, "idx:%s", o->data_dir) < 0)
-        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for the name of the data");
-    const mst_data_options options = {.label = o->label, .image_size = o->image_size};
-    mst_status status = mst_dataset_open_with(spec ? spec : o->data, "test", &options, &out->data);
-    free(spec);
-    return status ? status : train_scale_inputs(o->raw_pixels, &out->data);
+static bool is_pictures(const char *spec) {
+    return strncmp(spec, "images:", sizeof "images:" - 1) == 0;
 }
 
-int saved_model_open(const saved_options *o, const char *command, saved_model *out) {
+/* Without a word of the user's it is the test part of the training's data, and not the train part. */
+static mst_status check_noted_data(const char *spec) {
+    mst_dataset *data;
+    const mst_data_options options = {.image_size = is_pictures(spec) ? 1 : 0};
+    MST_TRY(mst_dataset_open_with(spec, "test", &options, &data));
+    mst_dataset_release(data);
+    return MST_OK;
+}
+
+static mst_status open_data(const saved_options *o, const option_list *list, saved_model *out) {
+    const model_note *note = &out->note;
+    char *folder = NULL;
+    const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
+    if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
+    if (folder) spec = folder;
+    mst_data_options options = {.label = o->label, .image_size = o->image_size, .schema = note->schema};
+    if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
+    mst_status status = spec == note->data && note->schema ? check_noted_data(spec) : MST_OK;
+    if (!status) status = mst_dataset_open_with(spec, "test", &options, &out->data);
+    free(folder);
+    const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : note->raw_pixels;
+    return status ? status : train_scale_inputs(raw, &out->data);
+}
+
+/* Those that were given, noted, or that the data has. */
+static mst_status choose_names(const saved_options *o, saved_model *out) {
+    if (o->class_names)
+        MST_TRY(class_names_read(o->class_names, &out->own_names));
+    else if (!out->note.classes)
+        MST_TRY(class_names_of(out->data, &out->own_names));
+    out->names = out->own_names ? (const char *const *)out->own_names : out->note.classes;
+    return MST_OK;
+}
+
+static mst_status open_model(const saved_options *o, const option_list *list, saved_model *out) {
+    mst_restored where = {.path = NULL};
+    mst_snapshot *snapshot = NULL;
+    mst_status status = name_map_read(o->name_map, &out->variables);
+    if (!status) status = read_file(o, &snapshot, &where, out);
+    if (!status) status = open_data(o, list, out);
+    if (!status) status = make_model(where.path, snapshot, o, list, out);
+    if (!status) status = choose_names(o, out);
+    mst_restored_free(&where);
+    mst_snapshot_release(snapshot);
+    return status;
+}
+
+int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
     *out = (saved_model){.model = NULL};
     if (!o->checkpoint_dir && !o->load)
         return command_fail(EXIT_USAGE, "%s: which model? give --checkpoint-dir DIR or --load FILE", command);
     struct stat info;
     if (o->checkpoint_dir && (stat(o->checkpoint_dir, &info) || !S_ISDIR(info.st_mode)))
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
-    mst_status status = open_data(o, out);
-    if (!status) status = make_model(o, out);
+    mst_status status = open_model(o, list, out);
+    if (!status && strcmp(command, "predict") != 0 && mst_dataset_num_components(out->data) < 2)
+        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
     if (!status) status = mst_build(out->model, out->data, false);
     if (!status) status = saved_model_restore(o, out);
-    if (!status) status = restored_show(&out->restored, o->json, false);
     return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
@@ -125,4 +203,7 @@ void saved_model_close(saved_model *saved) {
     mst_restored_free(&saved->restored);
     mst_model_destroy(saved->model);
     mst_dataset_release(saved->data);
+    model_note_free(&saved->note);
+    free(saved->own_names);
+    name_map_free(&saved->variables);
 }

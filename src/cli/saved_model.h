@@ -2,14 +2,17 @@
 #ifndef MUSTER_CLI_SAVED_MODEL_H
 #define MUSTER_CLI_SAVED_MODEL_H
 
+#include "cli/model_note.h"
+#include "cli/name_map.h"
+#include "cli/objective.h"
 #include "cli/options.h"
 #include "muster/checkpoint.h"
 
 typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
-    int loss; /**< mst_loss */
-    const char *data, *data_dir, *label;
+    int loss; /**< mst_loss; as noted of the model where it is not given, as are data, image_size and raw_pixels */
+    const char *data, *data_dir, *label, *class_names, *name_map;
     int64_t image_size;
     bool raw_pixels;
     int64_t batch_size;
@@ -24,11 +27,17 @@ typedef struct saved_model {
     mst_model *model;
     mst_dataset *data; /**< the test part */
     mst_restored restored;
+    objective objective;
+    model_note note;
+    class_names own_names;
+    name_map variables;       /**< what they are called in the file */
+    const char *const *names; /**< of the classes; NULL where they are not known */
 } saved_model;
 
-/** Opens the data and the model: the dense layers that the file has weights of. An exit status, having said what was
- *  wrong. Close it also after a failure. */
-int saved_model_open(const saved_options *o, const char *command, saved_model *out);
+/** Opens the data and the model: the dense layers that the file has weights of. LIST has what was given; the data needs
+ *  no labels where COMMAND is "predict". An exit status, having said what was wrong; else nothing
+ *  has been printed. Close it also after a failure. */
+int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out);
 /** Takes the weights of the newest checkpoint again. */
 MST_CHECKED mst_status saved_model_restore(const saved_options *o, saved_model *saved);
 void saved_model_close(saved_model *saved);

@@ -23,10 +23,11 @@ enum { EVALUATION_BATCH = 1000 };
 static int check_options(training *t) {
     if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
         return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
-    if (t->o->confusion && t->o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY)
-        return command_fail(EXIT_USAGE,
-                            "train: --confusion counts class numbers: it is for --loss "
-                            "sparse_categorical_crossentropy");
+    if (t->o->use_ema && t->o->restore_best_weights)
+        return command_fail(
+            EXIT_USAGE,
+            "train: --use-ema takes the averages after the last step, --restore-best-weights the weights "
+            "of the best: give one of them");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
     if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
@@ -134,11 +135,21 @@ static void add_layers(mst_model *model, const train_options *o, int64_t outputs
     }
 }
 
+/* As many outputs as there are names of classes, where nothing else was said. */
+static mst_status choose_objective(training *t) {
+    const train_options *o = t->o;
+    const bool given = option_given(t->list, "classes");
+    MST_TRY(o->class_names ? class_names_read(o->class_names, &t->names) : class_names_of(t->train, &t->names));
+    const int64_t named = class_names_count((const char *const *)t->names);
+    return objective_choose((mst_loss)o->loss, t->train, given || named < 2 ? o->classes : named, !given,
+                            &t->objective);
+}
+
 static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
-    if (objective_choose((mst_loss)o->loss, t->train, o->classes, !option_given(t->list, "classes"), &t->objective))
-        return command_fail_library(EXIT_FAILED, NULL);
+    if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
     if (mst_model_create(&t->model)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->l1 > 0 || o->dropout > 0)
         add_layers(t->model, o, t->objective.outputs);
@@ -250,8 +261,14 @@ static mst_status use_test_part(training *t) {
     if (rows >= 0 && batch_size > rows) batch_size = rows;
     if (t->o->evaluate || t->o->confusion)
         MST_TRY(mst_evaluate(t->model, t->test, batch_size, &t->test_result, t->o->confusion ? &t->confusion : NULL));
-    if (t->o->predict) MST_TRY(predict_to_file(t->model, t->objective.loss, t->test, batch_size, t->o->predict));
+    if (t->o->predict)
+        MST_TRY(predict_to_file(t->model, &t->objective, (const char *const *)t->names, t->test, batch_size,
+                                t->o->predict));
     return MST_OK;
+}
+
+static bool has_best_weights(const training *t) {
+    return t->o->restore_best_weights && t->stopping.has_best_weights;
 }
 
 static mst_status write_done(const training *t) {
@@ -262,12 +279,13 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "loss", json_number(result->loss));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(&event, "", result->metric_name[m], json_number(result->metric[m]));
-    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, t->data);
+    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, (const char *const *)t->names);
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
     json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
-    if (t->o->optimizer.ema_decay > 0) json_add(&event, "", "weights", json_string(t->o->use_ema ? "ema" : "last"));
+    if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
+        json_add(&event, "", "weights", json_string(has_best_weights(t) ? "best" : t->o->use_ema ? "ema" : "last"));
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
 }
@@ -282,10 +300,13 @@ static void print_summary(const training *t) {
     printf("done: step %" PRId64 ", loss = %.4f", result->step, result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
     printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
-    if (t->o->optimizer.ema_decay > 0)
+    if (has_best_weights(t))
+        printf("weights: those after epoch %" PRId64 ", whose %s was best\n", t->stopping.best_epoch + 1,
+               t->stopping.monitor);
+    else if (t->o->optimizer.ema_decay > 0)
         printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
                                               : "those of the last step; --use-ema takes the moving averages");
-    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, t->data);
+    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, (const char *const *)t->names);
     if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
     if (t->log.folder)
         printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);
@@ -340,6 +361,8 @@ static int run(const command_call *call) {
     mst_dataset_release(t.test);
     mst_dataset_release(t.validation);
     mst_dataset_release(t.train);
+    free(t.names);
+    name_map_free(&t.variables);
     free(t.device);
     free(t.devices);
     free(data);

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
+#include "cli/model_note.h"
 
 /* ---- options ---- */
 
@@ -48,8 +49,12 @@ int train_checkpoint_check(const training *t) {
                             "train: --save-every %s: give a number of steps, such as 1000, or of seconds, "
                             "such as 60s",
                             o->save_every);
-    if (option_given(t->list, "monitor") && !o->patience && !o->best)
-        return command_fail(EXIT_USAGE, "train: --monitor is for --patience N or --best: give one of them");
+    if (option_given(t->list, "monitor") && !o->patience && !o->best && !o->restore_best_weights)
+        return command_fail(EXIT_USAGE,
+                            "train: --monitor is for --patience N, --best or --restore-best-weights: give one of them");
+    if (o->name_map && !o->load && !o->checkpoint_dir)
+        return command_fail(EXIT_USAGE,
+                            "train: --name-map is for --load FILE or --checkpoint-dir DIR: give one of them");
     if (check_file("save", o->save)) return EXIT_USAGE;
     if (o->save && mst_file_check(o->save)) return command_fail_library(EXIT_FAILED, "save");
     return EXIT_DONE;
@@ -97,8 +102,19 @@ static int open_manager(training *t) {
 
 /* The weights of FILE become those of the model. */
 static mst_status load(const training *t, mst_restored *restored) {
-    const mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT};
+    const mst_restore_options options = {
+        .kinds = 1u << MST_STATE_WEIGHT, .names = t->variables.name, .num_names = t->variables.count};
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
+}
+
+/* A checkpoint of ours has our names; where it has not, the map says whose. */
+static mst_status restore_newest(training *t, mst_restored *restored) {
+    mst_store *store = mst_model_store(t->model);
+    const mst_restore_options options = {.names = t->variables.name, .num_names = t->variables.count};
+    const mst_status status = mst_checkpoint_manager_restore(t->checkpoints, store, NULL, restored);
+    if (status != MST_NOT_FOUND || !restored->path || !t->variables.count) return status;
+    mst_restored_free(restored);
+    return mst_checkpoint_manager_restore(t->checkpoints, store, &options, restored);
 }
 
 static int finish_restore(const training *t, mst_status status, const char *option, mst_restored *restored) {
@@ -108,14 +124,47 @@ static int finish_restore(const training *t, mst_status status, const char *opti
     return code;
 }
 
-int train_checkpoint_restore(training *t) {
+/* ---- what is noted of the model ---- */
+
+static mst_status write_note(const training *t) {
+    const bool classes = objective_has_classes(&t->objective);
+    const model_note note = {.loss = mst_loss_name(t->objective.loss),
+                             .data = t->data,
+                             .schema = mst_dataset_schema(t->train),
+                             .classes = classes ? (const char *const *)t->names : NULL,
+                             .image_size = t->o->image_size,
+                             .raw_pixels = t->o->raw_pixels};
+    return model_note_write(&note, mst_model_store(t->model));
+}
+
+/* The numbers of classes and categories would stand for others than the weights were trained for. */
+static mst_status check_note(const training *t) {
+    model_note old;
+    mst_status status = model_note_read(mst_model_store(t->model), &old);
+    const char *schema = mst_dataset_schema(t->train);
+    const bool differs =
+        (old.schema && schema && strcmp(old.schema, schema) != 0) ||
+        (objective_has_classes(&t->objective) && !class_names_agree(old.classes, (const char *const *)t->names));
+    if (!status && differs && t->resumes)
+        status = MST_FAIL(MST_INVALID,
+                          "the training in '%s' was begun with other columns, categories or classes than '%s' has now: "
+                          "go on with the same data, or begin anew with --no-resume",
+                          t->o->checkpoint_dir, t->data);
+    else if (!status && differs)
+        fprintf(stderr, "warning: '%s' was trained with other columns, categories or classes than '%s' has\n",
+                t->o->load, t->data);
+    model_note_free(&old);
+    return status;
+}
+
+static int restore_any(training *t) {
     mst_restored restored = {.path = NULL};
     if (!t->o->checkpoint_dir && !t->o->load) return EXIT_DONE;
+    if (name_map_read(t->o->name_map, &t->variables)) return command_fail_library(EXIT_FAILED, "name-map");
     if (t->o->checkpoint_dir && open_manager(t)) return EXIT_FAILED;
     if (mst_build(t->model, t->train, true)) return command_fail_library(EXIT_FAILED, NULL);
     if (t->checkpoints && t->o->resume) {
-        const mst_status status =
-            mst_checkpoint_manager_restore(t->checkpoints, mst_model_store(t->model), NULL, &restored);
+        const mst_status status = restore_newest(t, &restored);
         t->resumes = status == MST_OK;
         if (status != MST_NOT_FOUND || mst_error()->code != MST_NOT_FOUND || restored.path)
             return finish_restore(t, status, "checkpoint-dir", &restored);
@@ -126,12 +175,20 @@ int train_checkpoint_restore(training *t) {
     return finish_restore(t, status, "load", &restored);
 }
 
+int train_checkpoint_restore(training *t) {
+    const int code = restore_any(t);
+    if (code) return code;
+    return check_note(t) || write_note(t) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
 /* ---- while training goes on, and after it ---- */
 
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) {
-    if (t->o->patience) {
-        t->stopping =
-            (mst_early_stopping){.monitor = monitor_of(t), .patience = t->o->patience, .min_delta = t->o->min_delta};
+    if (t->o->patience || t->o->restore_best_weights) {
+        t->stopping = (mst_early_stopping){.monitor = monitor_of(t),
+                                           .patience = t->o->patience ? t->o->patience : INT64_MAX,
+                                           .min_delta = t->o->min_delta,
+                                           .restore_best_weights = t->o->restore_best_weights};
         callbacks[count++] = mst_early_stopping_callback(&t->stopping);
     }
     if (t->checkpoints) callbacks[count++] = mst_checkpoint_callback(t->checkpoints);
@@ -149,6 +206,9 @@ mst_status train_checkpoint_save(const training *t) {
         if (info.kind == MST_STATE_WEIGHT || info.kind == MST_STATE_AVERAGE || info.kind == MST_STATE_STEP)
             status = mst_snapshot_add(model, info.container, info.name, info.kind, mst_snapshot_value(all, i));
     }
+    const char *key;
+    for (int64_t i = 0; !status && (key = mst_snapshot_note_key(all, i)); i++)
+        status = mst_snapshot_set_note(model, key, mst_snapshot_note(all, key));
     if (!status) status = mst_checkpoint_write(t->o->save, model, NULL);
     mst_snapshot_release(model);
     mst_snapshot_release(all);

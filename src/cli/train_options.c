@@ -19,9 +19,11 @@ static const option model_options[] = {
      .help = "mlp: dense layers with relu, and linear outputs"},
     {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .help = "units of each hidden layer"},
     {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6,
-     .help = "number of outputs: labels are below it (where labels are no class numbers: as many as a label has)"},
+     .help = "number of outputs: labels are below it; where the data names its classes, as many as these, and where "
+             "labels are no class numbers, as many as a label has"},
     {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
-     .choice_help = objective_labels, .help = "what training makes small, and the labels that it takes"},
+     .also = objective_short_losses, .choice_help = objective_labels,
+     .help = "what training makes small, and the labels that it takes"},
     {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
     {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .help = "adds X * sum |w| of the kernels to the loss"},
     {"dropout", OPTION_NUMBER, AT(dropout), "X", NULL, 0, 0.999,
@@ -34,6 +36,8 @@ static const option data_options[] = {
     {"skip-corrupt", OPTION_INTEGER, AT(skip_corrupt), "N", NULL, 0, 1e15,
      .help = "tfrecord: damaged records that are left out; one more is an error"},
     {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"class-names", OPTION_FILE, AT(class_names), "FILE",
+     .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images: pictures are resized to N x N pixels (default 224)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
@@ -68,8 +72,8 @@ static const option training_options[] = {
          "hash of the weights"},
     {"predict", OPTION_FILE, AT(predict), "FILE",
      .help =
-         "writes the class probabilities of the test part, or what else --loss compares, to FILE, f32 [n, outputs] in "
-         "NumPy's .npy"},
+         "writes the class probabilities of the test part, or what else --loss compares: FILE.csv, with the class of "
+         "each row, or f32 [n, outputs] in NumPy's .npy"},
     {0}};
 
 static const option strategy_options[] = {
@@ -153,14 +157,21 @@ static const option checkpoint_options[] = {
     {"patience", OPTION_INTEGER, AT(patience), "N", NULL, 1, 1e9,
      .help = "training ends when so many epochs were no better than the best before"},
     {"min-delta", OPTION_NUMBER, AT(min_delta), "X", NULL, 0, 1e9, .help = "what counts as better, for --patience"},
+    {"restore-best-weights", OPTION_FLAG, AT(restore_best_weights),
+     .help = "training ends with the weights of the best epoch, also where it is resumed"},
     {"monitor", OPTION_TEXT, AT(monitor), "NAME",
-     .help = "what --patience and --best look at: loss, accuracy, val_loss, val_accuracy (default: val_loss with "
+     .help = "what --patience, --best and --restore-best-weights look at: loss, accuracy, val_loss, val_accuracy "
+             "(default: val_loss with "
              "--validation-split, else loss)"},
     {"save", OPTION_FILE, AT(save), "FILE",
      .help = "writes the weights, and their averages, at the end: FILE.safetensors or FILE.npz"},
     {"load", OPTION_FILE, AT(load), "FILE",
      .help = "training begins with the weights of FILE.safetensors, FILE.npz, a checkpoint's prefix, or a folder of "
              "checkpoints; where --checkpoint-dir holds one, that counts"},
+    {"name-map", OPTION_FILE, AT(name_map), "FILE",
+     .help =
+         "where variables have other names in the file of --load, or in a checkpoint of --checkpoint-dir that another "
+         "program wrote: a line for each, such as layer1/weights = dense/kernel"},
     {0}};
 
 static const field_name optimizer_names[] = {

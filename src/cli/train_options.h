@@ -12,7 +12,7 @@ typedef struct train_options {
     int64_t classes;
     int loss; /**< mst_loss */
     double l1, l2, dropout;
-    const char *data, *data_dir, *label;
+    const char *data, *data_dir, *label, *class_names;
     double validation_split;
     int64_t skip_corrupt, image_size;
     bool raw_pixels, shuffle, flip;
@@ -34,8 +34,8 @@ typedef struct train_options {
     const char *checkpoint_dir, *save_every; /**< "1000", "60s" */
     int64_t keep;
     double keep_every_hours;
-    bool resume, best;
-    const char *save, *load;
+    bool resume, best, restore_best_weights;
+    const char *save, *load, *name_map;
     const char *monitor;
     int64_t patience;
     double min_delta;

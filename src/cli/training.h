@@ -2,6 +2,8 @@
 #ifndef MUSTER_CLI_TRAINING_H
 #define MUSTER_CLI_TRAINING_H
 
+#include "cli/class_names.h"
+#include "cli/name_map.h"
 #include "cli/objective.h"
 #include "cli/train_events.h"
 #include "cli/train_options.h"
@@ -18,6 +20,7 @@ typedef struct training {
     mst_strategy strategy;
     mst_optimizer optimizer;
     objective objective;
+    class_names names; /**< of the classes; NULL where they are not known */
     int64_t batch_size;
     mst_dtype stored_inputs; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;
@@ -27,7 +30,8 @@ typedef struct training {
     mst_csv_logger history;
     mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
     mst_early_stopping stopping;
-    bool resumes; /**< a checkpoint has been restored, whose fit goes on */
+    name_map variables; /**< what they are called in a file that is restored */
+    bool resumes;       /**< a checkpoint has been restored, whose fit goes on */
     mst_result result, test_result;
     mst_tensor *confusion;
     char sha256[65];

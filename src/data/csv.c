@@ -24,18 +24,23 @@ typedef struct mst_csv_options {
     int num_categories;
     const char *like; /**< a CSV file whose columns, their types and categories are taken: for a test part that of the
                            train part. It has the label; a category that it lacks is an error */
-    bool separate;    /**< each column is a component of its own, in the file's order and the label last: i64, floats
+    const char
+        *schema;    /**< in place of like and label: what mst_dataset_schema said of the train part. A file without the
+                             column of labels gives the inputs alone */
+    bool separate;  /**< each column is a component of its own, in the file's order and the label last: i64, floats
                            f32 */
-    char delimiter;   /**< between cells; 0: ',' */
+    char delimiter; /**< between cells; 0: ',' */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
 #endif
 
 typedef struct csv_table {
-    mst_csv *csv, *like;    /* like: the file that tells the columns, often the same */
+    mst_csv *csv, *like; /* like: the file that tells the columns, often the same; NULL: the schema does */
+    mst_schema schema;
     mst_csv_column *column; /* the label last */
     int num_columns;
+    bool no_label;       /* the file has no column of labels */
     mst_tensor **tensor; /* of each component */
     int num_components;
 } csv_table;
@@ -46,18 +51,22 @@ static bool is_category(const mst_csv_options *o, const char *name) {
     return false;
 }
 
+static mst_status make_columns(csv_table *t, const mst_csv_options *o, int num_columns) {
+    t->num_columns = num_columns;
+    t->num_components = o->separate ? num_columns : 2;
+    t->column = calloc((size_t)num_columns, sizeof *t->column);
+    t->tensor = calloc((size_t)t->num_components, sizeof *t->tensor);
+    return t->column && t->tensor ? MST_OK : MST_NO_MEMORY("for %d columns", num_columns);
+}
+
 static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
     int label = mst_csv_num_columns(t->like) - 1, ignored;
     if (o->label) MST_TRY(mst_csv_find(t->like, o->label, &label));
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
-    t->num_columns = mst_csv_num_columns(t->like);
-    if (t->num_columns < 2 && !o->separate)
+    if (mst_csv_num_columns(t->like) < 2 && !o->separate)
         return MST_FAIL(MST_INVALID, "'%s': has 1 column, inputs and labels are due: check the delimiter",
                         mst_csv_name(t->like));
-    t->num_components = o->separate ? t->num_columns : 2;
-    t->column = calloc((size_t)t->num_columns, sizeof *t->column);
-    t->tensor = calloc((size_t)t->num_components, sizeof *t->tensor);
-    if (!t->column || !t->tensor) return MST_NO_MEMORY("for %d columns", t->num_columns);
+    MST_TRY(make_columns(t, o, mst_csv_num_columns(t->like)));
     for (int i = 0; i < t->num_columns; i++) {
         const int place = i < label ? i : i == label ? t->num_columns - 1 : i - 1;
         const bool category = is_category(o, mst_csv_header(t->like, i));
@@ -66,10 +75,34 @@ static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
     return MST_OK;
 }
 
+static bool has_column(const mst_csv *csv, const char *name) {
+    for (int i = 0; i < mst_csv_num_columns(csv); i++)
+        if (strcmp(mst_csv_header(csv, i), name) == 0) return true;
+    return false;
+}
+
+static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
+    if (o->like || o->num_categories)
+        return MST_FAIL(MST_INVALID, "from_csv: the schema says what the columns are: no like or categories beside it");
+    MST_TRY(mst_schema_read(o->schema, &t->schema));
+    const int label = t->schema.num_columns - 1;
+    const char *name = t->schema.column[label].name;
+    if (label < 1 && !o->separate) return MST_FAIL(MST_INVALID, "schema: it is not of a table: it has 1 column");
+    if (o->label && strcmp(o->label, name) != 0)
+        return MST_FAIL(MST_INVALID, "'%s': the column of labels is '%s' here, and was '%s' in training",
+                        mst_csv_name(t->csv), o->label, name);
+    MST_TRY(make_columns(t, o, t->schema.num_columns));
+    for (int i = 0; i < t->num_columns; i++)
+        MST_TRY(mst_csv_column_from_schema(&t->schema.column[i], i, &t->column[i]));
+    t->no_label = !has_column(t->csv, name);
+    t->num_components -= t->no_label;
+    return MST_OK;
+}
+
 /* Where column I is in t->csv. */
 static mst_status place_of(const csv_table *t, int i, int *place) {
     *place = t->column[i].place;
-    const char *name = mst_csv_header(t->like, *place);
+    const char *name = t->column[i].name;
     if (*place < mst_csv_num_columns(t->csv) && strcmp(mst_csv_header(t->csv, *place), name) == 0) return MST_OK;
     return mst_csv_find(t->csv, name, place);
 }
@@ -99,7 +132,7 @@ static mst_status read_column(csv_table *t, int i, int c) {
 }
 
 static mst_status name_classes(const csv_table *t, bool separate, mst_dataset **dataset) {
-    for (int i = separate ? 0 : t->num_columns - 1; i < t->num_columns; i++) {
+    for (int i = separate ? 0 : t->num_columns - 1; i < t->num_columns - t->no_label; i++) {
         const mst_csv_column *column = &t->column[i];
         mst_dataset *named;
         if (column->type != MST_CSV_CATEGORIES) continue;
@@ -110,17 +143,38 @@ static mst_status name_classes(const csv_table *t, bool separate, mst_dataset **
     return MST_OK;
 }
 
+static mst_status add_schema(const csv_table *t, mst_dataset **dataset) {
+    mst_schema_column *columns = calloc((size_t)t->num_columns, sizeof *columns);
+    char *text;
+    mst_dataset *described = NULL;
+    if (!columns) return MST_NO_MEMORY("for a schema");
+    for (int i = 0; i < t->num_columns; i++) columns[i] = mst_csv_column_to_schema(&t->column[i]);
+    mst_status status = mst_schema_write(columns, t->num_columns, &text);
+    if (!status) status = mst_dataset_add_schema(*dataset, text, &described);
+    free(columns);
+    MST_TRY(status);
+    mst_dataset_release(*dataset);
+    *dataset = described;
+    return MST_OK;
+}
+
+static mst_status read_values(csv_table *t, const mst_csv_options *o) {
+    if (!o->separate) MST_TRY(read_inputs(t));
+    for (int i = o->separate ? 0 : t->num_columns - 1; i < t->num_columns - t->no_label; i++)
+        MST_TRY(read_column(t, i, o->separate ? i : 1));
+    return MST_OK;
+}
+
 static mst_status make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
     const char delimiter = o->delimiter ? o->delimiter : ',';
     MST_TRY(mst_csv_read(path, delimiter, &t->csv));
-    t->like = t->csv;
-    if (o->like) MST_TRY(mst_csv_read(o->like, delimiter, &t->like));
-    MST_TRY(find_columns(t, o));
-    if (!o->separate) MST_TRY(read_inputs(t));
-    for (int i = o->separate ? 0 : t->num_columns - 1; i < t->num_columns; i++)
-        MST_TRY(read_column(t, i, o->separate ? i : 1));
+    if (!o->schema) t->like = t->csv;
+    if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, delimiter, &t->like));
+    MST_TRY(o->schema ? take_columns(t, o) : find_columns(t, o));
+    MST_TRY(read_values(t, o));
     MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_components, out));
-    const mst_status status = name_classes(t, o->separate, out);
+    mst_status status = name_classes(t, o->separate, out);
+    if (!status) status = add_schema(t, out);
     if (!status) return MST_OK;
     mst_dataset_release(*out);
     *out = NULL;
@@ -140,6 +194,7 @@ mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options
     const mst_status status = make(&t, path, options, out);
     for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
     for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);
+    mst_schema_free(&t.schema);
     free(t.column);
     free(t.tensor);
     if (t.like != t.csv) mst_csv_close(t.like);

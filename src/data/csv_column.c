@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static mst_status find_categories(const mst_csv *csv, int column, mst_csv_column
 }
 
 mst_status mst_csv_column_find(const mst_csv *csv, int column, bool categories, mst_csv_column *out) {
-    *out = (mst_csv_column){.place = column, .type = MST_CSV_CATEGORIES};
+    *out = (mst_csv_column){.name = mst_csv_header(csv, column), .place = column, .type = MST_CSV_CATEGORIES};
     if (!categories) MST_TRY(find_type(csv, column, &out->type));
     return out->type == MST_CSV_CATEGORIES ? find_categories(csv, column, out) : MST_OK;
 }
@@ -96,16 +97,63 @@ void mst_csv_column_free(mst_csv_column *column) {
     *column = (mst_csv_column){0};
 }
 
+/* ---- schema ---- */
+
+static const char *const type_names[] = {
+    [MST_CSV_INTEGERS] = "integer", [MST_CSV_FLOATS] = "float", [MST_CSV_CATEGORIES] = "category"};
+
+mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column) {
+    return (mst_schema_column){column->name, type_names[column->type], column->category, column->num_categories};
+}
+
+/* Categories are looked up by halving. */
+static bool is_sorted(const mst_schema_column *column) {
+    for (int64_t i = 1; i < column->num_categories; i++)
+        if (strcmp(column->category[i - 1], column->category[i]) >= 0) return false;
+    return true;
+}
+
+mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, mst_csv_column *out) {
+    *out = (mst_csv_column){.name = from->name, .place = place};
+    int type = MST_CSV_INTEGERS;
+    while (type <= MST_CSV_CATEGORIES && strcmp(type_names[type], from->type) != 0) type++;
+    if (type > MST_CSV_CATEGORIES || (type == MST_CSV_CATEGORIES) != (from->category != NULL) || !is_sorted(from))
+        return MST_FAIL(MST_INVALID, "schema: its column '%s' is not one of a table", from->name);
+    out->type = (mst_csv_type)type;
+    if (!from->category) return MST_OK;
+    const size_t bytes = (size_t)from->num_categories * sizeof *out->category;
+    out->category = malloc(bytes);
+    if (!out->category) return MST_NO_MEMORY("for the categories of a column");
+    memcpy(out->category, from->category, bytes);
+    out->num_categories = from->num_categories;
+    return MST_OK;
+}
+
 /* ---- values ---- */
+
+enum { LISTED = 200 };
+
+/* "a, b, c", as many as fit. */
+static const char *list_categories(const mst_csv_column *form, char text[LISTED + 8]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int64_t i = 0; i < form->num_categories; i++) {
+        char shown[MST_CSV_SHOWN];
+        mst_csv_show(form->category[i], shown);
+        if (used + strlen(shown) + 2 > LISTED) return strcat(text, ", ...");
+        used += (size_t)snprintf(text + used, LISTED - used, "%s%s", i ? ", " : "", shown);
+    }
+    return text;
+}
 
 static mst_status read_category(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
                                 int64_t *number) {
-    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN];
+    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], list[LISTED + 8];
     const char *cell = mst_csv_cell(csv, row, column);
     const char **found = bsearch(&cell, form->category, (size_t)form->num_categories, sizeof *form->category, compare);
     if (!found)
-        return MST_FAIL(MST_INVALID, "%s: category %s is not in the file whose categories are taken",
-                        mst_csv_place(csv, row, column, place), mst_csv_show(cell, shown));
+        return MST_FAIL(MST_INVALID, "%s: category %s was not there in training: there is %s",
+                        mst_csv_place(csv, row, column, place), mst_csv_show(cell, shown), list_categories(form, list));
     *number = found - form->category;
     return MST_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "data/schema.h"
 #include "format/csv.h"
 
 typedef enum mst_csv_cell_kind {
@@ -21,10 +22,10 @@ mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *
 typedef enum mst_csv_type { MST_CSV_INTEGERS, MST_CSV_FLOATS, MST_CSV_CATEGORIES } mst_csv_type;
 
 typedef struct mst_csv_column {
-    int place; /**< column of the csv that it was found in */
+    const char *name; /**< of the header, which that csv keeps, as it keeps the categories */
+    int place;        /**< column of the csv that it was found in */
     mst_csv_type type;
-    const char **
-        category; /**< the different cells, which that csv keeps, sorted by their bytes; number i stands for category[i] */
+    const char **category; /**< the different cells, sorted by their bytes; number i stands for category[i] */
     int64_t num_categories;
 } mst_csv_column;
 
@@ -32,6 +33,10 @@ typedef struct mst_csv_column {
  *  cell, where a number is missing, or numbers and text are mixed. Free it also after a failure. */
 MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, bool categories, mst_csv_column *out);
 void mst_csv_column_free(mst_csv_column *column);
+
+/** A column as a schema has it, and back: what OUT points to is FROM's. MST_INVALID where FROM is no column of a table. */
+mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column);
+MST_CHECKED mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, mst_csv_column *out);
 
 /** The cells of a column of CSV, which may be another file than the one that FORM was found in: number r is written to
  *  DST[r * STRIDE]. Fails with MST_INVALID, naming the cell, where one is no such number, or a category that FORM does not

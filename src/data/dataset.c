@@ -154,6 +154,15 @@ const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_
     return NULL;
 }
 
+const char *mst_dataset_schema(const mst_dataset *dataset) {
+    if (MST_IS_NULL(dataset)) return NULL;
+    for (; dataset; dataset = dataset->upstream) {
+        if (dataset->type->schema) return dataset->type->schema(dataset);
+        if (dataset->stage && dataset->stage->map) break;
+    }
+    return NULL;
+}
+
 int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component) {
     int64_t n;
     if (MST_IS_NULL(dataset)) return 0;

@@ -87,12 +87,16 @@ mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
                     dir);
 }
 
+mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n) {
+    for (int64_t i = 0; i < n; i++) MST_TRY(add(&folder->class_name, &folder->num_classes, strdup(names[i])));
+    return MST_OK;
+}
+
 mst_status mst_image_folder_match(mst_image_folder *folder, const char *dir, const mst_image_folder *like) {
     for (int64_t i = 0; i < folder->num_files; i++) {
         char **name = &folder->class_name[folder->label[i]];
         char **found = bsearch(name, like->class_name, (size_t)like->num_classes, sizeof *name, compare);
-        if (!found)
-            return MST_FAIL(MST_INVALID, "'%s': class '%s' is not in the folder whose classes are taken", dir, *name);
+        if (!found) return MST_FAIL(MST_INVALID, "'%s': class '%s' was not there in training", dir, *name);
         folder->label[i] = found - like->class_name;
     }
     return MST_OK;

@@ -20,6 +20,8 @@ typedef struct mst_image_folder {
  *  .jpg or .jpeg. MST_NOT_FOUND, MST_INVALID or MST_IO where there are none or DIR cannot be read. Free it also after a
  *  failure. */
 MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
+/** Gives FOLDER, which is empty, N classes; NAMES are sorted by their bytes, and are copied. */
+MST_CHECKED mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n);
 /** Renumbers the classes of FOLDER as LIKE has them. MST_INVALID where it lacks one that has files. */
 MST_CHECKED mst_status mst_image_folder_match(mst_image_folder *folder, const char *dir, const mst_image_folder *like);
 void mst_image_folder_free(mst_image_folder *folder);

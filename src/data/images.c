@@ -19,6 +19,7 @@
 #include "data/dataset.h"
 #include "data/image_folder.h"
 #include "data/resize.h"
+#include "data/schema.h"
 #include "format/image.h"
 
 #ifdef MST_DATASET_HEADER
@@ -28,9 +29,10 @@ typedef struct mst_images_options {
     int64_t height, width; /**< of all pictures; 0: 224, or as the other where that is given */
     int channels;          /**< 1: gray; 3: red, green, blue; 0: 3 */
     mst_resize_method resize;
-    mst_dtype dtype;  /**< MST_U8 or MST_F32; 0: MST_U8 */
-    bool whole;       /**< a JPEG becomes RGB at its own size before it is resized, as with decode_jpeg */
-    const char *like; /**< a folder whose classes are taken: for a test part that of the train part */
+    mst_dtype dtype;    /**< MST_U8 or MST_F32; 0: MST_U8 */
+    bool whole;         /**< a JPEG becomes RGB at its own size before it is resized, as with decode_jpeg */
+    const char *like;   /**< a folder whose classes are taken: for a test part that of the train part */
+    const char *schema; /**< in place of like: what mst_dataset_schema said of the train part */
 } mst_images_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
@@ -43,6 +45,7 @@ typedef struct images {
     mst_images_options options;
     mst_image_folder files;
     mst_image_folder like; /* whose classes are taken; else empty */
+    char *schema;
 } images;
 
 static mst_status read_image(const images *d, const char *path, void *dst) {
@@ -74,7 +77,7 @@ static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t ro
 
 static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
     const images *d = (const images *)dataset;
-    const mst_image_folder *folder = d->like.num_files ? &d->like : &d->files;
+    const mst_image_folder *folder = d->like.num_classes ? &d->like : &d->files;
     if (component != 1) return NULL;
     *n = folder->num_classes;
     return (const char *const *)folder->class_name;
@@ -83,10 +86,19 @@ static const char *const *classes(const mst_dataset *dataset, int component, int
 static void destroy(mst_dataset *dataset) {
     mst_image_folder_free(&((images *)dataset)->files);
     mst_image_folder_free(&((images *)dataset)->like);
+    free(((images *)dataset)->schema);
 }
 
-static const mst_dataset_type type = {
-    .name = "from_images", .destroy = destroy, .open = mst_counting_cursor_open, .values = values, .classes = classes};
+static const char *schema(const mst_dataset *dataset) {
+    return ((const images *)dataset)->schema;
+}
+
+static const mst_dataset_type type = {.name = "from_images",
+                                      .destroy = destroy,
+                                      .open = mst_counting_cursor_open,
+                                      .values = values,
+                                      .classes = classes,
+                                      .schema = schema};
 
 static mst_status fill_options(mst_images_options *o) {
     if (!o->height) o->height = o->width ? o->width : DEFAULT_SIZE;
@@ -106,14 +118,36 @@ static mst_status fill_options(mst_images_options *o) {
     return MST_OK;
 }
 
+/* The classes of a schema: its one column. */
+static mst_status take_classes(images *d, const char *text) {
+    mst_schema schema;
+    mst_status status = mst_schema_read(text, &schema);
+    if (!status && (schema.num_columns != 1 || !schema.column->category))
+        status = MST_FAIL(MST_INVALID, "schema: it is of a table, not of pictures");
+    if (!status)
+        status = mst_image_folder_name_classes(&d->like, schema.column->category, schema.column->num_categories);
+    mst_schema_free(&schema);
+    return status;
+}
+
+static mst_status write_schema(images *d) {
+    int64_t n;
+    const char *const *names = classes(&d->base, 1, &n);
+    const mst_schema_column column = {"class", "category", (const char **)(uintptr_t)names, n};
+    return mst_schema_write(&column, 1, &d->schema);
+}
+
 static mst_status set_up(images *d, const char *folder) {
-    MST_TRY(fill_options(&d->options));
+    mst_images_options *o = &d->options;
+    MST_TRY(fill_options(o));
     MST_TRY(mst_image_folder_list(folder, &d->files));
-    if (d->options.like) {
-        MST_TRY(mst_image_folder_list(d->options.like, &d->like));
-        MST_TRY(mst_image_folder_match(&d->files, folder, &d->like));
-    }
-    d->options.like = NULL; /* the caller's */
+    if (o->schema)
+        MST_TRY(take_classes(d, o->schema));
+    else if (o->like)
+        MST_TRY(mst_image_folder_list(o->like, &d->like));
+    if (d->like.num_classes) MST_TRY(mst_image_folder_match(&d->files, folder, &d->like));
+    o->like = o->schema = NULL; /* the caller's */
+    MST_TRY(write_schema(d));
     d->base.row[0] = (mst_spec){d->options.dtype, MST_SHAPE(d->options.height, d->options.width, d->options.channels)};
     d->base.row[1] = (mst_spec){MST_I64, MST_SCALAR};
     d->base.cardinality = d->files.num_files;

@@ -59,7 +59,9 @@ static mst_value sparse(mst_loss loss, mst_value labels, mst_value predictions, 
     if (t.ndim != p.ndim - 1 || !mst_dims_agree(&t, &p, t.ndim))
         return fail(loss, labels, predictions, "labels must be class numbers, one for each row of predictions");
     mst_dtype dtype = mst_value_spec(classes).dtype;
-    if (mst_dtype_is_float(dtype) || dtype == MST_BOOL) classes = mst_cast(classes, MST_I64);
+    if (dtype == MST_BF16) classes = mst_cast(classes, MST_F32);
+    if (mst_dtype_is_float(dtype)) classes = mst_class_number(classes);
+    if (dtype == MST_BOOL) classes = mst_cast(classes, MST_I64);
     if (p.ndim == 2) return mst_loss_table[loss]->value(classes, predictions, from_logits);
     if (p.dim[p.ndim - 1] < 0) return fail(loss, labels, predictions, "the number of classes must be known");
     mst_value rows = mst_reshape(predictions, MST_SHAPE(-1, p.dim[p.ndim - 1]));

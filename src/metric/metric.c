@@ -46,7 +46,11 @@ bool mst_metric_rows(const mst_metric_options *o, mst_value *labels, mst_value *
     }
     bool flat = mst_value_spec(o->labels).shape.ndim == 1;
     *labels = flat ? o->labels : mst_reshape(o->labels, MST_SHAPE(-1));
-    if (mst_value_spec(*labels).dtype != MST_I64) *labels = mst_cast(*labels, MST_I64);
+    const mst_dtype dtype = mst_value_spec(*labels).dtype;
+    if (dtype == MST_F32 || dtype == MST_F64)
+        *labels = mst_class_number(*labels);
+    else if (dtype != MST_I64)
+        *labels = mst_cast(*labels, MST_I64);
     *predictions = p.ndim == 2 ? o->predictions : mst_reshape(o->predictions, MST_SHAPE(-1, p.dim[p.ndim - 1]));
     return true;
 }

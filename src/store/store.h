@@ -20,6 +20,7 @@
 #include "device/domain.h"
 #include "graph/names.h"
 #include "muster/store.h"
+#include "store/notes.h"
 
 /** Memory of several copies, which lie side by side. */
 typedef struct mst_block {
@@ -55,11 +56,12 @@ enum { MST_STORE_TURNS = 64 };
 struct mst_store {
     _Atomic int references;
     uint64_t process;     /**< in which it was made */
-    pthread_mutex_t lock; /**< of the tables and the lists of copies */
+    pthread_mutex_t lock; /**< of the tables, the lists of copies and the notes */
     mst_arena arena;
     mst_names names; /**< "container\x1fname" -> index */
     mst_state **state;
     int64_t num_states, state_capacity;
+    mst_state_notes notes;
     /* order.c */
     pthread_mutex_t order_lock;
     uint64_t writers;                       /**< turns given to writers */
@@ -106,6 +108,8 @@ MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name);
 /** Removes the values of all entries of kinds in the set KINDS (1 << kind), in a turn of its own. */
 MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
+/** The same of all entries of a container. */
+MST_CHECKED mst_status mst_store_clear_container(mst_store *store, const char *container);
 
 /** MST_INVALID where STATE has another dtype or shape. */
 MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec);

@@ -17,6 +17,7 @@ struct mst_snapshot {
         mst_tensor *value;
     } * entry; /* by container and name */
     int64_t count, capacity;
+    mst_state_notes notes;
 };
 typedef struct mst_snapshot_entry entry;
 
@@ -118,13 +119,15 @@ mst_status mst_store_set(mst_store *store, const char *container, const char *na
     return status;
 }
 
-mst_status mst_store_clear(mst_store *store, unsigned kinds) {
+/* Of the entries of KINDS, in CONTAINER where that is given. */
+static mst_status clear(mst_store *store, unsigned kinds, const char *container) {
     mst_turn turn;
     MST_TRY(take_and_begin(store, true, &turn));
     pthread_mutex_lock(&store->lock);
     for (int64_t i = 0; i < store->num_states; i++) {
         mst_state *state = store->state[i];
         if (!(kinds >> state->kind & 1u) || state == store->runs_state) continue;
+        if (container && strcmp(state->container, container) != 0) continue;
         state->version = 0;
         for (mst_copy *copy = state->copies; copy; copy = copy->next) copy->version = 0;
     }
@@ -132,6 +135,48 @@ mst_status mst_store_clear(mst_store *store, unsigned kinds) {
     atomic_store(&store->last_write, turn.number);
     mst_turn_end(&turn);
     return MST_OK;
+}
+
+mst_status mst_store_clear(mst_store *store, unsigned kinds) {
+    return clear(store, kinds, NULL);
+}
+
+mst_status mst_store_clear_container(mst_store *store, const char *container) {
+    return clear(store, ~0u, container);
+}
+
+/* ---- notes ---- */
+
+mst_status mst_store_set_note(mst_store *store, const char *key, const char *text) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(key)) return MST_INVALID;
+    pthread_mutex_lock(&store->lock);
+    const mst_status status = mst_notes_set(&store->notes, key, text);
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
+mst_status mst_store_get_note(mst_store *store, const char *key, char **out) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(key) || MST_IS_NULL(out)) return MST_INVALID;
+    pthread_mutex_lock(&store->lock);
+    const char *text = mst_notes_get(&store->notes, key);
+    *out = text ? strdup(text) : NULL;
+    pthread_mutex_unlock(&store->lock);
+    return text && !*out ? MST_NO_MEMORY("for a note") : MST_OK;
+}
+
+mst_status mst_snapshot_set_note(mst_snapshot *snapshot, const char *key, const char *text) {
+    if (MST_IS_NULL(snapshot) || MST_IS_NULL(key)) return MST_INVALID;
+    return mst_notes_set(&snapshot->notes, key, text);
+}
+
+const char *mst_snapshot_note(const mst_snapshot *snapshot, const char *key) {
+    if (MST_IS_NULL(snapshot) || MST_IS_NULL(key)) return NULL;
+    return mst_notes_get(&snapshot->notes, key);
+}
+
+const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i) {
+    if (MST_IS_NULL(snapshot) || i < 0 || i >= snapshot->notes.count) return NULL;
+    return snapshot->notes.note[i].key;
 }
 
 /* ---- snapshots ---- */
@@ -154,6 +199,7 @@ void mst_snapshot_release(mst_snapshot *snapshot) {
     if (!snapshot || atomic_fetch_sub(&snapshot->references, 1) > 1) return;
     for (int64_t i = 0; i < snapshot->count; i++) mst_tensor_release(snapshot->entry[i].value);
     free(snapshot->entry);
+    mst_notes_free(&snapshot->notes);
     mst_arena_free(&snapshot->arena);
     free(snapshot);
 }
@@ -350,6 +396,9 @@ static mst_status take_snapshot(mst_store *store, const mst_snapshot *spare, mst
         status = fill(store, snapshot);
         mst_turn_end(&turn);
     }
+    pthread_mutex_lock(&store->lock);
+    if (!status) status = mst_notes_take(&snapshot->notes, &store->notes);
+    pthread_mutex_unlock(&store->lock);
     if (status)
         mst_snapshot_release(snapshot);
     else
@@ -413,6 +462,9 @@ mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
         atomic_store(&store->last_write, turn.number);
         mst_turn_end(&turn);
     }
+    pthread_mutex_lock(&store->lock);
+    if (!status) status = mst_notes_take(&store->notes, &snapshot->notes);
+    pthread_mutex_unlock(&store->lock);
     free(states);
     return status;
 }

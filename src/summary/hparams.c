@@ -95,6 +95,75 @@ void mst_summary_hparams(mst_summary_writer *writer, const mst_hparam *hparams, 
     free(list);
 }
 
+/* ---- columns ---- */
+
+typedef struct columns {
+    Muster__HParamInfo *hparam;
+    Muster__HParamInfo **hparams;
+    Muster__MetricInfo *metric;
+    Muster__MetricName *name;
+    Muster__MetricInfo **metrics;
+} columns;
+
+static void fill_columns(const columns *c, const mst_hparam *hparams, int num_hparams, const mst_hparam_metric *metrics,
+                         int num_metrics) {
+    for (int i = 0; i < num_hparams; i++) {
+        Muster__HParamInfo *info = c->hparams[i] = &c->hparam[i];
+        muster__hparam_info__init(info);
+        info->name = (char *)(uintptr_t)hparams[i].name;
+        info->type = hparams[i].text ? MUSTER__HPARAM_INFO__DATA_TYPE__STRING : MUSTER__HPARAM_INFO__DATA_TYPE__FLOAT64;
+    }
+    for (int i = 0; i < num_metrics; i++) {
+        Muster__MetricInfo *info = c->metrics[i] = &c->metric[i];
+        muster__metric_info__init(info);
+        muster__metric_name__init(&c->name[i]);
+        c->name[i].group = (char *)(uintptr_t)(metrics[i].group ? metrics[i].group : "");
+        c->name[i].tag = (char *)(uintptr_t)metrics[i].tag;
+        info->name = &c->name[i];
+        info->display_name = (char *)(uintptr_t)(metrics[i].title ? metrics[i].title : "");
+        info->dataset_type = metrics[i].validation ? MUSTER__METRIC_INFO__DATASET_TYPE__VALIDATION
+                                                   : MUSTER__METRIC_INFO__DATASET_TYPE__TRAINING;
+    }
+}
+
+static void push_columns(mst_summary_writer *writer, const columns *c, int num_hparams, int num_metrics) {
+    Muster__HParamsPluginData data = MUSTER__HPARAMS_PLUGIN_DATA__INIT;
+    Muster__HParamsExperiment experiment = MUSTER__HPARAMS_EXPERIMENT__INIT;
+    experiment.n_hparam_infos = (size_t)num_hparams;
+    experiment.hparam_infos = c->hparams;
+    experiment.n_metric_infos = (size_t)num_metrics;
+    experiment.metric_infos = c->metrics;
+    data.experiment = &experiment;
+    mst_entry *entry = entry_of(writer, "_hparams_/experiment", &data);
+    if (entry) mst_summary_push(writer, entry, entry->size);
+}
+
+void mst_summary_hparams_columns(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams,
+                                 const mst_hparam_metric *metrics, int num_metrics) {
+    if (MST_IS_NULL(writer) || num_hparams < 0 || num_metrics < 0) return;
+    const size_t h = (size_t)num_hparams + 1, m = (size_t)num_metrics + 1;
+    mst_status status = MST_OK;
+    for (int i = 0; i < num_hparams && !status; i++)
+        if (!hparams[i].name) status = MST_FAIL(MST_INVALID, "summary: hyperparameter %d has no name", i);
+    for (int i = 0; i < num_metrics && !status; i++)
+        if (!metrics[i].tag) status = MST_FAIL(MST_INVALID, "summary: metric %d of the hyperparameters has no tag", i);
+    const columns c = {calloc(h, sizeof *c.hparam), calloc(h, sizeof *c.hparams), calloc(m, sizeof *c.metric),
+                       calloc(m, sizeof *c.name), calloc(m, sizeof *c.metrics)};
+    if (!status && !(c.hparam && c.hparams && c.metric && c.name && c.metrics))
+        status = MST_NO_MEMORY("for hyperparameters");
+    if (status) {
+        mst_summary_fail(writer, status);
+    } else {
+        fill_columns(&c, hparams, num_hparams, metrics, num_metrics);
+        push_columns(writer, &c, num_hparams, num_metrics);
+    }
+    free(c.hparam);
+    free(c.hparams);
+    free(c.metric);
+    free(c.name);
+    free(c.metrics);
+}
+
 mst_entry *mst_hparams_end(mst_summary_writer *writer, bool failed) {
     Muster__HParamsPluginData data = MUSTER__HPARAMS_PLUGIN_DATA__INIT;
     Muster__SessionEndInfo end = MUSTER__SESSION_END_INFO__INIT;

@@ -1,43 +1,78 @@
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/argument.h"
 #include "muster/train.h"
+#include "store/store.h"
 #include "train/monitor.h"
 
 /* ---- early stopping ---- */
 
 static const char who[] = "early_stopping";
+enum { CONTAINER_SIZE = 256 };
 
 static bool larger_is_better(const mst_early_stopping *e) {
     return mst_monitor_larger_is_better(e->monitor, e->maximize);
 }
 
-/* A snapshot of the weights; what else is in the store goes on. */
-static mst_status keep_weights(mst_early_stopping *e, mst_model *model) {
-    mst_snapshot *all, *weights;
-    MST_TRY(mst_store_snapshot(mst_model_store(model), &all));
-    mst_status status = mst_snapshot_create(&weights);
-    for (int64_t i = 0; i < mst_snapshot_count(all) && !status; i++) {
+/* The best weights are entries of the store, so that checkpoints have them: in a container of their own, each under the
+ * name of its weight. When training ends, they and the weights change places; a fit that is resumed changes them back. */
+static void container_of(const mst_early_stopping *e, char container[CONTAINER_SIZE]) {
+    snprintf(container, CONTAINER_SIZE, "%s/%s/best", who, mst_monitor_name(e->monitor));
+}
+
+/* Adds the entries of container FROM of ALL to CHANGES, in container TO; how many in *COUNT. */
+static mst_status move(const mst_snapshot *all, const char *from, const char *to, mst_state_kind kind,
+                       mst_snapshot *changes, int64_t *count) {
+    for (int64_t i = 0; i < mst_snapshot_count(all); i++) {
         const mst_state_info info = mst_snapshot_info(all, i);
-        if (info.kind == MST_STATE_WEIGHT)
-            status = mst_snapshot_add(weights, info.container, info.name, info.kind, mst_snapshot_value(all, i));
+        if (strcmp(info.container, from) != 0 || (!*from && info.kind != MST_STATE_WEIGHT)) continue;
+        MST_TRY(mst_snapshot_add(changes, to, info.name, kind, mst_snapshot_value(all, i)));
+        ++*count;
     }
+    return MST_OK;
+}
+
+/* The weights become the best ones; with EXCHANGE the best ones become the weights. All at once. */
+static mst_status move_weights(const mst_early_stopping *e, mst_store *store, bool exchange) {
+    char container[CONTAINER_SIZE];
+    mst_snapshot *all, *changes;
+    int64_t kept = 0, weights = 0;
+    container_of(e, container);
+    MST_TRY(mst_store_snapshot(store, &all));
+    mst_status status = mst_snapshot_create(&changes);
+    if (!status && exchange) status = move(all, container, "", MST_STATE_WEIGHT, changes, &kept);
+    if (!status && (kept || !exchange)) status = move(all, "", container, MST_STATE_CURSOR, changes, &weights);
+    if (!status && weights) status = mst_store_restore(store, changes);
+    mst_snapshot_release(changes);
     mst_snapshot_release(all);
-    mst_snapshot_release(status ? weights : e->best_weights);
-    if (!status) e->best_weights = weights;
     return status;
+}
+
+static mst_status keep_weights(mst_early_stopping *e, mst_store *store) {
+    MST_TRY(move_weights(e, store, false));
+    e->has_best_weights = true;
+    return mst_monitor_keep(store, who, e->monitor, "has_weights", 1);
+}
+
+/* The flag says on which side the best weights are. */
+static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, bool restored) {
+    MST_TRY(move_weights(e, store, true));
+    return mst_monitor_keep(store, who, e->monitor, "restored", restored);
 }
 
 /* A fit that is resumed after its first epoch goes on from what it kept, also where it was stopped by this. */
 static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
-    double best_epoch = 0, waited = 0;
+    double best_epoch = 0, waited = 0, has_weights = 0;
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "best", &e->best));
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "best_epoch", &best_epoch));
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "waited", &waited));
+    MST_TRY(mst_monitor_kept(store, who, e->monitor, "has_weights", &has_weights));
     e->best_epoch = (int64_t)best_epoch;
     e->waited = (int64_t)waited;
+    e->has_best_weights = has_weights != 0;
     if (e->waited > 0 && e->waited >= e->patience) state->stop = true;
     return MST_OK;
 }
@@ -48,22 +83,47 @@ static mst_status keep_numbers(const mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "waited", (double)e->waited);
 }
 
+/* What another fit in this store has kept. */
+static mst_status forget_weights(const mst_early_stopping *e, mst_store *store) {
+    char container[CONTAINER_SIZE];
+    double has_weights = 0;
+    MST_TRY(mst_monitor_kept(store, who, e->monitor, "has_weights", &has_weights));
+    if (has_weights == 0) return MST_OK;
+    container_of(e, container);
+    MST_TRY(mst_store_clear_container(store, container));
+    MST_TRY(mst_monitor_keep(store, who, e->monitor, "has_weights", 0));
+    return mst_monitor_keep(store, who, e->monitor, "restored", 0);
+}
+
 static mst_status early_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     e->best = larger_is_better(e) ? -INFINITY : INFINITY;
     e->best_epoch = e->waited = 0;
-    e->best_weights = NULL;
+    e->has_best_weights = e->has_trained = false;
+    if (!state->resumed) MST_TRY(forget_weights(e, mst_model_store(state->model)));
     return state->epoch > 0 ? go_on(e, state) : MST_OK;
+}
+
+/* Training goes on with the weights that it ended with, not with the best ones. */
+static mst_status early_epoch_begin(void *context, mst_train_state *state) {
+    mst_early_stopping *e = context;
+    mst_store *store = mst_model_store(state->model);
+    double restored = 0;
+    if (e->has_trained) return MST_OK;
+    e->has_trained = true;
+    MST_TRY(mst_monitor_kept(store, who, e->monitor, "restored", &restored));
+    return restored != 0 ? exchange_weights(e, store, false) : MST_OK;
 }
 
 static mst_status early_epoch_end(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
+    mst_store *store = mst_model_store(state->model);
     double value;
     if (mst_monitor_is_cut_off(state)) return MST_OK;
     MST_TRY(mst_monitor_value("early stopping", e->monitor, state, &value));
     double gain = larger_is_better(e) ? value - e->best : e->best - value;
     bool better = gain > e->min_delta;
-    if (e->restore_best_weights && (better || !e->best_weights)) MST_TRY(keep_weights(e, state->model));
+    if (e->restore_best_weights && (better || !e->has_best_weights)) MST_TRY(keep_weights(e, store));
     if (better) {
         e->best = value;
         e->best_epoch = state->epoch;
@@ -71,22 +131,23 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     } else if (++e->waited >= e->patience) {
         state->stop = true;
     }
-    return keep_numbers(e, mst_model_store(state->model));
+    return keep_numbers(e, store);
 }
 
 static mst_status early_end(void *context, mst_train_state *state) {
-    mst_early_stopping *e = context;
-    if (!e->best_weights) return MST_OK;
-    mst_status status = mst_store_restore(mst_model_store(state->model), e->best_weights);
-    mst_snapshot_release(e->best_weights);
-    e->best_weights = NULL;
-    return status;
+    const mst_early_stopping *e = context;
+    if (!e->restore_best_weights || !e->has_trained || !e->has_best_weights) return MST_OK;
+    return exchange_weights(e, mst_model_store(state->model), true);
 }
 
 mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
     if (MST_IS_NULL(state)) return (mst_callback){0};
-    return (mst_callback){
-        .context = state, .train_begin = early_begin, .epoch_end = early_epoch_end, .train_end = early_end};
+    state->has_best_weights = state->has_trained = false; /* its end may come without its begin */
+    return (mst_callback){.context = state,
+                          .train_begin = early_begin,
+                          .epoch_begin = early_epoch_begin,
+                          .epoch_end = early_epoch_end,
+                          .train_end = early_end};
 }
 
 /* ---- learning rate by epoch ---- */

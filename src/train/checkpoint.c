@@ -337,6 +337,7 @@ mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager) {
 
 mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store) {
     if (MST_IS_NULL(manager) || MST_IS_NULL(store)) return MST_INVALID;
+    if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best)); /* the store says that it is there */
     MST_TRY(mst_checkpoint_manager_wait(manager));
     MST_TRY(version_of(store, &manager->saved_version));
     MST_TRY(mst_store_snapshot_again(store, &manager->spare));
@@ -415,16 +416,21 @@ static mst_status save_best(void *context, mst_train_state *state) {
     return mst_checkpoint_manager_save(m->best, store);
 }
 
+static bool is_busy(mst_checkpoint_manager *m) {
+    pthread_mutex_lock(&m->mutex);
+    const bool busy = m->busy;
+    pthread_mutex_unlock(&m->mutex);
+    return busy;
+}
+
 static mst_status save_if_due(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     const mst_checkpoint_options *o = &m->options;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock() - m->saved_time >= o->every_seconds) m->due = true;
     if (!m->due) return MST_OK;
-    pthread_mutex_lock(&m->mutex);
-    const bool busy = m->busy;
-    pthread_mutex_unlock(&m->mutex);
-    return busy ? MST_OK : mst_checkpoint_manager_save(m, mst_model_store(state->model));
+    return is_busy(m) || (m->best && is_busy(m->best)) ? MST_OK
+                                                       : mst_checkpoint_manager_save(m, mst_model_store(state->model));
 }
 
 /* The state at the end, where it is another than that of the last checkpoint. What failed may be damaged: the last good

@@ -1,5 +1,5 @@
 /* A snapshot to a file and back. A file of Muster's holds, under STATE_KEY, a JSON object that says of each entry what
- * it is in the store; names and kinds of other files are told from the names. */
+ * it is in the store, and has the notes; names and kinds of other files are told from the names. */
 #include "train/checkpoint_file.h"
 
 #include <jansson.h>
@@ -18,7 +18,7 @@
 #include "store/store.h"
 #include "train/checkpoint_names.h"
 
-static const char state_key[] = "_MUSTER_STATE";
+static const char state_key[] = "_MUSTER_STATE"; /* of an npz archive too: an array of u8 */
 enum { VERSION = 1 };
 
 mst_model_file mst_model_file_of(const char *path) {
@@ -44,17 +44,20 @@ mst_status mst_text_add(char **text, const char *format, ...) {
 
 /* ---- writing ---- */
 
-/* What the entries of SNAPSHOT, which have NAMES in the file, are in the store; to be freed. NULL: memory is out, or a
- * name is no UTF-8. */
+/* What the entries of SNAPSHOT, which have NAMES in the file, are in the store, and its notes; to be freed. NULL: memory
+ * is out, or a name or a note is no UTF-8. */
 static char *describe(const mst_snapshot *snapshot, const char *const *names) {
-    json_t *entries = json_object();
+    json_t *entries = json_object(), *notes = json_object();
     int failed = 0;
     for (int64_t i = 0; i < mst_snapshot_count(snapshot); i++) {
         const mst_state_info info = mst_snapshot_info(snapshot, i);
         json_t *entry = json_pack("[s, s, s]", info.container, info.name, mst_state_kind_name(info.kind));
         failed |= json_object_set_new(entries, names[i], entry);
     }
-    json_t *whole = json_pack("{s:i, s:o}", "version", (int)VERSION, "entries", entries);
+    const char *key;
+    for (int64_t i = 0; (key = mst_snapshot_note_key(snapshot, i)); i++)
+        failed |= json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
+    json_t *whole = json_pack("{s:i, s:o, s:o}", "version", (int)VERSION, "entries", entries, "notes", notes);
     char *text = failed ? NULL : json_dumps(whole, JSON_COMPACT);
     json_decref(whole);
     return text;
@@ -102,13 +105,20 @@ static mst_status write_bundle(const char *prefix, const mst_snapshot *snapshot,
 static mst_status write_model(const char *path, const mst_snapshot *snapshot, const char *const *names,
                               const char *description) {
     const int64_t count = mst_snapshot_count(snapshot);
+    mst_tensor *state = NULL;
     mst_named_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
     if (!tensors) return MST_NO_MEMORY("to write '%s'", path);
     for (int64_t i = 0; i < count; i++)
         tensors[i] = (mst_named_tensor){.name = names[i], .tensor = mst_snapshot_value(snapshot, i)};
-    const mst_status status = mst_model_file_of(path) == MST_FILE_NPZ
-                                  ? mst_npz_write(path, tensors, count)
-                                  : mst_safetensors_write(path, tensors, count, description);
+    mst_status status = MST_OK;
+    if (mst_model_file_of(path) == MST_FILE_NPZ) {
+        status = mst_tensor_copy(MST_U8, MST_SHAPE((int64_t)strlen(description)), description, &state);
+        tensors[count] = (mst_named_tensor){.name = state_key, .tensor = state};
+        if (!status) status = mst_npz_write(path, tensors, count + 1);
+    } else {
+        status = mst_safetensors_write(path, tensors, count, description);
+    }
+    mst_tensor_release(state);
     free(tensors);
     return status;
 }
@@ -123,7 +133,7 @@ mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot, 
         if (!(names[i] = mst_checkpoint_file_name(&arena, snapshot, i))) status = MST_NO_MEMORY("to write '%s'", path);
     char *description = status ? NULL : describe(snapshot, names);
     if (!status && !description)
-        status = MST_FAIL(MST_INVALID, "'%s' cannot be written: a name is no UTF-8, or memory is out", path);
+        status = MST_FAIL(MST_INVALID, "'%s' cannot be written: a name or a note is no UTF-8, or memory is out", path);
     if (!status)
         status = mst_model_file_of(path) == MST_FILE_CHECKPOINT
                      ? write_bundle(path, snapshot, names, description, optimizer)
@@ -160,7 +170,8 @@ static int64_t reader_count(const reader *r) {
 
 /* NULL: entry I is none of a store's. */
 static const char *reader_name(const reader *r, int64_t i) {
-    if (r->kind == MST_FILE_NPZ) return mst_npz_name(r->npz, i);
+    if (r->kind == MST_FILE_NPZ)
+        return strcmp(mst_npz_name(r->npz, i), state_key) == 0 ? NULL : mst_npz_name(r->npz, i);
     if (r->kind == MST_FILE_SAFETENSORS) return mst_safetensors_name(r->safetensors, i);
     const mst_bundle_entry *e = mst_bundle_at(r->bundle, i);
     if (e->slice || e->type == MST_BUNDLE_STRING) return NULL;
@@ -174,19 +185,44 @@ static mst_status reader_read(const reader *r, int64_t i, mst_tensor **out) {
     return mst_npz_read(r->npz, mst_npz_name(r->npz, i), out);
 }
 
-static mst_status read_state(reader *r) {
-    const char *text = r->safetensors ? mst_safetensors_metadata(r->safetensors, "muster") : NULL;
-    char *bytes = NULL;
-    size_t size = text ? strlen(text) : 0;
-    json_error_t error;
-    const int64_t i = r->bundle ? mst_bundle_find(r->bundle, state_key) : -1;
-    if (i >= 0) MST_TRY(mst_bundle_read_string(r->bundle, i, 0, &bytes, &size));
-    if (bytes) text = bytes;
-    if (text && !(r->state = json_loadb(text, size, 0, &error))) {
-        free(bytes);
-        return MST_FAIL(MST_CORRUPT, "'%s': its description of the entries is damaged", r->path);
+/* The text of the description in *OUT, to be freed; NULL where the file has none. */
+static mst_status read_description(const reader *r, char **out, size_t *size) {
+    mst_tensor *state;
+    *out = NULL;
+    if (r->bundle) {
+        const int64_t i = mst_bundle_find(r->bundle, state_key);
+        return i < 0 ? MST_OK : mst_bundle_read_string(r->bundle, i, 0, out, size);
     }
-    free(bytes);
+    if (r->safetensors) {
+        const char *text = mst_safetensors_metadata(r->safetensors, "muster");
+        if (!text) return MST_OK;
+        *size = strlen(text);
+        return (*out = strdup(text)) ? MST_OK : MST_NO_MEMORY("to read '%s'", r->path);
+    }
+    if (!mst_npz_has(r->npz, state_key)) return MST_OK;
+    MST_TRY(mst_npz_read(r->npz, state_key, &state));
+    *size = mst_tensor_bytes(state);
+    *out = strndup(mst_tensor_data(state), *size);
+    mst_tensor_release(state);
+    return *out ? MST_OK : MST_NO_MEMORY("to read '%s'", r->path);
+}
+
+static mst_status read_state(reader *r) {
+    char *text;
+    size_t size = 0;
+    json_error_t error;
+    MST_TRY(read_description(r, &text, &size));
+    if (text) r->state = json_loadb(text, strnlen(text, size), 0, &error);
+    const bool damaged = text && !r->state;
+    free(text);
+    return damaged ? MST_FAIL(MST_CORRUPT, "'%s': its description of the entries is damaged", r->path) : MST_OK;
+}
+
+static mst_status read_notes(const reader *r, mst_snapshot *snapshot) {
+    json_t *notes = json_object_get(r->state, "notes"), *note;
+    const char *key;
+    json_object_foreach(notes, key, note) if (json_is_string(note))
+        MST_TRY(mst_snapshot_set_note(snapshot, key, json_string_value(note)));
     return MST_OK;
 }
 
@@ -273,7 +309,7 @@ static mst_status read_entries(reader *r, mst_snapshot *snapshot) {
 static mst_status open_reader(reader *r) {
     switch (r->kind) {
         case MST_FILE_SAFETENSORS: MST_TRY(mst_safetensors_open(r->path, &r->safetensors)); break;
-        case MST_FILE_NPZ: return mst_npz_open(r->path, &r->npz);
+        case MST_FILE_NPZ: MST_TRY(mst_npz_open(r->path, &r->npz)); break;
         default: MST_TRY(mst_bundle_open(r->path, &r->bundle)); break;
     }
     return read_state(r);
@@ -287,6 +323,7 @@ mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
     mst_status status = open_reader(&r);
     if (!status) status = mst_snapshot_create(&snapshot);
     if (!status) status = read_entries(&r, snapshot);
+    if (!status) status = read_notes(&r, snapshot);
     mst_bundle_close(r.bundle);
     mst_safetensors_close(r.safetensors);
     mst_npz_close(r.npz);

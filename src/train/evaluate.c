@@ -71,7 +71,7 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
 
 /* ---- predict: on the first device ---- */
 
-static mst_status build_predict(mst_trainer *trainer) {
+mst_status mst_trainer_build_predict(mst_trainer *trainer) {
     if (trainer->predict) return MST_OK;
     mst_graph *graph = trainer->graph;
     const int num_inputs = trainer->num_inputs;
@@ -139,7 +139,7 @@ mst_status mst_predict_all(mst_model *model, const mst_dataset *data, int64_t ba
     MST_TRY(mst_trainer_check_data(trainer, data, false, batch_size));
     int64_t rows = mst_dataset_num_rows(data), done = 0;
     if (rows < 0) return MST_FAIL(MST_INVALID, "predict: the data has no known number of rows");
-    MST_TRY(build_predict(trainer));
+    MST_TRY(mst_trainer_build_predict(trainer));
     MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
     mst_status status = MST_OK;
     for (const mst_batch *batch; !status;) {

@@ -5,7 +5,7 @@
 
 #include "metric/metric.h"
 
-static const char *name_or_default(const char *name) {
+const char *mst_monitor_name(const char *name) {
     return name ? name : "val_loss";
 }
 
@@ -26,9 +26,9 @@ static bool find(const char *name, const mst_train_state *state, double *value) 
 }
 
 mst_status mst_monitor_value(const char *who, const char *name, const mst_train_state *state, double *out) {
-    if (find(name_or_default(name), state, out)) return MST_OK;
+    if (find(mst_monitor_name(name), state, out)) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s: there is no '%s': monitor \"loss\", a metric, or give validation data", who,
-                    name_or_default(name));
+                    mst_monitor_name(name));
 }
 
 bool mst_monitor_is_cut_off(const mst_train_state *state) {
@@ -36,7 +36,7 @@ bool mst_monitor_is_cut_off(const mst_train_state *state) {
 }
 
 bool mst_monitor_larger_is_better(const char *name, bool maximize) {
-    name = name_or_default(name);
+    name = mst_monitor_name(name);
     if (strncmp(name, "val_", 4) == 0) name += 4;
     for (int m = 0; m < MST_NUM_METRICS; m++)
         if (strcmp(name, mst_metric_names[m]) == 0 && mst_metric_table[m]->larger_is_better) return true;
@@ -44,7 +44,7 @@ bool mst_monitor_larger_is_better(const char *name, bool maximize) {
 }
 
 static void entry_name(const char *who, const char *monitor, const char *what, char name[256]) {
-    snprintf(name, 256, "%s/%s/%s", who, name_or_default(monitor), what);
+    snprintf(name, 256, "%s/%s/%s", who, mst_monitor_name(monitor), what);
 }
 
 mst_status mst_monitor_keep(mst_store *store, const char *who, const char *monitor, const char *what, double value) {

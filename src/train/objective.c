@@ -135,14 +135,17 @@ static mst_value weighted(mst_trainer *trainer, int output, const mst_value *val
     return target->weight == 1 ? loss : mst_scale(loss, target->weight);
 }
 
+static bool is_logits(const mst_target *target, mst_value predictions) {
+    return !target->from_probabilities && (target->loss_function || mst_loss_sees_logits(target->loss, predictions));
+}
+
 static mst_metric_values measured(const mst_trainer *trainer, const mst_measure *m, mst_value labels,
                                   mst_value predictions, mst_value loss) {
     const mst_target *target = &trainer->target[m->output];
     if (m->is_loss) return mst_metric_mean(loss);
     if (m->custom) return mst_metric_mean(m->custom->function(m->custom->context, labels, predictions));
-    const bool logits =
-        !target->from_probabilities && (target->loss_function || mst_loss_sees_logits(target->loss, predictions));
-    return mst_metric_batch(.metric = m->metric, .labels = labels, .predictions = predictions, .from_logits = logits);
+    return mst_metric_batch(.metric = m->metric, .labels = labels, .predictions = predictions,
+                            .from_logits = is_logits(target, predictions));
 }
 
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, mst_replica *out) {
@@ -163,4 +166,35 @@ void mst_objective_build(mst_trainer *trainer, const mst_value *values, const ms
         out->metric_sum[m] = batch.sum;
         out->metric_count[m] = batch.count;
     }
+}
+
+/* Each element as class 0 or 1. */
+static mst_value above(mst_value values, double limit) {
+    const mst_value scalar = mst_scalar(mst_value_graph(values), mst_value_spec(values).dtype, limit);
+    return mst_cast(mst_greater(values, scalar), MST_I64);
+}
+
+mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions) {
+    const mst_target *target = &trainer->target[0];
+    int64_t classes = trainer->num_classes[0];
+    if (trainer->num_outputs != 1 || target->loss_function) return MST_NONE;
+    switch ((int)target->loss) {
+        case MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY:
+            labels = mst_cast(labels, MST_I64);
+            predictions = mst_argmax(predictions, .axis = -1);
+            break;
+        case MST_LOSS_CATEGORICAL_CROSSENTROPY:
+        case MST_LOSS_KL_DIVERGENCE:
+            labels = mst_argmax(labels, .axis = -1);
+            predictions = mst_argmax(predictions, .axis = -1);
+            break;
+        case MST_LOSS_BINARY_CROSSENTROPY:
+            if (classes != 1) return MST_NONE; /* several labels that do not exclude each other */
+            classes = 2;
+            labels = above(mst_cast(labels, mst_value_spec(predictions).dtype), 0.5);
+            predictions = above(predictions, is_logits(target, predictions) ? 0 : 0.5);
+            break;
+        default: return MST_NONE;
+    }
+    return mst_confusion_matrix(mst_reshape(labels, MST_SHAPE(-1)), mst_reshape(predictions, MST_SHAPE(-1)), classes);
 }

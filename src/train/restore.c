@@ -10,7 +10,7 @@
 #include "train/checkpoint_file.h"
 #include "train/restore.h"
 
-enum { MOST_NAMES = 20 /* of a list in a message */ };
+enum { MOST_NAMES = 20 /* of a list in a message */, NAME_SIZE = 1024 };
 
 void mst_restored_free(mst_restored *restored) {
     if (!restored) return;
@@ -32,6 +32,10 @@ typedef struct restore {
     bool is_built; /* the store has weights: of a model that was built */
     mst_restored *out;
     int64_t num_missing, num_left_over;
+    const mst_tensor **used; /* values of the file that were taken */
+    int64_t num_used;
+    char *absent; /* weights that the file does not have */
+    int64_t num_absent;
 } restore;
 
 static bool wants(const restore *r, mst_state_kind kind) {
@@ -49,23 +53,60 @@ static mst_status list_name(char **list, int64_t *count, const char *name) {
     return mst_text_add(list, "%s%s", *count > 1 ? ", " : "", name);
 }
 
-/* The name of an entry of the store in the file. */
-static const char *name_in_file(const restore *r, const char *name) {
-    for (int i = 0; i < r->options.num_names; i++)
-        if (strcmp(r->options.names[i].store, name) == 0) return r->options.names[i].file;
-    return name;
+/* The part of NAME behind BASE: "" or "/more"; NULL where it is another name. */
+static const char *below(const char *name, const char *base) {
+    const size_t size = strlen(base);
+    const bool is_below = strncmp(name, base, size) == 0 && (!name[size] || name[size] == '/');
+    return is_below ? name + size : NULL;
+}
+
+/* The name of an entry of the store in the file: as the names say of it, or of the longest part of it that a / ends. */
+static const char *name_in_file(const restore *r, const char *name, char text[NAME_SIZE]) {
+    const mst_checkpoint_name *best = NULL;
+    for (int i = 0; i < r->options.num_names; i++) {
+        const mst_checkpoint_name *n = &r->options.names[i];
+        if (below(name, n->store) && (!best || strlen(n->store) > strlen(best->store))) best = n;
+    }
+    if (!best) return name;
+    snprintf(text, NAME_SIZE, "%s%s", best->file, below(name, best->store));
+    return text;
+}
+
+/* The other way round: what an entry of the file becomes where the store has none yet. */
+static const char *name_in_store(const restore *r, const char *name, char text[NAME_SIZE]) {
+    const mst_checkpoint_name *best = NULL;
+    for (int i = 0; i < r->options.num_names; i++) {
+        const mst_checkpoint_name *n = &r->options.names[i];
+        if (below(name, n->file) && (!best || strlen(n->file) > strlen(best->file))) best = n;
+    }
+    if (!best) return name;
+    snprintf(text, NAME_SIZE, "%s%s", best->store, below(name, best->file));
+    return text;
+}
+
+/* The value of an entry of the file, or NULL. */
+static mst_tensor *take(restore *r, const char *container, const char *name) {
+    mst_tensor *value = mst_snapshot_find(r->file, container, name);
+    if (value) r->used[r->num_used++] = value;
+    return value;
+}
+
+static bool is_used(const restore *r, const mst_tensor *value) {
+    for (int64_t i = 0; i < r->num_used; i++)
+        if (r->used[i] == value) return true;
+    return false;
 }
 
 /* The value for the entry NAME of KIND, or NULL. */
-static mst_tensor *value_for(const restore *r, const char *container, const char *name, mst_state_kind kind) {
-    char average[1024];
-    const char *file_name = name_in_file(r, name);
+static mst_tensor *value_for(restore *r, const char *container, const char *name, mst_state_kind kind) {
+    char average[NAME_SIZE + 32], text[NAME_SIZE];
+    const char *file_name = name_in_file(r, name, text);
     if (r->options.averages && kind == MST_STATE_WEIGHT) {
         snprintf(average, sizeof average, "%s/ExponentialMovingAverage", file_name);
-        mst_tensor *value = mst_snapshot_find(r->file, container, average);
+        mst_tensor *value = take(r, container, average);
         if (value) return value;
     }
-    return mst_snapshot_find(r->file, container, file_name);
+    return take(r, container, file_name);
 }
 
 static mst_status wrong_shape(const restore *r, const mst_state_info *info, const mst_tensor *value) {
@@ -76,6 +117,20 @@ static mst_status wrong_shape(const restore *r, const mst_state_info *info, cons
                     mst_shape_print(info->spec.shape, want, sizeof want));
 }
 
+/* What the file does not have; of the weights that is an error, told when all are known. */
+static mst_status add_missing(restore *r, const mst_state_info *info) {
+    char text[NAME_SIZE], *name;
+    if (info->kind != MST_STATE_WEIGHT || r->options.partial)
+        return belongs_to_training(info->kind) ? MST_OK : list_name(&r->out->missing, &r->num_missing, info->name);
+    const char *file_name = name_in_file(r, info->name, text);
+    const bool renamed = strcmp(file_name, info->name) != 0;
+    if (asprintf(&name, renamed ? "'%s' for '%s'" : "'%s'", file_name, info->name) < 0)
+        return MST_NO_MEMORY("for a text");
+    const mst_status status = list_name(&r->absent, &r->num_absent, name);
+    free(name);
+    return status;
+}
+
 /* Entries of the store. */
 static mst_status choose(restore *r) {
     for (int64_t i = 0; i < r->count; i++) {
@@ -83,11 +138,7 @@ static mst_status choose(restore *r) {
         if (!wants(r, info->kind)) continue;
         mst_tensor *value = value_for(r, info->container, info->name, info->kind);
         if (!value) {
-            if (info->kind == MST_STATE_WEIGHT && !r->options.partial)
-                return MST_FAIL(MST_NOT_FOUND,
-                                "'%s': has no '%s': it is a checkpoint of another model, or names differ", r->path,
-                                info->name);
-            if (!belongs_to_training(info->kind)) MST_TRY(list_name(&r->out->missing, &r->num_missing, info->name));
+            MST_TRY(add_missing(r, info));
             continue;
         }
         if (mst_tensor_dtype(value) != info->spec.dtype || !mst_shape_equal(mst_tensor_shape(value), info->spec.shape))
@@ -97,10 +148,39 @@ static mst_status choose(restore *r) {
     return MST_OK;
 }
 
-static bool is_named(const restore *r, const char *file_name) {
-    for (int i = 0; i < r->options.num_names; i++)
-        if (strcmp(r->options.names[i].file, file_name) == 0) return true;
-    return false;
+/* One message with the weights that are missing, and those of the file that nobody asked for. */
+static mst_status check_absent(const restore *r) {
+    char *others = NULL;
+    int64_t count = 0;
+    mst_status status = MST_OK;
+    if (!r->num_absent) return MST_OK;
+    for (int64_t i = 0; i < mst_snapshot_count(r->file) && !status; i++) {
+        const mst_state_info info = mst_snapshot_info(r->file, i);
+        char text[NAME_SIZE], shape[MST_SHAPE_TEXT];
+        if (info.kind != MST_STATE_WEIGHT || is_used(r, mst_snapshot_value(r->file, i))) continue;
+        snprintf(text, sizeof text, "'%.900s' %s", info.name, mst_shape_print(info.spec.shape, shape, sizeof shape));
+        status = list_name(&others, &count, text);
+    }
+    if (!status)
+        status = MST_FAIL(MST_NOT_FOUND, "'%s': has no %s%s%s: it is a checkpoint of another model, or names differ",
+                          r->path, r->absent, others ? "; left over is " : "", others ? others : "");
+    free(others);
+    return status;
+}
+
+/* So that a slip in a name is not taken for a file that lacks it. */
+static mst_status check_names(const restore *r) {
+    for (int i = 0; i < r->options.num_names; i++) {
+        const mst_checkpoint_name *name = &r->options.names[i];
+        if (!name->store || !name->file || !*name->store || !*name->file)
+            return MST_FAIL(MST_INVALID, "restore: name %d of the map is empty", i);
+        bool found = !r->is_built;
+        for (int64_t k = 0; k < r->count && !found; k++) found = below(r->entry[k].name, name->store) != NULL;
+        if (!found)
+            return MST_FAIL(MST_INVALID, "'%s': the map of names has '%s', and the model has no such weight", r->path,
+                            name->store);
+    }
+    return MST_OK;
 }
 
 static bool store_has(const restore *r, const char *container, const char *name) {
@@ -118,18 +198,22 @@ static bool store_has(const restore *r, const char *container, const char *name)
     return false;
 }
 
-/* Entries of the file that the store does not have: of a training's own kinds they are made; all are where no model has
- * been built, which will find them. */
+/* Entries of the file that were not taken: of a training's own kinds they are made, as is global_step; all are where no
+ * model has been built, which will find them. */
 static mst_status choose_others(restore *r) {
     for (int64_t i = 0; i < mst_snapshot_count(r->file); i++) {
         const mst_state_info info = mst_snapshot_info(r->file, i);
-        if (!wants(r, info.kind) || store_has(r, info.container, info.name) || is_named(r, info.name)) continue;
-        if (r->is_built && !belongs_to_training(info.kind)) {
+        char text[NAME_SIZE];
+        if (!wants(r, info.kind) || is_used(r, mst_snapshot_value(r->file, i))) continue;
+        const bool stored = store_has(r, info.container, info.name);
+        if (stored && name_in_file(r, info.name, text) == info.name) continue; /* its average was taken */
+        if (stored || (r->is_built && !belongs_to_training(info.kind) && info.kind != MST_STATE_STEP)) {
             MST_TRY(list_name(&r->out->left_over, &r->num_left_over, info.name));
             continue;
         }
-        mst_tensor *value = value_for(r, info.container, info.name, info.kind);
-        MST_TRY(mst_snapshot_add(r->chosen, info.container, info.name, info.kind, value));
+        const char *name = name_in_store(r, info.name, text);
+        mst_tensor *value = value_for(r, info.container, name, info.kind);
+        if (value) MST_TRY(mst_snapshot_add(r->chosen, info.container, name, info.kind, value));
     }
     return MST_OK;
 }
@@ -138,11 +222,16 @@ static mst_status run(restore *r) {
     MST_TRY(mst_text_add(&r->out->missing, "%s", ""));
     MST_TRY(mst_text_add(&r->out->left_over, "%s", ""));
     for (int64_t i = 0; i < r->count; i++) r->is_built |= r->entry[i].kind == MST_STATE_WEIGHT;
+    MST_TRY(check_names(r));
     MST_TRY(choose(r));
+    MST_TRY(check_absent(r));
     MST_TRY(choose_others(r));
     r->out->count = mst_snapshot_count(r->chosen);
     if (r->out->count == 0)
         return MST_FAIL(MST_NOT_FOUND, "'%s': has no entry of the model: it is a checkpoint of another model", r->path);
+    const char *key;
+    for (int64_t i = 0; (key = mst_snapshot_note_key(r->file, i)); i++)
+        MST_TRY(mst_snapshot_set_note(r->chosen, key, mst_snapshot_note(r->file, key)));
     const mst_tensor *step = mst_snapshot_find(r->file, NULL, MST_STATE_GLOBAL_STEP);
     r->out->step = step ? (int64_t)mst_tensor_get(step, 0) : 0;
     return mst_store_restore(r->store, r->chosen);
@@ -154,7 +243,11 @@ mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_
     if (options) r.options = *options;
     mst_status status = mst_snapshot_create(&r.chosen);
     if (!status) status = mst_store_list(store, &r.entry, &r.count);
+    r.used = calloc((size_t)(r.count + mst_snapshot_count(file)) + 1, sizeof *r.used);
+    if (!status && !r.used) status = MST_NO_MEMORY("to read '%s'", path);
     if (!status) status = run(&r);
+    free(r.absent);
+    free(r.used);
     mst_snapshot_release(r.chosen);
     free(r.entry);
     return status;

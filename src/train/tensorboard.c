@@ -5,7 +5,7 @@
  *                          layer1/weights/histogram                                 step: the epoch
  *                          the graph, and of profiled steps their times
  *      FOLDER/validation   epoch_loss, ...; evaluation_loss_vs_iterations, ...
- *      FOLDER              the hyperparameters
+ *      FOLDER              the hyperparameters, and which metrics they are compared by
  *
  * Source: keras/src/callbacks/tensorboard.py. */
 #include <stdio.h>
@@ -24,6 +24,7 @@ typedef struct mst_tensorboard_log {
     mst_summary_writer *root, *train, *validation;
     mst_trace *trace;
     bool tracing;
+    bool has_columns;    /* of the page of hyperparameters */
     int64_t resume_step; /* 0: training has begun here */
 } log_state;
 
@@ -146,6 +147,24 @@ static mst_status write_validation(const mst_tensorboard *t, const mst_train_sta
     return MST_OK;
 }
 
+/* Loss and metrics, of training and of validation: known when an epoch has ended. */
+static void write_columns(const mst_tensorboard *t, const mst_train_state *state) {
+    enum { PARTS = 2, MOST = PARTS * (1 + MST_MAX_METRICS), TITLE = TAG_TEXT + 16 };
+    static const char *const groups[PARTS] = {"train", "validation"}, *const titles[PARTS] = {"", "validation "};
+    mst_hparam_metric metric[MOST];
+    char tag[MOST][TAG_TEXT], title[MOST][TITLE];
+    int count = 0;
+    for (int part = 0; part < (state->has_validation ? PARTS : 1); part++)
+        for (int m = -1; m < state->num_metrics; m++, count++) {
+            const char *name = m < 0 ? "loss" : state->metric_name[m];
+            snprintf(tag[count], TAG_TEXT, "epoch_%s", name);
+            snprintf(title[count], TITLE, "%s%s", titles[part], name);
+            metric[count] = (mst_hparam_metric){groups[part], tag[count], title[count], .validation = part == 1};
+        }
+    mst_summary_hparams_columns(t->log->root, t->hparams, t->num_hparams, metric, count);
+    t->log->has_columns = true;
+}
+
 /* ---- hooks ---- */
 
 static mst_status check(const mst_tensorboard *t) {
@@ -189,6 +208,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     write_metrics(t->log->train, "epoch_%s", state, state->loss, state->metric, state->epoch);
     mst_summary_scalar(t->log->train, "epoch_learning_rate", state->learning_rate, state->epoch);
     if (state->has_validation) MST_TRY(write_validation(t, state));
+    if (t->log->root && !t->log->has_columns) write_columns(t, state);
     if (t->histograms_every > 0 && state->epoch % t->histograms_every == 0)
         MST_TRY(write_weights(t->log->train, state));
     return MST_OK;

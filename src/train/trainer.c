@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -194,16 +195,13 @@ mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const c
 static void build_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
     mst_sharded_step *step = context;
     mst_trainer *trainer = step->trainer;
-    const int labels = trainer->num_inputs;
     mst_value *values = &step->placeholder[shard * trainer->num_components], outputs[MST_MAX_OUTPUTS];
     for (int c = 0; c < trainer->num_components; c++)
-        values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < labels ? "inputs" : "labels");
+        values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < trainer->num_inputs ? "inputs" : "labels");
     mst_model_call_all(trainer->model, values, trainer->num_inputs, step->training, outputs, trainer->num_outputs);
     mst_objective_build(trainer, values, outputs, out);
-    if (!step->training && trainer->num_outputs == 1 && mst_objective_has_classes(trainer, 0))
-        step->confusion[shard] = mst_confusion_matrix(mst_reshape(mst_cast(values[labels], MST_I64), MST_SHAPE(-1)),
-                                                      mst_reshape(mst_argmax(outputs[0], .axis = -1), MST_SHAPE(-1)),
-                                                      trainer->num_classes[0]);
+    if (!step->training)
+        step->confusion[shard] = mst_objective_confusion(trainer, values[trainer->num_inputs], outputs[0]);
 }
 
 static mst_status make_arrays(mst_sharded_step *step, int shards, int num_components) {
@@ -271,7 +269,9 @@ mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {
     if (MST_IS_NULL(model) || MST_IS_NULL(data)) return MST_INVALID;
     mst_trainer *trainer;
     MST_TRY(mst_trainer_of(model, &trainer));
-    MST_TRY(mst_trainer_check_data(trainer, data, true, data->batch_size ? 0 : 1));
+    const bool labels = training || mst_dataset_num_components(data) > trainer->num_inputs;
+    MST_TRY(mst_trainer_check_data(trainer, data, labels, data->batch_size ? 0 : 1));
+    if (!labels) return mst_trainer_build_predict(trainer);
     return mst_trainer_build(trainer, training ? &trainer->train : &trainer->evaluate, training);
 }
 
@@ -287,7 +287,7 @@ static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch,
     for (int64_t i = 0; i < size && mst_tensor_count(labels) == size && !found; i++) {
         const double label = mst_tensor_get(labels, i);
         const int64_t row = mst_batch_row(batch, i);
-        found = !(label >= 0 && label < (double)classes);
+        found = !(label >= 0 && label < (double)classes && label == floor(label));
         if (found)
             MST_FAIL(MST_INVALID, "label %.15g of row %lld of the %s is not one of the %lld classes, 0 to %lld", label,
                      (long long)(row < 0 ? i : row), row < 0 ? "batch" : "data", (long long)classes,

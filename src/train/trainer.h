@@ -18,7 +18,7 @@ typedef struct mst_sharded_step {
     bool training;
     mst_step_values values;
     mst_value *placeholder; /**< [num_shards][num_components] */
-    mst_value *confusion;   /**< [num_shards], only when evaluating a model with one output */
+    mst_value *confusion;   /**< [num_shards], only when evaluating; none where there are no classes */
     mst_feed *feed;         /**< like placeholder */
     mst_rows *rows;         /**< like placeholder */
     mst_value *fetch;
@@ -74,6 +74,9 @@ bool mst_objective_has_classes(const mst_trainer *trainer, int output);
 /** The losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. */
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, mst_replica *out);
 
+/** The confusion matrix of a batch of a model with one output whose loss is one of classes; else MST_NONE. */
+mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions);
+
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 /** Checks that DATA has inputs and (where WITH_LABELS) labels like those seen before, and a batch that fits. */
@@ -92,6 +95,8 @@ MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_s
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
 /** Builds the step (once) and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
+/** Builds the outputs for mst_predict (once), likewise. */
+MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
 /** Runs the step on a batch, each shard its rows. */
 MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);
 

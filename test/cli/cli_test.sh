@@ -47,7 +47,6 @@ fails benchmark_must_be_named 2 "mlp" bench
 fails help_of_unknown_command_names_the_nearest 2 "'train'" help trai
 fails evaluate_without_model_says_how_to_name_one 2 "checkpoint-dir DIR or --load" evaluate --data idx:data
 fails evaluate_of_two_models_is_refused 2 "not both" evaluate --data idx:data --load a.npz --checkpoint-dir ck
-fails predict_without_file_says_how_to_name_one 2 "--out FILE" predict
 fails predict_without_model_says_how_to_name_one 2 "checkpoint-dir DIR or --load" predict --out p.npy
 
 # ---- numbers that are wrong --------------------------------------------------------------------------
@@ -348,6 +347,8 @@ check a_log_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matmul --seconds 0.2
+fails option_of_another_benchmark_says_whose_it_is 2 "bench events: --peers is not for this benchmark, only for mlp, data, checkpoint: leave it out" bench events --peers
+fails option_of_one_benchmark_says_whose_it_is 2 "bench plan: --op is not for this benchmark, only for ops: leave it out" bench plan --op relu
 fails bench_of_an_unknown_op_names_the_nearest 2 "no op 'matmull'.*'matmul'" bench ops --op matmull
 run bench ops --op variable --seconds 0.1 --json
 check bench_of_an_op_that_is_not_measured_says_so [ $status -eq 1 -a "$(grep -c "'variable' is not measured" err)" -eq 1 ]
@@ -532,6 +533,13 @@ check predictions_are_there [ -s p.npy ]
 rm -r ck
 works patience_ends_training_early 'stopped early: loss was best' train $small --epochs 500 --learning-rate 0.01 --patience 1 --min-delta 0.5 --checkpoint-dir ck --best
 check best_checkpoint_is_kept [ -e ck/best/checkpoint ]
+fails averages_and_best_weights_at_once 2 "use-ema.*restore-best-weights.*one of them" train $small --ema 0.9 --use-ema --restore-best-weights
+works best_weights_are_said_to_be_used "^weights: those after epoch [0-9]*, whose loss was best" train $small --epochs 3 --restore-best-weights
+run train $small --epochs 30 --learning-rate 0.01 --monitor loss --patience 1 --min-delta 0.5 --restore-best-weights --json
+best=$(value weights_sha256) epochs=$(value epochs)
+check best_weights_are_said_in_json [ "$(value weights)" = best ]
+run train $small --epochs $((epochs - 1)) --learning-rate 0.01 --json
+check weights_of_the_best_epoch_are_restored [ "$(value weights_sha256)" = "$best" ]
 works best_checkpoint_can_be_evaluated 'test: loss' evaluate --checkpoint-dir ck/best --data idx:data
 rm -r ck
 

@@ -125,7 +125,7 @@ fails options_that_exclude_each_other_do_so_in_a_file_too 2 "--epochs or --steps
 for shell in bash zsh fish; do
     works "there_is_completion_for_$shell" 'mirrored' help completion $shell
     mv out muster.$shell
-    for word in train batch-size no-shuffle mean_squared_error print-config; do
+    for word in train batch-size no-shuffle mean_squared_error print-config name-map class-names; do
         check "${shell}_completes_$word" grep -q -e "$word" muster.$shell
     done
 done

@@ -204,6 +204,8 @@ check one_hot_rows_give_the_loss_of_class_numbers awk -v a="$one_hot" -v b="$(va
 works monitor_of_a_regression_is_its_metric "stopped early: mean_absolute_error" \
     train --data npz:regression.npz $other --loss mean_squared_error --epochs 500 --patience 2 --min-delta 0.5 --monitor mean_absolute_error
 
+works short_name_of_keras_is_understood 'mean_absolute_error = ' train --data npz:regression.npz $other --steps 2 --loss mse
+fails labels_of_a_regression_say_which_loss_there_is 1 "label 0.5 of row 0.*--loss mean_squared_error" train --data npz:fractions.npz $other
 fails unknown_loss_names_the_nearest 2 "'mean_square_error'.*'mean_squared_error'" train $small --loss mean_square_error
 fails class_numbers_are_no_one_hot_rows 1 "single numbers.*sparse_categorical_crossentropy" train $small --loss categorical_crossentropy
 fails one_hot_rows_are_no_class_numbers 1 "one class number.*\[10\].*categorical_crossentropy" train --data npz:one_hot.npz $other
@@ -216,8 +218,9 @@ fails labels_that_are_no_number_are_named 1 "label nan of row 5.*takes numbers" 
 fails fractions_are_no_class_numbers 1 "label 0.5 of row 0.*class numbers" train --data npz:fractions.npz $other
 fails tables_as_labels_are_refused 1 "a label is \[2, 5\]" train --data npz:tables.npz $other --loss mean_squared_error
 fails outputs_must_be_those_of_the_labels 1 "2 numbers an example, the model 3 outputs" train --data npz:pairs.npz $other --loss mean_squared_error --classes 3
-fails confusion_is_for_class_numbers 2 "confusion.*sparse_categorical_crossentropy" train --data npz:regression.npz $other --loss huber --confusion
-fails confusion_is_for_class_numbers_in_evaluate_too 2 "confusion.*sparse_categorical_crossentropy" evaluate --data idx:data --load model.npz --loss huber --confusion
+fails confusion_is_for_classes 2 "confusion.*sparse_categorical_crossentropy" train --data npz:regression.npz $other --loss huber --confusion
+run train --data npz:regression.npz $other --loss huber --steps 1 --save huber.npz
+fails confusion_is_for_classes_in_evaluate_too 2 "confusion.*sparse_categorical_crossentropy" evaluate --load huber.npz --confusion
 fails evaluate_of_other_labels_says_so 1 "2 numbers an example, the model 10 outputs" evaluate --data npz:pairs.npz --load model.npz --loss mean_squared_error
 
 end_of_checks

@@ -120,8 +120,9 @@ static void a_test_part_has_the_numbers_of_the_train_part(void **state) {
     expect_i64(dataset, 1, (const int64_t[]){1, 0, 2}, 3);
     mst_dataset_release(dataset);
     write("a-test.csv", "y,x\ndog,1.5\nowl,2\n");
-    EXPECT_ERROR(mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_INVALID,
-                 "a-test.csv', line 3, column 'y': category 'owl' is not in");
+    EXPECT_ERROR(
+        mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_INVALID,
+        "a-test.csv', line 3, column 'y': category 'owl' was not there in training: there is 'cat', 'dog', 'fox'");
     write("a-test.csv", "y,z\ndog,1.5\n");
     EXPECT_ERROR(mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_NOT_FOUND,
                  "has no column 'x'");

@@ -339,7 +339,22 @@ static void parts_are_in_folders_and_have_the_same_classes(void **state) {
     mst_dataset_release(dataset);
     make_folder("test/cow");
     write_png("test/cow/1.png", 5, 5, 3, green);
-    EXPECT_ERROR(mst_dataset_open(spec, "test", &dataset), MST_INVALID, "class 'cow' is not in");
+    EXPECT_ERROR(mst_dataset_open(spec, "test", &dataset), MST_INVALID, "class 'cow' was not there in training");
+    /* other pictures, numbered by the schema of the training */
+    EXPECT_OK(mst_dataset_from_images(folder_path("train"), NULL, &dataset));
+    char *schema = strdup(mst_dataset_schema(dataset));
+    mst_dataset_release(dataset);
+    const mst_images_options later = {.schema = schema};
+    EXPECT_ERROR(mst_dataset_from_images(folder_path("test"), &later, &dataset), MST_INVALID, "class 'cow'");
+    make_folder("new");
+    make_folder("new/bee");
+    write_png("new/bee/1.png", 5, 5, 3, green);
+    EXPECT_OK(mst_dataset_from_images(folder_path("new"), &later, &dataset));
+    expect_label(dataset, 0, 1);
+    assert_int_equal(mst_dataset_num_classes(dataset, 1), 2);
+    assert_string_equal(mst_dataset_schema(dataset), schema);
+    mst_dataset_release(dataset);
+    free(schema);
     EXPECT_ERROR(mst_dataset_open_with("npz:a", "train", &options, &dataset), MST_INVALID, "image-size is for images");
 }
 

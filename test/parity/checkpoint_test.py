@@ -136,6 +136,38 @@ def muster_reads_objects(report, folder, test):
     report.values("objects by paths", [muster_loss(tree.write(f"{folder}/paths"), folder)], expected, 1e-5)
 
 
+def muster_maps_names(report, folder, test):
+    """A Saver's checkpoint of a program that named its variables otherwise, with the slots and averages of Adam."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        with v1.variable_scope("net"):
+            hidden = {"kernel": v1.get_variable("dense/kernel", (PIXELS, HIDDEN)), "bias": v1.get_variable("dense/bias", HIDDEN)}
+            out = {"kernel": v1.get_variable("out/weights", (HIDDEN, CLASSES)), "bias": v1.get_variable("out/biases", CLASSES)}
+        step = v1.train.get_or_create_global_step()
+        mine = [*hidden.values(), *out.values()]
+        average = tf.train.ExponentialMovingAverage(0.5, step)
+        with tf.control_dependencies([v1.train.AdamOptimizer(0.01).minimize(
+                tf.add_n([tf.reduce_sum(v ** 2) for v in mine]), step)]):
+            train = average.apply(mine)
+        session.run(v1.global_variables_initializer())
+        for _ in range(3):
+            session.run(train)
+        os.makedirs(f"{folder}/named")
+        path = v1.train.Saver().save(session, f"{folder}/named/model", global_step=3)
+        names = {"layer1/weights": hidden["kernel"], "layer1/biases": hidden["bias"], "layer2/weights": out["kernel"],
+                 "layer2/biases": out["bias"]}
+        weights = {name: session.run(v) for name, v in names.items()}
+        averages = {name: session.run(average.average(v)) for name, v in names.items()}
+    with open(f"{folder}/names.txt", "w") as file:
+        file.write("layer1/weights = net/dense/kernel\nlayer1/biases = net/dense/bias\nlayer2 = net/out\n")
+    more = ("--name-map", f"{folder}/names.txt")
+    report.values("loss of mapped names", [muster_loss(path, folder, *more)], tensorflow_loss(weights, *test), 1e-5)
+    report.values("loss of mapped averages", [muster_loss(f"{folder}/named", folder, "--use-ema", *more)],
+                  tensorflow_loss(averages, *test), 1e-5)
+    event = run("train", "--data", f"idx:{folder}", "--hidden-units", str(HIDDEN), "--batch-size", "20", "--optimizer",
+                "adam", "--ema", "0.5", "--checkpoint-dir", f"{folder}/named", "--steps", "5", *more)
+    report.check("5 steps more from mapped names", event["step"] == 8, event["step"], 8)
+
+
 def numpy_reads_musters(report, folder):
     run("train", "--data", f"idx:{folder}", "--hidden-units", str(HIDDEN), "--batch-size", "20", "--steps", "2",
         "--save", f"{folder}/model.npz", "--checkpoint-dir", f"{folder}/npz")
@@ -152,6 +184,7 @@ def main():
         tensorflow_reads_musters(report, folder, test)
         muster_reads_savers(report, folder, test)
         muster_reads_objects(report, folder, test)
+        muster_maps_names(report, folder, test)
         numpy_reads_musters(report, folder)
     return report.finish()
 

@@ -188,9 +188,61 @@ def check_reading(report, folder):
     report.check("Muster reads what TensorBoard wrote", lines == expected, lines, expected)
 
 
+def write_idx(folder):
+    """Small images and labels, as the four IDX files."""
+    for part, count in (("train", 60), ("t10k", 20)):
+        for name, shape in (("images-idx3", (count, 4, 4)), ("labels-idx1", (count,))):
+            array = np.random.RandomState(1).randint(0, 10, shape).astype(np.uint8)
+            with open(os.path.join(folder, f"{part}-{name}-ubyte"), "wb") as file:
+                file.write(bytes([0, 0, 8, len(shape)]) + np.array(shape, ">i4").tobytes() + array.tobytes())
+
+
+def check_hparams_page(report, folder):
+    """What the plugin's own code makes of two trainings: its columns, and the values in them."""
+    from tensorboard import context
+    from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
+    from tensorboard.plugins import base_plugin
+    from tensorboard.plugins.hparams import api_pb2, backend_context, list_session_groups
+    write_idx(folder)
+    losses = {}
+    for rate in (0.01, 0.1):
+        output = subprocess.run(
+            [os.path.join(os.environ["MUSTER_BUILD"], "muster"), "train", "--data", f"idx:{folder}", "--hidden-units", "8",
+             "--batch-size", "20", "--epochs", "3", "--validation-split", "0.2", "--learning-rate", str(rate), "--logdir",
+             f"{folder}/log/{rate}", "--json"], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+        epoch = [json.loads(line) for line in output if '"event":"epoch"' in line][-1]
+        losses[rate] = [epoch["loss"], epoch["accuracy"], epoch["val_loss"], epoch["val_accuracy"]]
+    multiplexer = plugin_event_multiplexer.EventMultiplexer()
+    multiplexer.AddRunsFromDirectory(f"{folder}/log")
+    multiplexer.Reload()
+    provider = data_provider.MultiplexerDataProvider(multiplexer, folder)
+    backend = backend_context.Context(base_plugin.TBContext(logdir=folder, data_provider=provider))
+    request = context.RequestContext()
+    metadata = backend.hparams_metadata(request, "1")
+    experiment = backend.experiment_from_metadata(request, "1", True, metadata, None)
+    have = [(m.name.group, m.name.tag, m.display_name) for m in experiment.metric_infos]
+    want = [("train", "epoch_loss", "loss"), ("train", "epoch_accuracy", "accuracy"),
+            ("validation", "epoch_loss", "validation loss"), ("validation", "epoch_accuracy", "validation accuracy")]
+    report.check("hparams: columns of metrics", have == want, have, want)
+    names = {h.name: h.type for h in experiment.hparam_infos}
+    report.check("hparams: columns of hyperparameters", names.get("learning_rate") == api_pb2.DATA_TYPE_FLOAT64 and
+                 names.get("optimizer") == api_pb2.DATA_TYPE_STRING, names, "a number and a text")
+    wanted = api_pb2.ListSessionGroupsRequest(start_index=0, slice_size=10, include_metrics=True, allowed_statuses=[
+        api_pb2.STATUS_UNKNOWN, api_pb2.STATUS_SUCCESS, api_pb2.STATUS_FAILURE, api_pb2.STATUS_RUNNING])
+    for metric in experiment.metric_infos:
+        wanted.col_params.add().metric.CopyFrom(metric.name)
+    groups = list_session_groups.Handler(request, backend, "1", wanted).run().session_groups
+    report.check("hparams: runs", len(groups) == 2, len(groups), 2)
+    for group in groups:
+        rate = group.hparams["learning_rate"].number_value
+        values = {(v.name.group, v.name.tag): v.value for v in group.metric_values}
+        report.values(f"hparams: metrics of the run with {rate}", [values.get(key[:2], float("nan")) for key in want],
+                      losses[rate], 1e-6)
+
+
 def main():
     report = muster.Report()
-    for check in (check_every_kind, check_histograms, check_reading):
+    for check in (check_every_kind, check_histograms, check_reading, check_hparams_page):
         with tempfile.TemporaryDirectory() as folder:
             check(report, folder)
     return report.finish()

@@ -155,6 +155,10 @@ static void mistakes_come_out_of_flush(void **state) {
     EXPECT_ERROR(mst_summary_flush(writer), MST_INVALID, "image 'picture' is f32[2, 2]");
     mst_summary_text(writer, "t", NULL, 1);
     EXPECT_ERROR(mst_summary_flush(writer), MST_INVALID, "text is NULL");
+    mst_summary_hparams_columns(writer, NULL, 0, &(mst_hparam_metric){.group = "train"}, 1);
+    EXPECT_ERROR(mst_summary_flush(writer), MST_INVALID, "metric 0 of the hyperparameters has no tag");
+    mst_summary_hparams_columns(writer, &(mst_hparam){.number = 1}, 1, NULL, 0);
+    EXPECT_ERROR(mst_summary_flush(writer), MST_INVALID, "hyperparameter 0 has no name");
     mst_summary_hparams(writer, &(mst_hparam){.number = 1}, 1);
     EXPECT_ERROR(mst_summary_writer_close(writer), MST_INVALID, "has no name");
     mst_tensor_release(tensor);

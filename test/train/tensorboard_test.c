@@ -95,6 +95,7 @@ static void a_fit_writes_what_keras_writes(void **state) {
     expect_steps(&validation, "evaluation_loss_vs_iterations", PER_EPOCH, 4 * PER_EPOCH, PER_EPOCH);
     expect_steps(&validation, "evaluation_accuracy_vs_iterations", PER_EPOCH, 4 * PER_EPOCH, PER_EPOCH);
     expect_steps(&root, "_hparams_/session_start_info", 0, 0, 1);
+    expect_steps(&root, "_hparams_/experiment", 0, 0, 1); /* once, with the first epoch */
     expect_steps(&root, "_hparams_/session_end_info", 0, 0, 1);
     int histograms = 0;
     for (int i = 0; i < train.num_points; i++) {

@@ -16,17 +16,17 @@ static mst_status part_path(const char *prefix, const char *part, char path[PATH
 
 static mst_status open_part(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
-    mst_csv_options o = {.label = options ? options->label : NULL};
-    if (access(argument, F_OK) == 0 && !test) return mst_dataset_from_csv(argument, &o, out);
+    mst_csv_options o = {.label = options ? options->label : NULL, .schema = options ? options->schema : NULL};
+    if (access(argument, F_OK) == 0 && (!test || o.schema)) return mst_dataset_from_csv(argument, &o, out);
     if (access(argument, F_OK) == 0)
         return MST_FAIL(MST_NOT_FOUND,
                         "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train.csv and "
                         "PREFIX-test.csv",
                         argument);
-    MST_TRY(part_path(argument, "train", train_path));
+    if (!test || !o.schema) MST_TRY(part_path(argument, "train", train_path));
     if (!test) return mst_dataset_from_csv(train_path, &o, out);
     MST_TRY(part_path(argument, "test", test_path));
-    o.like = train_path;
+    if (!o.schema) o.like = train_path;
     return mst_dataset_from_csv(test_path, &o, out);
 }
 

@@ -8,12 +8,25 @@ extern const mst_data_spec mst_data_spec_idx;
 
 static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
 
+/* Source: github.com/zalandoresearch/fashion-mnist, "Labels". */
+static const char *const class_names[] = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+                                          "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+
+static mst_status open_folder(const char *folder, bool test, mst_dataset **out) {
+    mst_dataset *rows;
+    MST_TRY(mst_data_spec_idx.open(folder, test, &rows));
+    const mst_status status =
+        mst_dataset_name_classes(rows, 1, class_names, sizeof class_names / sizeof *class_names, out);
+    mst_dataset_release(rows);
+    return status;
+}
+
 static mst_status open_part(const char *argument, bool test, mst_dataset **out) {
     (void)argument;
     const char *folder = getenv("MUSTER_FASHION_MNIST");
     bool chosen = folder && *folder;
     if (!chosen) folder = fashion_mnist_folder;
-    if (mst_is_folder(folder)) return mst_data_spec_idx.open(folder, test, out);
+    if (mst_is_folder(folder)) return open_folder(folder, test, out);
     if (chosen)
         return MST_FAIL(MST_NOT_FOUND,
                         "data: '%s', which MUSTER_FASHION_MNIST names, is no folder: correct or unset it", folder);

@@ -9,13 +9,18 @@ enum { PATH_SIZE = 4096 };
 static mst_status open_part(const char *folder, bool test, const mst_data_options *options, mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
     const int64_t size = options ? options->image_size : 0;
-    mst_images_options o = {.height = size, .width = size, .channels = options ? (int)options->channels : 0};
+    mst_images_options o = {.height = size,
+                            .width = size,
+                            .channels = options ? (int)options->channels : 0,
+                            .schema = options ? options->schema : NULL};
     const int length = snprintf(train_path, PATH_SIZE, "%s/train", folder);
     if (length < 0 || length >= PATH_SIZE)
         return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);
     snprintf(test_path, PATH_SIZE, "%s/test", folder);
     const bool has_parts = mst_is_folder(train_path);
     if (!test) return mst_dataset_from_images(has_parts ? train_path : folder, &o, out);
+    if (o.schema && mst_is_folder(folder))
+        return mst_dataset_from_images(mst_is_folder(test_path) ? test_path : folder, &o, out);
     if (!has_parts || !mst_is_folder(test_path))
         return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: that is in the folders train and test of it",
                         folder);

@@ -1,0 +1,70 @@
+#include "cli/model_note.h"
+
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "cli/json_events.h"
+
+static const char key[] = "muster/train";
+
+static void add_text(json_t **note, const char *name, const char *text) {
+    if (text) json_add(note, "", name, json_text(text));
+}
+
+mst_status model_note_write(const model_note *note, mst_store *store) {
+    json_t *json = json_object(), *classes = note->classes ? json_array() : NULL;
+    for (int64_t i = 0; note->classes && note->classes[i]; i++)
+        json_array_append_new(classes, json_text(note->classes[i]));
+    add_text(&json, "loss", note->loss);
+    if (classes) json_add(&json, "", "classes", classes);
+    json_t *data = note->data ? json_string(note->data) : NULL; /* not with other letters in a path */
+    if (data) json_add(&json, "", "data", data);
+    add_text(&json, "schema", note->schema);
+    if (note->image_size) json_add(&json, "", "image_size", json_integer(note->image_size));
+    if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (!text) return MST_NO_MEMORY("for what is noted of the model");
+    const mst_status status = mst_store_set_note(store, key, text);
+    free(text);
+    return status;
+}
+
+static mst_status read_classes(model_note *note) {
+    const json_t *list = json_object_get(note->json, "classes");
+    const size_t n = json_array_size(list);
+    const char **name = n ? malloc(n * sizeof *name) : NULL;
+    if (n && !name) return MST_NO_MEMORY("for the names of classes");
+    mst_status status = MST_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        if (!(name[i] = json_string_value(json_array_get(list, i))))
+            status = MST_FAIL(MST_CORRUPT, "what is noted of the model is damaged: class %zu has no name", i);
+    if (n && !status) status = class_names_copy(name, (int64_t)n, &note->names);
+    note->classes = (const char *const *)note->names;
+    free(name);
+    return status;
+}
+
+mst_status model_note_read(mst_store *store, model_note *out) {
+    char *text;
+    json_error_t error;
+    *out = (model_note){.json = NULL};
+    MST_TRY(mst_store_get_note(store, key, &text));
+    if (!text) return MST_OK;
+    out->json = json_loads(text, 0, &error);
+    free(text);
+    if (!json_is_object(out->json))
+        return MST_FAIL(MST_CORRUPT, "what is noted of the model is damaged: it is no JSON");
+    out->loss = json_string_value(json_object_get(out->json, "loss"));
+    out->data = json_string_value(json_object_get(out->json, "data"));
+    out->schema = json_string_value(json_object_get(out->json, "schema"));
+    out->image_size = json_integer_value(json_object_get(out->json, "image_size"));
+    out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
+    return read_classes(out);
+}
+
+void model_note_free(model_note *note) {
+    json_decref(note->json);
+    free(note->names);
+    *note = (model_note){.json = NULL};
+}

@@ -1,0 +1,32 @@
+/** What `muster train` notes of a model in its checkpoints and files, so that `muster evaluate` and `muster predict` need
+ *  not be told again: JSON, under the key "muster/train" of the notes.
+ *
+ *      {"loss": "sparse_categorical_crossentropy", "classes": ["setosa", "virginica"], "data": "csv:iris", "schema": "..."}
+ */
+#ifndef MUSTER_CLI_MODEL_NOTE_H
+#define MUSTER_CLI_MODEL_NOTE_H
+
+#include <jansson.h>
+
+#include "cli/class_names.h"
+#include "muster/loss.h"
+#include "muster/store.h"
+
+/** A member that is NULL, 0 or false is not known. */
+typedef struct model_note {
+    const char *loss;
+    const char *data;   /**< specification */
+    const char *schema; /**< mst_dataset_schema of the train part */
+    const char *const *classes;
+    int64_t image_size;
+    bool raw_pixels;
+    json_t *json;      /**< of a note that was read: the members point into it */
+    class_names names; /**< of such a note too */
+} model_note;
+
+MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);
+/** The note of STORE, empty where it has none. MST_CORRUPT where it is damaged. Free it also after a failure. */
+MST_CHECKED mst_status model_note_read(mst_store *store, model_note *out);
+void model_note_free(model_note *note);
+
+#endif

@@ -1,0 +1,237 @@
+#!/bin/sh
+# What a model keeps beside its weights: the loss, the names of classes, the numbers of categories. Usage: names_test.sh
+# PATH_OF_MUSTER
+# lists of options are split on purpose
+# shellcheck disable=SC2086
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+write_data data
+options="--hidden-units 16 --batch-size 20 --devices cpu:1 --learning-rate 0.01"
+
+# ---- tables ------------------------------------------------------------------------------------------
+
+# table ROWS FIRST: rows of three kinds that width and color tell apart
+table() {
+    echo 'width,color,kind'
+    awk -v n="$1" -v first="$2" 'BEGIN {
+        split("red green blue", color, " "); split("\"wood, old\" iron brass", kind, " ")
+        kind[1] = "\"wood, old\""; kind[2] = "iron"; kind[3] = "brass"
+        for (i = first; i < first + n; i++) printf "%.2f,%s,%s\n", i % 3 + i % 7 / 100, color[i % 3 + 1], kind[i % 3 + 1] }'
+}
+table 90 0 > t-train.csv
+table 30 1 > t-test.csv
+works classes_of_a_table_are_the_outputs '^mlp 2-16-3 ' train --data csv:t $options --epochs 40 --evaluate --confusion \
+    --save m.npz --checkpoint-dir ck
+check confusion_of_training_has_names grep -q '^ *2 wood, old  *[0-9]' out
+grep '^ *[0-9] ' out > wanted
+for model in "--load m.npz" "--checkpoint-dir ck"; do
+    run evaluate $model --confusion
+    grep '^ *[0-9] ' out > got
+    check "evaluate_$(echo $model | cut -c 3-6)_needs_no_data_loss_or_names" cmp -s wanted got
+done
+run train --data csv:t $options --epochs 2 --save m.safetensors --json
+works safetensors_have_names_too '^ *1 iron ' evaluate --load m.safetensors --confusion
+fails folder_that_went_names_the_data 1 "t-gone" evaluate --load m.npz --data csv:t-gone
+
+# one kind only, so that categories numbered by this file alone would be other ones
+{ echo 'color,width' && echo 'blue,2.01' && echo 'blue,2.03'; } > new.csv
+works predict_prints_the_names_of_classes '^ *1  brass  *[01][.][0-9]*$' predict --load m.npz --data csv:new.csv
+check nothing_is_left_over_or_missing sh -c '! grep -q "not in the" out'
+works predict_writes_a_table '^predictions: p.csv' predict --load m.npz --data csv:new.csv --out p.csv
+check table_of_predictions_has_a_column_for_each_class [ "$(head -n 1 p.csv)" = 'row,class,brass,iron,"wood, old"' ]
+check table_of_predictions_has_a_row_for_each [ "$(cut -d , -f 1-2 p.csv | tr '\n' ' ')" = 'row,class 0,brass 1,brass ' ]
+run predict --load m.npz --data csv:new.csv --json
+check predictions_are_events [ "$(grep -c '"event":"prediction","row":[01],"class":0,"name":"brass","probability":' out)" -eq 2 ]
+check predictions_end_with_an_event grep -q '^{"event":"predicted","step":200}$' out
+{ echo 'kind,color,width' && echo 'brass,blue,2.01' && echo 'brass,blue,2.05'; } > labelled.csv
+works table_alone_is_evaluated_as_it_is '^test: .*accuracy = 1.0000 (2 examples)' evaluate --load m.npz --data csv:labelled.csv
+fails evaluate_needs_labels 1 "no labels" evaluate --load m.npz --data csv:new.csv
+{ echo 'color,width' && echo 'pink,2'; } > other.csv
+fails category_that_was_not_there_is_named 1 "line 2, column 'color': category 'pink' was not there in training: there is 'blue', 'green', 'red'" \
+    predict --load m.npz --data csv:other.csv
+{ echo 'kind,color,width' && echo 'gold,red,2'; } > other.csv
+fails class_that_was_not_there_is_named 1 "column 'kind': category 'gold' was not there in training" evaluate --load m.npz --data csv:other.csv
+echo 'width,kind
+1,iron' > other.csv
+fails column_that_is_missing_is_named 1 "no column 'color'" predict --load m.npz --data csv:other.csv
+fails other_label_than_in_training_is_named 1 "labels is 'color' here, and was 'kind' in training" \
+    evaluate --load m.npz --data csv:labelled.csv --label color
+
+# another training of the same model, with other rows
+{ cat t-train.csv && echo '1,pink,gold'; } > u-train.csv
+fails training_with_other_categories_is_not_gone_on_with 1 "'ck' was begun with other columns, categories or classes.*--no-resume" \
+    train --data csv:u $options --classes 3 --epochs 41 --checkpoint-dir ck --progress none
+run train --data csv:u $options --classes 4 --epochs 1 --load m.npz --progress none
+check model_of_other_classes_is_refused sh -c '[ '$status' -eq 1 ] && grep -q "another model" err'
+sed 's/iron/zinc/' t-train.csv > v-train.csv
+run train --data csv:v $options --epochs 1 --load m.npz
+check weights_for_other_classes_are_warned_of sh -c "[ $status -eq 0 ] && grep -q \"^warning: 'm.npz' was trained with other\" err"
+
+# regression: a column of numbers, whose loss is noted
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) printf "%.2f,%.2f\n", i / 60, 2 + i / 30 }' > r-train.csv
+head -n 21 r-train.csv > r-test.csv
+run train --data csv:r --loss mean_squared_error $options --epochs 30 --evaluate --save r.npz --json
+trained=$(value test_loss)
+run evaluate --load r.npz --json
+check loss_is_that_of_the_training awk -v a="$trained" -v b="$(value test_loss)" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d * d <= 1e-12 * a * a) }'
+check metric_is_that_of_the_training [ -n "$(value test_mean_absolute_error)" ]
+works predict_prints_numbers_where_there_are_no_classes '^       0  [-0-9.e]*$' predict --load r.npz
+fails train_part_is_not_tested_unasked 1 "is the train part" evaluate --load "$(
+    run train --data csv:r-train.csv --loss huber $options --steps 1 --save alone.npz
+    echo alone.npz)"
+works loss_can_be_given_still 'mean_squared_error = ' evaluate --load r.npz --loss mean_absolute_error
+
+# ---- names from a file -------------------------------------------------------------------------------
+
+for i in 0 1 2 3 4 5 6 7 8 9; do echo "row $i"; done > rows.txt
+works names_of_a_file_are_printed '^ *7 row 7  *[0-9]' train --data idx:data $options --epochs 2 --class-names rows.txt --confusion --save named.npz --raw-pixels
+grep '^ *[0-9] ' out > wanted
+run evaluate --load named.npz --confusion
+grep '^ *[0-9] ' out > got
+check names_and_raw_pixels_of_a_training_are_noted cmp -s wanted got
+for i in 0 1 2 3 4 5 6 7 8 9; do echo "other $i"; done > others.txt
+works names_can_be_given_anew '^ *7 other 7 ' evaluate --load named.npz --confusion --class-names others.txt
+printf 'a\n\nb\n' > hole.txt
+fails hole_in_the_names_is_told 1 "'hole.txt', line 2: is empty" train --data idx:data $options --class-names hole.txt
+: > empty.txt
+fails empty_file_of_names_is_told 1 "'empty.txt': is empty" train --data idx:data $options --class-names empty.txt
+fails missing_file_of_names_is_told 1 "nowhere.txt" evaluate --load named.npz --class-names nowhere.txt
+
+# ---- variables of other names ------------------------------------------------------------------------
+
+works model_to_be_renamed_is_saved '^done:' train --data idx:data $options --epochs 2 --save ours.safetensors --evaluate
+if command -v python3 > /dev/null 2>&1; then
+    python3 - << 'END'
+import json, struct
+with open("ours.safetensors", "rb") as file:
+    size = struct.unpack("<Q", file.read(8))[0]
+    head, data = json.loads(file.read(size)), file.read()
+head.pop("__metadata__")
+new = {"layer1/weights": "net/dense/kernel", "layer1/biases": "net/dense/bias", "layer2/weights": "net/out/weights",
+       "layer2/biases": "net/out/biases"}
+head = json.dumps({new.get(name, name): value for name, value in head.items()}).encode()
+open("theirs.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + data)
+END
+    cat > map.txt << 'END'
+# here          = there
+
+layer1/weights = net/dense/kernel   # a kernel
+layer1/biases=net/dense/bias
+layer2 = net/out
+END
+    run evaluate --load ours.safetensors --data idx:data --json
+    wanted=$(value test_loss)
+    run evaluate --load theirs.safetensors --data idx:data --name-map map.txt --json
+    check names_of_a_file_can_be_mapped [ -n "$wanted" -a "$(value test_loss)" = "$wanted" ]
+    check mapped_names_are_neither_missing_nor_left_over grep -q '"missing":"","left_over":""' out
+    run predict --load ours.safetensors --data idx:data --out ours.npy
+    run predict --load theirs.safetensors --data idx:data --name-map map.txt --out theirs.npy
+    check predict_maps_names_too cmp -s ours.npy theirs.npy
+    run train --data idx:data $options --steps 3 --load ours.safetensors --json
+    wanted=$(value weights_sha256)
+    run train --data idx:data $options --steps 3 --load theirs.safetensors --name-map map.txt --json --checkpoint-dir mapped
+    check training_begins_with_mapped_weights [ -n "$wanted" -a "$(value weights_sha256)" = "$wanted" ]
+    works training_goes_on_where_the_map_is_still_given 'restored mapped/model.ckpt-3' \
+        train --data idx:data $options --steps 4 --load theirs.safetensors --name-map map.txt --checkpoint-dir mapped
+    fails without_a_map_all_that_differs_is_listed 1 \
+        "has no 'layer1/biases', 'layer1/weights', 'layer2/biases', 'layer2/weights'; left over is 'net/dense/bias' \[16\], 'net/dense/kernel' \[64, 16\], 'net/out/biases' \[10\], 'net/out/weights' \[16, 10\]" \
+        train --data idx:data $options --load theirs.safetensors --progress none
+    fails evaluate_without_a_map_lists_what_there_is 1 "has no 'layer1/weights'.*'net/dense/kernel' \[64, 16\].*--name-map FILE" \
+        evaluate --data idx:data --load theirs.safetensors
+    sed 's/dense.kernel/dense\/colonel/' map.txt > slip.txt
+    fails slip_in_a_name_of_the_file_is_told 1 "has no 'net/dense/colonel' for 'layer1/weights'; left over is 'net/dense/kernel'" \
+        train --data idx:data $options --load theirs.safetensors --name-map slip.txt --progress none
+    sed 's/^layer2/layer3/' map.txt > slip.txt
+    fails slip_in_a_name_of_the_model_is_told 1 "map of names has 'layer3', and the model has no such weight" \
+        train --data idx:data $options --load theirs.safetensors --name-map slip.txt --progress none
+fi
+printf 'layer1/weights\n' > slip.txt
+fails line_without_equals_sign_is_told 1 "'slip.txt', line 1: write: name here = name in the file" evaluate --load named.npz --name-map slip.txt
+printf 'a = b\n a = c\n' > slip.txt
+fails name_that_is_mapped_twice_is_told 1 "'slip.txt', line 2: 'a' has a name already, 'b'" evaluate --load named.npz --name-map slip.txt
+printf '# nothing\n' > slip.txt
+fails empty_map_is_told 1 "'slip.txt': has no line" evaluate --load named.npz --name-map slip.txt
+fails missing_map_is_told 1 "nowhere.txt" train --data idx:data $options --load named.npz --name-map nowhere.txt
+fails map_without_a_file_to_restore_is_told 2 "name-map is for --load" train --data idx:data --name-map map.txt
+
+# ---- pictures, one-hot and binary labels -------------------------------------------------------------
+
+if ! command -v python3 > /dev/null 2>&1; then
+    printf 'skip pictures_and_one_hot_labels: python3 writes their data\n'
+    end_of_checks
+    exit $?
+fi
+python3 - << 'END'
+import os, struct, zipfile, zlib
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+def png(path, color):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    rows = (b"\0" + bytes(color) * 4) * 4
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", 4, 4, 8, 2, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+for part, n in (("train", 12), ("test", 4)):
+    for i in range(n):
+        png(f"pets/{part}/cat/{i}.png", (200 + i, 10, 10))
+        png(f"pets/{part}/dog/{i}.png", (10, 200 + i, 10))
+for i in range(3):
+    png(f"found/dog/{i}.png", (10, 210 + i, 10))
+    png(f"strange/owl/{i}.png", (10, 210 + i, 10))
+
+def npy(dtype, shape, values):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %r, }" % (dtype, shape)
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    code = {"|u1": "B", "<f4": "f", "<i8": "q"}[dtype]
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(values), code), *values)
+
+def write(name, dtype, shape, label, rows=430):
+    with zipfile.ZipFile(name + ".npz", "w") as archive:
+        for part, n in (("train", rows), ("test", 50)):
+            pixels = [(100 if p // 8 == i % 8 else 1) + (i * 7 + p * 3) % 11 for i in range(n) for p in range(64)]
+            archive.writestr("x_%s.npy" % part, npy("|u1", (n, 8, 8), pixels))
+            archive.writestr("y_%s.npy" % part, npy(dtype, (n,) + shape, [x for i in range(n) for x in label(i)]))
+
+for dtype in ("|u1", "<f4", "<i8"):
+    write("one_hot" + dtype[1:], dtype, (10,), lambda i: [int(j == i % 8) for j in range(10)])
+write("numbers", "<i8", (), lambda i: [i % 8])
+write("binary", "<f4", (), lambda i: [int(i % 8 < 4)])
+write("yes_no", "<i8", (2,), lambda i: [int(i % 8 < 4), i % 2])
+write("late", "<f4", (), lambda i: [i % 8 + (0.5 if i == 1205 else 0)], 1300)
+END
+run train --data images:pets --image-size 4 $options --epochs 20 --save pets.npz --json
+if grep -q 'without libspng' err; then
+    printf 'skip classes_of_pictures: this build has no libspng\n'
+else
+    works classes_of_folders_are_noted '^ *1 dog  *0  *4$' evaluate --load pets.npz --confusion
+    works folder_of_one_class_has_the_numbers_of_the_training '^ *1 dog  *0  *3$' evaluate --load pets.npz --data images:found --confusion
+    works pictures_are_predicted_by_name '^ *2  dog  ' predict --load pets.npz --data images:found
+    fails class_folder_that_was_not_there_is_named 1 "class 'owl' was not there in training" predict --load pets.npz --data images:strange
+fi
+
+run train --data npz:numbers.npz $options --epochs 4 --confusion --json
+wanted=$(grep -o '"confusion":.*' out | cut -d ']' -f 1-11)
+check there_is_a_matrix_of_class_numbers [ -n "$wanted" ]
+for type in u1 f4 i8; do
+    run train --data npz:one_hot$type.npz $options --epochs 4 --loss categorical_crossentropy --confusion --json --save one_hot.npz
+    check "one_hot_rows_of_${type}_give_the_matrix_of_class_numbers" [ "$(grep -o '"confusion":.*' out | cut -d ']' -f 1-11)" = "$wanted" ]
+done
+works one_hot_rows_have_names '^ *3 row 3 ' evaluate --load one_hot.npz --confusion --class-names rows.txt
+printf 'low\nhigh\n' > two.txt
+works matrix_of_a_binary_output_is_2_by_2 '^ *1 high  *[0-9]*  *[0-9]*$' \
+    train --data npz:binary.npz $options --epochs 20 --loss binary_crossentropy --confusion --class-names two.txt --save yes.npz
+check accuracy_of_a_binary_output_is_that_of_its_matrix awk '
+    /^test: / { match($0, /binary_accuracy = [0-9.]*/); accuracy = substr($0, RSTART + 18, RLENGTH - 18) }
+    /^ *0 low  *[0-9]* *[0-9]*$/ { right += $3 } /^ *1 high  *[0-9]* *[0-9]*$/ { right += $4 }
+    END { d = accuracy - right / 50; exit !(accuracy != "" && d * d < 1e-8 && right > 40) }' out
+works binary_output_is_predicted_by_name '^ *4  low  *[01][.]' predict --load yes.npz
+fails several_yes_or_no_have_no_matrix 2 "each has 2 labels of yes or no" train --data npz:yes_no.npz $options --loss binary_crossentropy --confusion
+fails fraction_behind_the_first_rows_is_named 1 "label 0.5 of row 1205\|label 5.5 of row 1205" train --data npz:late.npz $options --progress none
+
+end_of_checks
