@@ -329,7 +329,7 @@ static void damaged_positions_do_no_harm(void **state) {
 static void two_iterators_write_at_once(void **state) {
     (void)state;
     counter c = {0};
-    int64_t a[MOST], b[MOST];
+    int64_t a[ROWS] = {0}, b[ROWS] = {0};
     mst_dataset *d = cached(ROWS, &c);
     mst_iterator *first, *second;
     EXPECT_OK(mst_iterator_create(d, 0, &first));
