@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "data/dataset.h"
 #include "support/folder.h"
 #include "support/pipeline.h"
 #include "support/records.h"
@@ -171,6 +172,35 @@ static void a_number_of_rows_that_is_not_known_is_found(void **state) {
     mst_dataset_release(d);
 }
 
+static void change_byte(const char *path, long at) {
+    FILE *file = fopen(path, "r+b");
+    fseek(file, at, SEEK_SET);
+    const int byte = fgetc(file);
+    fseek(file, at, SEEK_SET);
+    fputc(byte ^ 0x10, file);
+    fclose(file);
+}
+
+static void damaged_records_that_were_left_out_are_counted_in_every_pass(void **state) {
+    (void)state;
+    const int64_t counts[] = {9};
+    const mst_tfrecord_options options = {.forward = true, .skip_corrupt = 2};
+    records_write(1, counts, MST_TFRECORD_PLAIN);
+    change_byte(folder_path("a-00"), 30);
+    mst_dataset *made, *d = records_open(&options, true);
+    THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
+    for (int pass = 0; pass < 2; pass++) {
+        mst_iterator *it;
+        int64_t ids[MOST];
+        EXPECT_OK(mst_iterator_create(d, 0, &it));
+        assert_int_equal(records_ids(it, INT64_MAX, ids, MOST), 8);
+        assert_int_equal(ids[0], 1);
+        assert_int_equal(mst_iterator_num_corrupt(it), 1);
+        mst_iterator_destroy(it);
+    }
+    mst_dataset_release(d);
+}
+
 static void a_dataset_without_rows_has_a_file_too(void **state) {
     (void)state;
     mst_dataset *made, *d = pipeline_numbers(3);
@@ -299,7 +329,7 @@ static void damaged_positions_do_no_harm(void **state) {
 static void two_iterators_write_at_once(void **state) {
     (void)state;
     counter c = {0};
-    int64_t a[MOST], b[MOST];
+    int64_t a[ROWS] = {0}, b[ROWS] = {0};
     mst_dataset *d = cached(ROWS, &c);
     mst_iterator *first, *second;
     EXPECT_OK(mst_iterator_create(d, 0, &first));
@@ -440,15 +470,6 @@ static void whatever_call_fails_no_broken_file_gets_the_name(void **state) {
     }
 }
 
-static void change_byte(long at) {
-    FILE *file = fopen(cache_path(), "r+b");
-    fseek(file, at, SEEK_SET);
-    const int byte = fgetc(file);
-    fseek(file, at, SEEK_SET);
-    fputc(byte ^ 0x10, file);
-    fclose(file);
-}
-
 static void any_damage_is_told_with_what_to_do(void **state) {
     (void)state;
     counter c = {0};
@@ -457,10 +478,10 @@ static void any_damage_is_told_with_what_to_do(void **state) {
     EXPECT_OK(read_all(d));
     assert_int_equal(stat(cache_path(), &info), 0);
     for (long i = 0; i < info.st_size; i += 1 + i % 3) {
-        change_byte(i);
+        change_byte(cache_path(), i);
         EXPECT_ERROR(read_all(d), MST_CORRUPT, "remove");
         assert_non_null(strstr(mst_error()->message, "rows.cache"));
-        change_byte(i);
+        change_byte(cache_path(), i);
     }
     EXPECT_OK(read_all(d));
     for (off_t size = info.st_size - 1; size >= 0; size -= size < 5 ? 1 : 1 + size % 5) {
@@ -527,6 +548,7 @@ int main(void) {
         TEST_IN_FOLDER(a_broken_pass_leaves_nothing),
         TEST_IN_FOLDER(passes_over_a_part_go_on_with_the_file),
         TEST_IN_FOLDER(a_number_of_rows_that_is_not_known_is_found),
+        TEST_IN_FOLDER(damaged_records_that_were_left_out_are_counted_in_every_pass),
         TEST_IN_FOLDER(a_dataset_without_rows_has_a_file_too),
         TEST_IN_FOLDER(names_of_classes_stay),
         TEST_IN_FOLDER(every_row_comes_once_over_epochs_shards_and_restarts),

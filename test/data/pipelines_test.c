@@ -99,7 +99,7 @@ static void add(list *l, int64_t id) {
 }
 
 static void interleave_lists(const list *part, int n, int64_t cycle, int64_t block, list *out) {
-    int slot[FILES], next = 0, open = 0;
+    int slot[FILES] = {0}, next = 0, open = 0;
     int64_t at[FILES] = {0};
     const int slots = cycle < n ? (int)cycle : n;
     for (int i = 0; i < slots; i++) slot[i] = -1;
@@ -126,7 +126,7 @@ static mst_status keep_all(const mst_array *in, bool *keep, void *context) {
 /* The order of a shuffle depends on the number of rows, on whether that is known, and on the epoch: it is that of rows
  * in memory. */
 static void shuffle_list(list *l, int64_t buffer, uint64_t seed, bool is_known, int64_t epoch) {
-    int64_t order[MOST], before[MOST];
+    int64_t order[MOST] = {0}, before[MOST];
     const mst_shuffle_options options = {.buffer_size = buffer, .seed = seed};
     if (l->n == 0) return;
     mst_dataset *made, *d = pipeline_numbers(l->n);
@@ -311,7 +311,7 @@ static void expected_list(const pipeline *p, int n, int64_t epoch, const bool *k
     }
     const stage *s = &p->stage[n - 1];
     const int64_t count = s->kind == REPEAT ? 1 + s->b / 2 : 1;
-    list in, other[2];
+    list in = {0}, other[2] = {{0}, {0}};
     out->n = 0;
     for (int64_t r = 0; r < count; r++) {
         const bool is_cache = s->kind == CACHE || s->kind == CACHE_FILE;
@@ -388,7 +388,7 @@ static void check_restart(const pipeline *p, const list *expected, int64_t epoch
 }
 
 static void check(const pipeline *p) {
-    list expected;
+    list expected = {0};
     bool known[STAGES + 1];
     mst_iterator *it;
     mst_dataset *d = open_source(p);
