@@ -81,7 +81,8 @@ const command command_bench = {
         "mlp measures the network 784-500-10 with batch 100 a replica against what the machine could do, and with "
         "--peers against TensorFlow and PyTorch. ops measures each op's kernel against its limit of bytes or flops, "
         "and what two threads gain. plan measures how plans, calls and snapshots grow with the graph and the devices. "
-        "data measures how TFRecord files are read and parsed, and with --peers tf.data. checkpoint measures a save of "
+        "data measures how TFRecord files are read and parsed and JPEG files decoded, and with --peers TensorFlow. "
+        "checkpoint measures a save of "
         "1 GB against a copy and against the disk, and with --peers reading it against TensorFlow. events measures "
         "what "
         "a log for TensorBoard costs a step.",

@@ -19,7 +19,7 @@ int bench_ops(const bench_options *options);
 int bench_plan(const bench_options *options);
 /** What a log for TensorBoard costs a step. */
 int bench_events(const bench_options *options);
-/** Records read, decompressed and parsed, against bare calls. */
+/** Records read, decompressed and parsed, and pictures decoded, against bare calls. */
 int bench_data(const bench_options *options);
 /** A checkpoint of 1 GB: how long training stands still, how fast it is written and read. */
 int bench_checkpoint(const bench_options *options);
