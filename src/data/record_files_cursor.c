@@ -4,27 +4,27 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
-#include "data/tfrecord.h"
+#include "data/record_files.h"
 
-static const mst_tfrecord_source *source_of(const mst_cursor *cursor) {
-    return (const mst_tfrecord_source *)cursor->dataset;
+static const mst_record_files *source_of(const mst_cursor *cursor) {
+    return (const mst_record_files *)cursor->dataset;
 }
 
-static void close_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot) {
-    mst_tfrecord_reader_close(slot->reader);
+static void close_slot(mst_record_files_cursor *c, mst_record_files_slot *slot) {
+    if (slot->reader) source_of(&c->base)->format->close(slot->reader);
     c->num_open -= slot->file >= 0;
-    *slot = (mst_tfrecord_slot){.file = -1};
+    *slot = (mst_record_files_slot){.file = -1};
 }
 
-static mst_status open_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, int file) {
-    const mst_tfrecord_source *source = source_of(&c->base);
-    if (source->forward) MST_TRY(mst_tfrecord_reader_open(source->path[file], &slot->reader));
+static mst_status open_slot(mst_record_files_cursor *c, mst_record_files_slot *slot, int file) {
+    const mst_record_files *source = source_of(&c->base);
+    if (source->forward) MST_TRY(source->format->open(source->path[file], &slot->reader));
     slot->file = file;
     c->num_open++;
     return MST_OK;
 }
 
-static void next_turn(mst_tfrecord_cursor *c) {
+static void next_turn(mst_record_files_cursor *c) {
     c->block = 0;
     c->current = c->current + 1 < c->num_slots ? c->current + 1 : 0;
 }
@@ -32,21 +32,23 @@ static void next_turn(mst_tfrecord_cursor *c) {
 /* ---- forward ---- */
 
 /* The next record; passes over damaged ones as long as they may be left out. */
-static mst_status read_record(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, mst_record *record) {
+static mst_status read_record(mst_record_files_cursor *c, mst_record_files_slot *slot, mst_record *record) {
+    const mst_record_format *format = source_of(&c->base)->format;
     const int64_t most = source_of(&c->base)->options.skip_corrupt;
     mst_status status;
-    while ((status = mst_tfrecord_reader_next(slot->reader, record)) == MST_CORRUPT && c->base.num_corrupt < most) {
+    while ((status = format->next(slot->reader, record)) == MST_CORRUPT && c->base.num_corrupt < most) {
         c->base.num_corrupt++;
-        MST_TRY(mst_tfrecord_reader_recover(slot->reader));
+        MST_TRY(format->recover(slot->reader));
     }
     return status;
 }
 
 /* KEEP: into the pool. Where damaged records may be left out, also those that are passed over have to be looked at, so
  * that all have the same numbers each time. */
-static mst_status take_forward(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, bool keep, int64_t *got) {
+static mst_status take_forward(mst_record_files_cursor *c, mst_record_files_slot *slot, bool keep, int64_t *got) {
     mst_record record;
-    if (!keep && source_of(&c->base)->options.skip_corrupt == 0) return mst_tfrecord_reader_skip(slot->reader, 1, got);
+    const mst_record_files *source = source_of(&c->base);
+    if (!keep && source->options.skip_corrupt == 0) return source->format->skip(slot->reader, got);
     MST_TRY(read_record(c, slot, &record));
     *got = record.data != NULL;
     return *got && keep ? mst_record_pool_add(&c->pool, c->number, slot->file, &record) : MST_OK;
@@ -55,9 +57,9 @@ static mst_status take_forward(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, 
 /* ---- one record after the other ---- */
 
 /* Up to N records of the current slot; *GOT is 0 only at the end of its file. ROWS may be NULL: they are passed over. */
-static mst_status take(mst_tfrecord_cursor *c, int64_t *rows, int64_t n, int64_t *got) {
-    const mst_tfrecord_source *source = source_of(&c->base);
-    mst_tfrecord_slot *slot = &c->slot[c->current];
+static mst_status take(mst_record_files_cursor *c, int64_t *rows, int64_t n, int64_t *got) {
+    const mst_record_files *source = source_of(&c->base);
+    mst_record_files_slot *slot = &c->slot[c->current];
     if (source->forward) {
         MST_TRY(take_forward(c, slot, rows != NULL, got));
         if (*got && rows) *rows = c->number;
@@ -72,10 +74,10 @@ static mst_status take(mst_tfrecord_cursor *c, int64_t *rows, int64_t n, int64_t
 }
 
 static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *done) {
-    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
-    const mst_tfrecord_source *source = source_of(cursor);
+    mst_record_files_cursor *c = (mst_record_files_cursor *)cursor;
+    const mst_record_files *source = source_of(cursor);
     for (*done = 0; *done < max && (c->num_open || c->next_file < source->num_files);) {
-        mst_tfrecord_slot *slot = &c->slot[c->current];
+        mst_record_files_slot *slot = &c->slot[c->current];
         if (slot->file < 0 && c->next_file < source->num_files) {
             MST_TRY(open_slot(c, slot, c->next_file));
             c->next_file++;
@@ -103,7 +105,7 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return advance(cursor, NULL, n, skipped);
 }
 
-static void reset(mst_tfrecord_cursor *c) {
+static void reset(mst_record_files_cursor *c) {
     for (int i = 0; i < c->num_slots; i++) close_slot(c, &c->slot[i]);
     c->current = c->num_open = c->next_file = 0;
     c->block = c->number = c->base.num_corrupt = 0;
@@ -112,12 +114,12 @@ static void reset(mst_tfrecord_cursor *c) {
 /* The pool stays: a shuffle behind a repeat still holds rows of the last pass. */
 static mst_status start(mst_cursor *cursor, int64_t epoch) {
     (void)epoch;
-    reset((mst_tfrecord_cursor *)cursor);
+    reset((mst_record_files_cursor *)cursor);
     return MST_OK;
 }
 
 static void destroy(mst_cursor *cursor) {
-    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
+    mst_record_files_cursor *c = (mst_record_files_cursor *)cursor;
     if (c->slot) reset(c);
     mst_record_pool_free(&c->pool);
     free(c->slot);
@@ -126,7 +128,7 @@ static void destroy(mst_cursor *cursor) {
 /* ---- positions ---- */
 
 static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
-    const mst_tfrecord_cursor *c = (const mst_tfrecord_cursor *)cursor;
+    const mst_record_files_cursor *c = (const mst_record_files_cursor *)cursor;
     mst_bookmark_put(bookmark, c->current);
     mst_bookmark_put(bookmark, c->next_file);
     mst_bookmark_put(bookmark, c->block);
@@ -138,8 +140,8 @@ static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     }
 }
 
-static mst_status restore_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, mst_bookmark *bookmark) {
-    const mst_tfrecord_source *source = source_of(&c->base);
+static mst_status restore_slot(mst_record_files_cursor *c, mst_record_files_slot *slot, mst_bookmark *bookmark) {
+    const mst_record_files *source = source_of(&c->base);
     int64_t file, position, got = 1;
     MST_TRY(mst_bookmark_take(bookmark, -1, c->next_file - 1, &file));
     MST_TRY(mst_bookmark_take(bookmark, 0, source->index && file >= 0 ? source->index[file].count : MST_BOOKMARK_MOST,
@@ -154,7 +156,7 @@ static mst_status restore_slot(mst_tfrecord_cursor *c, mst_tfrecord_slot *slot, 
 }
 
 static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
-    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
+    mst_record_files_cursor *c = (mst_record_files_cursor *)cursor;
     int64_t current, next_file, num_corrupt;
     reset(c);
     MST_TRY(mst_bookmark_take(bookmark, 0, c->num_slots - 1, &current));
@@ -172,7 +174,7 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
 /* ---- records that are held ---- */
 
 static void forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
-    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)cursor;
+    mst_record_files_cursor *c = (mst_record_files_cursor *)cursor;
     for (int64_t i = 0; c->pool.used && i < n; i++) mst_record_pool_drop(&c->pool, rows[i]);
 }
 
@@ -182,7 +184,8 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Reads from the beginning of the pass, as far as the rows are. */
-static mst_status read_again(mst_tfrecord_cursor *c, mst_tfrecord_cursor *again, const int64_t *sorted, int64_t n) {
+static mst_status read_again(mst_record_files_cursor *c, mst_record_files_cursor *again, const int64_t *sorted,
+                             int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         int64_t row = 0, done = 1;
         if (i && sorted[i] == sorted[i - 1]) {
@@ -208,9 +211,9 @@ static mst_status keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     if (!sorted) return MST_NO_MEMORY("for %lld rows", (long long)n);
     for (int64_t i = 0; i < n; i++) sorted[i] = rows[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_value);
-    mst_status status = mst_tfrecord_cursor_open(cursor->dataset, &again);
+    mst_status status = mst_record_files_open_cursor(cursor->dataset, &again);
     if (!status) status = start(again, 0);
-    if (!status) status = read_again((mst_tfrecord_cursor *)cursor, (mst_tfrecord_cursor *)again, sorted, n);
+    if (!status) status = read_again((mst_record_files_cursor *)cursor, (mst_record_files_cursor *)again, sorted, n);
     mst_cursor_destroy(again);
     free(sorted);
     return status;
@@ -225,10 +228,10 @@ static const mst_cursor_type cursor_type = {.start = start,
                                             .forget = forget,
                                             .keep = keep};
 
-mst_status mst_tfrecord_cursor_open(const mst_dataset *dataset, mst_cursor **out) {
-    MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(mst_tfrecord_cursor), dataset, out));
-    mst_tfrecord_cursor *c = (mst_tfrecord_cursor *)*out;
-    const mst_tfrecord_source *source = source_of(*out);
+mst_status mst_record_files_open_cursor(const mst_dataset *dataset, mst_cursor **out) {
+    MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(mst_record_files_cursor), dataset, out));
+    mst_record_files_cursor *c = (mst_record_files_cursor *)*out;
+    const mst_record_files *source = source_of(*out);
     c->num_slots = source->options.cycle < source->num_files ? (int)source->options.cycle : source->num_files;
     c->slot = calloc((size_t)c->num_slots, sizeof *c->slot);
     if (!c->slot) {
@@ -236,6 +239,6 @@ mst_status mst_tfrecord_cursor_open(const mst_dataset *dataset, mst_cursor **out
         *out = NULL;
         return MST_NO_MEMORY("for %d files", source->num_files);
     }
-    for (int i = 0; i < c->num_slots; i++) c->slot[i] = (mst_tfrecord_slot){.file = -1};
+    for (int i = 0; i < c->num_slots; i++) c->slot[i] = (mst_record_files_slot){.file = -1};
     return MST_OK;
 }
