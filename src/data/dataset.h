@@ -17,6 +17,7 @@
 
 #include <stdatomic.h>
 
+#include "base/arena.h"
 #include "data/bookmark.h"
 #include "data/convert.h"
 #include "muster/dataset.h"
@@ -84,6 +85,7 @@ typedef struct mst_element {
     int64_t count;             /**< rows; 0 at the end */
     const int64_t *rows;       /**< numbers of rows; NULL: 0 to count - 1 */
     const void *const *memory; /**< the components that `rows` counts in; NULL: the source's */
+    const mst_shape *shape;    /**< of a row of each of these components; NULL: as the dataset says */
 } mst_element;
 
 /** What a cursor can do. All but `destroy` and one of `rows` and `batch` are needed. */
@@ -122,7 +124,7 @@ MST_CHECKED mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t si
 MST_CHECKED mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream, void *out);
 /** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
 MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
-/** MST_INVALID, naming TRANSFORM, where component I of DATASET is records of any length. */
+/** MST_INVALID, naming TRANSFORM, where rows of component I of DATASET have different lengths. */
 MST_CHECKED mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform);
 /** MST_INVALID, naming TRANSFORM, where N is less than LEAST. */
 MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least);
@@ -132,8 +134,11 @@ int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
 /** The largest number that a row of DATASET's source can have. */
 int64_t mst_dataset_last_row(const mst_dataset *dataset);
-/** Bytes of a row of component I. */
+/** Bytes of a row of component I; 0 where its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
+
+/** Lends ARENA to mst_map_alloc on this thread, NULL takes it back; what was lent before. */
+mst_arena *mst_map_lend(mst_arena *arena);
 
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL where there are none. */
 const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
@@ -157,6 +162,9 @@ MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, 
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
+
+/** Shape of a row of component I of DATASET in ELEMENT; ELEMENT may be NULL, then -1 where a length is not known. */
+mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *element, int i);
 
 /** The number of row I of BATCH in the source, -1 where it is not known (behind a prefetch or a zip). */
 int64_t mst_batch_row(const mst_batch *batch, int64_t i);

@@ -1,4 +1,4 @@
-/** The lines of text files, plain or gzip (recognised by their first bytes). A line ends with "\n" or "\r\n", which is
+/** The lines of text files, plain or gzip (recognised by their first bytes), as strings: one component, string []. A line ends with "\n" or "\r\n", which is
  *  not part of it, or with the file; an empty one is an element too. PATHS are as those of mst_dataset_from_tfrecord, and
  *  so is what is said there of order, index and compressed files. OPTIONS may be NULL.
  *
@@ -62,7 +62,7 @@ static const mst_record_format format = {
     .source = MST_RECORD_FILES("from_lines"),
     .record = "line",
     .counts = true,
-    .row = {MST_U8, {1, {-1}}},
+    .row = {MST_STRING, {0, {0}}},
     .open = open,
     .close = close,
     .is_compressed = is_compressed,

@@ -53,8 +53,14 @@ static const int64_t *held_rows(const mst_pooled *entry) {
     return (const int64_t *)(const void *)entry->record.data;
 }
 
+/* Strings that the parts wrote were copied behind the zip. */
+static void forget_strings(zip_cursor *c) {
+    for (int p = 0; p < dataset_of(&c->base)->num_parts; p++) mst_row_fetch_forget_strings(c->part[p].fetch);
+}
+
 static void forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     zip_cursor *c = (zip_cursor *)cursor;
+    forget_strings(c);
     for (int64_t i = 0; i < n; i++) {
         const mst_pooled *entry = mst_record_pool_find(&c->pool, rows[i]);
         if (!entry) continue;
@@ -121,6 +127,7 @@ static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *
     zip_cursor *c = (zip_cursor *)cursor;
     int64_t one = 1;
     drop_restored(c);
+    forget_strings(c);
     for (*got = 0; *got < max; ++*got) {
         MST_TRY(next(c, rows + *got, &one));
         if (!one) break;
