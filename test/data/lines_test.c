@@ -29,7 +29,8 @@ static void write_files(int num_files, const int64_t *count, bool compress) {
         }
         if (compress) blob_gzip(&packed, text.data ? (const void *)text.data : "", text.size);
         snprintf(name, sizeof name, "a-%02d", i);
-        folder_write(name, compress ? packed.data : text.data, compress ? packed.size : text.size);
+        const blob *b = compress ? &packed : &text;
+        folder_write(name, b->data ? (const void *)b->data : "", b->size);
         blob_free(&text);
         blob_free(&packed);
     }
