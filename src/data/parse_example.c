@@ -18,6 +18,7 @@ typedef struct parse_example {
     mst_dataset base;
     mst_row_stage stage;
     mst_example_parser *parser;
+    bool any_open; /* components have a length of their own */
 } parse_example;
 
 static bool is_open(const mst_array *array) {
@@ -42,12 +43,11 @@ static mst_status find_lengths(const mst_example_parser *parser, const mst_array
 }
 
 static mst_status parse(const mst_array *in, mst_array *out, void *context) {
-    const mst_example_parser *parser = context;
+    const parse_example *d = context;
+    const mst_example_parser *parser = d->parser;
     void *dst[MOST_COMPONENTS];
-    const int n = mst_example_parser_components(parser);
-    bool any_open = false;
-    for (int i = 0; i < n; i++) any_open |= is_open(&out[i]);
-    if (any_open) MST_TRY(find_lengths(parser, in, out));
+    const int n = d->base.num_components;
+    if (d->any_open) MST_TRY(find_lengths(parser, in, out));
     for (int i = 0; i < n; i++) dst[i] = out[i].data;
     return mst_example_parse(parser, in[0].data, (size_t)in[0].count, dst);
 }
@@ -73,9 +73,12 @@ mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *fe
         mst_example_parser_destroy(parser);
         return status;
     }
-    for (int i = 0; i < n; i++) d->base.row[i] = mst_example_parser_spec(parser, i);
+    for (int i = 0; i < n; i++) {
+        d->base.row[i] = mst_example_parser_spec(parser, i);
+        d->any_open |= mst_shape_count(d->base.row[i].shape) < 0;
+    }
     d->parser = parser;
-    d->stage = (mst_row_stage){.map = parse, .context = parser};
+    d->stage = (mst_row_stage){.map = parse, .context = d};
     d->base.stage = &d->stage;
     d->base.upstream = mst_dataset_retain(dataset);
     d->base.cardinality = dataset->cardinality;

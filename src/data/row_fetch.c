@@ -32,6 +32,7 @@ struct mst_row_fetch {
     mst_record_buffer record; /* of mst_row_fetch_record */
     const mst_dataset *end;
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
+    bool *is_checked;          /* of each: outputs of its map have strings, or a length that it finds */
     int num_stages;
     bool has_map;     /* or another function that makes a row */
     bool has_strings; /* a component at the end */
@@ -70,6 +71,11 @@ static void measure(mst_row_fetch *fetch) {
     for (int i = 0; i < dataset->num_components; i++) fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
 }
 
+/* What a map function makes of such an output has to be looked at. */
+static bool is_checked(const mst_spec *output) {
+    return output->dtype == MST_STRING || mst_shape_count(output->shape) < 0;
+}
+
 mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, mst_row_fetch **out) {
     mst_row_fetch *fetch = *out = calloc(1, sizeof *fetch);
     if (!fetch) return MST_NO_MEMORY("for an iterator");
@@ -79,14 +85,18 @@ mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, 
     fetch->has_records = fetch->base->type->read != NULL;
     pthread_mutex_init(&fetch->lock, NULL);
     fetch->stage = calloc((size_t)fetch->num_stages + 1, sizeof(mst_dataset *));
-    if (!fetch->stage) {
+    fetch->is_checked = calloc((size_t)fetch->num_stages + 1, sizeof *fetch->is_checked);
+    if (!fetch->stage || !fetch->is_checked) {
         mst_row_fetch_destroy(fetch);
         *out = NULL;
         return MST_NO_MEMORY("for an iterator");
     }
     int i = fetch->num_stages;
-    for (; dataset != fetch->base; dataset = dataset->upstream)
-        if (dataset->stage) fetch->stage[--i] = dataset;
+    for (; dataset != fetch->base; dataset = dataset->upstream) {
+        if (!dataset->stage) continue;
+        fetch->stage[--i] = dataset;
+        for (int c = 0; c < dataset->num_components; c++) fetch->is_checked[i] |= is_checked(&dataset->row[c]);
+    }
     return MST_OK;
 }
 
@@ -103,6 +113,7 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     free(fetch->record.data);
     pthread_mutex_destroy(&fetch->lock);
     free(fetch->stage);
+    free(fetch->is_checked);
     free(fetch);
 }
 
@@ -290,7 +301,7 @@ static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *con
         array.count = 0;
         return array;
     }
-    const size_t bytes = mst_dataset_row_bytes(dataset, c);
+    const size_t bytes = (size_t)array.count * mst_dtype_size(array.dtype);
     if (to && to[c] && j == fetch->num_stages - 1) {
         array.data = to[c];
     } else {
@@ -332,13 +343,13 @@ static mst_status check_output(const mst_array *out, const mst_spec *row, int c)
     return MST_OK;
 }
 
-static mst_status call_map(const mst_dataset *dataset, scratch *s) {
+static mst_status call_map(const mst_row_fetch *fetch, int j, scratch *s) {
+    const mst_dataset *dataset = fetch->stage[j];
     mst_arena *before = mst_map_lend(&s->row);
     mst_status status = dataset->stage->map(s->in, s->out, dataset->stage->context);
     mst_map_lend(before);
-    for (int c = 0; c < dataset->num_components && !status; c++)
-        if (dataset->row[c].dtype == MST_STRING || mst_shape_count(dataset->row[c].shape) < 0)
-            status = check_output(&s->out[c], &dataset->row[c], c);
+    for (int c = 0; c < dataset->num_components && !status && fetch->is_checked[j]; c++)
+        if (is_checked(&dataset->row[c])) status = check_output(&s->out[c], &dataset->row[c], c);
     return status;
 }
 
@@ -360,7 +371,7 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
         }
         for (int c = 0; c < dataset->num_components; c++) s->out[c] = stage_array(fetch, j, c, to, &free_memory);
         const uint64_t errors = mst_error_count();
-        mst_status status = call_map(dataset, s);
+        mst_status status = call_map(fetch, j, s);
         if (status) return map_failed(fetch, "map", status, errors, row_number(element, i));
         mst_array *out = s->out;
         s->out = s->in;
