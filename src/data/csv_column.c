@@ -150,3 +150,9 @@ mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv
     }
     return MST_OK;
 }
+
+mst_status mst_csv_column_read_texts(const mst_csv *csv, int column, mst_tensor *dst) {
+    for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
+        MST_TRY(mst_tensor_set_string(dst, row, mst_string_of(mst_csv_cell(csv, row, column))));
+    return MST_OK;
+}

@@ -145,7 +145,7 @@ int64_t mst_batch_size(const mst_batch *batch) {
 }
 
 int64_t mst_batch_grain(const mst_batch *batch, int component) {
-    return mst_row_fetch_grain(batch->fetch, component, batch->element.count);
+    return mst_row_fetch_grain(batch->fetch, &batch->element, component);
 }
 
 int64_t mst_batch_row(const mst_batch *batch, int64_t i) {

@@ -158,8 +158,10 @@ void mst_row_fetch_forget_strings(mst_row_fetch *fetch) {
 }
 
 /* The cost of a map is not known: each row is assumed to be worth a thread. */
-int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows) {
-    return fetch->has_map ? 1 : mst_grain_bytes(rows, (int64_t)mst_dataset_row_bytes(fetch->end, component));
+int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, const mst_element *element, int component) {
+    const int64_t elements = mst_shape_count(mst_dataset_row_shape(fetch->end, element, component));
+    const int64_t size = (int64_t)mst_dtype_size(fetch->end->row[component].dtype);
+    return fetch->has_map ? 1 : mst_grain_bytes(element->count, elements < 0 ? 0 : elements * size);
 }
 
 static const void *base_memory(const mst_row_fetch *fetch, const mst_element *element, int i) {

@@ -11,8 +11,8 @@ MST_CHECKED mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_curs
 /** NULL is allowed. */
 void mst_row_fetch_destroy(mst_row_fetch *fetch);
 
-/** The grain of mst_parallel over ROWS rows of component COMPONENT. */
-int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows);
+/** The grain of mst_parallel over all rows of component COMPONENT of ELEMENT. */
+int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, const mst_element *element, int component);
 
 /** Writes rows FIRST to FIRST + COUNT - 1 of ELEMENT: component COMPONENT to DST. Several threads may call at once. The
  *  bytes of strings are the source's, or last until mst_row_fetch_forget_strings. */
