@@ -48,9 +48,9 @@ MST_API int mst_example_parser_components(const mst_example_parser *parser);
 MST_API mst_spec mst_example_parser_spec(const mst_example_parser *parser, int i);
 /** Writes the components of the Example or SequenceExample in SIZE bytes at DATA to DST, one pointer for each; NULL
  *  leaves it out. Strings refer to DATA. Where a feature has a length of its own, ask for the length alone first, and
- *  then for its values with memory for as many. Several threads may call at once. Fails with MST_CORRUPT where the bytes are no such message,
- *  MST_NOT_FOUND where a feature is missing and has no default, MST_INVALID where its values are of another kind or
- *  number; the message names the feature. */
+ *  then for its values with memory for as many. Several threads may call at once. Fails with MST_CORRUPT where the
+ *  bytes are no such message, MST_NOT_FOUND where a feature is missing and has no default, MST_INVALID where its values
+ *  are of another kind or number; the message names the feature. */
 MST_API MST_CHECKED mst_status mst_example_parse(const mst_example_parser *parser, const void *data, size_t size,
                                                  void *const *dst);
 

@@ -52,8 +52,8 @@ typedef struct mst_dataset_type {
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
-    /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads record ROWS[0]; of the COUNT rows
-     *  in all, the others will be asked for next. BASE is a cursor of this source. *RECORD is valid until the next call
+    /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads record ROWS[0]; of
+     *  the COUNT rows in all, the others will be asked for next. BASE is a cursor of this source. *RECORD is valid until the next call
      *  with BUFFER. Several threads may call at once, each with a buffer of its own. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
                        mst_record_buffer *buffer, mst_record *record);

@@ -1,9 +1,10 @@
-/** The lines of text files, plain or gzip (recognised by their first bytes), as strings: one component, string []. A line ends with "\n" or "\r\n", which is
- *  not part of it, or with the file; an empty one is an element too. PATHS are as those of mst_dataset_from_tfrecord, and
- *  so is what is said there of order, index and compressed files. OPTIONS may be NULL.
+/** The lines of text files, plain or gzip (recognised by their first bytes), as strings: one component, string []. A
+ *  line ends with "\n" or "\r\n", which is not part of it, or with the file; an empty one is an element too. PATHS are
+ *  as those of mst_dataset_from_tfrecord, and so is what is said there of order, index and compressed files. OPTIONS
+ *  may be NULL.
  *
- *  Fails as mst_dataset_from_tfrecord does; damage is possible in compressed files only. Messages name a line by the file
- *  and its number, or where it was read forward its byte. */
+ *  Fails as mst_dataset_from_tfrecord does; damage is possible in compressed files only. Messages name a line by the
+ *  file and its number, or where it was read forward its byte. */
 #include "format/lines.h"
 
 #include "base/argument.h"

@@ -19,8 +19,8 @@
 
 #ifdef MST_DATASET_HEADER
 typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
-/** Of a map function: SIZE bytes, zero, aligned to 16, for what it makes of a length that it finds itself. They last until
- *  the row has been copied. NULL, and an error, where there is no memory, or outside of a map function. */
+/** Of a map function: SIZE bytes, zero, aligned to 16, for what it makes of a length that it finds itself. They last
+ *  until the row has been copied. NULL, and an error, where there is no memory, or outside of a map function. */
 MST_API void *mst_map_alloc(size_t size);
 MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
                                                const mst_spec *outputs, int num_outputs, mst_dataset **out);

@@ -1,17 +1,17 @@
-/** Elements of SIZE consecutive rows whose lengths may differ: each is padded, behind its end along each dimension, to the
- *  longest row of the batch, or to a given size. Otherwise as mst_dataset_batch. PADDING has one for each component; NULL
- *  is the default for all of them.
+/** Elements of SIZE consecutive rows whose lengths may differ: each is padded, behind its end along each dimension, to
+ *  the longest row of the batch, or to a given size. Otherwise as mst_dataset_batch. PADDING has one for each
+ *  component; NULL is the default for all of them.
  *
  *      const mst_padding padding[] = {{.shape = MST_SHAPE(-1), .value = -1}, {0}};
  *      MST_TRY(mst_dataset_padded_batch(rows, 32, false, padding, &batches));
  *
- *  mst_batch_shape gives the lengths of a batch. A batch is made when the iterator comes to it, on its thread (a prefetch
- *  behind it has a thread for that); all parts of it that are copied have the same lengths. Memory: a batch, padded and
- *  not.
+ *  mst_batch_shape gives the lengths of a batch. A batch is made when the iterator comes to it, on its thread (a
+ *  prefetch behind it has a thread for that); all parts of it that are copied have the same lengths. Memory: a batch,
+ *  padded and not.
  *
- *  Fails with MST_INVALID as mst_dataset_batch does, where a shape has another number of dimensions than the rows, or is
- *  less than what they are known to have, and where a value is none of the dtype; and when a batch is made, naming the
- *  record, where a row is longer than the size that was given. */
+ *  Fails with MST_INVALID as mst_dataset_batch does, where a shape has another number of dimensions than the rows, or
+ *  is less than what they are known to have, and where a value is none of the dtype; and when a batch is made, naming
+ *  the record, where a row is longer than the size that was given. */
 #include "data/padded_batch.h"
 
 #include <math.h>
@@ -150,8 +150,8 @@ static void fill(char *dst, int64_t count, size_t size, const void *value) {
     for (int64_t i = 0; i < count; i++, dst += size) memcpy(dst, value, size);
 }
 
-/* The elements at SRC of shape FROM into the first places of DST of shape TO, from dimension AXIS on; returns the end of
- * what was read. */
+/* The elements at SRC of shape FROM into the first places of DST of shape TO, from dimension AXIS on; returns the end
+ * of what was read. */
 static const char *place(const char *src, const mst_shape *from, char *dst, const mst_shape *to, int axis,
                          size_t size) {
     if (axis >= from->ndim - 1) {

@@ -22,8 +22,8 @@ MST_CHECKED mst_status mst_lines_reader_parse(const char *name, const void *data
 void mst_lines_reader_close(mst_lines_reader *reader);
 bool mst_lines_reader_is_compressed(const mst_lines_reader *reader);
 
-/** The next line, valid until the next call; its data is NULL at the end of the file. Fails with MST_CORRUPT, naming the
- *  file and the byte, where compressed data is damaged; the same again then. The longest line is in memory. */
+/** The next line, valid until the next call; its data is NULL at the end of the file. Fails with MST_CORRUPT, naming
+ *  the file and the byte, where compressed data is damaged; the same again then. The longest line is in memory. */
 MST_CHECKED mst_status mst_lines_reader_next(mst_lines_reader *reader, mst_record *line);
 
 /** Reads where the lines of the plain file at PATH are. Close it also after a failure. */
