@@ -26,6 +26,10 @@
  *  nothing is copied until mst_batch_copy, which gathers, casts, scales and maps the rows it is asked for straight into
  *  the caller's memory, on the caller's thread. So each device fetches its part of a batch with its own thread.
  *
+ *  Elements are numbers or strings (dtype MST_STRING). The rows of a component have one shape, or lengths of their own:
+ *  then its shape has dimensions of -1, as those of records of TFRecord files, and mst_dataset_padded_batch makes
+ *  batches.
+ *
  *  Datasets may be shared between threads, as may a batch; an iterator is used by one thread at a time.
  */
 #ifndef MUSTER_DATASET_H
@@ -58,8 +62,9 @@ MST_API void mst_dataset_release(mst_dataset *dataset);
 
 /* ---- sources -------------------------------------------------------------------------------------- */
 
-/** Row i has element i along dimension 0 of each of the N tensors, which are retained, not copied, and must not be
- *  written any more. Fails with MST_INVALID where they are scalars, differ in dimension 0, or have no rows. */
+/** Row i has element i along dimension 0 of each of the N tensors, of numbers or strings, which are retained, not
+ *  copied, and must not be written any more. Fails with MST_INVALID where they are scalars, differ in dimension 0, or
+ *  have no rows. */
 MST_API MST_CHECKED mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_dataset **out);
 
 /** Components 0 and 1 are the images and labels of two IDX files, plain or gzip, as stored (mostly u8). LABELS_PATH may
@@ -182,9 +187,13 @@ MST_API MST_CHECKED mst_status mst_iterator_restore(mst_dataset *dataset, const 
 
 /** Number of rows. */
 MST_API int64_t mst_batch_size(const mst_batch *batch);
+/** Shape of component COMPONENT of this batch, as mst_batch_tensor gives it: of mst_dataset_padded_batch with the
+ *  lengths that this batch has. Where the dataset has no batches, the row's, -1 where a length is not known. */
+MST_API mst_shape mst_batch_shape(const mst_batch *batch, int component);
 /** Writes rows FIRST_ROW to FIRST_ROW + NUM_ROWS - 1 of the batch to DST, row-major, in the component's dtype, aligned
- *  to its element. Several threads may copy from one batch at once. Fails with MST_INVALID for a component or rows that
- *  the batch does not have, and as a map function fails. */
+ *  to its element. Strings are written as mst_string; their bytes are the iterator's, to be read until the next call of
+ *  mst_iterator_next or mst_iterator_destroy. Several threads may copy from one batch at once. Fails with MST_INVALID
+ *  for a component or rows that the batch does not have, and as a map function fails. */
 MST_API MST_CHECKED mst_status mst_batch_copy(const mst_batch *batch, int component, int64_t first_row,
                                               int64_t num_rows, void *dst);
 /** The same for all components at once: DST[i] takes component i, NULL leaves it out. */
@@ -194,7 +203,7 @@ MST_API MST_CHECKED mst_status mst_batch_copy_all(const mst_batch *batch, int64_
  *  its iterator. By one thread at a time. */
 MST_API MST_CHECKED mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *record);
 /** A new tensor, owned by the caller, of component COMPONENT: [rows, ...], or the row alone where the dataset has no
- *  batches. */
+ *  batches, also one of a length of its own. Strings are copied with their bytes. */
 MST_API MST_CHECKED mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out);
 
 #ifdef __cplusplus

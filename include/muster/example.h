@@ -9,7 +9,8 @@
  *      MST_TRY(mst_dataset_parse_example(records, features, 4, &rows));
  *
  *  The values of a feature become the elements of a row: int64_list those of i64, i32, u8 or bool, float_list those of
- *  f32 or f64, and the bytes of a bytes_list are the elements themselves, little-endian (TensorFlow's decode_raw).
+ *  f32 or f64, and the bytes of a bytes_list are the elements themselves, little-endian (TensorFlow's decode_raw), or
+ *  with dtype MST_STRING each value of it is a string.
  */
 #ifndef MUSTER_EXAMPLE_H
 #define MUSTER_EXAMPLE_H
@@ -23,11 +24,14 @@ extern "C" {
 typedef struct mst_feature {
     const char *name;
     mst_dtype dtype;
-    mst_shape shape; /**< of a row; of a variable or sequence feature, dimension 0 is the most that there can be */
-    bool variable;   /**< dimension 0 is what the Example has, padded: then comes a second component, i64 [], with it */
+    mst_shape shape; /**< of a row; of a variable or sequence feature, dimension 0 is the most that there can be, or -1:
+                          rows have lengths of their own (mst_dataset_padded_batch) */
+    bool variable;   /**< dimension 0 is what the Example has, padded to the most there can be: then comes a second
+                          component, i64 [], with it */
     bool sequence;   /**< of a SequenceExample's feature_lists: a step for each of dimension 0, padded as variable */
     bool has_default;     /**< the feature may be missing; else that is an error */
-    double default_value; /**< of all elements where it is missing, and what pads */
+    double default_value; /**< of all elements where it is missing, and what pads; of strings 0, which stands for empty
+                               ones. A missing feature of a length of its own has none */
 } mst_feature;
 
 /** Components that FEATURE makes: 2 where it is variable or a sequence, values and length; else 1. */
@@ -43,9 +47,10 @@ MST_API int mst_example_parser_components(const mst_example_parser *parser);
 /** Dtype and shape of component I. */
 MST_API mst_spec mst_example_parser_spec(const mst_example_parser *parser, int i);
 /** Writes the components of the Example or SequenceExample in SIZE bytes at DATA to DST, one pointer for each; NULL
- *  leaves it out. Several threads may call at once. Fails with MST_CORRUPT where the bytes are no such message,
- *  MST_NOT_FOUND where a feature is missing and has no default, MST_INVALID where its values are of another kind or
- *  number; the message names the feature. */
+ *  leaves it out. Strings refer to DATA. Where a feature has a length of its own, ask for the length alone first, and
+ *  then for its values with memory for as many. Several threads may call at once. Fails with MST_CORRUPT where the
+ *  bytes are no such message, MST_NOT_FOUND where a feature is missing and has no default, MST_INVALID where its values
+ *  are of another kind or number; the message names the feature. */
 MST_API MST_CHECKED mst_status mst_example_parse(const mst_example_parser *parser, const void *data, size_t size,
                                                  void *const *dst);
 
@@ -70,8 +75,8 @@ typedef struct mst_feature_value {
 MST_API MST_CHECKED mst_status mst_example_describe(const void *data, size_t size, mst_feature_value *values, int most,
                                                     int *count);
 
-/** A feature to be written: COUNT elements at DATA. u8 is one value of a bytes_list, f32 a float_list; i64, i32 and
- *  bool an int64_list. */
+/** A feature to be written: COUNT elements at DATA. u8 is one value of a bytes_list, of strings each is a value;
+ *  f32 is a float_list; i64, i32 and bool an int64_list. */
 typedef struct mst_feature_data {
     const char *name;
     mst_dtype dtype;

@@ -56,6 +56,20 @@ size_t mst_arena_bytes(const mst_arena *arena) {
     return bytes;
 }
 
+void mst_arena_clear(mst_arena *arena) {
+    mst_arena_block *largest = arena->block;
+    for (mst_arena_block *block = largest; block; block = block->next)
+        if (block->size > largest->size) largest = block;
+    while (arena->block) {
+        mst_arena_block *next = arena->block->next;
+        if (arena->block != largest) free(arena->block);
+        arena->block = next;
+    }
+    if (largest) largest->next = NULL;
+    arena->block = largest;
+    arena->used = 0;
+}
+
 void mst_arena_free(mst_arena *arena) {
     while (arena->block) {
         mst_arena_block *next = arena->block->next;

@@ -33,6 +33,8 @@ char *mst_arena_string(mst_arena *arena, const char *text);
 char *mst_arena_print(mst_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Bytes that the arena takes. */
 size_t mst_arena_bytes(const mst_arena *arena);
+/** Frees all allocations, and keeps the largest block for the next ones. */
+void mst_arena_clear(mst_arena *arena);
 void mst_arena_free(mst_arena *arena);
 
 /** Grows the array *DATA of elements of SIZE bytes to hold at least COUNT (doubling), by realloc. */

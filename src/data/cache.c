@@ -8,6 +8,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "tensor/string.h"
 
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
@@ -15,13 +16,32 @@ MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_datas
 
 enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* at a time */
 
+typedef struct column {
+    char *data;
+    mst_arena text; /* the bytes of strings */
+} column;
+
 typedef struct columns {
     const mst_dataset *dataset;
     int64_t rows, capacity;
-    char **data; /* of each component */
-    void **dst;  /* where the next rows go */
+    column **column; /* of each component */
+    void **dst;      /* where the next rows go */
     int64_t num_corrupt;
 } columns;
+
+static void free_column(void *context) {
+    column *c = context;
+    if (!c) return;
+    free(c->data);
+    mst_arena_free(&c->text);
+    free(c);
+}
+
+static mst_status make_columns(columns *c) {
+    for (int i = 0; i < c->dataset->num_components; i++)
+        if (!(c->column[i] = calloc(1, sizeof *c->column[i]))) return MST_NO_MEMORY("for a dataset");
+    return MST_OK;
+}
 
 static mst_status grow(columns *c, int64_t more) {
     if (c->rows + more <= c->capacity) return MST_OK;
@@ -31,11 +51,21 @@ static mst_status grow(columns *c, int64_t more) {
         size_t bytes;
         char *data = NULL;
         if (!__builtin_mul_overflow((size_t)capacity, mst_dataset_row_bytes(c->dataset, i), &bytes))
-            data = realloc(c->data[i], bytes + 1);
+            data = realloc(c->column[i]->data, bytes + 1);
         if (!data) return MST_NO_MEMORY("for %lld rows", (long long)capacity);
-        c->data[i] = data;
+        c->column[i]->data = data;
     }
     c->capacity = capacity;
+    return MST_OK;
+}
+
+/* The strings of the last N rows are the batch's. */
+static mst_status keep_strings(columns *c, int64_t n) {
+    for (int i = 0; i < c->dataset->num_components; i++) {
+        const int64_t each = c->dataset->row[i].dtype == MST_STRING ? mst_shape_count(c->dataset->row[i].shape) : 0;
+        mst_string *string = (mst_string *)(void *)c->column[i]->data + (c->rows - n) * each;
+        MST_TRY(mst_strings_keep(&c->column[i]->text, string, n * each));
+    }
     return MST_OK;
 }
 
@@ -43,10 +73,10 @@ static mst_status add(columns *c, const mst_batch *batch) {
     const int64_t n = mst_batch_size(batch);
     MST_TRY(grow(c, n));
     for (int i = 0; i < c->dataset->num_components; i++)
-        c->dst[i] = c->data[i] + (size_t)c->rows * mst_dataset_row_bytes(c->dataset, i);
+        c->dst[i] = c->column[i]->data + (size_t)c->rows * mst_dataset_row_bytes(c->dataset, i);
     MST_TRY(mst_batch_copy_all(batch, 0, n, c->dst));
     c->rows += n;
-    return MST_OK;
+    return keep_strings(c, n);
 }
 
 /* Rows that take long are made by several threads. */
@@ -82,8 +112,9 @@ static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
         memmove(shape.dim + 1, shape.dim, (size_t)shape.ndim * sizeof *shape.dim);
         shape.dim[0] = c->rows;
         shape.ndim++;
-        MST_TRY(mst_tensor_wrap(c->dataset->row[i].dtype, shape, c->data[i], free, c->data[i], &tensor[i]));
-        c->data[i] = NULL;
+        column *own = c->column[i];
+        MST_TRY(mst_tensor_wrap(c->dataset->row[i].dtype, shape, own->data, free_column, own, &tensor[i]));
+        c->column[i] = NULL;
     }
     MST_TRY(mst_dataset_from_tensors(tensor, c->dataset->num_components, out));
     (*out)->num_corrupt = c->num_corrupt;
@@ -91,6 +122,7 @@ static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
 }
 
 static mst_status cache(columns *c, mst_dataset *dataset, mst_tensor **tensor, mst_dataset **out) {
+    MST_TRY(make_columns(c));
     MST_TRY(read_all(c, dataset));
     if (!c->rows) return MST_FAIL(MST_INVALID, "cache: the dataset has no rows");
     return make(c, tensor, out);
@@ -104,14 +136,14 @@ mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
         return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
     const size_t n = (size_t)dataset->num_components;
     for (size_t i = 0; i < n; i++) MST_TRY(mst_dataset_want_values(dataset, (int)i, "cache"));
-    columns c = {.dataset = dataset, .data = calloc(n, sizeof *c.data), .dst = calloc(n, sizeof *c.dst)};
+    columns c = {.dataset = dataset, .column = calloc(n, sizeof *c.column), .dst = calloc(n, sizeof *c.dst)};
     mst_tensor **tensor = calloc(n, sizeof *tensor);
-    mst_status status = c.data && c.dst && tensor ? cache(&c, dataset, tensor, out) : MST_NO_MEMORY("for a dataset");
+    mst_status status = c.column && c.dst && tensor ? cache(&c, dataset, tensor, out) : MST_NO_MEMORY("for a dataset");
     for (size_t i = 0; i < n; i++) {
         if (tensor) mst_tensor_release(tensor[i]);
-        if (c.data) free(c.data[i]);
+        if (c.column) free_column(c.column[i]);
     }
-    free(c.data);
+    free(c.column);
     free(c.dst);
     free(tensor);
     return status;

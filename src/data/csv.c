@@ -30,6 +30,8 @@ typedef struct mst_csv_options {
     bool separate;  /**< each column is a component of its own, in the file's order and the label last: i64, floats
                            f32 */
     char delimiter; /**< between cells; 0: ',' */
+    const char *const *texts; /**< columns that stay strings: with .separate, or the label */
+    int num_texts;
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -45,9 +47,9 @@ typedef struct csv_table {
     int num_components;
 } csv_table;
 
-static bool is_category(const mst_csv_options *o, const char *name) {
-    for (int i = 0; i < o->num_categories; i++)
-        if (strcmp(o->categories[i], name) == 0) return true;
+static bool is_named(const char *const *names, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0) return true;
     return false;
 }
 
@@ -59,18 +61,32 @@ static mst_status make_columns(csv_table *t, const mst_csv_options *o, int num_c
     return t->column && t->tensor ? MST_OK : MST_NO_MEMORY("for %d columns", num_columns);
 }
 
+/* Strings are a component of their own. */
+static mst_status refuse_text(const char *column) {
+    return MST_FAIL(MST_INVALID, "from_csv: column '%s' is text, which inputs of f32 cannot hold: set .separate",
+                    column);
+}
+
+static mst_status find_column(const csv_table *t, const mst_csv_options *o, int i, bool alone, mst_csv_column *out) {
+    const char *name = mst_csv_header(t->like, i);
+    if (!is_named(o->texts, o->num_texts, name))
+        return mst_csv_column_find(t->like, i, is_named(o->categories, o->num_categories, name), out);
+    *out = (mst_csv_column){.name = name, .place = i, .type = MST_CSV_TEXTS};
+    return alone ? MST_OK : refuse_text(name);
+}
+
 static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
     int label = mst_csv_num_columns(t->like) - 1, ignored;
     if (o->label) MST_TRY(mst_csv_find(t->like, o->label, &label));
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
+    for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
     if (mst_csv_num_columns(t->like) < 2 && !o->separate)
         return MST_FAIL(MST_INVALID, "'%s': has 1 column, inputs and labels are due: check the delimiter",
                         mst_csv_name(t->like));
     MST_TRY(make_columns(t, o, mst_csv_num_columns(t->like)));
     for (int i = 0; i < t->num_columns; i++) {
         const int place = i < label ? i : i == label ? t->num_columns - 1 : i - 1;
-        const bool category = is_category(o, mst_csv_header(t->like, i));
-        MST_TRY(mst_csv_column_find(t->like, i, category, &t->column[place]));
+        MST_TRY(find_column(t, o, i, o->separate || i == label, &t->column[place]));
     }
     return MST_OK;
 }
@@ -82,8 +98,9 @@ static bool has_column(const mst_csv *csv, const char *name) {
 }
 
 static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
-    if (o->like || o->num_categories)
-        return MST_FAIL(MST_INVALID, "from_csv: the schema says what the columns are: no like or categories beside it");
+    if (o->like || o->num_categories || o->num_texts)
+        return MST_FAIL(MST_INVALID,
+                        "from_csv: the schema says what the columns are: no like, categories or texts beside it");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
     const int label = t->schema.num_columns - 1;
     const char *name = t->schema.column[label].name;
@@ -92,8 +109,10 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
         return MST_FAIL(MST_INVALID, "'%s': the column of labels is '%s' here, and was '%s' in training",
                         mst_csv_name(t->csv), o->label, name);
     MST_TRY(make_columns(t, o, t->schema.num_columns));
-    for (int i = 0; i < t->num_columns; i++)
+    for (int i = 0; i < t->num_columns; i++) {
         MST_TRY(mst_csv_column_from_schema(&t->schema.column[i], i, &t->column[i]));
+        if (t->column[i].type == MST_CSV_TEXTS && !o->separate && i < label) return refuse_text(t->column[i].name);
+    }
     t->no_label = !has_column(t->csv, name);
     t->num_components -= t->no_label;
     return MST_OK;
@@ -123,9 +142,12 @@ static mst_status read_inputs(csv_table *t) {
 static mst_status read_column(csv_table *t, int i, int c) {
     int place;
     const mst_csv_column *column = &t->column[i];
-    const mst_dtype dtype = column->type == MST_CSV_FLOATS ? MST_F32 : MST_I64;
+    const mst_dtype dtype = column->type == MST_CSV_FLOATS  ? MST_F32
+                            : column->type == MST_CSV_TEXTS ? MST_STRING
+                                                            : MST_I64;
     MST_TRY(place_of(t, i, &place));
     MST_TRY(mst_tensor_create(dtype, MST_SHAPE(mst_csv_num_rows(t->csv)), &t->tensor[c]));
+    if (dtype == MST_STRING) return mst_csv_column_read_texts(t->csv, place, t->tensor[c]);
     void *data = mst_tensor_data(t->tensor[c]);
     return dtype == MST_F32 ? mst_csv_column_read_f32(t->csv, place, column, data, 1)
                             : mst_csv_column_read_i64(t->csv, place, column, data);
@@ -188,9 +210,12 @@ mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options
     *out = NULL;
     if (!options) options = &defaults;
     if (options->num_categories > 0 && MST_IS_NULL(options->categories)) return MST_INVALID;
+    if (options->num_texts > 0 && MST_IS_NULL(options->texts)) return MST_INVALID;
     for (int i = 0; i < options->num_categories; i++)
         if (!options->categories[i])
             return MST_FAIL(MST_INVALID, "from_csv: the name of category column %d is NULL", i);
+    for (int i = 0; i < options->num_texts; i++)
+        if (!options->texts[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of text column %d is NULL", i);
     const mst_status status = make(&t, path, options, out);
     for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
     for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);

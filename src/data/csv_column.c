@@ -99,8 +99,10 @@ void mst_csv_column_free(mst_csv_column *column) {
 
 /* ---- schema ---- */
 
-static const char *const type_names[] = {
-    [MST_CSV_INTEGERS] = "integer", [MST_CSV_FLOATS] = "float", [MST_CSV_CATEGORIES] = "category"};
+static const char *const type_names[] = {[MST_CSV_INTEGERS] = "integer",
+                                         [MST_CSV_FLOATS] = "float",
+                                         [MST_CSV_CATEGORIES] = "category",
+                                         [MST_CSV_TEXTS] = "text"};
 
 mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column) {
     return (mst_schema_column){column->name, type_names[column->type], column->category, column->num_categories};
@@ -116,8 +118,8 @@ static bool is_sorted(const mst_schema_column *column) {
 mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, mst_csv_column *out) {
     *out = (mst_csv_column){.name = from->name, .place = place};
     int type = MST_CSV_INTEGERS;
-    while (type <= MST_CSV_CATEGORIES && strcmp(type_names[type], from->type) != 0) type++;
-    if (type > MST_CSV_CATEGORIES || (type == MST_CSV_CATEGORIES) != (from->category != NULL) || !is_sorted(from))
+    while (type <= MST_CSV_TEXTS && strcmp(type_names[type], from->type) != 0) type++;
+    if (type > MST_CSV_TEXTS || (type == MST_CSV_CATEGORIES) != (from->category != NULL) || !is_sorted(from))
         return MST_FAIL(MST_INVALID, "schema: its column '%s' is not one of a table", from->name);
     out->type = (mst_csv_type)type;
     if (!from->category) return MST_OK;
@@ -194,5 +196,11 @@ mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv
         }
         dst[row * stride] = (float)number;
     }
+    return MST_OK;
+}
+
+mst_status mst_csv_column_read_texts(const mst_csv *csv, int column, mst_tensor *dst) {
+    for (int64_t row = 0; row < mst_csv_num_rows(csv); row++)
+        MST_TRY(mst_tensor_set_string(dst, row, mst_string_of(mst_csv_cell(csv, row, column))));
     return MST_OK;
 }

@@ -1,4 +1,4 @@
-/** Columns of a CSV file as numbers: what the cells of a column are is found by reading all of them. */
+/** Columns of a CSV file as numbers, or as strings: what the cells of a column are is found by reading all of them. */
 #ifndef MUSTER_DATA_CSV_COLUMN_H
 #define MUSTER_DATA_CSV_COLUMN_H
 
@@ -6,6 +6,7 @@
 
 #include "data/schema.h"
 #include "format/csv.h"
+#include "muster/tensor.h"
 
 typedef enum mst_csv_cell_kind {
     MST_CSV_EMPTY,
@@ -19,7 +20,12 @@ typedef enum mst_csv_cell_kind {
  *  are text. */
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number);
 
-typedef enum mst_csv_type { MST_CSV_INTEGERS, MST_CSV_FLOATS, MST_CSV_CATEGORIES } mst_csv_type;
+typedef enum mst_csv_type {
+    MST_CSV_INTEGERS,
+    MST_CSV_FLOATS,
+    MST_CSV_CATEGORIES,
+    MST_CSV_TEXTS /**< cells as they are: only where asked for */
+} mst_csv_type;
 
 typedef struct mst_csv_column {
     const char *name; /**< of the header, which that csv keeps, as it keeps the categories */
@@ -45,5 +51,7 @@ MST_CHECKED mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, c
                                                int64_t *dst);
 MST_CHECKED mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv_column *form, float *dst,
                                                int64_t stride);
+/** The same as strings, to a tensor of as many as there are rows. */
+MST_CHECKED mst_status mst_csv_column_read_texts(const mst_csv *csv, int column, mst_tensor *dst);
 
 #endif

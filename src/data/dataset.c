@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/padded_batch.h"
 #include "data/pass_cursor.h"
 #include "data/prefetch.h"
 
@@ -68,9 +69,11 @@ mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transfo
 
 mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform) {
     if (mst_shape_count(dataset->row[i].shape) >= 0) return MST_OK;
+    for (const mst_dataset *d = dataset; d; d = d->upstream)
+        if (d->type == &mst_padded_batch_type) return MST_OK;
     return MST_FAIL(MST_INVALID,
-                    "%s: component %d is records of any length: make values of them first (mst_dataset_parse_example, "
-                    "mst_dataset_map)",
+                    "%s: component %d is of any length: pad it (mst_dataset_padded_batch), or make values of it first "
+                    "(mst_dataset_parse_example, mst_dataset_map)",
                     transform, i);
 }
 
@@ -131,7 +134,15 @@ int64_t mst_dataset_num_corrupt(const mst_dataset *dataset) {
 }
 
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {
-    return (size_t)mst_shape_count(dataset->row[i].shape) * mst_dtype_size(dataset->row[i].dtype);
+    const int64_t count = mst_shape_count(dataset->row[i].shape);
+    return count < 0 ? 0 : (size_t)count * mst_dtype_size(dataset->row[i].dtype);
+}
+
+/* Behind a map, rows of a batch have the shape that it declares; without one, component I is component I of the
+ * element. */
+mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *element, int i) {
+    const mst_shape shape = dataset->row[i].shape;
+    return element && element->shape && mst_shape_count(shape) < 0 ? element->shape[i] : shape;
 }
 
 mst_spec mst_dataset_spec(const mst_dataset *dataset, int i) {

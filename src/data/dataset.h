@@ -17,6 +17,7 @@
 
 #include <stdatomic.h>
 
+#include "base/arena.h"
 #include "data/bookmark.h"
 #include "data/convert.h"
 #include "data/row.h"
@@ -54,9 +55,9 @@ typedef struct mst_dataset_type {
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
-    /** Of a source of records (row 0 of it is u8 [-1]); NULL: rows are in memory. Reads the record of ROWS[0], rows as they
-     *  flow (mst_row_number gives the number); of the COUNT rows
-     *  in all, the others will be asked for next. BASE is a cursor of this source. *RECORD is valid until the next call
+    /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads the record of ROWS[0],
+     *  rows as they flow (mst_row_number gives the number); of the COUNT rows in all, the others will be asked for next.
+     *  BASE is a cursor of this source. *RECORD is valid until the next call
      *  with BUFFER. Several threads may call at once, each with a buffer of its own. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
                        mst_record_buffer *buffer, mst_record *record);
@@ -94,6 +95,7 @@ typedef struct mst_element {
     int64_t count;             /**< rows; 0 at the end */
     const int64_t *rows;       /**< NULL: numbers 0 to count - 1 */
     const void *const *memory; /**< the components that `rows` counts in; NULL: the source's */
+    const mst_shape *shape;    /**< of a row of each of these components; NULL: as the dataset says */
 } mst_element;
 
 /** What a cursor can do. All but `destroy` and one of `rows` and `batch` are needed. A source's cursor gives numbers of
@@ -141,7 +143,7 @@ MST_CHECKED mst_status mst_dataset_derive_rows(const mst_dataset_type *type, siz
                                                const mst_spec *row, int num_components, void *out);
 /** MST_INVALID, naming TRANSFORM, unless the elements of DATASET are rows. */
 MST_CHECKED mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform);
-/** MST_INVALID, naming TRANSFORM, where component I of DATASET is records of any length. */
+/** MST_INVALID, naming TRANSFORM, where rows of component I of DATASET have different lengths. */
 MST_CHECKED mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char *transform);
 /** MST_INVALID, naming TRANSFORM, where N is less than LEAST. */
 MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char *what, int64_t n, int64_t least);
@@ -151,12 +153,15 @@ int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
 /** Takes a row that can be one of DATASET's. */
 MST_CHECKED mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row);
-/** Bytes of a row of component I. */
+/** Bytes of a row of component I; 0 where its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
 /** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded or
  *  mapped. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
+
+/** Lends ARENA to mst_map_alloc on this thread, NULL takes it back; what was lent before. */
+mst_arena *mst_map_lend(mst_arena *arena);
 
 /** Names of the classes that the numbers of component I stand for, *N of them; NULL where there are none. */
 const char *const *mst_dataset_classes(const mst_dataset *dataset, int i, int64_t *n);
@@ -184,6 +189,9 @@ void mst_cursor_settle(mst_cursor *cursor);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);
+
+/** Shape of a row of component I of DATASET in ELEMENT; ELEMENT may be NULL, then -1 where a length is not known. */
+mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *element, int i);
 
 /** The number of row I of BATCH in the source, -1 where it is not known (behind a prefetch or a zip). */
 int64_t mst_batch_row(const mst_batch *batch, int64_t i);

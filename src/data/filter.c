@@ -47,7 +47,7 @@ static mst_status next(mst_cursor *cursor, int64_t *row, int64_t *got) {
         MST_TRY(cursor->upstream->type->rows(cursor->upstream, row, 1, got));
         if (!*got) return MST_OK;
         const mst_element element = {.count = 1, .rows = row};
-        mst_status status = mst_row_fetch_look(((filter_cursor *)cursor)->fetch, &element, 0, decide, &d);
+        mst_status status = mst_row_fetch_look(((filter_cursor *)cursor)->fetch, "filter", &element, 0, decide, &d);
         if (status || !d.keep) mst_cursor_forget(cursor, row, 1);
         if (status || d.keep) return status;
     }

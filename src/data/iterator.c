@@ -4,6 +4,7 @@
 #include "base/no_memory.h"
 #include "data/dataset.h"
 #include "data/row_fetch.h"
+#include "tensor/string.h"
 
 struct mst_batch {
     const mst_dataset *dataset;
@@ -116,6 +117,7 @@ mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
     mst_cursor *cursor = iterator->cursor;
     *batch = NULL;
     if (element->rows && !element->memory) mst_cursor_forget(cursor, element->rows, element->count);
+    mst_row_fetch_forget_strings(iterator->batch.fetch);
     element->count = 0;
     if (iterator->dataset->batch_size) {
         MST_TRY(cursor->type->batch(cursor, element));
@@ -144,7 +146,7 @@ int64_t mst_batch_size(const mst_batch *batch) {
 }
 
 int64_t mst_batch_grain(const mst_batch *batch, int component) {
-    return mst_row_fetch_grain(batch->fetch, component, batch->element.count);
+    return mst_row_fetch_grain(batch->fetch, &batch->element, component);
 }
 
 int64_t mst_batch_row(const mst_batch *batch, int64_t i) {
@@ -187,15 +189,50 @@ mst_status mst_batch_record(const mst_batch *batch, int64_t i, mst_record *recor
     return mst_row_fetch_record(batch->fetch, &batch->element, i, record);
 }
 
+mst_shape mst_batch_shape(const mst_batch *batch, int component) {
+    mst_shape shape = mst_shape_make(1, (const int64_t[]){-1});
+    if (MST_IS_NULL(batch) || check_component(batch, component)) return shape;
+    const mst_shape row = mst_dataset_row_shape(batch->dataset, &batch->element, component);
+    if (!batch->dataset->batch_size) return row;
+    shape.ndim = row.ndim + 1;
+    shape.dim[0] = batch->element.count;
+    for (int i = 0; i < row.ndim; i++) shape.dim[i + 1] = row.dim[i];
+    return shape;
+}
+
+static mst_status copy_strings(const mst_batch *batch, int component, mst_tensor *tensor) {
+    const int64_t count = mst_tensor_count(tensor);
+    mst_string *string = calloc((size_t)count + 1, sizeof *string);
+    if (!string) return MST_NO_MEMORY("for %lld strings", (long long)count);
+    mst_status status = mst_batch_copy(batch, component, 0, batch->element.count, string);
+    if (!status) status = mst_tensor_copy_strings(tensor, string);
+    free(string);
+    return status;
+}
+
+typedef struct wanted {
+    int component;
+    mst_tensor **out;
+} wanted;
+
+static mst_status copy_array(const mst_array *in, void *context) {
+    const wanted *w = context;
+    const mst_array *array = &in[w->component];
+    return mst_tensor_copy(array->dtype, array->shape, array->data, w->out);
+}
+
 mst_status mst_batch_tensor(const mst_batch *batch, int component, mst_tensor **out) {
     if (MST_IS_NULL(batch) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     MST_TRY(check_component(batch, component));
-    MST_TRY(mst_dataset_want_values(batch->dataset, component, "batch"));
-    mst_spec spec = mst_dataset_spec(batch->dataset, component);
-    if (batch->dataset->batch_size) spec.shape.dim[0] = batch->element.count;
-    MST_TRY(mst_tensor_create(spec.dtype, spec.shape, out));
-    mst_status status = mst_batch_copy(batch, component, 0, batch->element.count, mst_tensor_data(*out));
+    const mst_dataset *d = batch->dataset;
+    if (!d->batch_size && mst_shape_count(d->row[component].shape) < 0)
+        return mst_row_fetch_look(batch->fetch, "batch", &batch->element, 0, copy_array, &(wanted){component, out});
+    MST_TRY(mst_dataset_want_values(d, component, "batch"));
+    MST_TRY(mst_tensor_create(d->row[component].dtype, mst_batch_shape(batch, component), out));
+    mst_status status = d->row[component].dtype == MST_STRING
+                            ? copy_strings(batch, component, *out)
+                            : mst_batch_copy(batch, component, 0, batch->element.count, mst_tensor_data(*out));
     if (status) {
         mst_tensor_release(*out);
         *out = NULL;

@@ -65,8 +65,14 @@ mst_status mst_joined_give(mst_joined_cursor *c, const mst_part_row *rows, int64
     return hold(c, *number, rows);
 }
 
+/* Strings that the parts wrote were copied by whoever asked for them. */
+static void forget_strings(mst_joined_cursor *c) {
+    for (int p = 0; p < dataset_of(&c->base)->num_parts; p++) mst_row_fetch_forget_strings(c->part[p].fetch);
+}
+
 void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;
+    forget_strings(c);
     for (int64_t i = 0; i < n; i++) {
         const mst_pooled *entry = mst_record_pool_find(&c->pool, rows[i]);
         if (!entry) continue;

@@ -5,12 +5,21 @@
  *
  *  FUNCTION makes a row out of a row: it reads IN[0], ..., one array for each component, and writes all elements of
  *  OUT[0], ..., one for each output. It is called from any thread, by several at once, and as often as a row is copied.
+ *
+ *  Elements of strings are mst_string, empty where FUNCTION does not write them. What they refer to must last until the
+ *  row has been copied: bytes of IN, of a constant, or of mst_map_alloc. Before mst_dataset_batch and
+ *  mst_dataset_padded_batch, dimensions of an output may be -1, to be found by FUNCTION: then OUT's data is NULL, and
+ *  FUNCTION sets data (as strings, it must last), count and shape.
  */
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "data/dataset.h"
 
 #ifdef MST_DATASET_HEADER
 typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
+/** Of a map function: SIZE bytes, zero, aligned to 16, for what it makes of a length that it finds itself. They last
+ *  until the row has been copied. NULL, and an error, where there is no memory, or outside of a map function. */
+MST_API void *mst_map_alloc(size_t size);
 MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
                                                const mst_spec *outputs, int num_outputs, mst_dataset **out);
 #endif
@@ -22,6 +31,24 @@ typedef struct map {
 
 static const mst_dataset_type type = {.name = "map"};
 
+static _Thread_local mst_arena *lent;
+
+mst_arena *mst_map_lend(mst_arena *arena) {
+    mst_arena *before = lent;
+    lent = arena;
+    return before;
+}
+
+void *mst_map_alloc(size_t size) {
+    void *data = lent ? mst_arena_alloc(lent, size) : NULL;
+    if (data) return data;
+    if (lent)
+        (void)!MST_NO_MEMORY("for %zu bytes of a row", size);
+    else
+        (void)!MST_FAIL(MST_INVALID, "mst_map_alloc: is for map functions, while they run");
+    return NULL;
+}
+
 static mst_status check(const mst_dataset *dataset, const mst_spec *outputs, int num_outputs) {
     char text[MST_SHAPE_TEXT];
     if (num_outputs < 1) return MST_FAIL(MST_INVALID, "map: %d outputs, at least 1 is needed", num_outputs);
@@ -30,19 +57,18 @@ static mst_status check(const mst_dataset *dataset, const mst_spec *outputs, int
         bool batched = dataset->batch_size > 0;
         if (outputs[i].dtype <= MST_NO_DTYPE || outputs[i].dtype >= MST_NUM_DTYPES)
             return MST_FAIL(MST_INVALID, "map: output %d has no dtype: use MST_F32, MST_I64, ...", i);
-        if (outputs[i].dtype == MST_STRING)
-            return MST_FAIL(MST_INVALID, "map: output %d is string: rows are of numbers", i);
         if (shape.ndim < 0 || shape.ndim + batched > MST_MAX_NDIM)
             return MST_FAIL(MST_INVALID, "map: output %d has %d dimensions, at most %d are possible", i, shape.ndim,
                             MST_MAX_NDIM - batched);
         int64_t bytes = (int64_t)mst_dtype_size(outputs[i].dtype);
         bool bad = false;
         for (int j = 0; j < shape.ndim; j++)
-            bad |= shape.dim[j] < 0 || __builtin_mul_overflow(bytes, shape.dim[j], &bytes);
+            bad |= shape.dim[j] < (batched ? 0 : -1) ||
+                   (shape.dim[j] > 0 && __builtin_mul_overflow(bytes, shape.dim[j], &bytes));
         if (bad)
-            return MST_FAIL(MST_INVALID,
-                            "map: output %d has shape %s: each dimension must be known and of a possible size", i,
-                            mst_shape_print(shape, text, sizeof text));
+            return MST_FAIL(MST_INVALID, "map: output %d has shape %s: each dimension must be%s of a possible size", i,
+                            mst_shape_print(shape, text, sizeof text),
+                            batched ? " known (its length can be found before batch only) and" : "");
     }
     return MST_OK;
 }

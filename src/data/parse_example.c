@@ -18,12 +18,36 @@ typedef struct parse_example {
     mst_dataset base;
     mst_row_stage stage;
     mst_example_parser *parser;
+    bool any_open; /* components have a length of their own */
 } parse_example;
 
-static mst_status parse(const mst_array *in, mst_array *out, void *context) {
-    const mst_example_parser *parser = context;
+static bool is_open(const mst_array *array) {
+    return mst_shape_count(array->shape) < 0;
+}
+
+/* Gives memory to the components that have a length of their own. */
+static mst_status find_lengths(const mst_example_parser *parser, const mst_array *in, mst_array *out) {
     void *dst[MOST_COMPONENTS];
+    int64_t length[MOST_COMPONENTS];
     const int n = mst_example_parser_components(parser);
+    for (int i = 0; i < n; i++) dst[i] = i > 0 && is_open(&out[i - 1]) ? &length[i - 1] : NULL;
+    MST_TRY(mst_example_parse(parser, in[0].data, (size_t)in[0].count, dst));
+    for (int i = 0; i < n; i++) {
+        if (!is_open(&out[i])) continue;
+        out[i].shape.dim[0] = length[i];
+        out[i].count = mst_shape_count(out[i].shape);
+        out[i].data = mst_map_alloc((size_t)out[i].count * mst_dtype_size(out[i].dtype));
+        if (!out[i].data) return mst_error()->code;
+    }
+    return MST_OK;
+}
+
+static mst_status parse(const mst_array *in, mst_array *out, void *context) {
+    const parse_example *d = context;
+    const mst_example_parser *parser = d->parser;
+    void *dst[MOST_COMPONENTS];
+    const int n = d->base.num_components;
+    if (d->any_open) MST_TRY(find_lengths(parser, in, out));
     for (int i = 0; i < n; i++) dst[i] = out[i].data;
     return mst_example_parse(parser, in[0].data, (size_t)in[0].count, dst);
 }
@@ -40,7 +64,7 @@ mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *fe
     mst_example_parser *parser;
     parse_example *d = NULL;
     *out = NULL;
-    if (dataset->num_components != 1 || mst_shape_count(dataset->row[0].shape) >= 0)
+    if (dataset->num_components != 1 || dataset->row[0].dtype != MST_U8 || dataset->row[0].shape.ndim != 1)
         return MST_FAIL(MST_INVALID, "parse_example: the elements of this dataset are no records");
     MST_TRY(mst_example_parser_create(features, num_features, &parser));
     const int n = mst_example_parser_components(parser);
@@ -51,8 +75,9 @@ mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *fe
         mst_example_parser_destroy(parser);
         return status;
     }
+    for (int i = 0; i < n; i++) d->any_open |= mst_shape_count(row[i].shape) < 0;
     d->parser = parser;
-    d->stage = (mst_row_stage){.map = parse, .context = parser};
+    d->stage = (mst_row_stage){.map = parse, .context = d};
     d->base.stage = &d->stage;
     *out = &d->base;
     return MST_OK;

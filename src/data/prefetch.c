@@ -19,6 +19,7 @@
 #include "data/team_fetch.h"
 #include "device/device.h"
 #include "tensor/buffer.h"
+#include "tensor/string.h"
 
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
@@ -42,6 +43,10 @@ typedef struct prefetch {
 typedef struct slot {
     int64_t count;
     void **component;
+    size_t *capacity; /* bytes of each component */
+    mst_shape *shape; /* of a row of each component */
+    bool has_shape;   /* rows have the shape of this batch, not that of the dataset */
+    mst_arena text;   /* the bytes of strings */
 } slot;
 
 /* A ring of slots between one thread that fills them and one caller that empties them. The lock guards everything
@@ -68,12 +73,50 @@ typedef struct prefetch_cursor {
     int64_t passed;      /* elements since then, as the caller sees it */
 } prefetch_cursor;
 
+/* Room for COUNT rows of each component, in the shape that they have in ELEMENT. */
+static mst_status make_room(const mst_dataset *dataset, slot *s, const mst_element *element, int64_t count) {
+    for (int i = 0; i < dataset->num_components; i++) {
+        size_t bytes;
+        s->shape[i] = mst_dataset_row_shape(dataset, element, i);
+        const int64_t elements = mst_shape_count(s->shape[i]);
+        if (elements < 0) continue; /* padded: of each batch */
+        if (__builtin_mul_overflow((size_t)count, (size_t)elements * mst_dtype_size(dataset->row[i].dtype), &bytes))
+            return MST_NO_MEMORY("for a batch of %lld rows", (long long)count);
+        if (bytes <= s->capacity[i] && s->component[i]) continue;
+        mst_buffer_free(s->component[i]);
+        s->component[i] = NULL;
+        s->capacity[i] = 0;
+        MST_TRY(mst_buffer_alloc(bytes, &s->component[i]));
+        s->capacity[i] = bytes;
+    }
+    s->has_shape = element && element->shape;
+    return MST_OK;
+}
+
+/* The bytes of strings go into the slot. */
+static mst_status keep_strings(const prefetch_cursor *c, slot *s, int64_t count) {
+    const mst_dataset *dataset = c->base.dataset;
+    mst_arena_clear(&s->text);
+    for (int i = 0; i < dataset->num_components; i++) {
+        if (dataset->row[i].dtype != MST_STRING) continue;
+        MST_TRY(mst_strings_keep(&s->text, s->component[i], count * mst_shape_count(s->shape[i])));
+    }
+    mst_team_fetch_forget_strings(c->fetch);
+    return MST_OK;
+}
+
+static mst_status copy(prefetch_cursor *c, slot *s, const mst_element *element) {
+    MST_TRY(make_room(c->base.dataset, s, element, element->count));
+    MST_TRY(mst_team_fetch_copy_all(c->fetch, element, s->component));
+    return keep_strings(c, s, element->count);
+}
+
 static mst_status fill(prefetch_cursor *c, slot *s) {
     mst_element element;
     mst_cursor *upstream = c->base.upstream;
     s->count = 0;
     MST_TRY(upstream->type->batch(upstream, &element));
-    if (element.count) MST_TRY(mst_team_fetch_copy_all(c->fetch, &element, s->component));
+    if (element.count) MST_TRY(copy(c, s, &element));
     mst_cursor_forget(upstream, element.rows, element.rows ? element.count : 0);
     s->count = element.count;
     return MST_OK;
@@ -202,7 +245,8 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     } else if (c->looked_at) {
         const slot *s = &c->slots[c->first];
         c->passed++;
-        *element = (mst_element){.count = s->count, .memory = (const void *const *)s->component};
+        *element = (mst_element){
+            .count = s->count, .memory = (const void *const *)s->component, .shape = s->has_shape ? s->shape : NULL};
     } else {
         status = mst_failure_restore(&c->failure);
     }
@@ -259,6 +303,9 @@ static void destroy(mst_cursor *cursor) {
         for (int j = 0; c->slots[i].component && j < cursor->dataset->num_components; j++)
             mst_buffer_free(c->slots[i].component[j]);
         free(c->slots[i].component);
+        free(c->slots[i].capacity);
+        free(c->slots[i].shape);
+        mst_arena_free(&c->slots[i].text);
     }
     free(c->slots);
     mst_bookmark_free(&c->start);
@@ -275,14 +322,12 @@ static mst_status make_slots(prefetch_cursor *c) {
     if (!(c->slots = calloc((size_t)c->num_slots, sizeof *c->slots)))
         return MST_NO_MEMORY("for %lld batches", (long long)c->num_slots);
     for (int64_t i = 0; i < c->num_slots; i++) {
-        void **component = c->slots[i].component = calloc((size_t)dataset->num_components, sizeof *component);
-        if (!component) return MST_NO_MEMORY("for a batch");
-        for (int j = 0; j < dataset->num_components; j++) {
-            size_t bytes;
-            if (__builtin_mul_overflow((size_t)most, mst_dataset_row_bytes(dataset, j), &bytes))
-                return MST_NO_MEMORY("for a batch of %lld rows", (long long)most);
-            MST_TRY(mst_buffer_alloc(bytes, &component[j]));
-        }
+        slot *s = &c->slots[i];
+        s->component = calloc((size_t)dataset->num_components, sizeof *s->component);
+        s->capacity = calloc((size_t)dataset->num_components, sizeof *s->capacity);
+        s->shape = calloc((size_t)dataset->num_components, sizeof *s->shape);
+        if (!s->component || !s->capacity || !s->shape) return MST_NO_MEMORY("for a batch");
+        MST_TRY(make_room(dataset, s, NULL, most));
     }
     return MST_OK;
 }

@@ -7,8 +7,10 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/cancel.h"
+#include "data/padded_batch.h"
 #include "data/prefetch.h"
 #include "op/share.h"
+#include "tensor/string.h"
 
 enum { BLOCK = 512, ALIGNMENT = 64, LINE = 64, AHEAD = 2 };
 
@@ -19,18 +21,23 @@ typedef struct scratch {
     void **dst, **written;
     char *data;
     mst_record_buffer record; /* where the source has records */
+    mst_string text;          /* the record as a string */
+    mst_arena row;            /* what map functions make, of one row */
+    mst_arena kept;           /* the bytes of strings that were copied */
 } scratch;
 
 struct mst_row_fetch {
-    const mst_dataset *base; /* the source, or a prefetch */
+    const mst_dataset *base; /* the source, or what has batches in memory: a prefetch, a padded_batch */
     mst_cursor *base_cursor;
     bool has_records;         /* base reads records */
     mst_record_buffer record; /* of mst_row_fetch_record */
     const mst_dataset *end;
     const mst_dataset **stage; /* the datasets with a stage, from base to end */
+    bool *is_checked;          /* of each: outputs of its map have strings, or a length that it finds */
     int num_stages;
-    bool by_row;   /* one row after the other: there is a map, a change, or a source that makes rows */
-    bool is_mixed; /* a component depends on others: there is a map */
+    bool by_row;      /* one row after the other: there is a map, a change, or a source that makes rows */
+    bool is_mixed;    /* a component depends on others: there is a map */
+    bool has_strings; /* a component at the end */
     int most_components;
     size_t scratch_bytes;
     pthread_mutex_t lock; /* of `unused` */
@@ -42,13 +49,14 @@ static size_t align(size_t size) {
 }
 
 static bool is_base(const mst_dataset *dataset) {
-    return !dataset->upstream || dataset->type == &mst_prefetch_type;
+    return !dataset->upstream || dataset->type == &mst_prefetch_type || dataset->type == &mst_padded_batch_type;
 }
 
 /* Counts the stages, and what one row needs: each stage writes to memory of its own. */
 static void measure(mst_row_fetch *fetch) {
     const mst_dataset *dataset = fetch->end;
     fetch->most_components = dataset->num_components;
+    for (int i = 0; i < dataset->num_components; i++) fetch->has_strings |= dataset->row[i].dtype == MST_STRING;
     for (; !is_base(dataset); dataset = dataset->upstream) {
         if (dataset->upstream->num_components > fetch->most_components)
             fetch->most_components = dataset->upstream->num_components;
@@ -61,9 +69,14 @@ static void measure(mst_row_fetch *fetch) {
                 fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
     }
     fetch->base = dataset;
+    fetch->by_row |= dataset->type->values || (dataset->type->read && dataset->row[0].dtype == MST_STRING);
     if (!dataset->type->values) return;
-    fetch->by_row = true;
     for (int i = 0; i < dataset->num_components; i++) fetch->scratch_bytes += align(mst_dataset_row_bytes(dataset, i));
+}
+
+/* What a map function makes of such an output has to be looked at. */
+static bool is_checked(const mst_spec *output) {
+    return output->dtype == MST_STRING || mst_shape_count(output->shape) < 0;
 }
 
 mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, mst_row_fetch **out) {
@@ -75,14 +88,18 @@ mst_status mst_row_fetch_create(const mst_dataset *dataset, mst_cursor *cursor, 
     fetch->has_records = fetch->base->type->read != NULL;
     pthread_mutex_init(&fetch->lock, NULL);
     fetch->stage = calloc((size_t)fetch->num_stages + 1, sizeof(mst_dataset *));
-    if (!fetch->stage) {
+    fetch->is_checked = calloc((size_t)fetch->num_stages + 1, sizeof *fetch->is_checked);
+    if (!fetch->stage || !fetch->is_checked) {
         mst_row_fetch_destroy(fetch);
         *out = NULL;
         return MST_NO_MEMORY("for an iterator");
     }
     int i = fetch->num_stages;
-    for (; dataset != fetch->base; dataset = dataset->upstream)
-        if (dataset->stage) fetch->stage[--i] = dataset;
+    for (; dataset != fetch->base; dataset = dataset->upstream) {
+        if (!dataset->stage) continue;
+        fetch->stage[--i] = dataset;
+        for (int c = 0; c < dataset->num_components; c++) fetch->is_checked[i] |= is_checked(&dataset->row[c]);
+    }
     return MST_OK;
 }
 
@@ -91,12 +108,15 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     while (fetch->unused) {
         scratch *next = fetch->unused->next;
         free(fetch->unused->record.data);
+        mst_arena_free(&fetch->unused->row);
+        mst_arena_free(&fetch->unused->kept);
         free(fetch->unused);
         fetch->unused = next;
     }
     free(fetch->record.data);
     pthread_mutex_destroy(&fetch->lock);
     free(fetch->stage);
+    free(fetch->is_checked);
     free(fetch);
 }
 
@@ -133,13 +153,31 @@ static mst_status take_scratch(mst_row_fetch *fetch, scratch **out) {
     return *out ? MST_OK : MST_NO_MEMORY("for a row of map");
 }
 
+void mst_row_fetch_forget_strings(mst_row_fetch *fetch) {
+    if (!fetch->has_strings) return;
+    pthread_mutex_lock(&fetch->lock);
+    for (scratch *s = fetch->unused; s; s = s->next) mst_arena_clear(&s->kept);
+    pthread_mutex_unlock(&fetch->lock);
+}
+
 /* The cost of a map is not known: each row is assumed to be worth a thread. */
-int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, int component, int64_t rows) {
-    return fetch->by_row ? 1 : mst_grain_bytes(rows, (int64_t)mst_dataset_row_bytes(fetch->end, component));
+int64_t mst_row_fetch_grain(const mst_row_fetch *fetch, const mst_element *element, int component) {
+    const int64_t elements = mst_shape_count(mst_dataset_row_shape(fetch->end, element, component));
+    const int64_t size = (int64_t)mst_dtype_size(fetch->end->row[component].dtype);
+    return fetch->by_row ? 1 : mst_grain_bytes(element->count, elements < 0 ? 0 : elements * size);
 }
 
 static const void *base_memory(const mst_row_fetch *fetch, const mst_element *element, int i) {
     return element->memory ? element->memory[i] : mst_source_memory(fetch->base, i);
+}
+
+/* Elements of a row of component I of the base. */
+static int64_t base_count(const mst_row_fetch *fetch, const mst_element *element, int i) {
+    return mst_shape_count(element->shape ? element->shape[i] : fetch->base->row[i].shape);
+}
+
+static size_t base_bytes(const mst_row_fetch *fetch, const mst_element *element, int i) {
+    return (size_t)base_count(fetch, element, i) * mst_dtype_size(fetch->base->row[i].dtype);
 }
 
 static int64_t row_number(const mst_element *element, int64_t i) {
@@ -184,9 +222,9 @@ static void convert_chain(const mst_row_fetch *fetch, int component, const char 
 static void copy_component(const mst_row_fetch *fetch, const mst_element *element, int component, int64_t first,
                            int64_t count, char *dst) {
     const char *memory = base_memory(fetch, element, component);
-    size_t src_bytes = mst_dataset_row_bytes(fetch->base, component);
-    size_t dst_bytes = mst_dataset_row_bytes(fetch->end, component);
-    int64_t elements = mst_shape_count(fetch->end->row[component].shape);
+    int64_t elements = base_count(fetch, element, component);
+    size_t src_bytes = base_bytes(fetch, element, component);
+    size_t dst_bytes = (size_t)elements * mst_dtype_size(fetch->end->row[component].dtype);
     const mst_row_stage *scale = NULL;
     int num_scales = 0;
     for (int j = 0; j < fetch->num_stages; j++) {
@@ -210,20 +248,22 @@ static void copy_component(const mst_row_fetch *fetch, const mst_element *elemen
     }
 }
 
+static mst_array array_of(mst_dtype dtype, mst_shape shape, const void *data) {
+    return (mst_array){
+        .data = (void *)(uintptr_t)data, .count = mst_shape_count(shape), .dtype = dtype, .shape = shape};
+}
+
 static mst_array row_array(const mst_dataset *dataset, int i, const void *data) {
-    const mst_spec *row = &dataset->row[i];
-    return (mst_array){.data = (void *)(uintptr_t)data,
-                       .count = mst_shape_count(row->shape),
-                       .dtype = row->dtype,
-                       .shape = row->shape};
+    return array_of(dataset->row[i].dtype, dataset->row[i].shape, data);
 }
 
 /* The function is the user's: it may not have recorded an error of its own. */
-static mst_status map_failed(const mst_row_fetch *fetch, mst_status status, uint64_t errors, int64_t row) {
+static mst_status map_failed(const mst_row_fetch *fetch, const char *what, mst_status status, uint64_t errors,
+                             int64_t row) {
     const bool silent = mst_error_count() == errors || mst_error()->code != status;
-    if (silent) status = MST_FAIL(status, "map: the function failed on row %lld", (long long)row);
+    if (silent) status = MST_FAIL(status, "%s: the function failed on row %lld", what, (long long)row);
     if (fetch->has_records) return fetch->base->type->explain(fetch->base, fetch->base_cursor, row);
-    return silent ? status : mst_error_prefix("map of row %lld", (long long)row);
+    return silent ? status : mst_error_prefix("%s of row %lld", what, (long long)row);
 }
 
 /* Row I of the source to s->in; AHEAD rows of ELEMENT will follow at once. */
@@ -234,13 +274,20 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
         MST_TRY(
             fetch->base->type->read(fetch->base, fetch->base_cursor, element->rows + i, ahead, &s->record, &record));
         const int64_t size = (int64_t)record.size;
-        s->in[0] = (mst_array){(void *)(uintptr_t)record.data, size, MST_U8, mst_shape_make(1, &size)};
+        s->text = (mst_string){record.data, record.size};
+        if (fetch->base->row[0].dtype == MST_STRING)
+            s->in[0] = array_of(MST_STRING, MST_SCALAR, &s->text);
+        else
+            s->in[0] = array_of(MST_U8, mst_shape_make(1, &size), record.data);
         return MST_OK;
     }
     for (int c = 0; c < fetch->base->num_components; c++) {
-        const size_t bytes = mst_dataset_row_bytes(fetch->base, c);
+        const size_t bytes = base_bytes(fetch, element, c);
         const char *memory = base_memory(fetch, element, c);
         s->in[c] = row_array(fetch->base, c, memory + (size_t)row_number(element, i) * bytes);
+        if (!element->shape) continue;
+        s->in[c].shape = element->shape[c];
+        s->in[c].count = base_count(fetch, element, c);
     }
     return MST_OK;
 }
@@ -262,13 +309,65 @@ static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row
     return fetch->base->type->values(fetch->base, fetch->base_cursor, row, s->written);
 }
 
-/* Memory for component C behind stage J: its place in the batch (TO, may be NULL) behind the last. */
+/* Memory for component C behind stage J: its place in the batch (TO, may be NULL) behind the last. Where its length is
+ * not known, none: the stage finds it. */
 static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *const *to, char **free_memory) {
     const mst_dataset *dataset = fetch->stage[j];
-    if (to && to[c] && j == fetch->num_stages - 1) return row_array(dataset, c, to[c]);
-    mst_array array = row_array(dataset, c, *free_memory);
-    *free_memory += align(mst_dataset_row_bytes(dataset, c));
+    mst_array array = row_array(dataset, c, NULL);
+    if (array.count < 0) {
+        array.count = 0;
+        return array;
+    }
+    const size_t bytes = (size_t)array.count * mst_dtype_size(array.dtype);
+    if (to && to[c] && j == fetch->num_stages - 1) {
+        array.data = to[c];
+    } else {
+        array.data = *free_memory;
+        *free_memory += align(bytes);
+    }
+    if (array.dtype == MST_STRING && bytes) memset(array.data, 0, bytes); /* a map function may leave them empty */
     return array;
+}
+
+static mst_status convert(const mst_row_stage *stage, scratch *s, mst_array to) {
+    mst_array *from = &s->in[stage->component];
+    if (!to.data) {
+        to = array_of(to.dtype, from->shape, mst_arena_alloc(&s->row, (size_t)from->count * mst_dtype_size(to.dtype)));
+        if (!to.data) return MST_NO_MEMORY("for a row");
+    }
+    stage->convert(from->data, to.data, to.count, stage->factor);
+    *from = to;
+    return MST_OK;
+}
+
+/* What a map function found for output C, which was declared as ROW: its length, its strings. */
+static mst_status check_output(const mst_array *out, const mst_spec *row, int c) {
+    char found[MST_SHAPE_TEXT], declared[MST_SHAPE_TEXT];
+    const int64_t count = mst_shape_count(out->shape);
+    bool fits = out->shape.ndim == row->shape.ndim && count >= 0 && out->count == count && (out->data || !count);
+    for (int i = 0; fits && i < row->shape.ndim; i++)
+        fits = row->shape.dim[i] < 0 || out->shape.dim[i] == row->shape.dim[i];
+    if (!fits)
+        return MST_FAIL(MST_INVALID,
+                        "map: output %d has shape %s and %lld elements, %s is declared: set data, count and shape", c,
+                        mst_shape_print(out->shape, found, sizeof found), (long long)out->count,
+                        mst_shape_print(row->shape, declared, sizeof declared));
+    const mst_string *string = out->data;
+    for (int64_t i = 0; row->dtype == MST_STRING && i < count; i++)
+        if (string[i].length && !string[i].data)
+            return MST_FAIL(MST_INVALID, "map: output %d: string %lld has %zu bytes, and its data is NULL", c,
+                            (long long)i, string[i].length);
+    return MST_OK;
+}
+
+static mst_status call_map(const mst_row_fetch *fetch, int j, scratch *s) {
+    const mst_dataset *dataset = fetch->stage[j];
+    mst_arena *before = mst_map_lend(&s->row);
+    mst_status status = dataset->stage->map(s->in, s->out, dataset->stage->context);
+    mst_map_lend(before);
+    for (int c = 0; c < dataset->num_components && !status && fetch->is_checked[j]; c++)
+        if (is_checked(&dataset->row[c])) status = check_output(&s->out[c], &dataset->row[c], c);
+    return status;
 }
 
 static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
@@ -276,8 +375,8 @@ static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t
     const mst_dataset *dataset = fetch->stage[j];
     for (int c = 0; c < dataset->num_components; c++) s->out[c] = stage_array(fetch, j, c, to, free_memory);
     const uint64_t errors = mst_error_count();
-    mst_status status = dataset->stage->map(s->in, s->out, dataset->stage->context);
-    if (status) return map_failed(fetch, status, errors, row);
+    mst_status status = call_map(fetch, j, s);
+    if (status) return map_failed(fetch, "map", status, errors, row);
     mst_array *out = s->out;
     s->out = s->in;
     s->in = out;
@@ -285,19 +384,17 @@ static mst_status run_map(const mst_row_fetch *fetch, scratch *s, int j, int64_t
 }
 
 /* A change or a conversion of one component. */
-static void run_change(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
-                       char **free_memory) {
+static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int64_t row, void *const *to,
+                             char **free_memory) {
     const mst_row_stage *stage = fetch->stage[j]->stage;
     const int c = stage->component;
-    if (!is_wanted(fetch, c, to)) return;
+    if (!is_wanted(fetch, c, to)) return MST_OK;
     mst_array changed = stage_array(fetch, j, c, to, free_memory);
-    if (stage->change) {
-        const mst_row_key key = mst_row_fetch_key(fetch, row);
-        stage->change(fetch->stage[j], &key, &s->in[c], &changed);
-    } else {
-        stage->convert(s->in[c].data, changed.data, changed.count, stage->factor);
-    }
+    if (!stage->change) return convert(stage, s, changed);
+    const mst_row_key key = mst_row_fetch_key(fetch, row);
+    stage->change(fetch->stage[j], &key, &s->in[c], &changed);
     s->in[c] = changed;
+    return MST_OK;
 }
 
 /* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at once. */
@@ -305,6 +402,7 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
                              int64_t ahead, void *const *to) {
     char *free_memory = s->data;
     const int64_t number = row_number(element, i);
+    mst_arena_clear(&s->row);
     if (fetch->base->type->values)
         MST_TRY(write_base(fetch, s, number, to, &free_memory));
     else
@@ -313,12 +411,12 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
         if (fetch->stage[j]->stage->map)
             MST_TRY(run_map(fetch, s, j, number, to, &free_memory));
         else
-            run_change(fetch, s, j, element->rows ? element->rows[i] : i, to, &free_memory);
+            MST_TRY(run_change(fetch, s, j, element->rows ? element->rows[i] : i, to, &free_memory));
     }
     return MST_OK;
 }
 
-/* DST is moved on, row by row. */
+/* DST is moved on, row by row. Strings get bytes that last until mst_row_fetch_forget_strings. */
 static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t first,
                               int64_t count, void **dst) {
     for (int64_t i = 0; i < count; i++) {
@@ -328,20 +426,17 @@ static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_elemen
             size_t bytes = mst_dataset_row_bytes(fetch->end, c);
             if (!dst[c] || !bytes) continue;
             if (s->in[c].data != dst[c]) memcpy(dst[c], s->in[c].data, bytes);
+            if (s->in[c].dtype == MST_STRING) MST_TRY(mst_strings_keep(&s->kept, dst[c], s->in[c].count));
             dst[c] = (char *)dst[c] + bytes;
         }
     }
     return MST_OK;
 }
 
-static mst_status check_values(const mst_row_fetch *fetch, int component) {
-    return fetch->has_records ? mst_dataset_want_values(fetch->end, component, "batch") : MST_OK;
-}
-
 mst_status mst_row_fetch_copy(mst_row_fetch *fetch, const mst_element *element, int component, int64_t first,
                               int64_t count, void *dst) {
     scratch *s;
-    MST_TRY(check_values(fetch, component));
+    MST_TRY(mst_dataset_want_values(fetch->end, component, "batch"));
     if (!fetch->by_row) {
         copy_component(fetch, element, component, first, count, dst);
         return MST_OK;
@@ -357,7 +452,7 @@ mst_status mst_row_fetch_copy_all(mst_row_fetch *fetch, const mst_element *eleme
                                   void *const *dst) {
     scratch *s;
     for (int c = 0; c < fetch->end->num_components; c++)
-        if (dst[c]) MST_TRY(check_values(fetch, c));
+        if (dst[c]) MST_TRY(mst_dataset_want_values(fetch->end, c, "batch"));
     if (fetch->by_row) {
         MST_TRY(take_scratch(fetch, &s));
         for (int c = 0; c < fetch->end->num_components; c++) s->dst[c] = dst[c];
@@ -370,7 +465,7 @@ mst_status mst_row_fetch_copy_all(mst_row_fetch *fetch, const mst_element *eleme
     return MST_OK;
 }
 
-mst_status mst_row_fetch_look(mst_row_fetch *fetch, const mst_element *element, int64_t i,
+mst_status mst_row_fetch_look(mst_row_fetch *fetch, const char *what, const mst_element *element, int64_t i,
                               mst_status (*look)(const mst_array *in, void *context), void *context) {
     scratch *s;
     MST_TRY(take_scratch(fetch, &s));
@@ -378,7 +473,7 @@ mst_status mst_row_fetch_look(mst_row_fetch *fetch, const mst_element *element, 
     if (!status) {
         const uint64_t errors = mst_error_count();
         status = look(s->in, context);
-        if (status) map_failed(fetch, status, errors, row_number(element, i));
+        if (status) map_failed(fetch, what, status, errors, row_number(element, i));
     }
     give_scratch(fetch, s);
     return status;

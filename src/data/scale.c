@@ -27,9 +27,10 @@ mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtyp
     if (dtype <= MST_NO_DTYPE || dtype >= MST_NUM_DTYPES)
         return MST_FAIL(MST_INVALID, "scale: %d is no dtype: use MST_F32, MST_F64, ...", (int)dtype);
     if (dtype == MST_STRING)
-        return MST_FAIL(MST_INVALID, "scale: component %d cannot become string: rows are of numbers", component);
-    MST_TRY(mst_dataset_want_values(dataset, component, "scale"));
+        return MST_FAIL(MST_INVALID, "scale: component %d cannot become string: use map", component);
     mst_dtype from = dataset->row[component].dtype;
+    if (from == MST_STRING)
+        return MST_FAIL(MST_INVALID, "scale: component %d is string: make numbers of it with map", component);
     mst_convert convert = mst_convert_find(from, dtype);
     if (!convert)
         return MST_FAIL(MST_INVALID, "scale: component %d is %s, rounding it to %s is not done here: use map",

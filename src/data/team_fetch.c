@@ -85,8 +85,11 @@ static mst_status copy(void *context, int64_t begin, int64_t end, int member) {
     const mst_dataset *dataset = j->fetch->dataset;
     const int64_t row = j->first + begin;
     void **dst = j->fetch->dst + (size_t)member * (size_t)dataset->num_components;
-    for (int c = 0; c < dataset->num_components; c++)
-        dst[c] = j->dst[c] ? (char *)j->dst[c] + (size_t)row * mst_dataset_row_bytes(dataset, c) : NULL;
+    for (int c = 0; c < dataset->num_components; c++) {
+        const int64_t elements = mst_shape_count(mst_dataset_row_shape(dataset, j->element, c));
+        const size_t bytes = (size_t)elements * mst_dtype_size(dataset->row[c].dtype);
+        dst[c] = j->dst[c] ? (char *)j->dst[c] + (size_t)row * bytes : NULL;
+    }
     const atomic_bool *before = mst_cancel_watch(j->cancelled);
     const mst_status status = mst_row_fetch_copy_all(j->fetch->fetch, j->element, row, end - begin, dst);
     mst_cancel_watch(before);
@@ -131,4 +134,8 @@ mst_status mst_team_fetch_copy_all(mst_team_fetch *f, const mst_element *element
     const mst_status status = copy_all(&j);
     mst_float_mode_set(mode);
     return status;
+}
+
+void mst_team_fetch_forget_strings(mst_team_fetch *f) {
+    mst_row_fetch_forget_strings(f->fetch);
 }

@@ -17,5 +17,7 @@ void mst_team_fetch_destroy(mst_team_fetch *fetch);
 /** Writes all rows of ELEMENT, each component with DST[i] not NULL to DST[i]. By one thread at a time. Ends after the
  *  rows that are being made where the flag is set that the caller watches (data/cancel.h). */
 MST_CHECKED mst_status mst_team_fetch_copy_all(mst_team_fetch *fetch, const mst_element *element, void *const *dst);
+/** As mst_row_fetch_forget_strings. */
+void mst_team_fetch_forget_strings(mst_team_fetch *fetch);
 
 #endif

@@ -27,8 +27,6 @@ static mst_status check(mst_tensor *const *components, int n) {
     if (n < 1) return MST_FAIL(MST_INVALID, "from_tensors: %d components, at least 1 is needed", n);
     for (int i = 0; i < n; i++) {
         if (!components[i]) return MST_FAIL(MST_INVALID, "from_tensors: component %d is NULL", i);
-        if (mst_tensor_dtype(components[i]) == MST_STRING)
-            return MST_FAIL(MST_INVALID, "from_tensors: component %d is string: rows are of numbers", i);
         mst_shape shape = mst_tensor_shape(components[i]), first = mst_tensor_shape(components[0]);
         if (shape.ndim == 0)
             return MST_FAIL(MST_INVALID,

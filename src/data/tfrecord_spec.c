@@ -10,7 +10,7 @@
 #include "base/no_memory.h"
 #include "data/class_names.h"
 #include "data/example_form.h"
-#include "data/tfrecord.h"
+#include "format/tfrecord.h"
 
 enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096 };
 

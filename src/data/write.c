@@ -36,7 +36,11 @@ static mst_status check_part(const mst_dataset *part) {
         return MST_FAIL(MST_INVALID, "write: the rows have %d components, inputs and labels are possible",
                         part->num_components);
     if (part->cardinality == MST_INFINITE) return MST_FAIL(MST_INVALID, "write: the dataset has no end");
-    for (int i = 0; i < part->num_components; i++) MST_TRY(mst_dataset_want_values(part, i, "write"));
+    for (int i = 0; i < part->num_components; i++) {
+        MST_TRY(mst_dataset_want_values(part, i, "write"));
+        if (part->row[i].dtype == MST_STRING)
+            return MST_FAIL(MST_UNIMPLEMENTED, "write: component %d is string, only numbers can be written", i);
+    }
     return MST_OK;
 }
 

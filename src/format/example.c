@@ -144,9 +144,15 @@ static void put_floats(sink *s, const uint8_t *bytes, int64_t n) {
     }
 }
 
-/* The bytes of the values, one after the other; the count is of bytes. */
+/* The bytes of the values, one after the other; the count is of bytes. Of strings, each value is one. */
 static void put_bytes(sink *s, mst_wire bytes) {
     const int64_t n = (int64_t)mst_wire_size(&bytes), most = s->most * (int64_t)mst_dtype_size(s->dtype);
+    if (s->dtype == MST_STRING) {
+        const mst_string string = {(const char *)bytes.at, (size_t)n};
+        if (s->dst && s->count < s->most) memcpy(s->dst + s->count * (int64_t)sizeof string, &string, sizeof string);
+        s->count++;
+        return;
+    }
     if (s->dst && n && n <= most - s->count) memcpy(s->dst + s->count, bytes.at, (size_t)n);
     s->count += n;
 }
@@ -209,6 +215,7 @@ typedef struct slot {
     int component; /* the first */
     int64_t inner; /* elements of one of dimension 0, or of the row where the length is fixed */
     int64_t most;  /* of dimension 0, else 1 */
+    bool open;     /* there is no most of dimension 0 */
 } slot;
 
 struct mst_example_parser {
@@ -248,6 +255,7 @@ static void fill(mst_dtype dtype, uint8_t *dst, int64_t count, double value) {
 }
 
 static bool fits(mst_feature_kind kind, mst_dtype dtype) {
+    if (dtype == MST_STRING) return kind == MST_FEATURE_BYTES;
     if (kind == MST_FEATURE_FLOATS) return mst_dtype_is_float(dtype);
     return kind == MST_FEATURE_BYTES || !mst_dtype_is_float(dtype);
 }
@@ -269,7 +277,7 @@ static mst_status parse_values(const slot *s, mst_wire feature, int64_t most, ui
                         mst_dtype_name(s->feature.dtype));
     sink sink = {s->feature.dtype, dst, most * s->inner, 0, false};
     if (!take_feature(&sink, kind, lists, &num_values)) return damaged();
-    if (kind == MST_FEATURE_BYTES) {
+    if (kind == MST_FEATURE_BYTES && s->feature.dtype != MST_STRING) {
         if (sink.count % element)
             return MST_FAIL(MST_INVALID, "feature '%s' has %lld bytes, no whole number of %s", name,
                             (long long)sink.count, mst_dtype_name(s->feature.dtype));
@@ -323,7 +331,7 @@ static mst_status parse_feature(const slot *s, mst_wire value, void *const *dst)
     if (missing && !f->has_default)
         return MST_FAIL(MST_NOT_FOUND, "feature '%s' is missing, and has no default", f->name);
     const int64_t all = s->most * s->inner;
-    if (values && count < all)
+    if (values && count < all && !s->open)
         fill(f->dtype, values + (size_t)count * mst_dtype_size(f->dtype), all - count, f->default_value);
     if (length) memcpy(length, &found, sizeof found);
     return MST_OK;
@@ -370,6 +378,7 @@ static mst_status check_feature(const mst_feature *f, int i) {
     int64_t count = 1;
     bool bad = f->shape.ndim < 0 || f->shape.ndim > MST_MAX_NDIM;
     for (int j = 0; !bad && j < f->shape.ndim; j++) {
+        if (j == 0 && f->shape.dim[0] == -1 && (f->variable || f->sequence)) continue;
         bad = f->shape.dim[j] < 1 || __builtin_mul_overflow(count, f->shape.dim[j], &count) || count > MOST_ELEMENTS;
     }
     if (bad)
@@ -380,6 +389,8 @@ static mst_status check_feature(const mst_feature *f, int i) {
                         "example: feature '%s' is %s: give it a shape whose dimension 0 is the most there "
                         "can be",
                         f->name, f->sequence ? "a sequence" : "variable");
+    if (f->dtype == MST_STRING && (f->default_value < 0 || f->default_value > 0))
+        return MST_FAIL(MST_INVALID, "example: feature '%s' is string: the default is empty strings", f->name);
     return MST_OK;
 }
 
@@ -389,8 +400,10 @@ static void fill_slot(mst_example_parser *p, int i, const mst_feature *feature) 
     s->feature.dtype = feature->dtype;
     s->name_size = strlen(feature->name);
     s->component = p->num_components;
-    s->most = padded ? feature->shape.dim[0] : 1;
-    s->inner = mst_shape_count(feature->shape) / s->most;
+    s->open = padded && feature->shape.dim[0] < 0;
+    s->inner = 1;
+    for (int j = padded; j < feature->shape.ndim; j++) s->inner *= feature->shape.dim[j];
+    s->most = s->open ? MOST_ELEMENTS / s->inner : padded ? feature->shape.dim[0] : 1;
     p->spec[p->num_components++] = (mst_spec){feature->dtype, feature->shape};
     if (padded) p->spec[p->num_components++] = (mst_spec){MST_I64, MST_SCALAR};
 }

@@ -30,6 +30,11 @@ static size_t packed_size(const mst_feature_data *f) {
 }
 
 static size_t list_size(const mst_feature_data *f) {
+    if (f->dtype == MST_STRING) {
+        size_t size = 0;
+        for (int64_t i = 0; i < f->count; i++) size += field_size(((const mst_string *)f->data)[i].length);
+        return size;
+    }
     const size_t size = packed_size(f);
     return size || f->dtype == MST_U8 ? field_size(size) : 0;
 }
@@ -45,7 +50,8 @@ static size_t entries_size(const mst_feature_data *features, int n) {
 }
 
 static bool can_write(mst_dtype dtype) {
-    return dtype == MST_U8 || dtype == MST_F32 || dtype == MST_I64 || dtype == MST_I32 || dtype == MST_BOOL;
+    return dtype == MST_U8 || dtype == MST_F32 || dtype == MST_I64 || dtype == MST_I32 || dtype == MST_BOOL ||
+           dtype == MST_STRING;
 }
 
 size_t mst_example_size(const mst_feature_data *features, int num_features) {
@@ -81,6 +87,13 @@ static uint8_t *put_floats(uint8_t *at, const mst_feature_data *f) {
 
 static uint8_t *put_list(uint8_t *at, const mst_feature_data *f) {
     if (!list_size(f)) return at;
+    if (f->dtype == MST_STRING) {
+        for (int64_t i = 0; i < f->count; i++) {
+            const mst_string string = ((const mst_string *)f->data)[i];
+            at = put_bytes(put_head(at, 1, string.length), string.data, string.length);
+        }
+        return at;
+    }
     at = put_head(at, 1, packed_size(f));
     if (f->dtype == MST_U8) return put_bytes(at, f->data, (size_t)f->count);
     if (f->dtype == MST_F32) return put_floats(at, f);
@@ -92,9 +105,9 @@ void mst_example_encode(const mst_feature_data *features, int num_features, void
     uint8_t *at = put_head(dst, 1, entries_size(features, num_features));
     for (int i = 0; i < num_features; i++) {
         const mst_feature_data *f = &features[i];
-        const mst_feature_kind kind = f->dtype == MST_U8    ? MST_FEATURE_BYTES
-                                      : f->dtype == MST_F32 ? MST_FEATURE_FLOATS
-                                                            : MST_FEATURE_INTEGERS;
+        const mst_feature_kind kind = f->dtype == MST_U8 || f->dtype == MST_STRING ? MST_FEATURE_BYTES
+                                      : f->dtype == MST_F32                        ? MST_FEATURE_FLOATS
+                                                                                   : MST_FEATURE_INTEGERS;
         at = put_head(at, 1, entry_size(f));
         at = put_head(at, 1, strlen(f->name));
         at = put_bytes(at, f->name, strlen(f->name));

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "format/bytes.h"
+#include "format/record_index.h"
 #include "muster/tfrecord.h"
 
 enum { MST_TFRECORD_HEADER = 12, MST_TFRECORD_FOOTER = 4, MST_TFRECORD_FRAME = 16 };
@@ -36,25 +36,10 @@ const char *mst_tfrecord_reader_name(const mst_tfrecord_reader *reader);
 /** Of the next record, in the file or in the decompressed data. */
 uint64_t mst_tfrecord_reader_offset(const mst_tfrecord_reader *reader);
 
-/** Where the records of a plain file are. */
-typedef struct mst_record_place {
-    uint64_t offset; /**< of the frame */
-    uint64_t size;   /**< of the data */
-} mst_record_place;
-
-typedef struct mst_tfrecord_index {
-    mst_bytes bytes;
-    mst_record_place *place;
-    int64_t count;
-    int64_t num_corrupt; /**< records left out */
-} mst_tfrecord_index;
-
-/** Reads where the records of the plain file at PATH are, 16 bytes of memory for each. With CHECK all data
- *  is read and checked too, and up to MOST_CORRUPT damaged places are left out. Fails as the reader does. Close it also
- *  after a failure. */
+/** Reads where the records of the plain file at PATH are. With CHECK all data is read and checked too, and up to
+ *  MOST_CORRUPT damaged places are left out. Fails as the reader does. Close it also after a failure. */
 MST_CHECKED mst_status mst_tfrecord_index_open(const char *path, bool check, int64_t most_corrupt,
-                                               mst_tfrecord_index *out);
-void mst_tfrecord_index_close(mst_tfrecord_index *index);
+                                               mst_record_index *out);
 
 /** The error of a record of the file NAME. WHERE: "" or " of the decompressed data". */
 MST_CHECKED mst_status mst_tfrecord_corrupt(const char *name, uint64_t offset, const char *where, const char *what);

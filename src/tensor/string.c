@@ -78,6 +78,17 @@ mst_status mst_tensor_check_strings(const mst_tensor *tensor) {
     return MST_OK;
 }
 
+mst_status mst_strings_keep(mst_arena *arena, mst_string *string, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const size_t length = string[i].length;
+        char *data = length < SIZE_MAX ? mst_arena_alloc(arena, length + 1) : NULL;
+        if (!data) return MST_NO_MEMORY("for a string of %zu bytes", length);
+        if (length) memcpy(data, string[i].data, length);
+        string[i].data = data;
+    }
+    return MST_OK;
+}
+
 bool mst_tensor_same(const mst_tensor *a, const mst_tensor *b) {
     const size_t bytes = mst_tensor_bytes(a);
     if (mst_tensor_dtype(a) != MST_STRING)

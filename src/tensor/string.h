@@ -2,6 +2,7 @@
 #ifndef MUSTER_TENSOR_STRING_H
 #define MUSTER_TENSOR_STRING_H
 
+#include "base/arena.h"
 #include "muster/tensor.h"
 
 /** False where the elements of TENSOR are strings that it does not own: they cannot be set. */
@@ -13,6 +14,8 @@ void mst_tensor_take_string(mst_tensor *tensor, int64_t i, char *data, size_t le
 MST_CHECKED mst_status mst_tensor_copy_strings(mst_tensor *tensor, const mst_string *value);
 /** Error where an element of TENSOR, which may be of any dtype, is a string without bytes but not without length. */
 MST_CHECKED mst_status mst_tensor_check_strings(const mst_tensor *tensor);
+/** Replaces the bytes of COUNT strings by copies in ARENA, each with a zero byte behind it. */
+MST_CHECKED mst_status mst_strings_keep(mst_arena *arena, mst_string *string, int64_t count);
 /** Same elements, of two tensors of one dtype and shape. */
 bool mst_tensor_same(const mst_tensor *a, const mst_tensor *b);
 /** Bytes of the elements and, of strings, of what they refer to. */

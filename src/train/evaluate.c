@@ -98,6 +98,10 @@ static mst_status keep_output(const mst_tensor *output, int64_t batch_size, int6
     if (shape.ndim < 1 || shape.dim[0] != batch_size)
         return MST_FAIL(MST_INVALID, "predict: an output has not one row for each row of the data");
     shape.dim[0] = rows;
+    if (*all && !mst_shape_equal(mst_tensor_shape(*all), shape))
+        return MST_FAIL(MST_INVALID,
+                        "predict: rows of an output have another shape than in the batch before: pad the "
+                        "data to a given shape (mst_padding)");
     if (!*all) MST_TRY(mst_tensor_create(mst_tensor_dtype(output), shape, all));
     const size_t row_bytes = mst_tensor_bytes(output) / (size_t)batch_size;
     memcpy((char *)mst_tensor_data(*all) + (size_t)done * row_bytes, mst_tensor_data(output), mst_tensor_bytes(output));

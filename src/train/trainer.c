@@ -145,13 +145,17 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
     for (int i = 0; i < needed; i++) {
         mst_spec spec = data->row[i];
         char have[MST_SPEC_TEXT], want[MST_SPEC_TEXT];
+        const char *what = mst_objective_component(trainer, i, name);
+        if (spec.dtype == MST_STRING)
+            return MST_FAIL(MST_INVALID, "%s are strings: make numbers of them (mst_dataset_map)", what);
+        MST_TRY(mst_dataset_want_values(data, i, what));
         if (!trainer->row[i].dtype) {
             trainer->row[i] = spec;
             if (i < trainer->num_inputs) mst_model_learn_input(trainer->model, i, spec);
         }
         if (!mst_spec_equal(&trainer->row[i], &spec))
-            return MST_FAIL(MST_INVALID, "%s are %s, the model was built for %s",
-                            mst_objective_component(trainer, i, name), mst_spec_print(&spec, have, sizeof have),
+            return MST_FAIL(MST_INVALID, "%s are %s, the model was built for %s", what,
+                            mst_spec_print(&spec, have, sizeof have),
                             mst_spec_print(&trainer->row[i], want, sizeof want));
     }
     return MST_OK;
@@ -317,8 +321,10 @@ mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
             mst_rows *rows = &step->rows[components * s + c];
             rows->batch = batch;
             rows->first = first;
-            step->feed[components * s + c].spec.shape.dim[0] = count;
-            step->feed[components * s + c].grain = mst_batch_grain(batch, c);
+            mst_feed *feed = &step->feed[components * s + c];
+            feed->spec.shape = mst_batch_shape(batch, c); /* lengths differ from one padded batch to the next */
+            feed->spec.shape.dim[0] = count;
+            feed->grain = mst_batch_grain(batch, c);
         }
         first += count;
     }

@@ -103,6 +103,43 @@ static void columns_can_be_components_of_their_own(void **state) {
     mst_dataset_release(dataset);
 }
 
+static void columns_may_stay_strings(void **state) {
+    (void)state;
+    static const char table[] = "label,text,stars\n1,\"good, \"\"very\"\" good\",5\n0,12,1\n1,,3\n";
+    static const char *const expected[] = {"good, \"very\" good", "12", ""};
+    static const char *const text[] = {"text"};
+    const char *path = write("reviews.csv", table);
+    mst_dataset *dataset, *batches;
+    mst_iterator *it;
+    const mst_batch *batch;
+    mst_tensor *tensor;
+    mst_csv_options o = {.label = "label", .texts = text, .num_texts = 1};
+    EXPECT_ERROR(mst_dataset_from_csv(path, &o, &dataset), MST_INVALID, "column 'text' is text");
+    o.separate = true;
+    EXPECT_OK(mst_dataset_from_csv(path, &o, &dataset));
+    assert_int_equal(mst_dataset_spec(dataset, 0).dtype, MST_STRING);
+    EXPECT_OK(mst_dataset_batch(dataset, 3, false, &batches));
+    EXPECT_OK(mst_iterator_create(batches, 0, &it));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_OK(mst_batch_tensor(batch, 0, &tensor));
+    for (int i = 0; i < 3; i++) assert_string_equal(mst_tensor_get_string(tensor, i).data, expected[i]);
+    mst_tensor_release(tensor);
+    mst_iterator_destroy(it);
+    mst_dataset_release(batches);
+    expect_i64(dataset, 1, (const int64_t[]){5, 1, 3}, 3);
+    expect_i64(dataset, 2, (const int64_t[]){1, 0, 1}, 3);
+    mst_dataset *again;
+    mst_csv_options as_before = {.schema = mst_dataset_schema(dataset), .separate = true};
+    EXPECT_OK(mst_dataset_from_csv(path, &as_before, &again));
+    assert_int_equal(mst_dataset_spec(again, 0).dtype, MST_STRING);
+    mst_dataset_release(again);
+    as_before.separate = false;
+    EXPECT_ERROR(mst_dataset_from_csv(path, &as_before, &again), MST_INVALID, "column 'text' is text");
+    mst_dataset_release(dataset);
+    o.texts = (const char *[]){"txt"};
+    EXPECT_ERROR(mst_dataset_from_csv(path, &o, &dataset), MST_NOT_FOUND, "has no column 'txt'");
+}
+
 static void a_test_part_has_the_numbers_of_the_train_part(void **state) {
     (void)state;
     mst_dataset *dataset;
@@ -210,6 +247,7 @@ int main(void) {
         TEST_IN_FOLDER(columns_become_inputs_and_the_label_named),
         TEST_IN_FOLDER(the_last_column_is_the_label_where_none_is_named),
         TEST_IN_FOLDER(columns_can_be_components_of_their_own),
+        TEST_IN_FOLDER(columns_may_stay_strings),
         TEST_IN_FOLDER(a_test_part_has_the_numbers_of_the_train_part),
         TEST_IN_FOLDER(cells_that_are_no_such_number_are_named),
         TEST_IN_FOLDER(integers_too_large_are_floats),

@@ -293,13 +293,18 @@ static void few_bytes_are_copied_by_one_thread(void **state) {
 
 static void wrong_maps_are_named(void **state) {
     (void)state;
-    mst_dataset *all = values(MST_U8), *out;
+    mst_dataset *all = values(MST_U8), *batches, *out;
+    EXPECT_OK(mst_dataset_batch(all, 2, false, &batches));
     EXPECT_ERROR(mst_dataset_map(all, NULL, NULL, &(mst_spec){MST_U8, MST_SCALAR}, 1, &out), MST_INVALID, "is NULL");
     EXPECT_ERROR(mst_dataset_map(all, add_up, NULL, NULL, 0, &out), MST_INVALID, "0 outputs");
-    EXPECT_ERROR(mst_dataset_map(all, add_up, NULL, &(mst_spec){MST_U8, MST_SHAPE(-1)}, 1, &out), MST_INVALID, "[?]");
+    EXPECT_ERROR(mst_dataset_map(all, add_up, NULL, &(mst_spec){MST_U8, MST_SHAPE(-2)}, 1, &out), MST_INVALID,
+                 "possible size");
+    EXPECT_ERROR(mst_dataset_map(batches, add_up, NULL, &(mst_spec){MST_U8, MST_SHAPE(-1)}, 1, &out), MST_INVALID,
+                 "[?]: each dimension must be known (its length can be found before batch only)");
     EXPECT_ERROR(mst_dataset_map(all, add_up, NULL, &(mst_spec){MST_NO_DTYPE, MST_SCALAR}, 1, &out), MST_INVALID,
                  "no dtype");
     assert_null(out);
+    mst_dataset_release(batches);
     mst_dataset_release(all);
 }
 

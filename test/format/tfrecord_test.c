@@ -261,7 +261,7 @@ static void length_that_claims_anything_takes_no_memory(void **state) {
 
 static void index_holds_the_place_of_every_record(void **state) {
     (void)state;
-    mst_tfrecord_index index;
+    mst_record_index index;
     mst_tfrecord_reader *reader;
     mst_record record;
     const char *path = folder_path("a.tfrecord");
@@ -275,16 +275,16 @@ static void index_holds_the_place_of_every_record(void **state) {
         assert_int_equal(index.place[i].size, record.size);
     }
     mst_tfrecord_reader_close(reader);
-    mst_tfrecord_index_close(&index);
+    mst_record_index_close(&index);
     write_records(path, MST_TFRECORD_GZIP, 3);
     EXPECT_ERROR(mst_tfrecord_index_open(path, false, 0, &index), MST_INVALID, "is compressed");
-    mst_tfrecord_index_close(&index);
+    mst_record_index_close(&index);
 }
 
 static void index_leaves_out_damaged_records_up_to_a_number(void **state) {
     (void)state;
     blob b = {0};
-    mst_tfrecord_index index;
+    mst_record_index index;
     for (int i = 0; i < 5; i++) blob_add(&b, abc, sizeof abc);
     b.data[19 + 12] ^= 1;
     b.data[3 * 19] ^= 1;
@@ -294,9 +294,9 @@ static void index_leaves_out_damaged_records_up_to_a_number(void **state) {
     assert_int_equal(index.num_corrupt, 2);
     assert_int_equal(index.place[1].offset, 2 * 19);
     assert_int_equal(index.place[2].offset, 4 * 19);
-    mst_tfrecord_index_close(&index);
+    mst_record_index_close(&index);
     EXPECT_ERROR(mst_tfrecord_index_open(path, true, 1, &index), MST_CORRUPT, "byte 57");
-    mst_tfrecord_index_close(&index);
+    mst_record_index_close(&index);
     blob_free(&b);
 }
 
