@@ -113,7 +113,8 @@ static void what_was_not_there_in_training_is_named(void **state) {
     EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &other, &dataset), MST_INVALID,
                  "was 'class' in training");
     const mst_csv_options both = {.schema = schema, .like = folder_path("train.csv")};
-    EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &both, &dataset), MST_INVALID, "no like, categories or texts");
+    EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &both, &dataset), MST_INVALID,
+                 "no like, categories or texts");
     assert_null(dataset);
     free(schema);
 }
