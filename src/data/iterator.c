@@ -12,7 +12,7 @@ struct mst_batch {
     mst_element element;
 };
 
-enum { STATE_MAGIC = 0x6d757374, STATE_VERSION = 1 };
+enum { STATE_MAGIC = 0x6d757374, STATE_VERSION = 2 };
 
 struct mst_iterator {
     mst_dataset *dataset;
@@ -78,7 +78,12 @@ mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out) {
 static mst_status restore(mst_iterator *it, mst_bookmark *bookmark) {
     int64_t number;
     MST_TRY(mst_bookmark_take(bookmark, STATE_MAGIC, STATE_MAGIC, &number));
-    MST_TRY(mst_bookmark_take(bookmark, STATE_VERSION, STATE_VERSION, &number));
+    MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &number));
+    if (number != STATE_VERSION)
+        return MST_FAIL(MST_INVALID,
+                        "iterator: the saved position is of version %lld, and this Muster reads version %d: begin the "
+                        "epoch again",
+                        (long long)number, STATE_VERSION);
     MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &number));
     if (number != fingerprint(it->dataset))
         return MST_FAIL(MST_INVALID, "iterator: the saved position is of another dataset: build it as it was");

@@ -204,6 +204,8 @@ static void position_of_another_dataset_is_refused(void **state) {
     EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(3), &wrong));
     EXPECT_ERROR(mst_iterator_restore(a, wrong, &again), MST_INVALID, "i64");
     mst_tensor_release(wrong);
+    mst_tensor_set(position, 1, 1);
+    EXPECT_ERROR(mst_iterator_restore(a, position, &again), MST_INVALID, "is of version 1");
     mst_tensor_release(position);
     mst_iterator_destroy(it);
     mst_dataset_release(a);
