@@ -298,6 +298,21 @@ static void a_zip_behind_a_shuffle_has_the_same_pictures(void **state) {
     free(wanted);
 }
 
+/* So does an interleave. */
+static void an_interleave_behind_a_shuffle_has_the_same_pictures(void **state) {
+    (void)state;
+    mst_dataset *d = pictures(PICTURES);
+    THEN(d, mst_dataset_interleave(&d, 1, NULL, &made));
+    gallery *wanted = show(augment(d, 1), 1);
+    for (int i = 0; i < 2; i++) {
+        d = pictures(PICTURES);
+        THEN(d, mst_dataset_shuffle(d, &(mst_shuffle_options){.seed = (uint64_t)i, .same_each_epoch = true}, &made));
+        THEN(d, mst_dataset_interleave(&d, 1, NULL, &made));
+        expect_same(show(augment(d, 1), 1), wanted);
+    }
+    free(wanted);
+}
+
 /* ---- distributions ---- */
 
 /* u8 [1, 2] with 0 and 1, N times. */
@@ -527,6 +542,7 @@ int main(void) {
         cmocka_unit_test(repetition_r_is_epoch_r),
         cmocka_unit_test(saved_positions_go_on_with_the_same_pictures),
         cmocka_unit_test(a_zip_behind_a_shuffle_has_the_same_pictures),
+        cmocka_unit_test(an_interleave_behind_a_shuffle_has_the_same_pictures),
         cmocka_unit_test(half_of_the_pictures_are_flipped),
         cmocka_unit_test(every_place_of_a_crop_is_as_likely),
         cmocka_unit_test(brightness_and_contrast_are_even_in_their_range),
