@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -47,10 +48,11 @@ static bool has_option(int (*run)(const bench_options *options), const char *opt
 /* Names those that have OPTION. */
 static int fail_option(const char *benchmark, const char *option) {
     char list[128] = "";
+    size_t used = 0;
     for (int i = 0; i < NUM_BENCHMARKS; i++) {
         if (!has_option(benchmarks[i].run, option)) continue;
-        if (*list) strcat(list, ", ");
-        strcat(list, benchmarks[i].name);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", benchmarks[i].name);
+        used += strlen(list + used);
     }
     return command_fail(EXIT_USAGE, "bench %s: --%s is not for this benchmark, only for %s: leave it out", benchmark,
                         option, list);

@@ -186,7 +186,7 @@ void bench_pictures_remove(bench_pictures *pictures) {
 }
 
 mst_status bench_pictures_decode(const bench_pictures *pictures, uint32_t *sum) {
-    uint8_t *pixels = malloc(WIDTH * HEIGHT * CHANNELS);
+    uint8_t *pixels = calloc(WIDTH * HEIGHT, CHANNELS);
     if (!pixels) return MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
     for (int i = 0; i < BENCH_PICTURES; i++) {
         decode(pictures->data[i], pictures->size[i], pixels);

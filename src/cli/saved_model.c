@@ -98,12 +98,12 @@ static mst_status fail_unknown(const char *path, const mst_snapshot *snapshot) {
 
 static mst_status make_model(const char *path, const mst_snapshot *snapshot, const saved_options *o,
                              const option_list *list, saved_model *out) {
-    mst_loss loss;
+    mst_loss loss = 0;
     int64_t *units = malloc(MOST_LAYERS * sizeof *units);
     if (!units) return MST_NO_MEMORY("for a model");
     const int count = read_layers(snapshot, units);
-    mst_status status = count ? choose_loss(o, list, &out->note, &loss) : fail_unknown(path, snapshot);
-    if (!status) status = build_model(o, units, count, loss, out);
+    mst_status status = count > 0 ? choose_loss(o, list, &out->note, &loss) : fail_unknown(path, snapshot);
+    if (!status && count > 0) status = build_model(o, units, count, loss, out);
     free(units);
     return status;
 }

@@ -37,12 +37,6 @@ static void free_column(void *context) {
     free(c);
 }
 
-static mst_status make_columns(columns *c) {
-    for (int i = 0; i < c->dataset->num_components; i++)
-        if (!(c->column[i] = calloc(1, sizeof *c->column[i]))) return MST_NO_MEMORY("for a dataset");
-    return MST_OK;
-}
-
 static mst_status grow(columns *c, int64_t more) {
     if (c->rows + more <= c->capacity) return MST_OK;
     int64_t capacity = 2 * c->capacity > c->rows + more ? 2 * c->capacity : c->rows + more;
@@ -50,6 +44,8 @@ static mst_status grow(columns *c, int64_t more) {
     for (int i = 0; i < c->dataset->num_components; i++) {
         size_t bytes;
         char *data = NULL;
+        if (!c->column[i]) c->column[i] = calloc(1, sizeof *c->column[i]);
+        if (!c->column[i]) return MST_NO_MEMORY("for a dataset");
         if (!__builtin_mul_overflow((size_t)capacity, mst_dataset_row_bytes(c->dataset, i), &bytes))
             data = realloc(c->column[i]->data, bytes + 1);
         if (!data) return MST_NO_MEMORY("for %lld rows", (long long)capacity);
@@ -71,6 +67,7 @@ static mst_status keep_strings(columns *c, int64_t n) {
 
 static mst_status add(columns *c, const mst_batch *batch) {
     const int64_t n = mst_batch_size(batch);
+    if (n < 1) return MST_OK;
     MST_TRY(grow(c, n));
     for (int i = 0; i < c->dataset->num_components; i++)
         c->dst[i] = c->column[i]->data + (size_t)c->rows * mst_dataset_row_bytes(c->dataset, i);
@@ -122,7 +119,6 @@ static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
 }
 
 static mst_status cache(columns *c, mst_dataset *dataset, mst_tensor **tensor, mst_dataset **out) {
-    MST_TRY(make_columns(c));
     MST_TRY(read_all(c, dataset));
     if (!c->rows) return MST_FAIL(MST_INVALID, "cache: the dataset has no rows");
     return make(c, tensor, out);

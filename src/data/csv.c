@@ -122,7 +122,8 @@ static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
 static mst_status place_of(const csv_table *t, int i, int *place) {
     *place = t->column[i].place;
     const char *name = t->column[i].name;
-    if (*place < mst_csv_num_columns(t->csv) && strcmp(mst_csv_header(t->csv, *place), name) == 0) return MST_OK;
+    if (*place < mst_csv_num_columns(t->csv) && name && strcmp(mst_csv_header(t->csv, *place), name) == 0)
+        return MST_OK;
     return mst_csv_find(t->csv, name, place);
 }
 

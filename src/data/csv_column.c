@@ -110,7 +110,7 @@ mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column) {
 
 /* Categories are looked up by halving. */
 static bool is_sorted(const mst_schema_column *column) {
-    for (int64_t i = 1; i < column->num_categories; i++)
+    for (int64_t i = 1; column->category && i < column->num_categories; i++)
         if (strcmp(column->category[i - 1], column->category[i]) >= 0) return false;
     return true;
 }
@@ -136,13 +136,17 @@ mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, 
 enum { LISTED = 200 };
 
 /* "a, b, c", as many as fit. */
-static const char *list_categories(const mst_csv_column *form, char text[LISTED + 8]) {
+static const char *list_categories(const mst_csv_column *form, char text[LISTED]) {
+    static const char more[] = ", ...";
     size_t used = 0;
     text[0] = '\0';
     for (int64_t i = 0; i < form->num_categories; i++) {
         char shown[MST_CSV_SHOWN];
         mst_csv_show(form->category[i], shown);
-        if (used + strlen(shown) + 2 > LISTED) return strcat(text, ", ...");
+        if (used + strlen(shown) + 2 + sizeof more > LISTED) {
+            memcpy(text + used, more, sizeof more);
+            return text;
+        }
         used += (size_t)snprintf(text + used, LISTED - used, "%s%s", i ? ", " : "", shown);
     }
     return text;
@@ -150,7 +154,7 @@ static const char *list_categories(const mst_csv_column *form, char text[LISTED 
 
 static mst_status read_category(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form,
                                 int64_t *number) {
-    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], list[LISTED + 8];
+    char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], list[LISTED];
     const char *cell = mst_csv_cell(csv, row, column);
     const char **found = bsearch(&cell, form->category, (size_t)form->num_categories, sizeof *form->category, compare);
     if (!found)

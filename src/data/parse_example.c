@@ -30,7 +30,10 @@ static mst_status find_lengths(const mst_example_parser *parser, const mst_array
     void *dst[MOST_COMPONENTS];
     int64_t length[MOST_COMPONENTS];
     const int n = mst_example_parser_components(parser);
-    for (int i = 0; i < n; i++) dst[i] = i > 0 && is_open(&out[i - 1]) ? &length[i - 1] : NULL;
+    for (int i = 0; i < n; i++) {
+        length[i] = 0;
+        dst[i] = i > 0 && is_open(&out[i - 1]) ? &length[i - 1] : NULL;
+    }
     MST_TRY(mst_example_parse(parser, in[0].data, (size_t)in[0].count, dst));
     for (int i = 0; i < n; i++) {
         if (!is_open(&out[i])) continue;

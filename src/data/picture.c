@@ -35,7 +35,7 @@ mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, 
                                      uint64_t seed, mst_picture_function function, void *out) {
     mst_picture_dataset **result = out;
     *result = NULL;
-    for (const mst_dataset *d = upstream; d; d = d->upstream)
+    for (const mst_dataset *d = upstream; d->upstream; d = d->upstream)
         if (d->type == &mst_prefetch_type)
             return MST_FAIL(MST_INVALID, "%s: behind a prefetch rows have no numbers: put %s before prefetch",
                             type->name, type->name);

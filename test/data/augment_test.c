@@ -225,7 +225,8 @@ static void repetition_r_is_epoch_r(void **state) {
             assert_int_equal(got->passes[row], REPEAT);
             for (int j = 0; j < REPEAT; j++) {
                 int r = 0;
-                while (r < REPEAT && (taken[r] || memcmp(got->picture[j][row], epoch[r]->picture[0][row], OUT))) r++;
+                while (r < REPEAT && (taken[r] || memcmp(got->picture[j][row], epoch[r]->picture[0][row], OUT) != 0))
+                    r++;
                 assert_true(r < REPEAT);
                 taken[r] = true;
                 moved += r != j;

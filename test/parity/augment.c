@@ -45,11 +45,13 @@ int main(int argc, char **argv) {
         shape.dim[1] = atoi(argv[9]);
     }
     mst_array dst = make(dtype, shape);
-    if (!src.data || !dst.data || fread(src.data, mst_dtype_size(dtype), (size_t)src.count, stdin) != (size_t)src.count)
-        return 1;
-    run(change, argv + 6, &src, &dst);
-    fwrite(dst.data, mst_dtype_size(dtype), (size_t)dst.count, stdout);
+    const bool is_read =
+        src.data && dst.data && fread(src.data, mst_dtype_size(dtype), (size_t)src.count, stdin) == (size_t)src.count;
+    if (is_read) {
+        run(change, argv + 6, &src, &dst);
+        fwrite(dst.data, mst_dtype_size(dtype), (size_t)dst.count, stdout);
+    }
     free(src.data);
     free(dst.data);
-    return 0;
+    return is_read ? 0 : 1;
 }
