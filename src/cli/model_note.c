@@ -22,6 +22,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     add_text(&json, "schema", note->schema);
     if (note->image_size) json_add(&json, "", "image_size", json_integer(note->image_size));
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
+    if (note->options) json_add(&json, "", "options", json_incref(note->options));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
     if (!text) return MST_NO_MEMORY("for what is noted of the model");
@@ -60,6 +61,7 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     out->schema = json_string_value(json_object_get(out->json, "schema"));
     out->image_size = json_integer_value(json_object_get(out->json, "image_size"));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
+    out->options = json_object_get(out->json, "options");
     return read_classes(out);
 }
 

@@ -1,7 +1,8 @@
 /** What `muster train` notes of a model in its checkpoints and files, so that `muster evaluate` and `muster predict` need
  *  not be told again: JSON, under the key "muster/train" of the notes.
  *
- *      {"loss": "sparse_categorical_crossentropy", "classes": ["setosa", "virginica"], "data": "csv:iris", "schema": "..."}
+ *      {"loss": "sparse_categorical_crossentropy", "classes": ["setosa", "virginica"], "data": "csv:iris",
+ *       "schema": "...", "options": {"batch-size": "50"}}
  */
 #ifndef MUSTER_CLI_MODEL_NOTE_H
 #define MUSTER_CLI_MODEL_NOTE_H
@@ -20,6 +21,7 @@ typedef struct model_note {
     const char *const *classes;
     int64_t image_size;
     bool raw_pixels;
+    json_t *options;   /**< noted_options */
     json_t *json;      /**< of a note that was read: the members point into it */
     class_names names; /**< of such a note too */
 } model_note;

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/no_memory.h"
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/model_note.h"
+#include "cli/noted_options.h"
 
 /* ---- options ---- */
 
@@ -128,17 +130,22 @@ static int finish_restore(const training *t, mst_status status, const char *opti
 
 static mst_status write_note(const training *t) {
     const bool classes = objective_has_classes(&t->objective);
+    json_t *options = noted_options(t->list);
+    if (!options) return MST_NO_MEMORY("for what is noted of the model");
     const model_note note = {.loss = mst_loss_name(t->objective.loss),
                              .data = t->data,
                              .schema = mst_dataset_schema(t->train),
                              .classes = classes ? (const char *const *)t->names : NULL,
                              .image_size = t->o->image_size,
-                             .raw_pixels = t->o->raw_pixels};
-    return model_note_write(&note, mst_model_store(t->model));
+                             .raw_pixels = t->o->raw_pixels,
+                             .options = options};
+    const mst_status status = model_note_write(&note, mst_model_store(t->model));
+    json_decref(options);
+    return status;
 }
 
 /* The numbers of classes and categories would stand for others than the weights were trained for. */
-static mst_status check_note(const training *t) {
+static mst_status check_note(training *t) {
     model_note old;
     mst_status status = model_note_read(mst_model_store(t->model), &old);
     const char *schema = mst_dataset_schema(t->train);
@@ -153,6 +160,11 @@ static mst_status check_note(const training *t) {
     else if (!status && differs)
         fprintf(stderr, "warning: '%s' was trained with other columns, categories or classes than '%s' has\n",
                 t->o->load, t->data);
+    if (!status && t->resumes) {
+        noted_options_compare(old.options, t->list);
+        t->new_rate = noted_option_differs(old.options, t->list, "learning-rate") ||
+                      noted_option_differs(old.options, t->list, "optimizer"); /* which has a default of its own */
+    }
     model_note_free(&old);
     return status;
 }
@@ -183,7 +195,15 @@ int train_checkpoint_restore(training *t) {
 
 /* ---- while training goes on, and after it ---- */
 
+/* The checkpoint's learning rate may be one that a callback had set; where the option was changed, that counts. */
+static mst_status set_rate(void *context, mst_train_state *state) {
+    const training *t = context;
+    if (!mst_schedule_is_set(&t->optimizer.schedule)) state->learning_rate = t->optimizer.learning_rate;
+    return MST_OK;
+}
+
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) {
+    if (t->new_rate) callbacks[count++] = (mst_callback){.context = t, .train_begin = set_rate};
     if (t->o->patience || t->o->restore_best_weights) {
         t->stopping = (mst_early_stopping){.monitor = monitor_of(t),
                                            .patience = t->o->patience ? t->o->patience : INT64_MAX,

@@ -32,6 +32,7 @@ typedef struct training {
     mst_early_stopping stopping;
     name_map variables; /**< what they are called in a file that is restored */
     bool resumes;       /**< a checkpoint has been restored, whose fit goes on */
+    bool new_rate;      /**< with another learning rate than was given before */
     mst_result result, test_result;
     mst_tensor *confusion;
     char sha256[65];

@@ -75,6 +75,21 @@ rm -r ck
 (ulimit -f 1 && exec "$muster" train $small --epochs 60 --progress none --history limited.csv) > out 2> err
 check history_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^error: 'limited.csv': cannot be written" err)" -eq 1 ]
 
+# ---- other options than the checkpoint's training had ------------------------------------------------
+
+with_checkpoints="train $small --schedule none --checkpoint-dir ck --json"
+rate_is() { check "$1" grep -q "\"event\":\"epoch\".*\"learning_rate\":$2," out; }
+run $with_checkpoints --optimizer adam --steps 2
+run $with_checkpoints --optimizer adam --steps 4
+check the_same_options_are_no_warning [ ! -s err ]
+run $with_checkpoints --optimizer adam --learning-rate 0.5 --seed 7 --steps 6
+check other_options_are_told grep -q "^warning: .*--seed not given (now 7, which counts for a new training only), --learning-rate not given (now 0.5)$" err
+rate_is another_learning_rate_counts 0.5
+run $with_checkpoints --optimizer sgd --steps 8
+check another_optimizer_is_told grep -q "^warning: .*--optimizer adam (now sgd)" err
+rate_is another_optimizer_has_its_own_learning_rate 0.01
+rm -r ck
+
 # ---- random changes of pictures ---------------------------------------------------------------------
 
 augmented="train --data idx:data --hidden-units 16 --batch-size 40 --shards 4 --epochs 3 --json
