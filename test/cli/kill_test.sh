@@ -44,9 +44,9 @@ fail() {
 
 # The checkpoint of the best epoch has the weights that the training ended with.
 check_best() {
-    best=$("$muster" evaluate --checkpoint-dir run/best --json | test_loss)
+    kept=$("$muster" evaluate --checkpoint-dir run/best --json | test_loss)
     last=$("$muster" evaluate --checkpoint-dir run --json | test_loss)
-    [ -n "$best" ] && [ "$best" = "$last" ] || fail "the best checkpoint has the loss '$best', the training '$last'"
+    [ -n "$kept" ] && [ "$kept" = "$last" ] || fail "the best checkpoint has the loss '$kept', the training '$last'"
 }
 
 # survive KILLS OPTION...: a training with these options is killed so often, and at last ends as an undisturbed one
