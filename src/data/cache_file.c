@@ -18,6 +18,7 @@
 #include "base/argument.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "data/cancel.h"
 #include "data/dataset.h"
 #include "data/team_fetch.h"
 #include "format/tfrecord.h"
@@ -218,6 +219,7 @@ static mst_status append_rows(cursor *c, int64_t n) {
 /* Up to N more rows. */
 static mst_status write_some(cursor *c, int64_t n) {
     int64_t got;
+    MST_TRY(mst_cancel_check());
     if (!c->writes) MST_TRY(begin_file(c));
     if (n > c->most) n = c->most;
     MST_TRY(c->part->type->rows(c->part, c->rows, n, &got));

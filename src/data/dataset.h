@@ -156,8 +156,8 @@ MST_CHECKED mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_book
 /** Bytes of a row of component I; 0 where its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
-/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded or
- *  mapped. */
+/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded,
+ *  mapped or changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
 
 /** Lends ARENA to mst_map_alloc on this thread, NULL takes it back; what was lent before. */

@@ -402,6 +402,7 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
                              int64_t ahead, void *const *to) {
     char *free_memory = s->data;
     const int64_t number = row_number(element, i);
+    MST_TRY(mst_cancel_check());
     mst_arena_clear(&s->row);
     if (fetch->base->type->values)
         MST_TRY(write_base(fetch, s, number, to, &free_memory));
@@ -420,10 +421,9 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
 static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t first,
                               int64_t count, void **dst) {
     for (int64_t i = 0; i < count; i++) {
-        MST_TRY(mst_cancel_check());
         MST_TRY(run_stages(fetch, s, element, first + i, count - i, dst));
         for (int c = 0; c < fetch->end->num_components; c++) {
-            size_t bytes = mst_dataset_row_bytes(fetch->end, c);
+            const size_t bytes = (size_t)s->in[c].count * mst_dtype_size(fetch->end->row[c].dtype);
             if (!dst[c] || !bytes) continue;
             if (s->in[c].data != dst[c]) memcpy(dst[c], s->in[c].data, bytes);
             if (s->in[c].dtype == MST_STRING) MST_TRY(mst_strings_keep(&s->kept, dst[c], s->in[c].count));

@@ -52,6 +52,14 @@ static void forget_left(mst_cursor *cursor) {
     mst_cursor_forget(cursor, c->buffer + gone, c->filled - gone);
 }
 
+/* Of a permutation: rows that had been given when the position was saved. Those that are held downstream are kept there
+ * by now. */
+static void settle(mst_cursor *cursor) {
+    shuffle_cursor *c = (shuffle_cursor *)cursor;
+    mst_cursor_forget(cursor, c->buffer, c->restored);
+    c->restored = 0;
+}
+
 static void set_epoch(shuffle_cursor *c, int64_t epoch) {
     c->stream = dataset_of(&c->base)->options.same_each_epoch ? 0 : (uint64_t)epoch;
     c->epoch = epoch;
@@ -66,10 +74,12 @@ static mst_status fill(mst_cursor *cursor) {
 }
 
 /* Where upstream begins is kept for the position: the rows that are drawn may be called otherwise in another
- * iterator. */
+ * iterator. A permutation downstream that is restored takes all of this one, and may start it again, before it is
+ * settled. */
 static mst_status begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     set_epoch(c, epoch);
+    settle(cursor);
     forget_left(cursor);
     c->given = c->filled = 0;
     MST_TRY(cursor->upstream->type->start(cursor->upstream, epoch));
@@ -148,20 +158,13 @@ static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     return MST_OK;
 }
 
-/* Those that are held downstream are kept there by now. */
-static void settle_all(mst_cursor *cursor) {
-    shuffle_cursor *c = (shuffle_cursor *)cursor;
-    mst_cursor_forget(cursor, c->buffer, c->restored);
-    c->restored = 0;
-}
-
 static const mst_cursor_type all_type = {.start = start_all,
                                          .rows = rows_of_all,
                                          .skip = skip_of_all,
                                          .destroy = destroy,
                                          .save = save_all,
                                          .restore = restore_all,
-                                         .settle = settle_all};
+                                         .settle = settle};
 
 /* ---- draws from a buffer ------------------------------------------------------------------------------ */
 
