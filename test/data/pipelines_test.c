@@ -633,8 +633,8 @@ static void check_restart(const pipeline *p, const list *expected, int64_t epoch
     }
     const int64_t from = (elements + more) * each;
     const int64_t size = expect_rest(p, "restored", it, expected, from < expected->n ? from : expected->n);
-    if (!p->prefetch && size != at_end) /* a prefetch saves where it began */
-        fail_msg("%s: %d numbers are saved at the end, not %d", name_of(p), (int)size, (int)at_end);
+    if (!p->prefetch && size > at_end) /* a prefetch saves where it began */
+        fail_msg("%s: %d numbers are saved at the end, at most %d should", name_of(p), (int)size, (int)at_end);
     mst_iterator_destroy(it);
     mst_dataset_release(d);
 }
