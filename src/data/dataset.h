@@ -1,8 +1,8 @@
 /** Inside of datasets.
  *
  *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows between
- *  them is rows: numbers of rows of the source, with the pass over it (data/row.h). The values: mst_row_fetch collects the scales and maps between source and
- *  end, and turns numbers of rows into values only where they are wanted.
+ *  them is rows: numbers of rows of the source, with the pass over it (data/row.h). The values: mst_row_fetch collects the scales, maps and changes between source
+ *  and end, and turns numbers of rows into values only where they are wanted.
  *
  *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
  *  rows, of picture files or of the rows of other datasets (`values`). Where it can only read forward, its cursor keeps
@@ -156,6 +156,9 @@ MST_CHECKED mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_book
 /** Bytes of a row of component I; 0 where its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
+/** Whether the elements of DATASET are values in memory (mst_element), and not rows of the source: it is a prefetch or a
+ *  padded_batch. */
+bool mst_dataset_gives_values(const mst_dataset *dataset);
 /** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded,
  *  mapped or changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);

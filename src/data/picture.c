@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-#include "data/padded_batch.h"
-#include "data/prefetch.h"
-
 enum { LEVELS = 256 };
 
 /* ---- datasets ---- */
@@ -42,7 +39,7 @@ mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, 
     mst_picture_dataset **result = out;
     *result = NULL;
     for (const mst_dataset *d = upstream; d; d = d->upstream)
-        if (d->type == &mst_prefetch_type || d->type == &mst_padded_batch_type)
+        if (mst_dataset_gives_values(d))
             return MST_FAIL(MST_INVALID, "%s: behind %s rows have no numbers: put %s before %s", type->name,
                             d->type->name, type->name, d->type->name);
     MST_TRY(mst_picture_derive(type, size, upstream, component, function, out));

@@ -29,7 +29,7 @@ typedef struct mst_picture_dataset {
 MST_CHECKED mst_status mst_picture_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                           int component, mst_picture_function function, void *out);
 /** The same of a FUNCTION that draws random numbers. Two transforms with one SEED draw different ones unless they are of one
- *  type. Also fails behind a prefetch and a padded_batch, which pass on values and not which rows they are of. */
+ *  type. Also fails behind a dataset that gives values, not which rows they are of. */
 MST_CHECKED mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                                  int component, uint64_t seed, mst_picture_function function,
                                                  void *out);

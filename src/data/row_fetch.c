@@ -7,8 +7,6 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/cancel.h"
-#include "data/padded_batch.h"
-#include "data/prefetch.h"
 #include "op/share.h"
 #include "tensor/string.h"
 
@@ -27,7 +25,7 @@ typedef struct scratch {
 } scratch;
 
 struct mst_row_fetch {
-    const mst_dataset *base; /* the source, or what has batches in memory: a prefetch, a padded_batch */
+    const mst_dataset *base; /* the source, or what gives values */
     mst_cursor *base_cursor;
     bool has_records;         /* base reads records */
     mst_record_buffer record; /* of mst_row_fetch_record */
@@ -48,16 +46,12 @@ static size_t align(size_t size) {
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static bool is_base(const mst_dataset *dataset) {
-    return !dataset->upstream || dataset->type == &mst_prefetch_type || dataset->type == &mst_padded_batch_type;
-}
-
 /* Counts the stages, and what one row needs: each stage writes to memory of its own. */
 static void measure(mst_row_fetch *fetch) {
     const mst_dataset *dataset = fetch->end;
     fetch->most_components = dataset->num_components;
     for (int i = 0; i < dataset->num_components; i++) fetch->has_strings |= dataset->row[i].dtype == MST_STRING;
-    for (; !is_base(dataset); dataset = dataset->upstream) {
+    for (; dataset->upstream && !mst_dataset_gives_values(dataset); dataset = dataset->upstream) {
         if (dataset->upstream->num_components > fetch->most_components)
             fetch->most_components = dataset->upstream->num_components;
         if (!dataset->stage) continue;
