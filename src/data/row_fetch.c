@@ -391,7 +391,8 @@ static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int6
     return MST_OK;
 }
 
-/* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at once. */
+/* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at
+ * once. */
 static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
                              int64_t ahead, void *const *to) {
     char *free_memory = s->data;

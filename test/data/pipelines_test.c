@@ -1,9 +1,9 @@
 /* Random pipelines of all transforms over all kinds of sources, beside what the same transforms do to lists: each row
- * comes as often as it should and where it should, with the string of its record and the random changes of its pass, and
- * an iterator that is saved anywhere and restored elsewhere goes on exactly.
+ * comes as often as it should and where it should, with the string of its record and the random changes of its pass,
+ * and an iterator that is saved anywhere and restored elsewhere goes on exactly.
  *
- * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings "record I"
- * of the id I that the source gave, and behind padded_batch a list of id mod 5 ids. */
+ * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings "record
+ * I" of the id I that the source gave, and behind padded_batch a list of id mod 5 ids. */
 #include <stdio.h>
 #include <sys/stat.h>
 
