@@ -464,7 +464,7 @@ mst_status mst_row_fetch_look(mst_row_fetch *fetch, const char *what, const mst_
                               mst_status (*look)(const mst_array *in, void *context), void *context) {
     scratch *s;
     MST_TRY(take_scratch(fetch, &s));
-    mst_status status = run_stages(fetch, s, element, i, 1, NULL);
+    mst_status status = run_stages(fetch, s, element, i, element->count - i, NULL);
     if (!status) {
         const uint64_t errors = mst_error_count();
         status = look(s->in, context);

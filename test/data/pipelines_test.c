@@ -373,12 +373,12 @@ static mst_dataset *open_source(const pipeline *p) {
     }
 }
 
-/* In memory. What has no rows is left as it is. */
+/* In memory. What has no rows in epoch 0 cannot be cached: it stays without rows. */
 static mst_dataset *cached(mst_dataset *d) {
     mst_dataset *made;
     if (mst_dataset_cache(d, &made)) {
         assert_string_equal(mst_error()->message, "cache: the dataset has no rows");
-        return d;
+        EXPECT_OK(mst_dataset_take(d, 0, &made));
     }
     mst_dataset_release(d);
     return made;
