@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "data/bookmark.h"
 #include "data/convert.h"
+#include "data/record_buffer.h"
 #include "data/row.h"
 #include "muster/dataset.h"
 #include "muster/tfrecord.h"
@@ -36,14 +37,6 @@ typedef struct mst_row_stage {
     mst_convert convert;
     double factor;
 } mst_row_stage;
-
-/** What one caller has read of a file, to be freed with free(data); zero-initialised is empty. */
-typedef struct mst_record_buffer {
-    uint8_t *data;
-    size_t capacity;
-    int64_t file;
-    uint64_t begin, end; /**< of the file */
-} mst_record_buffer;
 
 /** A source or a transform. */
 typedef struct mst_dataset_type {

@@ -101,13 +101,13 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     if (!fetch) return;
     while (fetch->unused) {
         scratch *next = fetch->unused->next;
-        free(fetch->unused->record.data);
+        mst_record_buffer_free(&fetch->unused->record);
         mst_arena_free(&fetch->unused->row);
         mst_arena_free(&fetch->unused->kept);
         free(fetch->unused);
         fetch->unused = next;
     }
-    free(fetch->record.data);
+    mst_record_buffer_free(&fetch->record);
     pthread_mutex_destroy(&fetch->lock);
     free(fetch->stage);
     free(fetch->is_checked);
