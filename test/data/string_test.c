@@ -265,6 +265,27 @@ static mst_status first_row(mst_dataset *d, mst_tensor **out) {
     return status;
 }
 
+/* Sizes that came of negative lengths. */
+static mst_status ask_for_too_much(const mst_array *in, mst_array *out, void *context) {
+    (void)in, (void)out, (void)context;
+    if (mst_map_alloc((size_t)-1) || mst_map_alloc((size_t)-40)) return MST_INTERNAL;
+    return mst_error()->code;
+}
+
+static void memory_that_there_is_not_is_an_error(void **state) {
+    (void)state;
+    mst_dataset *d = open_words();
+    mst_iterator *it;
+    const mst_batch *batch;
+    mst_string word;
+    THEN(d, mst_dataset_map(d, ask_for_too_much, NULL, word_specs, 2, &made));
+    EXPECT_OK(mst_iterator_create(d, 0, &it));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, &word), MST_OUT_OF_MEMORY, "bytes of a row");
+    mst_iterator_destroy(it);
+    mst_dataset_release(d);
+}
+
 static void wrong_strings_of_a_map_are_named(void **state) {
     (void)state;
     const mst_spec open = {MST_I64, MST_SHAPE(-1)};
@@ -305,6 +326,7 @@ int main(void) {
         cmocka_unit_test(filters_see_strings),
         cmocka_unit_test(threads_copy_strings_of_one_batch),
         cmocka_unit_test(wrong_strings_of_a_map_are_named),
+        cmocka_unit_test(memory_that_there_is_not_is_an_error),
         cmocka_unit_test(strings_are_no_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
