@@ -87,23 +87,24 @@ typedef struct mst_tfrecord_options {
     int64_t skip_corrupt; /**< damaged records of one pass that are left out; one more is an error */
 } mst_tfrecord_options;
 
-/** The records of TFRecord files, as elements of one component, u8 [-1]: see mst_dataset_parse_example, mst_dataset_map
- *  and mst_batch_record. PATHS are N paths or patterns (*, ?, [...]); files that a pattern matches are sorted by name.
- *  The order with .cycle and .block is that of tf.data's deterministic interleave. OPTIONS may be NULL.
+/** The records of TFRecord files, as elements of one component, u8 [-1]: see mst_dataset_parse_example,
+ *  mst_dataset_map and mst_batch_record. PATHS are N paths or patterns (*, ?, [...]); files that a pattern matches are
+ *  sorted by name. The order with .cycle and .block is that of tf.data's deterministic interleave. OPTIONS may be
+ *  NULL.
  *
  *  Plain files are indexed, which reads through them once (16 bytes of memory a record); then their records can be had
- *  in any order, so that the number of rows is known and a full shuffle costs nothing more. Of compressed files records
- *  come forward only: the number of rows is not known, a shuffle needs a buffer_size, and the iterator keeps the records
- *  that are in it. Both check sums of every record are checked when it is read.
+ *  in any order, so that the number of rows is known and a full shuffle costs nothing more. Of compressed files
+ *  records come forward only: the number of rows is not known, a shuffle needs a buffer_size, and the iterator keeps
+ *  the records that are in it. Both check sums of every record are checked when it is read.
  *
  *  Fails with MST_NOT_FOUND where a pattern matches no file, MST_INVALID where a path is a folder, MST_CORRUPT, naming
  *  file and byte, where there is damage, here or when the record is read. */
 MST_API MST_CHECKED mst_status mst_dataset_from_tfrecord(const char *const *paths, int n,
                                                          const mst_tfrecord_options *options, mst_dataset **out);
 
-/** The dataset of a data spec, one line of text such as "idx:DIR"; PART is "train" or "test". `muster train --help` lists
- *  the kinds of specs. Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest right
- *  one. */
+/** The dataset of a data spec, one line of text such as "idx:DIR"; PART is "train" or "test". `muster train --help`
+ *  lists the kinds of specs. Fails as the sources do; with MST_INVALID for other specs and parts, naming the nearest
+ *  right one. */
 MST_API MST_CHECKED mst_status mst_dataset_open(const char *spec, const char *part, mst_dataset **out);
 /** The I-th kind of data spec, "fashion-mnist", "idx:DIR", ...; NULL past the last. */
 MST_API const char *mst_dataset_form(int i);
@@ -129,13 +130,13 @@ typedef struct mst_write_options {
     int64_t num_shards;                   /**< tfrecord: files of each part; 0: 1 */
     mst_tfrecord_compression compression; /**< tfrecord */
 } mst_write_options;
-/** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives them
- *  with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other; class names to
- *  PREFIX-labels.txt), npz:FILE, idx:DIR, which is made where it is not there, csv:PREFIX (PREFIX-train.csv and -test.csv;
- *  csv:FILE.csv where there is no test part) with class names in place of their numbers, or images:DIR, PNG files in class
- *  folders, which must not be there. Each file, and that folder, is written to the side and renamed. Fails with
- *  MST_INVALID, MST_UNIMPLEMENTED where the format cannot hold these dtypes, MST_EXISTS, MST_IO, or as reading the rows
- *  does. */
+/** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives
+ *  them with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other; class
+ *  names to PREFIX-labels.txt), npz:FILE, idx:DIR, which is made where it is not there, csv:PREFIX (PREFIX-train.csv
+ *  and -test.csv; csv:FILE.csv where there is no test part) with class names in place of their numbers, or images:DIR,
+ *  PNG files in class folders, which must not be there. Each file, and that folder, is written to the side and
+ *  renamed. Fails with MST_INVALID, MST_UNIMPLEMENTED where the format cannot hold these dtypes, MST_EXISTS, MST_IO,
+ *  or as reading the rows does. */
 MST_API MST_CHECKED mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
                                                  const mst_write_options *options);
 
@@ -154,14 +155,14 @@ MST_API int mst_dataset_num_components(const mst_dataset *dataset);
 /** Dtype and shape of component I of an element. Of a batch, dimension 0 counts the rows, -1 where batches differ. */
 MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
 /** The name of class I of component COMPONENT, whose numbers stand for text: of mst_dataset_from_csv,
- *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, where there are no names, and behind mst_dataset_map and
- *  mst_dataset_cache. Valid as long as DATASET. */
+ *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, where there are no names, and behind
+ *  mst_dataset_map and mst_dataset_cache. Valid as long as DATASET. */
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
 /** How many names there are; 0 where there are none. */
 MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component);
-/** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their categories
- *  or classes), as a line of JSON: kept with a model, it lets a later program number other data in the same way. NULL
- *  for other data, and behind mst_dataset_map and mst_dataset_cache. Valid as long as DATASET. */
+/** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their
+ *  categories or classes), as a line of JSON: kept with a model, it lets a later program number other data in the same
+ *  way. NULL for other data, and behind mst_dataset_map and mst_dataset_cache. Valid as long as DATASET. */
 MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
 
 /* ---- iteration ------------------------------------------------------------------------------------ */
@@ -179,9 +180,9 @@ MST_API MST_CHECKED mst_status mst_iterator_skip(mst_iterator *iterator, int64_t
 /** The position of ITERATOR, behind the elements that mst_iterator_next has given: a few numbers, i64 [n], and one for
  *  each row in a shuffle's buffer. */
 MST_API MST_CHECKED mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out);
-/** An iterator at that position: it gives the elements that would have followed. DATASET is the same or one built in the
- *  same way. Records that a shuffle's buffer held are read again. Fails with MST_INVALID or MST_CORRUPT where POSITION
- *  is not of such a dataset. */
+/** An iterator at that position: it gives the elements that would have followed. DATASET is the same or one built in
+ *  the same way. Records that a shuffle's buffer held are read again. Fails with MST_INVALID or MST_CORRUPT where
+ *  POSITION is not of such a dataset. */
 MST_API MST_CHECKED mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position,
                                                     mst_iterator **out);
 

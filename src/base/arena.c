@@ -13,6 +13,7 @@ struct mst_arena_block {
 enum { BLOCK_SIZE = 64 * 1024, ALIGNMENT = 16 };
 
 void *mst_arena_alloc(mst_arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2) return NULL; /* a negative number; what follows does not overflow */
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (!arena->block || arena->block->size - arena->used < size) {
         size_t block_size = size > BLOCK_SIZE ? size : BLOCK_SIZE;

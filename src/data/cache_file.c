@@ -18,6 +18,7 @@
 #include "base/argument.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "data/cancel.h"
 #include "data/dataset.h"
 #include "data/team_fetch.h"
 #include "format/tfrecord.h"
@@ -218,6 +219,7 @@ static mst_status append_rows(cursor *c, int64_t n) {
 /* Up to N more rows. */
 static mst_status write_some(cursor *c, int64_t n) {
     int64_t got;
+    MST_TRY(mst_cancel_check());
     if (!c->writes) MST_TRY(begin_file(c));
     if (n > c->most) n = c->most;
     MST_TRY(c->part->type->rows(c->part, c->rows, n, &got));
@@ -350,23 +352,12 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 /* ROWS[0] and those of the others that follow it, as much as a window holds. */
 static mst_status fill_window(const cursor *c, const int64_t *rows, int64_t count, mst_record_buffer *buffer) {
     const source *s = source_of(c);
-    int64_t n = 1;
-    while (n < count && rows[n] == rows[0] + n && (size_t)(n + 1) * frame_bytes(s) <= WINDOW) n++;
-    const size_t size = (size_t)n * frame_bytes(s);
-    size_t got;
-    buffer->begin = buffer->end = 0;
-    if (size > buffer->capacity) {
-        uint8_t *data = realloc(buffer->data, size);
-        if (!data) return MST_NO_MEMORY("for %zu bytes of '%s'", size, s->path);
-        buffer->data = data;
-        buffer->capacity = size;
-    }
     const uint64_t begin = place_of(s, mst_row_number(rows[0]));
-    MST_TRY(mst_bytes_read(&c->bytes, begin, buffer->data, size, &got));
-    if (got < size) return damaged(s->path, begin, "where it became shorter");
-    buffer->begin = begin;
-    buffer->end = begin + size;
-    return MST_OK;
+    int64_t n = 1;
+    bool is_whole;
+    while (n < count && rows[n] == rows[0] + n && (size_t)(n + 1) * frame_bytes(s) <= WINDOW) n++;
+    MST_TRY(mst_record_buffer_fill(buffer, &c->bytes, 0, begin, begin + (uint64_t)n * frame_bytes(s), &is_whole));
+    return is_whole ? MST_OK : damaged(s->path, begin, "where it became shorter");
 }
 
 static mst_status read_row(const mst_dataset *dataset, mst_cursor *base, const int64_t *rows, int64_t count,

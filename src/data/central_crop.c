@@ -1,6 +1,6 @@
-/** The HEIGHT x WIDTH pixels in the middle of component COMPONENT, pictures [height, width, channels] or [height, width];
- *  see keras.layers.CenterCrop. Where what is left out is odd, the greater half is below and to the right. Fails with
- *  MST_INVALID where COMPONENT is no picture, or smaller. */
+/** The HEIGHT x WIDTH pixels in the middle of component COMPONENT, pictures [height, width, channels] or [height,
+ *  width]; see keras.layers.CenterCrop. Where what is left out is odd, the greater half is below and to the right.
+ *  Fails with MST_INVALID where COMPONENT is no picture, or smaller. */
 #include "base/argument.h"
 #include "data/picture.h"
 

@@ -1,6 +1,6 @@
-/** The box of HEIGHT x WIDTH pixels whose first is [TOP, LEFT] of component COMPONENT, pictures [height, width, channels] or
- *  [height, width]; see tf.image.crop_to_bounding_box. Fails with MST_INVALID where COMPONENT is no picture, or the box is
- *  not inside of it. */
+/** The box of HEIGHT x WIDTH pixels whose first is [TOP, LEFT] of component COMPONENT, pictures [height, width,
+ *  channels] or [height, width]; see tf.image.crop_to_bounding_box. Fails with MST_INVALID where COMPONENT is no
+ *  picture, or the box is not inside of it. */
 #include "base/argument.h"
 #include "data/picture.h"
 

@@ -1,13 +1,13 @@
-/** The rows of a CSV file with a header (RFC 4180), read whole. Component 0 is f32 [columns], all columns but the one of
- *  labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
- *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that files
- *  with the same categories number them alike. Labels are i64, those that are floats f32. Cells may be quoted; numbers
- *  may have spaces around them. The names of a label's categories, in .separate of any column's, are given by
+/** The rows of a CSV file with a header (RFC 4180), read whole. Component 0 is f32 [columns], all columns but the one
+ *  of labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
+ *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that
+ *  files with the same categories number them alike. Labels are i64, those that are floats f32. Cells may be quoted;
+ *  numbers may have spaces around them. The names of a label's categories, in .separate of any column's, are given by
  *  mst_dataset_class_name. OPTIONS may be NULL.
  *
- *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a column,
- *  MST_INVALID where a number is missing, does not fit, or text and numbers are mixed. The message names the file, the
- *  line on which the row begins, and the column. */
+ *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a
+ *  column, MST_INVALID where a number is missing, does not fit, or text and numbers are mixed. The message names the
+ *  file, the line on which the row begins, and the column. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,8 +16,8 @@ typedef enum mst_csv_cell_kind {
     MST_CSV_NUM_CELLS
 } mst_csv_cell_kind;
 
-/** What CELL is; of an integer both *INTEGER and *NUMBER, of a float *NUMBER is set. Numbers are decimal: nan, inf and 0x10
- *  are text. */
+/** What CELL is; of an integer both *INTEGER and *NUMBER, of a float *NUMBER is set. Numbers are decimal: nan, inf and
+ *  0x10 are text. */
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number);
 
 typedef enum mst_csv_type {
@@ -40,13 +40,14 @@ typedef struct mst_csv_column {
 MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, bool categories, mst_csv_column *out);
 void mst_csv_column_free(mst_csv_column *column);
 
-/** A column as a schema has it, and back: what OUT points to is FROM's. MST_INVALID where FROM is no column of a table. */
+/** A column as a schema has it, and back: what OUT points to is FROM's. MST_INVALID where FROM is no column of a
+ *  table. */
 mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column);
 MST_CHECKED mst_status mst_csv_column_from_schema(const mst_schema_column *from, int place, mst_csv_column *out);
 
 /** The cells of a column of CSV, which may be another file than the one that FORM was found in: number r is written to
- *  DST[r * STRIDE]. Fails with MST_INVALID, naming the cell, where one is no such number, or a category that FORM does not
- *  have. Integers that i64 cannot hold count as floats. */
+ *  DST[r * STRIDE]. Fails with MST_INVALID, naming the cell, where one is no such number, or a category that FORM does
+ *  not have. Integers that i64 cannot hold count as floats. */
 MST_CHECKED mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv_column *form,
                                                int64_t *dst);
 MST_CHECKED mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv_column *form, float *dst,

@@ -117,9 +117,13 @@ mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_bookmark *bookma
                     (long long)at);
 }
 
+bool mst_dataset_gives_values(const mst_dataset *dataset) {
+    return dataset->type == &mst_prefetch_type || dataset->type == &mst_padded_batch_type;
+}
+
 bool mst_dataset_makes_rows(const mst_dataset *dataset) {
     for (; dataset && dataset->type != &mst_prefetch_type; dataset = dataset->upstream)
-        if ((dataset->stage && dataset->stage->map) || dataset->type->read || dataset->type->values) return true;
+        if ((dataset->stage && !dataset->stage->convert) || dataset->type->read || dataset->type->values) return true;
     return false;
 }
 

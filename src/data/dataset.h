@@ -1,17 +1,17 @@
 /** Inside of datasets.
  *
- *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows between
- *  them is rows: numbers of rows of the source, with the pass over it (data/row.h). The values: mst_row_fetch collects the scales and maps between source and
- *  end, and turns numbers of rows into values only where they are wanted.
+ *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows
+ *  between them is rows: numbers of rows of the source, with the pass over it (data/row.h). The values: mst_row_fetch
+ *  collects the scales, maps and changes between source and end, and turns numbers of rows into values only where they
+ *  are wanted.
  *
  *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
- *  rows, of picture files or of the rows of other datasets (`values`). Where it can only read forward, its cursor keeps
- *  the records whose numbers it has given out until they are forgotten: by the iterator when it moves on, and by each
- *  cursor that drops rows.
+ *  rows, of picture files or of the rows of other datasets (`values`). Where it can only read forward, its cursor
+ *  keeps the records whose numbers it has given out until they are forgotten: by the iterator when it moves on, and by
+ *  each cursor that drops rows.
  *
  *  One more transform is one file here with its struct (an mst_dataset first), its mst_dataset_type, its cursor if it
- *  changes the order, and its public function, whose declaration the build copies into muster/transforms.h.
- */
+ *  changes the order, and its public function, whose declaration the build copies into muster/transforms.h. */
 #ifndef MUSTER_DATA_DATASET_H
 #define MUSTER_DATA_DATASET_H
 
@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "data/bookmark.h"
 #include "data/convert.h"
+#include "data/record_buffer.h"
 #include "data/row.h"
 #include "muster/dataset.h"
 #include "muster/tfrecord.h"
@@ -37,14 +38,6 @@ typedef struct mst_row_stage {
     double factor;
 } mst_row_stage;
 
-/** What one caller has read of a file, to be freed with free(data); zero-initialised is empty. */
-typedef struct mst_record_buffer {
-    uint8_t *data;
-    size_t capacity;
-    int64_t file;
-    uint64_t begin, end; /**< of the file */
-} mst_record_buffer;
-
 /** A source or a transform. */
 typedef struct mst_dataset_type {
     const char *name;
@@ -55,10 +48,10 @@ typedef struct mst_dataset_type {
     int64_t (*rows_before)(const mst_dataset *dataset, int64_t n);
     /** Makes a cursor, not started; NULL: the order is upstream's, and so is the cursor. */
     mst_status (*open)(const mst_dataset *dataset, mst_cursor **out);
-    /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads the record of ROWS[0],
-     *  rows as they flow (mst_row_number gives the number); of the COUNT rows in all, the others will be asked for next.
-     *  BASE is a cursor of this source. *RECORD is valid until the next call
-     *  with BUFFER. Several threads may call at once, each with a buffer of its own. */
+    /** Of a source of records, whose rows are u8 [-1] or string []; NULL: rows are in memory. Reads the record of
+     *  ROWS[0], rows as they flow (mst_row_number gives the number); of the COUNT rows in all, the others will be
+     *  asked for next. BASE is a cursor of this source. *RECORD is valid until the next call with BUFFER. Several
+     *  threads may call at once, each with a buffer of its own. */
     mst_status (*read)(const mst_dataset *source, mst_cursor *base, const int64_t *rows, int64_t count,
                        mst_record_buffer *buffer, mst_record *record);
     /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
@@ -67,8 +60,8 @@ typedef struct mst_dataset_type {
      *  component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call at
      *  once. */
     mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
-    /** Of a source whose numbers depend on the order: a number of the record behind ROW, which BASE still holds, that does
-     *  not. NULL: ROW itself. */
+    /** Of a source whose numbers depend on the order: a number of the record behind ROW, which BASE still holds, that
+     *  does not. NULL: ROW itself. */
     uint64_t (*record)(const mst_dataset *source, mst_cursor *base, int64_t row);
     /** Names of the classes that the numbers of COMPONENT stand for, and how many; NULL where there are none. NULL: as
      *  upstream, none behind a map. */
@@ -156,8 +149,11 @@ MST_CHECKED mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_book
 /** Bytes of a row of component I; 0 where its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 
-/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded or
- *  mapped. */
+/** Whether the elements of DATASET are values in memory (mst_element), and not rows of the source: it is a prefetch or
+ *  a padded_batch. */
+bool mst_dataset_gives_values(const mst_dataset *dataset);
+/** Whether a row costs more than to copy and to scale it, each time that it is asked for: it is read, decoded,
+ *  mapped or changed. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset);
 
 /** Lends ARENA to mst_map_alloc on this thread, NULL takes it back; what was lent before. */

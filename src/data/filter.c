@@ -4,7 +4,6 @@
 #include "data/dataset.h"
 
 #include "base/argument.h"
-#include "data/cancel.h"
 #include "data/row_fetch.h"
 
 #ifdef MST_DATASET_HEADER
@@ -43,7 +42,6 @@ static mst_status decide(const mst_array *in, void *context) {
 static mst_status next(mst_cursor *cursor, int64_t *row, int64_t *got) {
     for (;;) {
         decision d = {(const filter *)cursor->dataset, false};
-        MST_TRY(mst_cancel_check());
         MST_TRY(cursor->upstream->type->rows(cursor->upstream, row, 1, got));
         if (!*got) return MST_OK;
         const mst_element element = {.count = 1, .rows = row};

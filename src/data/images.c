@@ -1,11 +1,12 @@
 /** PNG and JPEG files in folders of classes: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture, [height,
  *  width, channels], component 1 its label, i64: the number of its folder, in the order of their names' bytes, which
- *  mst_dataset_class_name gives back. Rows are class after class, each sorted: shuffle them. Files are read, decoded and
- *  resized where a batch is copied, on every device's thread.
+ *  mst_dataset_class_name gives back. Rows are class after class, each sorted: shuffle them. Files are read, decoded
+ *  and resized where a batch is copied, on every device's thread.
  *
- *  Resizing is that of tf.image.resize: f32 has its values, 0 to 255, and u8 these rounded. A JPEG that is at least twice
- *  as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; and with
- *  MST_RESIZE_BILINEAR its planes of brightness and color are resized before they become RGB; with .whole neither is done. OPTIONS may be NULL.
+ *  Resizing is that of tf.image.resize: f32 has its values, 0 to 255, and u8 these rounded. A JPEG that is at least
+ *  twice as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; and with
+ *  MST_RESIZE_BILINEAR its planes of brightness and color are resized before they become RGB; with .whole neither is
+ *  done. OPTIONS may be NULL.
  *
  *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNAVAILABLE where the module `png` or
  *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */

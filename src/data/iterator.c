@@ -116,14 +116,20 @@ void mst_iterator_destroy(mst_iterator *iterator) {
     free(iterator);
 }
 
+/* The element that was given is not valid any more. */
+static void drop_element(mst_iterator *it) {
+    mst_element *element = &it->batch.element;
+    if (element->rows && !element->memory) mst_cursor_forget(it->cursor, element->rows, element->count);
+    mst_row_fetch_forget_strings(it->batch.fetch);
+    element->count = 0;
+}
+
 mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
     if (MST_IS_NULL(iterator) || MST_IS_NULL(batch)) return MST_INVALID;
     mst_element *element = &iterator->batch.element;
     mst_cursor *cursor = iterator->cursor;
     *batch = NULL;
-    if (element->rows && !element->memory) mst_cursor_forget(cursor, element->rows, element->count);
-    mst_row_fetch_forget_strings(iterator->batch.fetch);
-    element->count = 0;
+    drop_element(iterator);
     if (iterator->dataset->batch_size) {
         MST_TRY(cursor->type->batch(cursor, element));
     } else {
@@ -138,6 +144,7 @@ mst_status mst_iterator_skip(mst_iterator *iterator, int64_t n) {
     if (MST_IS_NULL(iterator)) return MST_INVALID;
     int64_t skipped;
     MST_TRY(mst_dataset_want_least("iterator", "number of elements to skip", n, 0));
+    drop_element(iterator);
     return iterator->cursor->type->skip(iterator->cursor, n, &skipped);
 }
 

@@ -83,12 +83,12 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     }
 }
 
-/* The rows of part P among N that are held. */
+/* The rows of part P that N are made of, unless it gave them since the restore, and holds them. */
 static mst_status keep_of_part(mst_joined_cursor *c, int p, const int64_t *rows, int64_t n, int64_t *part_rows) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
         const mst_part_row *held = held_rows(mst_record_pool_find(&c->pool, rows[i]));
-        for (int k = 0; k < dataset_of(&c->base)->width; k++)
+        for (int k = 0; rows[i] < c->first_new && k < dataset_of(&c->base)->width; k++)
             if (held[k].part == p) part_rows[count++] = held[k].row;
     }
     return mst_cursor_keep(c->part[p].cursor, part_rows, count);
@@ -162,6 +162,7 @@ mst_status mst_joined_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, bookmark->count - bookmark->at, &count));
     c->restored = malloc((size_t)(count + 1) * sizeof *c->restored);
     if (!c->restored) return MST_NO_MEMORY("for %lld rows", (long long)count);
+    c->first_new = c->number;
     for (int64_t i = 0; i < count; i++) MST_TRY(restore_held(c, bookmark));
     for (int p = 0; p < dataset_of(cursor)->num_parts; p++) {
         MST_TRY(mst_bookmark_take(bookmark, 0, 1, &begun));

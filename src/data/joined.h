@@ -35,6 +35,8 @@ typedef struct mst_joined_cursor {
     mst_record_pool pool;
     int64_t *restored; /**< numbers of rows that were held at the saved position, until it is settled which still are */
     int64_t num_restored;
+    int64_t first_new; /**< number of the first row since the restore: the parts hold what those before it are made of
+                            only once it is kept */
 } mst_joined_cursor;
 
 /** MST_INVALID, naming TRANSFORM, unless the N datasets are some, have rows, and only values. */

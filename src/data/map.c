@@ -79,7 +79,6 @@ mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void
         return MST_INVALID;
     map *d;
     *out = NULL;
-    if (!function) return MST_FAIL(MST_INVALID, "map: the function is NULL");
     MST_TRY(check(dataset, outputs, num_outputs));
     MST_TRY(mst_dataset_derive_rows(&type, sizeof *d, dataset, outputs, num_outputs, &d));
     d->stage = (mst_row_stage){.map = function, .context = context};

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "data/prefetch.h"
-
 enum { LEVELS = 256 };
 
 /* ---- datasets ---- */
@@ -13,8 +11,13 @@ static mst_status check(const mst_dataset *dataset, const char *transform, int c
     if (component < 0 || component >= dataset->num_components)
         return MST_FAIL(MST_INVALID, "%s: component %d, the dataset has 0 to %d", transform, component,
                         dataset->num_components - 1);
-    MST_TRY(mst_dataset_want_values(dataset, component, transform));
     const mst_spec *row = &dataset->row[component];
+    if (mst_shape_count(row->shape) < 0)
+        return MST_FAIL(MST_INVALID,
+                        "%s: component %d is %s%s, pictures are of one size: give it to mst_dataset_padded_batch, or "
+                        "make it with mst_dataset_map",
+                        transform, component, mst_dtype_name(row->dtype),
+                        mst_shape_print(row->shape, text, sizeof text));
     if (row->dtype != MST_STRING && (row->shape.ndim == 2 || row->shape.ndim == 3)) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s: component %d is %s%s, pictures are [height, width, channels] or [height, width]",
                     transform, component, mst_dtype_name(row->dtype), mst_shape_print(row->shape, text, sizeof text));
@@ -35,10 +38,10 @@ mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, 
                                      uint64_t seed, mst_picture_function function, void *out) {
     mst_picture_dataset **result = out;
     *result = NULL;
-    for (const mst_dataset *d = upstream; d->upstream; d = d->upstream)
-        if (d->type == &mst_prefetch_type)
-            return MST_FAIL(MST_INVALID, "%s: behind a prefetch rows have no numbers: put %s before prefetch",
-                            type->name, type->name);
+    for (const mst_dataset *d = upstream; d; d = d->upstream)
+        if (mst_dataset_gives_values(d))
+            return MST_FAIL(MST_INVALID, "%s: behind %s rows have no numbers: put %s before %s", type->name,
+                            d->type->name, type->name, d->type->name);
     MST_TRY(mst_picture_derive(type, size, upstream, component, function, out));
     (*result)->seed = mst_rng_mix(seed, mst_rng_hash_name(type->name));
     return MST_OK;

@@ -1,8 +1,8 @@
 /** What transforms of pictures share: rows of which one component is [height, width, channels], or [height, width].
  *
- *  One more transform is one file with its struct (an mst_picture_dataset first), its function, called with each row, and
- *  its public function. What a row gets is drawn from (seed, pass, record), so it depends neither on the order nor on which
- *  thread, shard or run copies the row. */
+ *  One more transform is one file with its struct (an mst_picture_dataset first), its function, called with each row,
+ *  and its public function. What a row gets is drawn from (seed, pass, record), so it depends neither on the order nor
+ *  on which thread, shard or run copies the row. */
 #ifndef MUSTER_DATA_PICTURE_H
 #define MUSTER_DATA_PICTURE_H
 
@@ -24,19 +24,19 @@ typedef struct mst_picture_dataset {
     uint64_t seed; /**< of this dataset's draws */
 } mst_picture_dataset;
 
-/** Makes a dataset of SIZE bytes, named as TYPE is, whose component COMPONENT is FUNCTION of that of UPSTREAM. Fails with
- *  MST_INVALID where that is not a picture. */
+/** Makes a dataset of SIZE bytes, named as TYPE is, whose component COMPONENT is FUNCTION of that of UPSTREAM. Fails
+ *  with MST_INVALID where that is not a picture. */
 MST_CHECKED mst_status mst_picture_derive(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                           int component, mst_picture_function function, void *out);
-/** The same of a FUNCTION that draws random numbers. Two transforms with one SEED draw different ones unless they are of one
- *  type. Also fails behind a prefetch, which passes on values and not which rows they are of. */
+/** The same of a FUNCTION that draws random numbers. Two transforms with one SEED draw different ones unless they are
+ *  of one type. Also fails behind a dataset that gives values, not which rows they are of. */
 MST_CHECKED mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                                  int component, uint64_t seed, mst_picture_function function,
                                                  void *out);
 /** MST_INVALID, naming TRANSFORM, unless component COMPONENT of DATASET is pictures of u8 or f32. */
 MST_CHECKED mst_status mst_picture_want_values(const mst_dataset *dataset, const char *transform, int component);
-/** MST_INVALID, naming TRANSFORM, unless it is pictures in which, with PADDING pixels more on each side, there is the box
- *  of HEIGHT x WIDTH pixels whose first is [TOP, LEFT]. */
+/** MST_INVALID, naming TRANSFORM, unless it is pictures in which, with PADDING pixels more on each side, there is the
+ *  box of HEIGHT x WIDTH pixels whose first is [TOP, LEFT]. */
 MST_CHECKED mst_status mst_picture_want_box(const mst_dataset *dataset, const char *transform, int component,
                                             int64_t padding, int64_t top, int64_t left, int64_t height, int64_t width);
 /** MST_INVALID, naming TRANSFORM, where X is not from LEAST to MOST. */
@@ -62,8 +62,8 @@ void mst_picture_flip(const void *src, mst_picture_size size, bool left_right, b
 /** Element [y, x] is element [top + y, left + x] of SRC, 0 where there is none. */
 void mst_picture_crop(const void *src, mst_picture_size size, int64_t top, int64_t left, int64_t height, int64_t width,
                       void *dst);
-/** dst = src + delta of f32. u8 are taken as src / 255, and what comes out cut off at 0 and 1 and times 255.5, rounded down
- *  (tf.image.adjust_brightness). */
+/** dst = src + delta of f32. u8 are taken as src / 255, and what comes out cut off at 0 and 1 and times 255.5, rounded
+ *  down (tf.image.adjust_brightness). */
 void mst_picture_brighten(const mst_array *src, float delta, mst_array *dst);
 /** dst = (src - mean) * factor + mean, with the mean of each channel; u8 as above (tf.image.adjust_contrast). */
 void mst_picture_contrast(const mst_array *src, float factor, mst_array *dst);

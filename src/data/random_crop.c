@@ -1,8 +1,9 @@
-/** A box of HEIGHT x WIDTH pixels at a random place of component COMPONENT, pictures [height, width, channels] or [height,
- *  width], each place as likely, with PADDING zeros added on each side before: 4 with the size of the picture is the usual
- *  change of CIFAR-10. The place depends on SEED, the pass over the source (its epoch) and the row, not on the order, the
- *  shards or the threads; see tf.image.stateless_random_crop and keras.layers.RandomCrop. Comes before
- *  mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no picture, or smaller than the box. */
+/** A box of HEIGHT x WIDTH pixels at a random place of component COMPONENT, pictures [height, width, channels] or
+ *  [height, width], each place as likely, with PADDING zeros added on each side before: 4 with the size of the picture
+ *  is the usual change of CIFAR-10. The place depends on SEED, the pass over the source (its epoch) and the row, not
+ *  on the order, the shards or the threads; see tf.image.stateless_random_crop and keras.layers.RandomCrop. Comes
+ *  before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no picture, or
+ *  smaller than the box. */
 #include "base/argument.h"
 #include "data/picture.h"
 

@@ -1,7 +1,8 @@
-/** Component COMPONENT, pictures [height, width, channels] or [height, width], half of them mirrored: left and right, top and
- *  bottom, or each of both on its own. Which ones depends on SEED, the pass over the source (its epoch) and the row, not
- *  on the order, the shards or the threads; see tf.image.stateless_random_flip_left_right and keras.layers.RandomFlip.
- *  Comes before mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no picture. */
+/** Component COMPONENT, pictures [height, width, channels] or [height, width], half of them mirrored: left and right,
+ *  top and bottom, or each of both on its own. Which ones depends on SEED, the pass over the source (its epoch) and
+ *  the row, not on the order, the shards or the threads; see tf.image.stateless_random_flip_left_right and
+ *  keras.layers.RandomFlip. Comes before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID
+ *  where COMPONENT is no picture. */
 #include "base/argument.h"
 #include "data/picture.h"
 

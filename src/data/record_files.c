@@ -40,24 +40,14 @@ static uint64_t window_end(const mst_record_files *s, const mst_record_place *pl
     return end;
 }
 
-static mst_status fill_window(const mst_record_files *s, const mst_record_index *index, uint64_t begin, uint64_t end,
+static mst_status fill_window(const mst_record_files *s, int file, uint64_t begin, uint64_t end,
                               mst_record_buffer *buffer) {
-    const size_t size = (size_t)(end - begin);
-    size_t got;
-    buffer->begin = buffer->end = 0;
-    if (size > buffer->capacity || !buffer->data) {
-        uint8_t *data = realloc(buffer->data, size + 1);
-        if (!data) return MST_NO_MEMORY("for a %s of %zu bytes of '%s'", s->format->record, size, index->bytes.name);
-        buffer->data = data;
-        buffer->capacity = size;
-    }
-    MST_TRY(mst_bytes_read(&index->bytes, begin, buffer->data, size, &got));
-    if (got < size)
-        return MST_FAIL(MST_CORRUPT, "'%s': %s at byte %llu: the file became shorter after it was indexed",
-                        index->bytes.name, s->format->record, (unsigned long long)begin);
-    buffer->begin = begin;
-    buffer->end = end;
-    return MST_OK;
+    const mst_bytes *bytes = &s->index[file].bytes;
+    bool is_whole;
+    MST_TRY(mst_record_buffer_fill(buffer, bytes, file, begin, end, &is_whole));
+    if (is_whole) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "'%s': %s at byte %llu: the file became shorter after it was indexed", bytes->name,
+                    s->format->record, (unsigned long long)begin);
 }
 
 static mst_status read_indexed(const mst_record_files *s, const int64_t *rows, int64_t count, mst_record_buffer *buffer,
@@ -70,8 +60,7 @@ static mst_status read_indexed(const mst_record_files *s, const int64_t *rows, i
     const mst_record_place *place = &index->place[row - s->first[file]];
     if (!buffer->data || buffer->file != file || place->offset < buffer->begin || end_of(s, place) > buffer->end) {
         const uint64_t end = window_end(s, place, rows, count, s->first[file + 1] - row);
-        MST_TRY(fill_window(s, index, place->offset, end, buffer));
-        buffer->file = file;
+        MST_TRY(fill_window(s, file, place->offset, end, buffer));
     }
     return s->format->unframe(index->bytes.name, place, buffer->data + (place->offset - buffer->begin), record);
 }

@@ -1,9 +1,9 @@
 /** Resizing of pictures, with the formulas and the roundings of tf.image.resize (half-pixel centers, no antialias).
  *  Source: TensorFlow, core/kernels/image/resize_{bilinear,area,nearest_neighbor}_op.cc.
  *
- *  A picture that is left as planes is resized plane by plane and made RGB then, which is less work: only the pixels of
- *  the result change their color space, and planes of colors mostly have a quarter of the samples. Both steps are linear,
- *  so that their order matters little (test/parity/images_test.py). */
+ *  A picture that is left as planes is resized plane by plane and made RGB then, which is less work: only the pixels
+ *  of the result change their color space, and planes of colors mostly have a quarter of the samples. Both steps are
+ *  linear, so that their order matters little (test/parity/images_test.py). */
 #ifndef MUSTER_DATA_RESIZE_H
 #define MUSTER_DATA_RESIZE_H
 

@@ -26,8 +26,8 @@ typedef struct mst_columns {
     bool shuffles;
 } mst_columns;
 
-/** Memory of COLUMNS, whose count and channels are set, in its order; of NULL it only counts. Returns the bytes, a multiple
- *  of 64. MEMORY is aligned to 64. */
+/** Memory of COLUMNS, whose count and channels are set, in its order; of NULL it only counts. Returns the bytes, a
+ *  multiple of 64. MEMORY is aligned to 64. */
 size_t mst_columns_lay_out(mst_columns *columns, char *memory);
 /** Fills the arrays, for rows with the first and the last pixel twice: WIDTH columns that are SCALE pixels apart. */
 void mst_columns_place(mst_columns *columns, int64_t width, float scale);

@@ -1,6 +1,6 @@
-/** A row as it flows along cursors: its number in the source, and in which pass over the source it was given out. A pass
- *  is an epoch of the source: mst_dataset_repeat starts repetition r of epoch e as epoch e * count + r. So rows of several
- *  passes can be mixed, as a shuffle behind a repeat does, and each still tells its own.
+/** A row as it flows along cursors: its number in the source, and in which pass over the source it was given out. A
+ *  pass is an epoch of the source: mst_dataset_repeat starts repetition r of epoch e as epoch e * count + r. So rows of
+ *  several passes can be mixed, as a shuffle behind a repeat does, and each still tells its own.
  *
  *      bit 62 ... 40   bit 39 ... 0
  *      pass            number

@@ -7,8 +7,6 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/cancel.h"
-#include "data/padded_batch.h"
-#include "data/prefetch.h"
 #include "op/share.h"
 #include "tensor/string.h"
 
@@ -27,7 +25,7 @@ typedef struct scratch {
 } scratch;
 
 struct mst_row_fetch {
-    const mst_dataset *base; /* the source, or what has batches in memory: a prefetch, a padded_batch */
+    const mst_dataset *base; /* the source, or what gives values */
     mst_cursor *base_cursor;
     bool has_records;         /* base reads records */
     mst_record_buffer record; /* of mst_row_fetch_record */
@@ -48,16 +46,12 @@ static size_t align(size_t size) {
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static bool is_base(const mst_dataset *dataset) {
-    return !dataset->upstream || dataset->type == &mst_prefetch_type || dataset->type == &mst_padded_batch_type;
-}
-
 /* Counts the stages, and what one row needs: each stage writes to memory of its own. */
 static void measure(mst_row_fetch *fetch) {
     const mst_dataset *dataset = fetch->end;
     fetch->most_components = dataset->num_components;
     for (int i = 0; i < dataset->num_components; i++) fetch->has_strings |= dataset->row[i].dtype == MST_STRING;
-    for (; !is_base(dataset); dataset = dataset->upstream) {
+    for (; dataset->upstream && !mst_dataset_gives_values(dataset); dataset = dataset->upstream) {
         if (dataset->upstream->num_components > fetch->most_components)
             fetch->most_components = dataset->upstream->num_components;
         if (!dataset->stage) continue;
@@ -107,13 +101,13 @@ void mst_row_fetch_destroy(mst_row_fetch *fetch) {
     if (!fetch) return;
     while (fetch->unused) {
         scratch *next = fetch->unused->next;
-        free(fetch->unused->record.data);
+        mst_record_buffer_free(&fetch->unused->record);
         mst_arena_free(&fetch->unused->row);
         mst_arena_free(&fetch->unused->kept);
         free(fetch->unused);
         fetch->unused = next;
     }
-    free(fetch->record.data);
+    mst_record_buffer_free(&fetch->record);
     pthread_mutex_destroy(&fetch->lock);
     free(fetch->stage);
     free(fetch->is_checked);
@@ -397,11 +391,13 @@ static mst_status run_change(const mst_row_fetch *fetch, scratch *s, int j, int6
     return MST_OK;
 }
 
-/* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at once. */
+/* Takes one row through all stages; s->in holds its components in the end. AHEAD rows of ELEMENT will follow at
+ * once. */
 static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t i,
                              int64_t ahead, void *const *to) {
     char *free_memory = s->data;
     const int64_t number = row_number(element, i);
+    MST_TRY(mst_cancel_check());
     mst_arena_clear(&s->row);
     if (fetch->base->type->values)
         MST_TRY(write_base(fetch, s, number, to, &free_memory));
@@ -420,10 +416,9 @@ static mst_status run_stages(const mst_row_fetch *fetch, scratch *s, const mst_e
 static mst_status copy_mapped(mst_row_fetch *fetch, scratch *s, const mst_element *element, int64_t first,
                               int64_t count, void **dst) {
     for (int64_t i = 0; i < count; i++) {
-        MST_TRY(mst_cancel_check());
         MST_TRY(run_stages(fetch, s, element, first + i, count - i, dst));
         for (int c = 0; c < fetch->end->num_components; c++) {
-            size_t bytes = mst_dataset_row_bytes(fetch->end, c);
+            const size_t bytes = (size_t)s->in[c].count * mst_dtype_size(fetch->end->row[c].dtype);
             if (!dst[c] || !bytes) continue;
             if (s->in[c].data != dst[c]) memcpy(dst[c], s->in[c].data, bytes);
             if (s->in[c].dtype == MST_STRING) MST_TRY(mst_strings_keep(&s->kept, dst[c], s->in[c].count));
@@ -469,7 +464,7 @@ mst_status mst_row_fetch_look(mst_row_fetch *fetch, const char *what, const mst_
                               mst_status (*look)(const mst_array *in, void *context), void *context) {
     scratch *s;
     MST_TRY(take_scratch(fetch, &s));
-    mst_status status = run_stages(fetch, s, element, i, 1, NULL);
+    mst_status status = run_stages(fetch, s, element, i, element->count - i, NULL);
     if (!status) {
         const uint64_t errors = mst_error_count();
         status = look(s->in, context);

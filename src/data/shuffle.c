@@ -2,8 +2,10 @@
  *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of the
  *  buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/argument.h"
+#include "base/no_memory.h"
 #include "base/rng.h"
 #include "data/dataset.h"
 
@@ -34,7 +36,8 @@ typedef struct shuffle_cursor {
     bool input_is_over;
     /* of a permutation */
     mst_bookmark begun; /* where upstream was before it gave these rows */
-    int64_t restored;   /* rows that had been given when the position was saved, until it is settled */
+    int64_t *restored;  /* rows that had been given when the position was saved, until it is settled */
+    int64_t num_restored;
 } shuffle_cursor;
 
 static const shuffle *dataset_of(const mst_cursor *cursor) {
@@ -80,6 +83,7 @@ static mst_status begin(mst_cursor *cursor, int64_t epoch) {
 
 static void destroy(mst_cursor *cursor) {
     free(((shuffle_cursor *)cursor)->buffer);
+    free(((shuffle_cursor *)cursor)->restored);
     mst_bookmark_free(&((shuffle_cursor *)cursor)->begun);
 }
 
@@ -133,6 +137,17 @@ static mst_status restore_begun(mst_cursor *cursor) {
                     (long long)(reader.count - reader.at));
 }
 
+/* A copy: before it is settled, a permutation downstream that is restored may take all of this one, and start it
+ * again. */
+static mst_status keep_given(shuffle_cursor *c) {
+    const size_t bytes = (size_t)c->given * sizeof *c->restored;
+    c->restored = malloc(bytes + 1);
+    if (!c->restored) return MST_NO_MEMORY("for %lld rows", (long long)c->given);
+    memcpy(c->restored, c->buffer, bytes);
+    c->num_restored = c->given;
+    return MST_OK;
+}
+
 /* All of upstream has been taken: the epoch tells the permutation. */
 static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
@@ -144,15 +159,17 @@ static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     set_epoch(c, epoch);
     MST_TRY(fill(cursor));
     permute(c);
-    c->given = c->restored = given < c->filled ? given : c->filled;
-    return MST_OK;
+    c->given = given < c->filled ? given : c->filled;
+    return keep_given(c);
 }
 
 /* Those that are held downstream are kept there by now. */
 static void settle_all(mst_cursor *cursor) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
-    mst_cursor_forget(cursor, c->buffer, c->restored);
-    c->restored = 0;
+    mst_cursor_forget(cursor, c->restored, c->num_restored);
+    free(c->restored);
+    c->restored = NULL;
+    c->num_restored = 0;
 }
 
 static const mst_cursor_type all_type = {.start = start_all,

@@ -1,5 +1,5 @@
-/* images:DIR: PNG files in a folder for each class, DIR/cat/00007.png with row 7; in DIR/train and DIR/test where there is a
- * test part. The folder is made under another name and renamed when it is whole. */
+/* images:DIR: PNG files in a folder for each class, DIR/cat/00007.png with row 7; in DIR/train and DIR/test where
+ * there is a test part. The folder is made under another name and renamed when it is whole. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

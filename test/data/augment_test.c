@@ -508,9 +508,27 @@ static void other_components_stay(void **state) {
     mst_dataset_release(d);
 }
 
+/* Threads of a prefetch share them. */
+static void changes_are_work(void **state) {
+    (void)state;
+    mst_dataset *d = pictures(4);
+    assert_false(mst_dataset_makes_rows(d));
+    THEN(d, mst_dataset_scale(d, 0, MST_F32, 1, &made));
+    assert_false(mst_dataset_makes_rows(d));
+    THEN(d, mst_dataset_random_flip(d, 0, MST_FLIP_BOTH, 0, &made));
+    assert_true(mst_dataset_makes_rows(d));
+    mst_dataset_release(d);
+}
+
+static mst_status no_map(const mst_array *in, mst_array *out, void *context) {
+    (void)in, (void)out, (void)context;
+    return MST_INTERNAL;
+}
+
 static void what_cannot_be_is_named(void **state) {
     (void)state;
-    mst_dataset *d = pictures(4), *numbers = pipeline_numbers(4), *ahead = pictures(4), *out;
+    mst_dataset *d = pictures(4), *numbers = pipeline_numbers(4), *ahead = pictures(4), *padded = pictures(4),
+                *sizes = pipeline_numbers(4), *out;
     EXPECT_ERROR(mst_dataset_random_flip(d, 2, MST_FLIP_BOTH, 0, &out), MST_INVALID, "component 2");
     EXPECT_ERROR(mst_dataset_random_flip(d, 1, MST_FLIP_BOTH, 0, &out), MST_INVALID, "component 1 is i64[]");
     assert_null(out);
@@ -524,6 +542,16 @@ static void what_cannot_be_is_named(void **state) {
     EXPECT_ERROR(mst_dataset_crop(d, 0, -1, 0, 1, 1, &out), MST_INVALID, "not inside");
     EXPECT_ERROR(mst_dataset_random_brightness(d, 0, -0.1, 0, &out), MST_INVALID, "max_delta is -0.1");
     EXPECT_ERROR(mst_dataset_random_contrast(d, 0, 2, 1, 0, &out), MST_INVALID, "lower is 2, 0 to 1");
+    THEN(padded, mst_dataset_padded_batch(padded, 2, false, NULL, &made));
+    EXPECT_ERROR(mst_dataset_random_flip(padded, 0, MST_FLIP_BOTH, 0, &out), MST_INVALID, "before padded_batch");
+    EXPECT_OK(mst_dataset_central_crop(padded, 0, 1, 1, &out));
+    mst_dataset_release(out);
+    mst_dataset_release(padded);
+    THEN(sizes, mst_dataset_map(sizes, no_map, NULL, &(mst_spec){MST_U8, MST_SHAPE(-1, 4, 3)}, 1, &made));
+    EXPECT_ERROR(mst_dataset_random_flip(sizes, 0, MST_FLIP_BOTH, 0, &out), MST_INVALID, "component 0 is u8[?, 4, 3]");
+    THEN(sizes, mst_dataset_padded_batch(sizes, 2, false, NULL, &made));
+    EXPECT_ERROR(mst_dataset_central_crop(sizes, 0, 1, 1, &out), MST_INVALID, "pictures are of one size");
+    mst_dataset_release(sizes);
     THEN(ahead, mst_dataset_batch(ahead, 2, false, &made));
     THEN(ahead, mst_dataset_prefetch(ahead, 2, &made));
     EXPECT_ERROR(mst_dataset_random_flip(ahead, 0, MST_FLIP_BOTH, 0, &out), MST_INVALID, "before prefetch");
@@ -551,6 +579,7 @@ int main(void) {
         cmocka_unit_test(boxes_are_cropped),
         cmocka_unit_test(u8_is_changed_as_tensorflow_does),
         cmocka_unit_test(other_components_stay),
+        cmocka_unit_test(changes_are_work),
         cmocka_unit_test(what_cannot_be_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -375,23 +375,43 @@ static void processes_write_at_once(void **state) {
     mst_dataset_release(d);
 }
 
-static void a_pipeline_ends_at_once_while_its_cache_is_written(void **state) {
-    (void)state;
-    counter c = {.milliseconds = 2};
-    mst_dataset *made, *d = cached(20000, &c);
-    mst_iterator *it;
+/* Takes D, whose thread is at work. */
+static void expect_quick_end(mst_iterator *it, mst_dataset *d) {
     struct timespec begun, ended;
-    THEN(d, mst_dataset_batch(d, 20000, false, &made));
-    THEN(d, mst_dataset_prefetch(d, 1, &made));
-    EXPECT_OK(mst_iterator_create(d, 0, &it));
-    for (int i = 0; i < 10000 && c.calls < 3; i++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     clock_gettime(CLOCK_MONOTONIC, &begun);
     mst_iterator_destroy(it);
     clock_gettime(CLOCK_MONOTONIC, &ended);
     assert_true(ended.tv_sec - begun.tv_sec <= 2);
     mst_dataset_release(d);
-    assert_true(c.calls >= 3 && c.calls < 20000);
     assert_int_equal(num_files(), 0);
+}
+
+static void a_pipeline_ends_at_once_while_its_cache_is_written(void **state) {
+    (void)state;
+    counter c = {.milliseconds = 2};
+    mst_dataset *made, *d = cached(20000, &c);
+    mst_iterator *it;
+    THEN(d, mst_dataset_batch(d, 20000, false, &made));
+    THEN(d, mst_dataset_prefetch(d, 1, &made));
+    EXPECT_OK(mst_iterator_create(d, 0, &it));
+    for (int i = 0; i < 10000 && c.calls < 3; i++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    expect_quick_end(it, d);
+    assert_true(c.calls >= 3 && c.calls < 20000);
+}
+
+/* Rows that only need to be copied; to write all of them, which shard asks for, takes far longer. */
+static void a_pipeline_ends_at_once_while_rows_in_memory_are_written(void **state) {
+    (void)state;
+    mst_dataset *made, *d = pipeline_numbers(1000);
+    mst_iterator *it;
+    THEN(d, mst_dataset_repeat(d, 200 * 1000, &made));
+    THEN(d, mst_dataset_cache_file(d, cache_path(), &made));
+    THEN(d, mst_dataset_shard(d, 200 * 1000 * 1000, 200 * 1000 * 1000 - 1, &made));
+    THEN(d, mst_dataset_batch(d, 1, false, &made));
+    THEN(d, mst_dataset_prefetch(d, 1, &made));
+    EXPECT_OK(mst_iterator_create(d, 0, &it));
+    for (int i = 0; i < 10000 && !num_files(); i++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    expect_quick_end(it, d);
 }
 
 /* ---- failures ---- */
@@ -556,6 +576,7 @@ int main(void) {
         TEST_IN_FOLDER(two_iterators_write_at_once),
         TEST_IN_FOLDER(processes_write_at_once),
         TEST_IN_FOLDER(a_pipeline_ends_at_once_while_its_cache_is_written),
+        TEST_IN_FOLDER(a_pipeline_ends_at_once_while_rows_in_memory_are_written),
         TEST_IN_FOLDER(a_failed_map_leaves_nothing_and_can_be_tried_again),
         TEST_IN_FOLDER(whatever_call_fails_no_broken_file_gets_the_name),
         TEST_IN_FOLDER(any_damage_is_told_with_what_to_do),

@@ -149,6 +149,49 @@ static void maps_behind_see_padded_rows(void **state) {
     mst_dataset_release(d);
 }
 
+/* A list of i % 5 numbers i, and a picture [2, 2] of pixels i. */
+static mst_status make_list_and_picture(const mst_array *in, mst_array *out, void *context) {
+    const int64_t i = *(const int64_t *)in[0].data / 10, length = i % 5;
+    (void)context;
+    out[0].count = length;
+    out[0].shape = mst_shape_make(1, &length);
+    if (!(out[0].data = mst_map_alloc((size_t)(length + 1) * sizeof i))) return mst_error()->code;
+    for (int64_t j = 0; j < length; j++) ((int64_t *)out[0].data)[j] = i;
+    memset(out[1].data, (int)i, 4);
+    return MST_OK;
+}
+
+/* Also where the lists are converted behind, in either order. */
+static void changes_of_a_picture_behind_leave_the_padded_components(void **state) {
+    (void)state;
+    static const mst_spec specs[] = {{MST_I64, {1, {-1}}}, {MST_U8, {2, {2, 2}}}};
+    for (int order = 0; order < 4; order++) {
+        mst_dataset *d = pipeline_numbers(ROWS);
+        mst_iterator *it;
+        const mst_batch *batch;
+        double list[ROWS * 4];
+        uint8_t picture[ROWS * 2];
+        THEN(d, mst_dataset_map(d, make_list_and_picture, NULL, specs, 2, &made));
+        THEN(d, mst_dataset_padded_batch(d, ROWS, false, NULL, &made));
+        if (order == 1) THEN(d, mst_dataset_prefetch(d, 1, &made));
+        if (order % 2) THEN(d, mst_dataset_scale(d, 0, MST_F64, 1, &made));
+        THEN(d, mst_dataset_crop(d, 1, 0, 0, 1, 2, &made));
+        if (order % 2 == 0) THEN(d, mst_dataset_scale(d, 0, MST_F64, 1, &made));
+        if (order == 2) THEN(d, mst_dataset_prefetch(d, 1, &made));
+        EXPECT_OK(mst_iterator_create(d, 0, &it));
+        EXPECT_OK(mst_iterator_next(it, &batch));
+        memset(list, 0xff, sizeof list);
+        EXPECT_OK(mst_batch_copy_all(batch, 0, ROWS, (void *[]){list, picture}));
+        for (int i = 0; i < ROWS; i++) {
+            assert_int_equal(picture[2 * i], i);
+            assert_int_equal(picture[2 * i + 1], i);
+            for (int j = 0; j < 4; j++) assert_true(list[4 * i + j] == (j < i % 5 ? i : 0));
+        }
+        mst_iterator_destroy(it);
+        mst_dataset_release(d);
+    }
+}
+
 /* Parts of a batch are rows of one padded batch, whoever copies them and in whatever cut. */
 static void shards_of_a_batch_have_one_length(void **state) {
     (void)state;
@@ -416,6 +459,7 @@ int main(void) {
         cmocka_unit_test(rows_are_padded_to_the_longest_of_their_batch),
         cmocka_unit_test(what_lies_behind_sees_the_shape_of_the_batch),
         cmocka_unit_test(maps_behind_see_padded_rows),
+        cmocka_unit_test(changes_of_a_picture_behind_leave_the_padded_components),
         cmocka_unit_test(shards_of_a_batch_have_one_length),
         TEST_IN_FOLDER(features_have_lengths_of_their_own),
         TEST_IN_FOLDER(rows_without_batches_are_tensors_of_their_own_length),

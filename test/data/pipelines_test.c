@@ -1,10 +1,15 @@
 /* Random pipelines of all transforms over all kinds of sources, beside what the same transforms do to lists: each row
- * comes as often as it should and where it should, and an iterator that is saved anywhere and restored elsewhere goes
- * on exactly. */
+ * comes as often as it should and where it should, with the string of its record and the random changes of its pass,
+ * and an iterator that is saved anywhere and restored elsewhere goes on exactly.
+ *
+ * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings "record
+ * I" of the id I that the source gave, and behind padded_batch a list of id mod 5 ids. */
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/rng.h"
+#include "data/row.h"
 #include "format/png_encode.h"
 #include "support/folder.h"
 #include "support/pipeline.h"
@@ -14,7 +19,9 @@
 /* Makes *D the dataset that CALL makes, with the argument &made. */
 #define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
 
-enum { MOST = 8192, STAGES = 5, PIPELINES = 60, FILES = 4, ROWS = 31, OTHERS = 7, FIRST_OTHER = 1000 };
+enum { MOST = 8192, STAGES = 5, PIPELINES = 60, FILES = 4, ROWS = 31, OTHERS = 7, FIRST_OTHER = 1000, LENGTHS = 5 };
+
+enum { ID, PICTURE, TEXT, COMPONENTS }; /* and a list behind the last */
 
 static const int64_t sizes[FILES] = {13, 0, 7, 11};
 
@@ -26,6 +33,8 @@ typedef enum source_kind {
     OF_CSV,
     OF_IMAGES,
     OF_INTERLEAVE, /* of shuffled parts in memory */
+    OF_LINES,      /* indexed */
+    OF_LINES_FORWARD,
     NUM_SOURCES
 } source_kind;
 
@@ -40,7 +49,8 @@ typedef enum stage_kind {
     ZIP, /* with itself */
     INTERLEAVE,
     CACHE,
-    CACHE_FILE,
+    CACHE_FILE, /* in memory where there are strings */
+    FLIP,
     NUM_STAGES
 } stage_kind;
 
@@ -55,11 +65,24 @@ typedef struct pipeline {
     int64_t cycle, block;
     int num_stages;
     stage stage[STAGES];
-    int64_t batch, prefetch;
+    bool has_text;
+    int64_t batch; /* 0: rows */
+    bool padded;   /* a padded_batch */
+    bool crops;    /* pictures to their first pixel, behind batch */
+    bool scales;   /* ids to f64, and so the list, behind batch */
+    int64_t prefetch, threads;
 } pipeline;
 
+typedef struct row {
+    int64_t id;
+    int64_t record;  /* the id that the source gave */
+    bool is_flipped; /* the picture */
+    mst_row_key key;
+} row;
+
 typedef struct list {
-    int64_t n, id[MOST];
+    int64_t n;
+    row row[MOST];
 } list;
 
 /* ---- random choices ---- */
@@ -75,8 +98,13 @@ static void choose(pipeline *p, source_kind source, int number) {
     *p = (pipeline){.source = source, .number = number, .cycle = 1 + below(5), .block = 1 + below(4)};
     p->num_stages = (int)below(STAGES + 1);
     for (int i = 0; i < p->num_stages; i++) p->stage[i] = (stage){(stage_kind)below(NUM_STAGES), below(40), below(5)};
+    p->has_text = below(2);
     p->batch = below(3) ? 1 + below(9) : 0;
+    p->padded = p->batch && below(2);
+    p->crops = p->batch && !below(3);
+    p->scales = p->batch && !below(3);
     p->prefetch = p->batch && below(2) ? 1 + below(3) : 0;
+    p->threads = below(4);
 }
 
 /* For messages: numbers of source and stages, as above. */
@@ -87,18 +115,37 @@ static const char *name_of(const pipeline *p) {
     for (int i = 0; i < p->num_stages; i++)
         at += snprintf(text + at, sizeof text - (size_t)at, ", %d (%d, %d)", (int)p->stage[i].kind, (int)p->stage[i].a,
                        (int)p->stage[i].b);
-    snprintf(text + at, sizeof text - (size_t)at, ", batch %d, prefetch %d", (int)p->batch, (int)p->prefetch);
+    snprintf(text + at, sizeof text - (size_t)at, ", %s%s %d%s%s, prefetch %d of %d threads",
+             p->has_text ? "strings, " : "", p->padded ? "padded_batch" : "batch", (int)p->batch,
+             p->crops ? ", crop" : "", p->scales ? ", scale" : "", (int)p->prefetch, (int)p->threads);
     return text;
 }
 
 /* ---- the transforms on lists ---- */
 
-static void add(list *l, int64_t id) {
+static void add(list *l, row r) {
     if (l->n == MOST) fail_msg("a list is too short");
-    l->id[l->n++] = id;
+    l->row[l->n++] = r;
 }
 
-static void interleave_lists(const list *part, int n, int64_t cycle, int64_t block, list *out) {
+/* Row NUMBER of a source in pass PASS. */
+static row new_row(int64_t id, int64_t number, int64_t pass) {
+    return (row){.id = id, .record = id, .key = {(uint64_t)pass, (uint64_t)number}};
+}
+
+static void flip_row(row *r, uint64_t seed) {
+    uint32_t word[4];
+    const mst_rng rng = mst_rng_make(mst_rng_mix(seed, mst_rng_hash_name("random_flip")), r->key.record, r->key.pass);
+    mst_rng_blocks(&rng, 0, 1, 0, word);
+    r->is_flipped ^= mst_rng_unit_f32(word[0]) < 0.5f;
+}
+
+/* The row becomes one of a zip or interleave, made of that of PART; RECORD is that of the parts before. */
+static uint64_t record_with(uint64_t record, uint64_t part, const mst_row_key *key) {
+    return mst_rng_mix(mst_rng_mix(mst_rng_mix(record, part), key->pass), key->record);
+}
+
+static void interleave_lists(const list *part, int n, int64_t cycle, int64_t block, int64_t epoch, list *out) {
     int slot[FILES] = {0}, next = 0, open = 0;
     int64_t at[FILES] = {0};
     const int slots = cycle < n ? (int)cycle : n;
@@ -109,7 +156,11 @@ static void interleave_lists(const list *part, int n, int64_t cycle, int64_t blo
         if (slot[turn] < 0) slot[turn] = next++;
         const int p = slot[turn];
         int64_t given = 0;
-        while (given < block && at[p] < part[p].n) add(out, part[p].id[at[p]++]), given++;
+        for (; given < block && at[p] < part[p].n; given++) {
+            row r = part[p].row[at[p]++];
+            r.key = (mst_row_key){(uint64_t)epoch, record_with(0, (uint64_t)p, &r.key)};
+            add(out, r);
+        }
         if (given == block) continue;
         slot[turn] = -1;
         open--;
@@ -126,15 +177,16 @@ static mst_status keep_all(const mst_array *in, bool *keep, void *context) {
 /* The order of a shuffle depends on the number of rows, on whether that is known, and on the epoch: it is that of rows
  * in memory. */
 static void shuffle_list(list *l, int64_t buffer, uint64_t seed, bool is_known, int64_t epoch) {
-    int64_t order[MOST] = {0}, before[MOST];
+    static int64_t order[MOST];
+    static list before;
     const mst_shuffle_options options = {.buffer_size = buffer, .seed = seed};
     if (l->n == 0) return;
     mst_dataset *made, *d = pipeline_numbers(l->n);
     if (!is_known) THEN(d, mst_dataset_filter(d, keep_all, NULL, &made));
     THEN(d, mst_dataset_shuffle(d, &options, &made));
     assert_int_equal(pipeline_rows(d, epoch, order, MOST, NULL), l->n);
-    memcpy(before, l->id, sizeof before);
-    for (int64_t i = 0; i < l->n; i++) l->id[i] = before[order[i]];
+    before = *l;
+    for (int64_t i = 0; i < l->n; i++) l->row[i] = before.row[order[i]];
     mst_dataset_release(d);
 }
 
@@ -148,62 +200,128 @@ static int64_t mapped(int64_t id, int64_t by) {
 
 /* ---- datasets ---- */
 
-static mst_status id_of_numbers(const mst_array *in, mst_array *out, void *context) {
-    (void)context;
-    *(int64_t *)out[0].data = *(const int64_t *)in[0].data / 10;
+static int num_components(const pipeline *p) {
+    return p->has_text ? COMPONENTS : TEXT;
+}
+
+static mst_string text_of(int64_t id, char *text, size_t size) {
+    const int length = snprintf(text, size, "record %lld", (long long)id);
+    return (mst_string){text, (size_t)length};
+}
+
+/* How the maps below begin: the row with ID. */
+static mst_status write_row(int64_t id, mst_array *out, const pipeline *p) {
+    *(int64_t *)out[ID].data = id;
+    memcpy(out[PICTURE].data, "\0\1", 2);
+    if (!p->has_text) return MST_OK;
+    char *text = mst_map_alloc(32);
+    if (!text) return MST_OUT_OF_MEMORY;
+    *(mst_string *)out[TEXT].data = text_of(id, text, 32);
     return MST_OK;
 }
 
-static mst_status id_of_record(const mst_array *in, mst_array *out, void *context) {
-    (void)context;
-    *(int64_t *)out[0].data = *(const int64_t *)in[0].data;
-    return MST_OK;
+static mst_status row_of_numbers(const mst_array *in, mst_array *out, void *context) {
+    return write_row(*(const int64_t *)in[0].data / 10, out, context);
 }
 
-static mst_status id_of_float(const mst_array *in, mst_array *out, void *context) {
-    (void)context;
-    *(int64_t *)out[0].data = (int64_t) * (const float *)in[0].data;
-    return MST_OK;
+static mst_status row_of_record(const mst_array *in, mst_array *out, void *context) {
+    return write_row(*(const int64_t *)in[0].data, out, context);
 }
 
-static mst_status id_of_pixel(const mst_array *in, mst_array *out, void *context) {
-    (void)context;
-    *(int64_t *)out[0].data = *(const uint8_t *)in[0].data;
+static mst_status row_of_float(const mst_array *in, mst_array *out, void *context) {
+    return write_row((int64_t) * (const float *)in[0].data, out, context);
+}
+
+static mst_status row_of_pixel(const mst_array *in, mst_array *out, void *context) {
+    return write_row(*(const uint8_t *)in[0].data, out, context);
+}
+
+/* The string stays the line itself. */
+static mst_status row_of_line(const mst_array *in, mst_array *out, void *context) {
+    const pipeline *p = context;
+    const mst_string *line = in[0].data;
+    char text[32] = "";
+    memcpy(text, line->data, line->length < sizeof text ? line->length : 0);
+    MST_TRY(write_row(strtoll(text + strlen("record "), NULL, 10), out, p));
+    if (p->has_text) *(mst_string *)out[TEXT].data = *line;
     return MST_OK;
 }
 
 static mst_status keep_some(const mst_array *in, bool *keep, void *context) {
-    *keep = is_kept(*(const int64_t *)in[0].data, *(const int64_t *)context);
+    *keep = is_kept(*(const int64_t *)in[ID].data, *(const int64_t *)context);
     return MST_OK;
 }
+
+static void copy_row(const mst_array *in, mst_array *out, int n) {
+    for (int i = 0; i < n; i++) memcpy(out[i].data, in[i].data, (size_t)in[i].count * mst_dtype_size(in[i].dtype));
+}
+
+typedef struct map_context {
+    const pipeline *p;
+    int64_t by;
+} map_context;
 
 static mst_status map_id(const mst_array *in, mst_array *out, void *context) {
-    *(int64_t *)out[0].data = mapped(*(const int64_t *)in[0].data, *(const int64_t *)context);
+    const map_context *c = context;
+    copy_row(in, out, num_components(c->p));
+    *(int64_t *)out[ID].data = mapped(*(const int64_t *)in[ID].data, c->by);
     return MST_OK;
 }
 
-/* -1 where the two sides differ. */
+/* The id is -1 where the two sides differ. */
 static mst_status left_side(const mst_array *in, mst_array *out, void *context) {
-    (void)context;
-    const int64_t left = *(const int64_t *)in[0].data, right = *(const int64_t *)in[1].data;
-    *(int64_t *)out[0].data = left == right ? left : -1;
+    const int n = num_components(context);
+    bool same = *(int64_t *)in[ID].data == *(int64_t *)in[n + ID].data;
+    copy_row(in, out, n);
+    same &= memcmp(in[PICTURE].data, in[n + PICTURE].data, 2) == 0;
+    if (n > TEXT) same &= mst_string_equal(*(mst_string *)in[TEXT].data, *(mst_string *)in[n + TEXT].data);
+    if (!same) *(int64_t *)out[ID].data = -1;
     return MST_OK;
 }
 
-static mst_dataset *with_map(mst_dataset *d, mst_map_function function, const void *context) {
+/* A list behind the other components. */
+static mst_status with_list(const mst_array *in, mst_array *out, void *context) {
+    const int n = num_components(context);
+    const int64_t id = *(int64_t *)in[ID].data, length = id % LENGTHS;
+    mst_array *list = &out[n];
+    copy_row(in, out, n);
+    list->count = length;
+    list->shape = mst_shape_make(1, &length);
+    if (!(list->data = mst_map_alloc((size_t)(length + 1) * sizeof id))) return MST_OUT_OF_MEMORY;
+    for (int64_t i = 0; i < length; i++) ((int64_t *)list->data)[i] = id;
+    return MST_OK;
+}
+
+/* OUTPUTS: of a row's components, and the list. */
+static mst_dataset *with_map(mst_dataset *d, mst_map_function function, const void *context, int outputs,
+                             const pipeline *p) {
     mst_dataset *made;
-    THEN(d, mst_dataset_map(d, function, (void *)(uintptr_t)context, &(mst_spec){MST_I64, MST_SCALAR}, 1, &made));
+    mst_spec spec[COMPONENTS + 1] = {{MST_I64, MST_SCALAR}, {MST_U8, MST_SHAPE(1, 2)}, {MST_STRING, MST_SCALAR}};
+    spec[num_components(p)] = outputs > num_components(p) ? (mst_spec){MST_I64, MST_SHAPE(-1)} : spec[TEXT];
+    THEN(d, mst_dataset_map(d, function, (void *)(uintptr_t)context, spec, outputs, &made));
     return d;
 }
 
+/* How sources of other components become rows. */
+static mst_dataset *as_rows(mst_dataset *d, mst_map_function function, const pipeline *p) {
+    return with_map(d, function, p, num_components(p), p);
+}
+
 /* N rows with their ids, from FIRST on, in memory and without a map. */
-static mst_dataset *ids_from(int64_t first, int64_t n) {
-    mst_tensor *tensor;
+static mst_dataset *ids_from(int64_t first, int64_t n, const pipeline *p) {
+    mst_tensor *tensor[COMPONENTS];
     mst_dataset *d, *made;
-    EXPECT_OK(mst_tensor_create(MST_I64, MST_SHAPE(n + 1), &tensor));
-    for (int64_t i = 0; i <= n; i++) ((int64_t *)mst_tensor_data(tensor))[i] = first + i;
-    EXPECT_OK(mst_dataset_from_tensors(&tensor, 1, &d));
-    mst_tensor_release(tensor);
+    EXPECT_OK(mst_tensor_create(MST_I64, MST_SHAPE(n + 1), &tensor[ID]));
+    EXPECT_OK(mst_tensor_create(MST_U8, MST_SHAPE(n + 1, 1, 2), &tensor[PICTURE]));
+    EXPECT_OK(mst_tensor_create(MST_STRING, MST_SHAPE(n + 1), &tensor[TEXT]));
+    for (int64_t i = 0; i <= n; i++) {
+        char text[32];
+        ((int64_t *)mst_tensor_data(tensor[ID]))[i] = first + i;
+        memcpy((uint8_t *)mst_tensor_data(tensor[PICTURE]) + 2 * i, "\0\1", 2);
+        EXPECT_OK(mst_tensor_set_string(tensor[TEXT], i, text_of(first + i, text, sizeof text)));
+    }
+    EXPECT_OK(mst_dataset_from_tensors(tensor, num_components(p), &d));
+    for (int i = 0; i < COMPONENTS; i++) mst_tensor_release(tensor[i]);
     THEN(d, mst_dataset_take(d, n, &made));
     return d;
 }
@@ -221,10 +339,18 @@ static mst_dataset *shuffled_parts(const pipeline *p) {
     int64_t first = 0;
     for (int i = 0; i < FILES; first += sizes[i++]) {
         const mst_shuffle_options options = {.buffer_size = 3, .seed = (uint64_t)i};
-        part[i] = ids_from(first, sizes[i]);
+        part[i] = ids_from(first, sizes[i], p);
         THEN(part[i], mst_dataset_shuffle(part[i], &options, &made));
     }
     return interleave(part, FILES, p->cycle, p->block);
+}
+
+static mst_dataset *lines(const pipeline *p) {
+    const mst_lines_options options = {.cycle = p->cycle, .block = p->block, .forward = p->source == OF_LINES_FORWARD};
+    const char *pattern = folder_path("lines-*");
+    mst_dataset *d;
+    EXPECT_OK(mst_dataset_from_lines(&pattern, 1, &options, &d));
+    return d;
 }
 
 static mst_dataset *open_source(const pipeline *p) {
@@ -233,24 +359,36 @@ static mst_dataset *open_source(const pipeline *p) {
     const mst_images_options images = {.height = 1, .width = 1, .channels = 1};
     switch (p->source) {
         case OF_MEMORY:
-            return p->number % 2 ? ids_from(0, ROWS) : with_map(pipeline_numbers(ROWS), id_of_numbers, NULL);
-        case OF_CSV: EXPECT_OK(mst_dataset_from_csv(folder_path("ids.csv"), NULL, &d)); break;
-        case OF_IMAGES: EXPECT_OK(mst_dataset_from_images(folder_path("images"), &images, &d)); break;
+            return p->number % 2 ? ids_from(0, ROWS, p) : as_rows(pipeline_numbers(ROWS), row_of_numbers, p);
+        case OF_CSV:
+            EXPECT_OK(mst_dataset_from_csv(folder_path("ids.csv"), NULL, &d));
+            return as_rows(d, row_of_float, p);
+        case OF_IMAGES:
+            EXPECT_OK(mst_dataset_from_images(folder_path("images"), &images, &d));
+            return as_rows(d, row_of_pixel, p);
         case OF_INTERLEAVE: return shuffled_parts(p);
-        default: return with_map(records_open(&records, true), id_of_record, NULL);
+        case OF_LINES:
+        case OF_LINES_FORWARD: return as_rows(lines(p), row_of_line, p);
+        default: return as_rows(records_open(&records, true), row_of_record, p);
     }
-    return with_map(d, p->source == OF_CSV ? id_of_float : id_of_pixel, NULL);
 }
 
-/* In memory. What has no rows is left as it is. */
+/* In memory. What has no rows in epoch 0 cannot be cached: it stays without rows. */
 static mst_dataset *cached(mst_dataset *d) {
     mst_dataset *made;
     if (mst_dataset_cache(d, &made)) {
         assert_string_equal(mst_error()->message, "cache: the dataset has no rows");
-        return d;
+        EXPECT_OK(mst_dataset_take(d, 0, &made));
     }
     mst_dataset_release(d);
     return made;
+}
+
+/* What map functions are given must outlive the dataset. */
+static mst_dataset *map_by(mst_dataset *d, const pipeline *p, int i) {
+    static map_context context[STAGES];
+    context[i] = (map_context){p, p->stage[i].a};
+    return with_map(d, map_id, &context[i], num_components(p), p);
 }
 
 static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
@@ -265,90 +403,201 @@ static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
         case SKIP: THEN(d, mst_dataset_skip(d, s->a / 3, &made)); break;
         case SHUFFLE: THEN(d, mst_dataset_shuffle(d, &options, &made)); break;
         case FILTER: THEN(d, mst_dataset_filter(d, keep_some, (void *)(uintptr_t)&s->b, &made)); break;
-        case MAP: return with_map(d, map_id, &s->a);
+        case MAP: return map_by(d, p, i);
         case REPEAT: THEN(d, mst_dataset_repeat(d, 1 + s->b / 2, &made)); break;
         case SHARD: THEN(d, mst_dataset_shard(d, 1 + s->b, s->a % (1 + s->b), &made)); break;
         case ZIP:
             EXPECT_OK(mst_dataset_zip((mst_dataset *[]){d, d}, 2, &pair));
             mst_dataset_release(d);
-            return with_map(pair, left_side, NULL);
-        case INTERLEAVE: return interleave((mst_dataset *[]){d, ids_from(FIRST_OTHER, OTHERS)}, 2, 2, 1 + s->b);
-        case CACHE: return cached(d);
-        default: THEN(d, mst_dataset_cache_file(d, folder_path(name), &made)); break;
+            return with_map(pair, left_side, p, num_components(p), p);
+        case INTERLEAVE: return interleave((mst_dataset *[]){d, ids_from(FIRST_OTHER, OTHERS, p)}, 2, 2, 1 + s->b);
+        case FLIP: THEN(d, mst_dataset_random_flip(d, PICTURE, MST_FLIP_LEFT_RIGHT, (uint64_t)s->a, &made)); break;
+        default:
+            if (s->kind == CACHE || p->has_text) return cached(d);
+            THEN(d, mst_dataset_cache_file(d, folder_path(name), &made));
+            break;
     }
+    return d;
+}
+
+static mst_dataset *in_batches(mst_dataset *d, const pipeline *p) {
+    mst_dataset *made;
+    const mst_padding padding[COMPONENTS + 1] = {[TEXT] = {.value = -1}, [COMPONENTS] = {.value = -1}};
+    const mst_prefetch_options ahead = {.threads = p->threads};
+    const int n = num_components(p);
+    if (p->padded) {
+        d = with_map(d, with_list, p, n + 1, p);
+        THEN(d, mst_dataset_padded_batch(d, p->batch, false, padding, &made));
+    } else {
+        THEN(d, mst_dataset_batch(d, p->batch, false, &made));
+    }
+    if (p->scales) THEN(d, mst_dataset_scale(d, ID, MST_F64, 1, &made));
+    if (p->crops) THEN(d, mst_dataset_crop(d, PICTURE, 0, 0, 1, 1, &made));
+    if (p->scales && p->padded) THEN(d, mst_dataset_scale(d, n, MST_F64, 1, &made));
+    if (p->prefetch) THEN(d, mst_dataset_prefetch_with(d, p->prefetch, &ahead, &made));
     return d;
 }
 
 static mst_dataset *build(const pipeline *p) {
-    mst_dataset *made, *d = open_source(p);
+    mst_dataset *d = open_source(p);
     for (int i = 0; i < p->num_stages; i++) d = then(d, p, i);
-    if (p->batch) THEN(d, mst_dataset_batch(d, p->batch, false, &made));
-    if (p->prefetch) THEN(d, mst_dataset_prefetch(d, p->prefetch, &made));
-    return d;
+    return p->batch ? in_batches(d, p) : d;
 }
 
 /* ---- what they should give ---- */
 
+static bool is_in_turn(source_kind source) {
+    return source != OF_MEMORY && source != OF_CSV && source != OF_IMAGES;
+}
+
+/* What is read forward has numbers in the order in which it comes. */
+static bool is_forward(source_kind source) {
+    return source == OF_FORWARD || source == OF_GZIP || source == OF_LINES_FORWARD;
+}
+
 static void source_list(const pipeline *p, int64_t epoch, list *out) {
     static list part[FILES];
-    const bool in_turn =
-        p->source == OF_TFRECORD || p->source == OF_FORWARD || p->source == OF_GZIP || p->source == OF_INTERLEAVE;
+    const bool of_parts = p->source == OF_INTERLEAVE;
     int64_t id = 0;
     out->n = 0;
     for (int i = 0; i < FILES; i++) {
         part[i].n = 0;
-        for (int64_t k = 0; k < sizes[i]; k++) add(in_turn ? &part[i] : out, id++);
-        if (p->source == OF_INTERLEAVE) shuffle_list(&part[i], 3, (uint64_t)i, true, epoch);
+        for (int64_t k = 0; k < sizes[i]; k++, id++)
+            add(is_in_turn(p->source) ? &part[i] : out, new_row(id, of_parts ? k : id, epoch));
+        if (of_parts) shuffle_list(&part[i], 3, (uint64_t)i, true, epoch);
     }
-    if (in_turn) interleave_lists(part, FILES, p->cycle, p->block, out);
+    if (is_in_turn(p->source)) interleave_lists(part, FILES, p->cycle, p->block, epoch, out);
+    for (int64_t i = 0; i < out->n && !of_parts; i++)
+        out->row[i].key = new_row(0, is_forward(p->source) ? i : out->row[i].id, epoch).key;
+}
+
+/* What stage S does to row I of a list in pass EPOCH; false: it is left out. */
+static bool change_row(const stage *s, int64_t i, int64_t epoch, row *r) {
+    const mst_row_key key = r->key;
+    switch (s->kind) {
+        case TAKE: return i < s->a;
+        case SKIP: return i >= s->a / 3;
+        case FILTER: return is_kept(r->id, s->b);
+        case SHARD: return i % (1 + s->b) == s->a % (1 + s->b);
+        case MAP: r->id = mapped(r->id, s->a); return true;
+        case FLIP: flip_row(r, (uint64_t)s->a); return true;
+        case ZIP: r->key = (mst_row_key){(uint64_t)epoch, record_with(record_with(0, 0, &key), 1, &key)}; return true;
+        case CACHE:
+        case CACHE_FILE: r->key = new_row(0, i, epoch).key; return true;
+        default: return true;
+    }
+}
+
+static void interleave_with_others(const stage *s, const list *in, int64_t epoch, list *out) {
+    static list part[2];
+    part[0] = *in;
+    part[1].n = 0;
+    for (int64_t i = 0; i < OTHERS; i++) add(&part[1], new_row(FIRST_OTHER + i, i, epoch));
+    interleave_lists(part, 2, 2, 1 + s->b, epoch, out);
 }
 
 /* Behind the first N stages. KNOWN: whether the number of rows is. */
 static void expected_list(const pipeline *p, int n, int64_t epoch, const bool *known, list *out) {
+    static list behind[STAGES];
     if (n == 0) {
         source_list(p, epoch, out);
         return;
     }
     const stage *s = &p->stage[n - 1];
     const int64_t count = s->kind == REPEAT ? 1 + s->b / 2 : 1;
-    list in = {0}, other[2] = {{0}, {0}};
+    list *in = &behind[n - 1];
     out->n = 0;
     for (int64_t r = 0; r < count; r++) {
         const bool is_cache = s->kind == CACHE || s->kind == CACHE_FILE;
-        expected_list(p, n - 1, is_cache ? 0 : epoch * count + r, known, &in);
+        expected_list(p, n - 1, is_cache ? 0 : epoch * count + r, known, in);
         if (s->kind == SHUFFLE)
-            shuffle_list(&in, known[n - 1] && s->b == 0 ? 0 : 1 + s->a, (uint64_t)s->b, known[n - 1], epoch);
+            shuffle_list(in, known[n - 1] && s->b == 0 ? 0 : 1 + s->a, (uint64_t)s->b, known[n - 1], epoch);
         if (s->kind == INTERLEAVE) {
-            other[0] = in;
-            for (other[1].n = 0; other[1].n < OTHERS;) add(&other[1], FIRST_OTHER + other[1].n);
-            interleave_lists(other, 2, 2, 1 + s->b, out);
+            interleave_with_others(s, in, epoch, out);
             continue;
         }
-        for (int64_t i = 0; i < in.n; i++) {
-            if (s->kind == TAKE && i >= s->a) continue;
-            if (s->kind == SKIP && i < s->a / 3) continue;
-            if (s->kind == FILTER && !is_kept(in.id[i], s->b)) continue;
-            if (s->kind == SHARD && i % (1 + s->b) != s->a % (1 + s->b)) continue;
-            add(out, s->kind == MAP ? mapped(in.id[i], s->a) : in.id[i]);
+        for (int64_t i = 0; i < in->n; i++) {
+            row changed = in->row[i];
+            if (change_row(s, i, epoch, &changed)) add(out, changed);
         }
     }
 }
 
-static void expect_rest(const pipeline *p, const char *what, mst_iterator *it, const list *expected, int64_t from) {
+/* ---- comparing ---- */
+
+typedef struct columns {
+    union {
+        int64_t i64[MOST];
+        double f64[MOST];
+    } id;
+    uint8_t picture[2 * MOST];
+    mst_string text[MOST];
+    union {
+        int64_t i64[LENGTHS * MOST];
+        double f64[LENGTHS * MOST];
+    } list;
+} columns;
+
+static bool is_same_row(const pipeline *p, const columns *c, int64_t i, const row *r) {
+    char text[32];
+    const int64_t pixels = p->crops ? 1 : 2;
+    if ((p->scales ? (int64_t)c->id.f64[i] : c->id.i64[i]) != r->id) return false;
+    for (int64_t k = 0; k < pixels; k++)
+        if (c->picture[i * pixels + k] != (k ^ r->is_flipped)) return false;
+    return !p->has_text || mst_string_equal(c->text[i], text_of(r->record, text, sizeof text));
+}
+
+/* The lists of the N rows from R on, padded to the longest of them. */
+static bool are_lists_right(const pipeline *p, const mst_batch *batch, const columns *c, const row *r, int64_t n) {
+    int64_t longest = 0;
+    for (int64_t i = 0; i < n; i++) longest = r[i].id % LENGTHS > longest ? r[i].id % LENGTHS : longest;
+    if (!mst_shape_equal(mst_batch_shape(batch, num_components(p)), MST_SHAPE(n, longest))) return false;
+    for (int64_t i = 0, at = 0; i < n; i++)
+        for (int64_t k = 0; k < longest; k++, at++) {
+            const int64_t wanted = k < r[i].id % LENGTHS ? r[i].id : -1;
+            if ((p->scales ? (int64_t)c->list.f64[at] : c->list.i64[at]) != wanted) return false;
+        }
+    return true;
+}
+
+/* All components at once, or every other time one by one. */
+static mst_status read_batch(const pipeline *p, const mst_batch *batch, bool at_once, columns *c) {
+    const int n = num_components(p);
+    void *dst[COMPONENTS + 1] = {&c->id, c->picture, c->text};
+    dst[n] = &c->list;
+    if (at_once) return mst_batch_copy_all(batch, 0, mst_batch_size(batch), dst);
+    for (int i = 0; i < n + p->padded; i++) MST_TRY(mst_batch_copy(batch, i, 0, mst_batch_size(batch), dst[i]));
+    return MST_OK;
+}
+
+static int64_t bytes_of_position(const mst_iterator *it) {
+    mst_tensor *position;
+    EXPECT_OK(mst_iterator_save(it, &position));
+    const int64_t count = mst_tensor_count(position);
+    mst_tensor_release(position);
+    return count;
+}
+
+/* Returns how large the position at the end is: what is still held there is a leak. */
+static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it, const list *expected, int64_t from) {
+    static columns c;
     const mst_batch *batch;
-    for (;;) {
-        int64_t id[MOST];
+    for (int64_t element = 0;; element++) {
         if (mst_iterator_next(it, &batch)) fail_msg("%s: %s: %s", name_of(p), what, mst_error()->message);
         if (!batch) break;
         const int64_t n = mst_batch_size(batch);
         if (from + n > expected->n) fail_msg("%s: %s: more than %d rows", name_of(p), what, (int)expected->n);
-        if (mst_batch_copy(batch, 0, 0, n, id)) fail_msg("%s: %s: %s", name_of(p), what, mst_error()->message);
+        if (read_batch(p, batch, element % 2, &c)) fail_msg("%s: %s: %s", name_of(p), what, mst_error()->message);
+        const row *wanted = &expected->row[from];
         for (int64_t i = 0; i < n; i++, from++)
-            if (id[i] != expected->id[from])
-                fail_msg("%s: %s: row %d is %d, not %d", name_of(p), what, (int)from, (int)id[i],
-                         (int)expected->id[from]);
+            if (!is_same_row(p, &c, i, &wanted[i]))
+                fail_msg("%s: %s: row %d is another (%d, not %d)", name_of(p), what, (int)from,
+                         (int)(p->scales ? (int64_t)c.id.f64[i] : c.id.i64[i]), (int)wanted[i].id);
+        if (p->padded && !are_lists_right(p, batch, &c, wanted, n))
+            fail_msg("%s: %s: the lists before row %d are others", name_of(p), what, (int)from);
     }
     if (from < expected->n) fail_msg("%s: %s: %d rows, not %d", name_of(p), what, (int)from, (int)expected->n);
+    return bytes_of_position(it);
 }
 
 /* A quarter of the time some elements are passed over and not read. */
@@ -364,8 +613,9 @@ static int64_t advance(mst_iterator *it, int64_t elements) {
 }
 
 /* Reads ELEMENTS elements of a new iterator of epoch EPOCH, and the rest of them elsewhere; on the way, at two places,
- * if TWICE. */
-static void check_restart(const pipeline *p, const list *expected, int64_t epoch, int64_t elements, bool twice) {
+ * if TWICE. AT_END: the size of the last position of an iterator that was not restored. */
+static void check_restart(const pipeline *p, const list *expected, int64_t epoch, int64_t elements, bool twice,
+                          int64_t at_end) {
     const int64_t each = p->batch ? p->batch : 1, more = twice ? below(5) : 0;
     mst_dataset *d = build(p);
     mst_iterator *it;
@@ -382,13 +632,15 @@ static void check_restart(const pipeline *p, const list *expected, int64_t epoch
         if (time < twice) (void)advance(it, more);
     }
     const int64_t from = (elements + more) * each;
-    expect_rest(p, "restored", it, expected, from < expected->n ? from : expected->n);
+    const int64_t size = expect_rest(p, "restored", it, expected, from < expected->n ? from : expected->n);
+    if (!p->prefetch && size > at_end) /* a prefetch saves where it began */
+        fail_msg("%s: %d numbers are saved at the end, at most %d should", name_of(p), (int)size, (int)at_end);
     mst_iterator_destroy(it);
     mst_dataset_release(d);
 }
 
 static void check(const pipeline *p) {
-    list expected = {0};
+    static list expected;
     bool known[STAGES + 1];
     mst_iterator *it;
     mst_dataset *d = open_source(p);
@@ -402,10 +654,10 @@ static void check(const pipeline *p) {
         expected_list(p, p->num_stages, epoch, known, &expected);
         if (mst_dataset_num_rows(d) >= 0) assert_int_equal(mst_dataset_num_rows(d), expected.n);
         EXPECT_OK(mst_iterator_create(d, epoch, &it));
-        expect_rest(p, "from the beginning", it, &expected, 0);
+        const int64_t at_end = expect_rest(p, "from the beginning", it, &expected, 0);
         mst_iterator_destroy(it);
         const int64_t elements = expected.n / (p->batch ? p->batch : 1);
-        for (int i = 0; i < 3; i++) check_restart(p, &expected, epoch, below(elements + 1), i == 2);
+        for (int i = 0; i < 3; i++) check_restart(p, &expected, epoch, below(elements + 1), i == 2, at_end);
     }
     mst_dataset_release(d);
 }
@@ -472,6 +724,30 @@ static void pictures(void **state) {
     check_all(OF_IMAGES);
 }
 
+static void write_lines(void) {
+    int id = 0;
+    for (int i = 0; i < FILES; i++) {
+        char text[1024], name[16];
+        int at = 0;
+        for (int64_t k = 0; k < sizes[i]; k++)
+            at += snprintf(text + at, sizeof text - (size_t)at, "record %d%s", id++, k % 3 ? "\n" : "\r\n");
+        snprintf(name, sizeof name, "lines-%d", i);
+        (void)folder_write(name, text, (size_t)at);
+    }
+}
+
+static void lines_of_text(void **state) {
+    (void)state;
+    write_lines();
+    check_all(OF_LINES);
+}
+
+static void lines_that_come_forward(void **state) {
+    (void)state;
+    write_lines();
+    check_all(OF_LINES_FORWARD);
+}
+
 static void an_interleave_of_datasets(void **state) {
     (void)state;
     check_all(OF_INTERLEAVE);
@@ -492,6 +768,8 @@ int main(void) {
         TEST_IN_FOLDER(rows_of_a_table),
         TEST_IN_FOLDER(pictures),
         TEST_IN_FOLDER(an_interleave_of_datasets),
+        TEST_IN_FOLDER(lines_of_text),
+        TEST_IN_FOLDER(lines_that_come_forward),
     };
     mst_file_replace_fault(without_sync);
     return cmocka_run_group_tests(tests, NULL, NULL);

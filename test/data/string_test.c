@@ -1,4 +1,6 @@
+#include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/team.h"
 #include "data/dataset.h"
@@ -144,6 +146,43 @@ static mst_status is_short(const mst_array *in, bool *keep, void *context) {
     return MST_OK;
 }
 
+static atomic_int inside, most_inside;
+
+/* put_before that takes a millisecond. */
+static mst_status put_slowly(const mst_array *in, mst_array *out, void *context) {
+    const int now = atomic_fetch_add(&inside, 1) + 1;
+    int most = atomic_load(&most_inside);
+    while (now > most && !atomic_compare_exchange_weak(&most_inside, &most, now)) continue;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    const mst_status status = put_before(in, out, context);
+    atomic_fetch_sub(&inside, 1);
+    return status;
+}
+
+/* Of a part of a zip, whose strings pass through two fetches, and of a padded batch. */
+static void threads_of_a_prefetch_make_strings(void **state) {
+    (void)state;
+    const mst_prefetch_options three = {.threads = 3};
+    for (int is_padded = 0; is_padded < 2; is_padded++) {
+        mst_dataset *d = open_words(), *zipped;
+        THEN(d, mst_dataset_repeat(d, 8, &made));
+        if (is_padded) {
+            THEN(d, mst_dataset_padded_batch(d, ROWS, false, NULL, &made));
+            THEN(d, mst_dataset_map(d, put_slowly, (void *)(uintptr_t) "<", word_specs, 2, &made));
+        } else {
+            THEN(d, mst_dataset_map(d, put_slowly, (void *)(uintptr_t) "<", word_specs, 2, &made));
+            EXPECT_OK(mst_dataset_zip(&d, 1, &zipped));
+            mst_dataset_release(d);
+            d = zipped;
+            THEN(d, mst_dataset_batch(d, ROWS, false, &made));
+        }
+        THEN(d, mst_dataset_prefetch_with(d, 2, &three, &made));
+        most_inside = 0;
+        expect_words(d, "<", 8 * ROWS);
+        assert_in_range(most_inside, 2, 3);
+    }
+}
+
 static void filters_see_strings(void **state) {
     (void)state;
     size_t most = 3;
@@ -226,6 +265,27 @@ static mst_status first_row(mst_dataset *d, mst_tensor **out) {
     return status;
 }
 
+/* Sizes that came of negative lengths. */
+static mst_status ask_for_too_much(const mst_array *in, mst_array *out, void *context) {
+    (void)in, (void)out, (void)context;
+    if (mst_map_alloc((size_t)-1) || mst_map_alloc((size_t)-40)) return MST_INTERNAL;
+    return mst_error()->code;
+}
+
+static void memory_that_there_is_not_is_an_error(void **state) {
+    (void)state;
+    mst_dataset *d = open_words();
+    mst_iterator *it;
+    const mst_batch *batch;
+    mst_string word;
+    THEN(d, mst_dataset_map(d, ask_for_too_much, NULL, word_specs, 2, &made));
+    EXPECT_OK(mst_iterator_create(d, 0, &it));
+    EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, &word), MST_OUT_OF_MEMORY, "bytes of a row");
+    mst_iterator_destroy(it);
+    mst_dataset_release(d);
+}
+
 static void wrong_strings_of_a_map_are_named(void **state) {
     (void)state;
     const mst_spec open = {MST_I64, MST_SHAPE(-1)};
@@ -262,9 +322,11 @@ int main(void) {
         cmocka_unit_test(rows_of_tensors_may_be_strings),
         cmocka_unit_test(maps_make_strings_of_strings),
         cmocka_unit_test(strings_are_cached_and_zipped),
+        cmocka_unit_test(threads_of_a_prefetch_make_strings),
         cmocka_unit_test(filters_see_strings),
         cmocka_unit_test(threads_copy_strings_of_one_batch),
         cmocka_unit_test(wrong_strings_of_a_map_are_named),
+        cmocka_unit_test(memory_that_there_is_not_is_an_error),
         cmocka_unit_test(strings_are_no_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

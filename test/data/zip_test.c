@@ -190,6 +190,95 @@ static void rows_of_a_permutation_that_are_held_are_known_again(void **state) {
     }
 }
 
+/* To restore the last permutation takes all rows of the one before, which begins its second pass on the way. */
+static mst_dataset *permuted_over_passes(void) {
+    const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
+    mst_dataset *made, *dataset = zip(pipeline_numbers(12), shuffled(12, 4, 1));
+    THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
+    THEN(dataset, mst_dataset_repeat(dataset, 2, &made));
+    THEN(dataset, mst_dataset_skip(dataset, 5, &made));
+    THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
+    THEN(dataset, mst_dataset_shuffle(dataset, &buffer, &made));
+    return dataset;
+}
+
+/* The last buffer holds rows of the pass before, whose permutation the interleave begins anew on the way. */
+static mst_dataset *permuted_parts(void) {
+    const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
+    mst_dataset *made, *dataset = zip(pipeline_numbers(12), shuffled(12, 4, 1));
+    THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
+    THEN(dataset, mst_dataset_interleave(&dataset, 1, NULL, &made));
+    THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
+    THEN(dataset, mst_dataset_repeat(dataset, 3, &made));
+    THEN(dataset, mst_dataset_shuffle(dataset, &buffer, &made));
+    return dataset;
+}
+
+static void restored_permutations_hold_the_rows_of_all_their_passes(void **state) {
+    (void)state;
+    pair whole[MOST], rest[MOST];
+    for (int kind = 0; kind < 2; kind++) {
+        mst_dataset *dataset = kind ? permuted_parts() : permuted_over_passes();
+        const int64_t count = pairs_of(dataset, 0, whole);
+        assert_int_equal(count, kind ? 36 : 19);
+        for (int64_t at = 0; at <= count; at++) {
+            mst_iterator *it;
+            mst_tensor *position;
+            EXPECT_OK(mst_iterator_create(dataset, 0, &it));
+            EXPECT_OK(mst_iterator_skip(it, at));
+            EXPECT_OK(mst_iterator_save(it, &position));
+            mst_iterator_destroy(it);
+            EXPECT_OK(mst_iterator_restore(dataset, position, &it));
+            mst_tensor_release(position);
+            assert_int_equal(read_pairs(dataset, it, rest), count - at);
+            assert_memory_equal(rest, whole + at, (size_t)(count - at) * sizeof *rest);
+            mst_iterator_destroy(it);
+        }
+        mst_dataset_release(dataset);
+    }
+}
+
+static int64_t size_of_position(const mst_iterator *it) {
+    mst_tensor *position;
+    EXPECT_OK(mst_iterator_save(it, &position));
+    const int64_t count = mst_tensor_count(position);
+    mst_tensor_release(position);
+    return count;
+}
+
+/* The position of a zip holds its rows: it shows those that nobody needs any more. Here a zip is part of a zip, and the
+ * permutation of the second pass keeps where they were when it began. */
+static void rows_are_let_go_of(void **state) {
+    (void)state;
+    const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
+    mst_dataset *made, *dataset = zip(zip(pipeline_numbers(30), pipeline_numbers(30)), pipeline_numbers(30));
+    mst_iterator *it, *skipped;
+    mst_tensor *position;
+    const mst_batch *batch;
+    THEN(dataset, mst_dataset_shuffle(dataset, &full, &made));
+    THEN(dataset, mst_dataset_repeat(dataset, 2, &made));
+    THEN(dataset, mst_dataset_shuffle(dataset, &buffer, &made));
+    EXPECT_OK(mst_iterator_create(dataset, 0, &it));
+    EXPECT_OK(mst_iterator_create(dataset, 0, &skipped));
+    for (int i = 0; i < 10; i++) EXPECT_OK(mst_iterator_next(it, &batch));
+    EXPECT_OK(mst_iterator_skip(it, 1));
+    EXPECT_OK(mst_iterator_skip(skipped, 11));
+    assert_int_equal(size_of_position(it), size_of_position(skipped));
+    for (int restored = 0; restored < 2; restored++) {
+        EXPECT_OK(mst_iterator_save(it, &position));
+        mst_iterator_destroy(it);
+        EXPECT_OK(mst_iterator_restore(dataset, position, &it));
+        mst_tensor_release(position);
+        EXPECT_OK(mst_iterator_next(it, &batch));
+    }
+    EXPECT_OK(mst_iterator_skip(it, 100));
+    EXPECT_OK(mst_iterator_skip(skipped, 100));
+    assert_int_equal(size_of_position(it), size_of_position(skipped));
+    mst_iterator_destroy(it);
+    mst_iterator_destroy(skipped);
+    mst_dataset_release(dataset);
+}
+
 static void skipping_is_as_reading_on(void **state) {
     (void)state;
     pair whole[MOST], rest[MOST];
@@ -328,6 +417,8 @@ int main(void) {
         cmocka_unit_test(pairs_stay_together_behind_a_shuffle_over_epochs),
         cmocka_unit_test(a_restored_position_goes_on_with_the_same_pairs),
         cmocka_unit_test(rows_of_a_permutation_that_are_held_are_known_again),
+        cmocka_unit_test(restored_permutations_hold_the_rows_of_all_their_passes),
+        cmocka_unit_test(rows_are_let_go_of),
         TEST_IN_FOLDER(records_that_come_forward_are_read_again_on_restore),
         cmocka_unit_test(skipping_is_as_reading_on),
         cmocka_unit_test(the_number_of_rows_is_known_where_it_can_be),
