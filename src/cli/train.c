@@ -135,14 +135,16 @@ static void add_layers(mst_model *model, const train_options *o, int64_t outputs
     }
 }
 
-/* As many outputs as there are names of classes, where nothing else was said. */
+/* As many outputs as the data, or else the user, has names of classes, where nothing else was said. */
 static mst_status choose_objective(training *t) {
     const train_options *o = t->o;
     const bool given = option_given(t->list, "classes");
     MST_TRY(o->class_names ? class_names_read(o->class_names, &t->names) : class_names_of(t->train, &t->names));
-    const int64_t named = class_names_count((const char *const *)t->names);
-    return objective_choose((mst_loss)o->loss, t->train, given || named < 2 ? o->classes : named, !given,
-                            &t->objective);
+    const int64_t count = class_names_count((const char *const *)t->names);
+    const int64_t own = mst_dataset_num_classes(t->train, 1), named = own ? own : count;
+    MST_TRY(
+        objective_choose((mst_loss)o->loss, t->train, given || named < 2 ? o->classes : named, !given, &t->objective));
+    return o->class_names ? objective_check_names(&t->objective, o->class_names, count) : MST_OK;
 }
 
 static int make_model(training *t) {
