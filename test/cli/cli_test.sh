@@ -34,6 +34,10 @@ fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
 fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
 fails missing_pictures_are_named 1 "'nowhere'.*folder of pictures" train --data images:nowhere
 fails unknown_device_type_says_what_there_is 2 "tpu.*cpu" train --devices tpu:2
+for option in flip "crop-padding 2" "brightness 0.1" "contrast 0.1"; do
+    printf 'x,y\n1,0\n2,1\n' > table.csv
+    fails "${option%% *}_of_what_is_no_picture_is_named" 1 "^error: --${option%% *}: .*pictures are" train --data csv:table.csv --$option
+done
 fails visible_device_that_is_none_names_the_places_there_are 2 "visible devices '2'.*from 0 to 1" train --devices cpu:2 --visible-devices 2
 fails visible_devices_are_checked_for_showing_too 2 "visible devices 'x'" devices --visible-devices x
 fails zero_devices_are_refused 2 "cpu:0" train --devices cpu:0
