@@ -222,11 +222,19 @@ static mst_status choose_names(const saved_options *o, saved_model *out) {
     return MST_OK;
 }
 
+/* Else the weights themselves would be taken for their averages. */
+static mst_status check_averages(const saved_options *o, const mst_snapshot *snapshot, const char *path) {
+    if (!o->use_ema || mst_snapshot_find(snapshot, NULL, "layer1/weights/ExponentialMovingAverage")) return MST_OK;
+    return MST_FAIL(MST_NOT_FOUND,
+                    "--use-ema: '%s' has no moving averages, which muster train --ema X keeps: leave it out", path);
+}
+
 static mst_status open_model(const saved_options *o, const option_list *list, saved_model *out) {
     mst_restored where = {.path = NULL};
     mst_snapshot *snapshot = NULL;
     mst_status status = name_map_read(o->name_map, &out->variables);
     if (!status) status = read_file(o, &snapshot, &where, out);
+    if (!status) status = check_averages(o, snapshot, where.path);
     if (!status) status = open_data(o, list, out);
     if (!status) status = make_model(snapshot, o, list, out);
     if (!status) status = choose_names(o, out);

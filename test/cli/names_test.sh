@@ -94,6 +94,11 @@ grep '^ *[0-9] ' out > got
 check names_and_raw_pixels_of_a_training_are_noted cmp -s wanted got
 for i in 0 1 2 3 4 5 6 7 8 9; do echo "other $i"; done > others.txt
 works names_can_be_given_anew '^ *7 other 7 ' evaluate --load named.npz --confusion --class-names others.txt
+fails averages_that_a_file_lacks_are_told 1 "use-ema: 'named.npz' has no moving averages" evaluate --load named.npz --use-ema
+run train --data idx:data $options --epochs 2 --ema 0.5 --use-ema --evaluate --save averaged.npz --json
+wanted=$(value test_loss)
+run evaluate --load averaged.npz --use-ema --json
+check averages_of_a_file_are_taken [ -n "$wanted" -a "$(value test_loss)" = "$wanted" ]
 printf 'a\n\nb\n' > hole.txt
 fails hole_in_the_names_is_told 1 "'hole.txt', line 2: is empty" train --data idx:data $options --class-names hole.txt
 : > empty.txt
