@@ -436,6 +436,8 @@ if run convert idx:data images:pictures && [ $status -eq 0 ]; then
     for i in 0 1 2 3 4 5 6 7 8 9; do echo "of $i/top"; done > slashed-labels.txt
     works class_with_a_slash_in_its_name_is_one_folder "train  430 rows" convert tfrecord:slashed images:slashed
     check slash_in_the_name_of_a_folder_is_another_letter [ "$(ls slashed/train | head -n 1)" = "of 0_top" ]
+    (ulimit -f 1 && exec "$muster" convert tfrecord:slashed tfrecord:limited) > out 2> err
+    check conversion_that_fails_leaves_no_file sh -c '! ls | grep -q "^limited"'
     works pictures_can_be_gray "train  430 rows: u8 \[8, 8, 1\]" convert images:again idx:gray --image-size 8 --gray
     "$muster" convert images:pictures idx:wanted --image-size 8 --gray > out
     check pictures_through_records_are_the_same_pixels cmp -s gray/train-images-idx3-ubyte wanted/train-images-idx3-ubyte
