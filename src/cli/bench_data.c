@@ -1,7 +1,7 @@
-/* muster bench data: TFRecord files read, checked, decompressed and parsed, and JPEG files decoded and resized, against the
- * bare calls that this cannot do without, and with --peers against tf.data. Files are made in the folder for temporary files and are in the page cache
- * when they are read; everything runs on one thread, and processor time is measured, so that what else the machine does
- * counts little. */
+/* muster bench data: TFRecord files read, checked, decompressed and parsed, and JPEG files decoded and resized, against
+ * the bare calls that this cannot do without, and with --peers against tf.data. Files are made in the folder for
+ * temporary files and are in the page cache when they are read; everything runs on one thread, and processor time is
+ * measured, so that what else the machine does counts little. */
 #include <inttypes.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
