@@ -59,10 +59,16 @@ static int read_layers(const mst_snapshot *snapshot, int64_t *units) {
     return count;
 }
 
+static const char *path_of(const saved_options *o) {
+    return o->load ? o->load : o->checkpoint_dir;
+}
+
 /* The loss that was given, or noted. */
 static mst_status choose_loss(const saved_options *o, const option_list *list, const model_note *note, mst_loss *out) {
     *out = (mst_loss)o->loss;
-    return !option_given(list, "loss") && note->loss ? mst_loss_from_name(note->loss, out) : MST_OK;
+    if (option_given(list, "loss") || !note->loss || !mst_loss_from_name(note->loss, out)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': was trained with a loss '%s', which is not known here: say which with --loss",
+                    path_of(o), note->loss);
 }
 
 static mst_status build_model(const saved_options *o, const int64_t *units, int count, mst_loss loss,
@@ -112,10 +118,6 @@ static mst_status make_model(const mst_snapshot *snapshot, const saved_options *
     return status;
 }
 
-static const char *path_of(const saved_options *o) {
-    return o->load ? o->load : o->checkpoint_dir;
-}
-
 /* What the file has by NAMES (may be NULL), and its path. */
 static mst_status read_entries(const saved_options *o, const name_map *names, mst_snapshot **snapshot,
                                mst_restored *where, saved_model *out) {
@@ -128,7 +130,7 @@ static mst_status read_entries(const saved_options *o, const name_map *names, ms
     model_note_free(&out->note);
     MST_TRY(mst_store_create(&store));
     mst_status status = mst_checkpoint_restore(path_of(o), store, &options, where);
-    if (!status) status = model_note_read(store, &out->note);
+    if (!status && model_note_read(store, &out->note)) status = mst_error_prefix("'%s'", where->path);
     if (!status) status = mst_store_snapshot(store, snapshot);
     mst_store_release(store);
     return status;
@@ -178,10 +180,8 @@ static bool is_pictures(const char *spec) {
 
 /* The user may not know that it is the data of the training. */
 static mst_status fail_noted_data(const char *spec) {
-    char why[1024];
-    const mst_status code = mst_error()->code;
-    snprintf(why, sizeof why, "%s", mst_error()->message);
-    return MST_FAIL(code, "the data of the training, '%s': %s; --data SPEC takes other data", spec, why);
+    return MST_FAIL(mst_error()->code, "the data of the training, '%s': %s; --data SPEC takes other data", spec,
+                    mst_error()->message);
 }
 
 /* Without a word of the user's it is the test part of the training's data, and not the train part. */

@@ -116,6 +116,16 @@ fails one_name_is_told 1 "'one.txt' has 1 names" train --data idx:data $options 
 fails numbers_that_are_predicted_have_no_names 1 "does not have with --loss mean_squared_error" \
     train --data csv:r --loss mse $options --class-names three.txt
 
+# a file whose note is damaged, or of a version that knows more losses
+run train --data idx:data $options --steps 1 --save noted.safetensors
+sed 's/sparse_categorical/sparse_cathedrical/' noted.safetensors > later.safetensors
+fails loss_that_is_not_known_is_told 1 "'later.safetensors': was trained with a loss 'sparse_cathedrical_crossentropy'.*--loss" evaluate --load later.safetensors
+works loss_that_is_not_known_can_be_given '^test: ' evaluate --load later.safetensors --loss sparse_categorical_crossentropy
+sed 's/{\(\\*"loss\)/[\1/' noted.safetensors > damaged.safetensors
+fails damaged_note_names_its_file 1 "'damaged.safetensors': what is noted of the model is damaged" evaluate --load damaged.safetensors
+fails damaged_note_names_its_file_in_training_too 1 "'damaged.safetensors': what is noted" \
+    train --data idx:data $options --load damaged.safetensors --progress none
+
 # ---- variables of other names ------------------------------------------------------------------------
 
 works model_to_be_renamed_is_saved '^done:' train --data idx:data $options --epochs 2 --save ours.safetensors --evaluate
