@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/folder.h"
 #include "base/no_memory.h"
 #include "store/store.h"
 #include "train/checkpoint_file.h"
@@ -268,9 +268,7 @@ static mst_status check_prefix(const char *path) {
 }
 
 static mst_status read_any(const char *path, mst_snapshot **out, mst_restored *restored) {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return mst_checkpoint_read_latest(path, out, &restored->path, &restored->damaged);
+    if (mst_is_folder(path)) return mst_checkpoint_read_latest(path, out, &restored->path, &restored->damaged);
     const size_t size = strlen(path), suffix = sizeof ".index" - 1;
     const bool is_index = size > suffix && strcmp(path + size - suffix, ".index") == 0;
     restored->path = strndup(path, is_index ? size - suffix : size);

@@ -56,6 +56,7 @@ fails category_that_was_not_there_is_named 1 "line 2, column 'color': category '
 fails class_that_was_not_there_is_named 1 "column 'kind': category 'gold' was not there in training" evaluate --load m.npz --data csv:other.csv
 echo 'width,kind
 1,iron' > other.csv
+fails pictures_that_are_not_there_are_told_as_such 1 "'nowhere': cannot be read as a folder of pictures: No such file" predict --load m.npz --data images:nowhere
 fails column_that_is_missing_is_named 1 "no column 'color'" predict --load m.npz --data csv:other.csv
 fails other_label_than_in_training_is_named 1 "labels is 'color' here, and was 'kind' in training" \
     evaluate --load m.npz --data csv:labelled.csv --label color
