@@ -63,9 +63,10 @@ typedef struct mst_restored {
 /** Frees the texts. */
 MST_API void mst_restored_free(mst_restored *restored);
 
-/** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or a folder, of which the newest checkpoint is
- *  taken that is not damaged. All or nothing; where weights are missing, one message lists them and what is left over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also
- *  after a failure. MST_INVALID where an entry has another shape: the file is another model's. */
+/** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or a folder, of which the newest checkpoint
+ *  is taken that is not damaged. All or nothing; where weights are missing, one message lists them and what is left
+ *  over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also after a failure. MST_INVALID where an
+ *  entry has another shape: the file is another model's. */
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
                                                       const mst_restore_options *options, mst_restored *restored);
 

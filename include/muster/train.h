@@ -220,8 +220,8 @@ typedef struct mst_result {
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
 
-/** Builds what a fit of DATA would (TRAINING), or evaluating it, or, where it has no labels, predicting, and gives variables without a value their first one: so
- *  that a checkpoint can be compared with what is there. */
+/** Builds what a fit of DATA would (TRAINING), or evaluating it, or, where it has no labels, predicting, and gives
+ *  variables without a value their first one: so that a checkpoint can be compared with what is there. */
 MST_API MST_CHECKED mst_status mst_build(mst_model *model, const mst_dataset *data, bool training);
 
 /** Loss and metrics over a data set, in batches of BATCH_SIZE rows, or (BATCH_SIZE 0) in those it has; CONFUSION (may

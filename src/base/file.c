@@ -15,7 +15,16 @@
 
 /* ---- writing ---- */
 
+/* Length of the part of PATH that names the folder, with the '/'. */
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
 static mst_status write_fail(const char *path) {
+    const int folder = (int)folder_length(path);
+    if (errno == ENOENT && folder)
+        return MST_FAIL(MST_IO, "'%s' cannot be written: there is no folder '%.*s': make it", path, folder, path);
     return MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, strerror(errno));
 }
 
@@ -23,12 +32,6 @@ static mst_status write_fail(const char *path) {
 static char *target_of(const char *path) {
     char *target = realpath(path, NULL);
     return target ? target : strdup(path);
-}
-
-/* Length of the part of PATH that names the folder, with the '/'. */
-static size_t folder_length(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
 /* As a new file has it, or the file that is replaced. */

@@ -7,6 +7,13 @@
 
 #include "base/no_memory.h"
 
+bool mst_is_folder(const char *path) {
+    struct stat info;
+    if (stat(path, &info)) return false;
+    if (!S_ISDIR(info.st_mode)) errno = ENOTDIR;
+    return S_ISDIR(info.st_mode);
+}
+
 static mst_status make_one(const char *path, const char *whole) {
     struct stat info;
     if (mkdir(path, 0777) == 0) return MST_OK;

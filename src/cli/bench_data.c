@@ -1,7 +1,7 @@
-/* muster bench data: TFRecord files read, checked, decompressed and parsed, and JPEG files decoded and resized, against the
- * bare calls that this cannot do without, and with --peers against tf.data. Files are made in the folder for temporary files and are in the page cache
- * when they are read; everything runs on one thread, and processor time is measured, so that what else the machine does
- * counts little. */
+/* muster bench data: TFRecord files read, checked, decompressed and parsed, and JPEG files decoded and resized, against
+ * the bare calls that this cannot do without, and with --peers against tf.data. Files are made in the folder for
+ * temporary files and are in the page cache when they are read; everything runs on one thread, and processor time is
+ * measured, so that what else the machine does counts little. */
 #include <inttypes.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
@@ -217,10 +217,11 @@ static mst_status parse_once(work *w) {
     const mst_batch *batch;
     int64_t label[BATCH];
     MST_TRY(mst_iterator_create(w->dataset, 0, &it));
-    mst_status status;
-    while (!(status = mst_iterator_next(it, &batch)) && batch && !status) {
+    mst_status status = mst_iterator_next(it, &batch);
+    while (!status && batch) {
         status = mst_batch_copy_all(batch, 0, mst_batch_size(batch), (void *[]){w->buffer, label});
         w->sum += (uint32_t)label[0];
+        if (!status) status = mst_iterator_next(it, &batch);
     }
     mst_iterator_destroy(it);
     return status;
@@ -231,10 +232,11 @@ static mst_status jpeg_once(work *w) {
     mst_iterator *it;
     const mst_batch *batch;
     MST_TRY(mst_iterator_create(w->dataset, 0, &it));
-    mst_status status;
-    while (!(status = mst_iterator_next(it, &batch)) && batch && !status) {
+    mst_status status = mst_iterator_next(it, &batch);
+    while (!status && batch) {
         status = mst_batch_copy(batch, 0, 0, 1, w->picture);
         w->sum += (uint32_t)w->picture[0];
+        if (!status) status = mst_iterator_next(it, &batch);
     }
     mst_iterator_destroy(it);
     return status;

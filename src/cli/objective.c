@@ -151,6 +151,20 @@ bool objective_has_classes(const objective *o) {
     return o->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || kinds[o->loss].distribution || is_binary(o);
 }
 
+mst_status objective_check_names(const objective *o, const char *path, int64_t count) {
+    const int64_t classes = is_binary(o) ? 2 : o->outputs;
+    if (!objective_has_classes(o))
+        return MST_FAIL(MST_INVALID,
+                        "--class-names names classes, which the model does not have with --loss %s and %" PRId64
+                        " output%s: leave it out",
+                        mst_loss_name(o->loss), o->outputs, o->outputs == 1 ? "" : "s");
+    if (count == classes) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "--class-names: '%s' has %" PRId64 " names, the model has %" PRId64
+                    " classes: write a line for each class",
+                    path, count, classes);
+}
+
 int64_t objective_class(const objective *o, const mst_tensor *outputs, int64_t row, double *probability) {
     const int64_t first = row * o->outputs;
     int64_t best = 0;

@@ -23,6 +23,8 @@ MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_
 objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether an example is of one class: a confusion matrix can be counted, and classes can have names. */
 bool objective_has_classes(const objective *objective);
+/** MST_INVALID where COUNT names, those of the file at PATH, are not as many as there are classes. */
+MST_CHECKED mst_status objective_check_names(const objective *objective, const char *path, int64_t count);
 /** The class that row ROW of OUTPUTS, [n, outputs] and finished, is of, and its probability. */
 int64_t objective_class(const objective *objective, const mst_tensor *outputs, int64_t row, double *probability);
 /** The error that COMMAND cannot count a confusion matrix for OBJECTIVE: EXIT_USAGE. */

@@ -59,10 +59,16 @@ static int read_layers(const mst_snapshot *snapshot, int64_t *units) {
     return count;
 }
 
+static const char *path_of(const saved_options *o) {
+    return o->load ? o->load : o->checkpoint_dir;
+}
+
 /* The loss that was given, or noted. */
 static mst_status choose_loss(const saved_options *o, const option_list *list, const model_note *note, mst_loss *out) {
     *out = (mst_loss)o->loss;
-    return !option_given(list, "loss") && note->loss ? mst_loss_from_name(note->loss, out) : MST_OK;
+    if (option_given(list, "loss") || !note->loss || !mst_loss_from_name(note->loss, out)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s': was trained with a loss '%s', which is not known here: say which with --loss",
+                    path_of(o), note->loss);
 }
 
 static mst_status build_model(const saved_options *o, const int64_t *units, int count, mst_loss loss,
@@ -78,8 +84,8 @@ static mst_status build_model(const saved_options *o, const int64_t *units, int 
     return mst_compile(out->model, .loss = loss, .metric = {out->objective.metric}, .session = {.devices = o->devices});
 }
 
-/* The weights of a file whose names say nothing here. */
-static mst_status fail_unknown(const char *path, const mst_snapshot *snapshot) {
+/* The weights of a file whose names say nothing here, as SNAPSHOT has them without --name-map. */
+static mst_status fail_unknown(const char *path, const char *name_map, const mst_snapshot *snapshot) {
     enum { LISTED = 400, ONE = 200 };
     char list[LISTED + ONE] = "", shape[MST_SHAPE_TEXT];
     size_t used = 0;
@@ -90,51 +96,92 @@ static mst_status fail_unknown(const char *path, const mst_snapshot *snapshot) {
                  mst_shape_print(info.spec.shape, shape, sizeof shape));
         used += strlen(list + used);
     }
+    if (!used) snprintf(list, sizeof list, "no weights");
+    if (name_map)
+        return MST_FAIL(MST_NOT_FOUND, "'%s': has nothing for 'layer1/weights' by the names of '%s'; it has %s", path,
+                        name_map, list);
     return MST_FAIL(MST_NOT_FOUND,
                     "'%s': has no 'layer1/weights': it is not of a model that muster train made; it has %s: say with "
                     "--name-map FILE what is what",
-                    path, used ? list : "no weights");
+                    path, list);
 }
 
-static mst_status make_model(const char *path, const mst_snapshot *snapshot, const saved_options *o,
-                             const option_list *list, saved_model *out) {
+static mst_status make_model(const mst_snapshot *snapshot, const saved_options *o, const option_list *list,
+                             saved_model *out) {
     mst_loss loss = 0;
     int64_t *units = malloc(MOST_LAYERS * sizeof *units);
     if (!units) return MST_NO_MEMORY("for a model");
     const int count = read_layers(snapshot, units);
-    mst_status status = count > 0 ? choose_loss(o, list, &out->note, &loss) : fail_unknown(path, snapshot);
-    if (!status && count > 0) status = build_model(o, units, count, loss, out);
+    mst_status status = choose_loss(o, list, &out->note, &loss);
+    if (!status) status = build_model(o, units, count, loss, out);
     free(units);
     return status;
 }
 
-/* What the file has, and its path, to be freed. */
-static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
+/* What the file has by NAMES (may be NULL), and its path. */
+static mst_status read_entries(const saved_options *o, const name_map *names, mst_snapshot **snapshot,
+                               mst_restored *where, saved_model *out) {
     mst_store *store;
-    const mst_restore_options options = {.names = out->variables.name, .num_names = out->variables.count};
+    mst_restore_options options = {.kinds = 0};
+    if (names) options = (mst_restore_options){.names = names->name, .num_names = names->count};
+    mst_snapshot_release(*snapshot);
+    *snapshot = NULL;
+    mst_restored_free(where);
+    model_note_free(&out->note);
     MST_TRY(mst_store_create(&store));
-    mst_status status = mst_checkpoint_restore(o->load ? o->load : o->checkpoint_dir, store, &options, where);
-    if (!status) status = model_note_read(store, &out->note);
+    mst_status status = mst_checkpoint_restore(path_of(o), store, &options, where);
+    if (!status && model_note_read(store, &out->note)) status = mst_error_prefix("'%s'", where->path);
     if (!status) status = mst_store_snapshot(store, snapshot);
     mst_store_release(store);
     return status;
 }
 
-mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
-    const mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_STEP,
-                                         .averages = o->use_ema,
-                                         .names = saved->variables.name,
-                                         .num_names = saved->variables.count};
+static bool has_layers(const mst_snapshot *snapshot) {
+    const mst_tensor *weights = mst_snapshot_find(snapshot, NULL, "layer1/weights");
+    return weights && mst_tensor_shape(weights).ndim == 2;
+}
+
+/* A training that began with the names of a map in a folder writes its checkpoints under its own names: so those count
+ * before the map, as in muster train. */
+static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
+    const bool has_map = out->variables.count > 0;
+    MST_TRY(read_entries(o, NULL, snapshot, where, out));
+    if (has_layers(*snapshot) && !(has_map && o->load)) return MST_OK;
+    if (has_map) {
+        MST_TRY(read_entries(o, &out->variables, snapshot, where, out));
+        if (has_layers(*snapshot)) return MST_OK;
+        MST_TRY(read_entries(o, NULL, snapshot, where, out));
+    }
+    return fail_unknown(where->path, o->name_map, *snapshot);
+}
+
+/* By the names of MAP, or without it (NULL). */
+static mst_status restore_weights(const saved_options *o, const name_map *map, saved_model *saved) {
+    mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_STEP, .averages = o->use_ema};
+    if (map) options.names = map->name, options.num_names = map->count;
     mst_restored_free(&saved->restored);
-    MST_TRY(mst_checkpoint_restore(o->load ? o->load : o->checkpoint_dir, mst_model_store(saved->model), &options,
-                                   &saved->restored));
-    return MST_OK;
+    return mst_checkpoint_restore(path_of(o), mst_model_store(saved->model), &options, &saved->restored);
+}
+
+mst_status saved_model_restore(const saved_options *o, saved_model *saved) {
+    const bool has_map = saved->variables.count > 0;
+    if (!has_map || !o->load) {
+        const mst_status status = restore_weights(o, NULL, saved);
+        if (!has_map || status != MST_NOT_FOUND) return status;
+    }
+    return restore_weights(o, &saved->variables, saved);
 }
 
 /* ---- open and close ---- */
 
 static bool is_pictures(const char *spec) {
     return strncmp(spec, "images:", sizeof "images:" - 1) == 0;
+}
+
+/* The user may not know that it is the data of the training. */
+static mst_status fail_noted_data(const char *spec) {
+    return MST_FAIL(mst_error()->code, "the data of the training, '%s': %s; --data SPEC takes other data", spec,
+                    mst_error()->message);
 }
 
 /* Without a word of the user's it is the test part of the training's data, and not the train part. */
@@ -156,6 +203,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, sav
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     mst_status status = spec == note->data && note->schema ? check_noted_data(spec) : MST_OK;
     if (!status) status = mst_dataset_open_with(spec, "test", &options, &out->data);
+    if (status && spec == note->data) status = fail_noted_data(spec);
     free(folder);
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : note->raw_pixels;
     return status ? status : train_scale_inputs(raw, &out->data);
@@ -167,8 +215,18 @@ static mst_status choose_names(const saved_options *o, saved_model *out) {
         MST_TRY(class_names_read(o->class_names, &out->own_names));
     else if (!out->note.classes)
         MST_TRY(class_names_of(out->data, &out->own_names));
+    if (o->class_names)
+        MST_TRY(objective_check_names(&out->objective, o->class_names,
+                                      class_names_count((const char *const *)out->own_names)));
     out->names = out->own_names ? (const char *const *)out->own_names : out->note.classes;
     return MST_OK;
+}
+
+/* Else the weights themselves would be taken for their averages. */
+static mst_status check_averages(const saved_options *o, const mst_snapshot *snapshot, const char *path) {
+    if (!o->use_ema || mst_snapshot_find(snapshot, NULL, "layer1/weights/ExponentialMovingAverage")) return MST_OK;
+    return MST_FAIL(MST_NOT_FOUND,
+                    "--use-ema: '%s' has no moving averages, which muster train --ema X keeps: leave it out", path);
 }
 
 static mst_status open_model(const saved_options *o, const option_list *list, saved_model *out) {
@@ -176,8 +234,9 @@ static mst_status open_model(const saved_options *o, const option_list *list, sa
     mst_snapshot *snapshot = NULL;
     mst_status status = name_map_read(o->name_map, &out->variables);
     if (!status) status = read_file(o, &snapshot, &where, out);
+    if (!status) status = check_averages(o, snapshot, where.path);
     if (!status) status = open_data(o, list, out);
-    if (!status) status = make_model(where.path, snapshot, o, list, out);
+    if (!status) status = make_model(snapshot, o, list, out);
     if (!status) status = choose_names(o, out);
     mst_restored_free(&where);
     mst_snapshot_release(snapshot);

@@ -1,5 +1,6 @@
 /** muster train: trains a built-in model on a data spec, under a strategy. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,14 +136,16 @@ static void add_layers(mst_model *model, const train_options *o, int64_t outputs
     }
 }
 
-/* As many outputs as there are names of classes, where nothing else was said. */
+/* As many outputs as the data, or else the user, has names of classes, where nothing else was said. */
 static mst_status choose_objective(training *t) {
     const train_options *o = t->o;
     const bool given = option_given(t->list, "classes");
     MST_TRY(o->class_names ? class_names_read(o->class_names, &t->names) : class_names_of(t->train, &t->names));
-    const int64_t named = class_names_count((const char *const *)t->names);
-    return objective_choose((mst_loss)o->loss, t->train, given || named < 2 ? o->classes : named, !given,
-                            &t->objective);
+    const int64_t count = class_names_count((const char *const *)t->names);
+    const int64_t own = mst_dataset_num_classes(t->train, 1), named = own ? own : count;
+    MST_TRY(
+        objective_choose((mst_loss)o->loss, t->train, given || named < 2 ? o->classes : named, !given, &t->objective));
+    return o->class_names ? objective_check_names(&t->objective, o->class_names, count) : MST_OK;
 }
 
 static int make_model(training *t) {
@@ -271,14 +274,19 @@ static bool has_best_weights(const training *t) {
     return t->o->restore_best_weights && t->stopping.has_best_weights;
 }
 
+/* Not where the checkpoint it goes on from is its end already: then there is no loss to be told. */
+static bool has_steps(const training *t) {
+    return t->events.first_step > 0;
+}
+
 static mst_status write_done(const training *t) {
     const mst_result *result = &t->result;
     json_t *event = json_event("done");
     json_add(&event, "", "step", json_integer(result->step));
     json_add(&event, "", "epochs", json_integer(result->epochs));
-    json_add(&event, "", "loss", json_number(result->loss));
+    json_add(&event, "", "loss", json_number(has_steps(t) ? result->loss : NAN));
     for (int m = 0; m < result->num_metrics; m++)
-        json_add(&event, "", result->metric_name[m], json_number(result->metric[m]));
+        json_add(&event, "", result->metric_name[m], json_number(has_steps(t) ? result->metric[m] : NAN));
     if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, (const char *const *)t->names);
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
@@ -290,6 +298,18 @@ static mst_status write_done(const training *t) {
     return json_write(event);
 }
 
+static void print_result(const training *t) {
+    const mst_result *result = &t->result;
+    printf("done: step %" PRId64, result->step);
+    if (!has_steps(t)) {
+        printf(": the checkpoint had all steps already; a greater --%s goes on\n", t->o->steps ? "steps" : "epochs");
+        return;
+    }
+    printf(", loss = %.4f", result->loss);
+    for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
+    printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
+}
+
 static void print_summary(const training *t) {
     const mst_result *result = &t->result;
     bool skipped = is_interrupted(t) && t->test;
@@ -297,9 +317,7 @@ static void print_summary(const training *t) {
         printf("interrupted after step %" PRId64 "%s\n", result->step, skipped ? ": the test part was not used" : "");
     if (result->stopped && !is_interrupted(t))
         printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
-    printf("done: step %" PRId64 ", loss = %.4f", result->step, result->loss);
-    for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
-    printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
+    print_result(t);
     if (has_best_weights(t))
         printf("weights: those after epoch %" PRId64 ", whose %s was best\n", t->stopping.best_epoch + 1,
                t->stopping.monitor);

@@ -148,6 +148,7 @@ static mst_status write_note(const training *t) {
 static mst_status check_note(training *t) {
     model_note old;
     mst_status status = model_note_read(mst_model_store(t->model), &old);
+    if (status) status = mst_error_prefix("'%s'", t->resumes ? t->o->checkpoint_dir : t->o->load);
     const char *schema = mst_dataset_schema(t->train);
     const bool differs =
         (old.schema && schema && strcmp(old.schema, schema) != 0) ||

@@ -1,21 +1,13 @@
 /* Data specs: one line of text that names a dataset. Each kind is a file of src/data/spec/. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/argument.h"
+#include "base/folder.h"
 #include "base/nearest.h"
 #include "data/spec/spec.h"
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
-
-bool mst_is_folder(const char *path) {
-    struct stat info;
-    if (stat(path, &info)) return false;
-    if (!S_ISDIR(info.st_mode)) errno = ENOTDIR;
-    return S_ISDIR(info.st_mode);
-}
 
 /* The size of its name, with the colon where an argument follows. */
 static size_t name_size(const mst_data_spec *kind) {

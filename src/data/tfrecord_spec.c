@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/no_memory.h"
 #include "data/class_names.h"
 #include "data/example_form.h"
@@ -47,11 +47,6 @@ static mst_status check_shards(const glob_t *found) {
     return MST_FAIL(MST_INVALID, "'%s' is there, but shard %zu of %zu is missing", found->gl_pathv[0], missing, first);
 }
 
-static bool is_folder(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static mst_status open_shards(const char *prefix, bool test, const mst_tfrecord_options *options, mst_dataset **out) {
     char pattern[PATH_SIZE];
     glob_t found;
@@ -63,9 +58,9 @@ static mst_status open_shards(const char *prefix, bool test, const mst_tfrecord_
     if (failed == GLOB_NOSPACE) return MST_NO_MEMORY("for the names of files");
     if (failed)
         return MST_FAIL(MST_NOT_FOUND, "data: %s '%s', and no '%s-%s-00000-of-...': %s",
-                        is_folder(prefix) ? "there is a folder" : "there is no file", prefix, prefix, part,
-                        is_folder(prefix) ? "name the files in it, or their prefix"
-                                          : "check the path; muster convert makes such files");
+                        mst_is_folder(prefix) ? "there is a folder" : "there is no file", prefix, prefix, part,
+                        mst_is_folder(prefix) ? "name the files in it, or their prefix"
+                                              : "check the path; muster convert makes such files");
     mst_status status = check_shards(&found);
     if (!status)
         status = mst_dataset_from_tfrecord((const char *const *)found.gl_pathv, (int)found.gl_pathc, options, out);
@@ -75,7 +70,7 @@ static mst_status open_shards(const char *prefix, bool test, const mst_tfrecord_
 
 static mst_status open_records(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
     const mst_tfrecord_options o = {.skip_corrupt = options ? options->skip_corrupt : 0};
-    const bool is_file = (access(argument, F_OK) == 0 && !is_folder(argument)) || strpbrk(argument, "*?[");
+    const bool is_file = (access(argument, F_OK) == 0 && !mst_is_folder(argument)) || strpbrk(argument, "*?[");
     if (is_file && test)
         return MST_FAIL(MST_NOT_FOUND,
                         "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train-... and "

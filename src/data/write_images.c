@@ -56,7 +56,7 @@ static mst_status check(const mst_dataset *rows) {
 
 /* A folder of this name is found again, and is one folder. */
 static mst_status check_name(const char *name) {
-    if (*name && *name != '.' && !strchr(name, '/') && strlen(name) < 256) return MST_OK;
+    if (*name && *name != '.' && strlen(name) < 256) return MST_OK;
     return MST_FAIL(MST_INVALID, "images: a class has the name '%.64s', which cannot be that of a folder: rename it",
                     name);
 }
@@ -67,6 +67,7 @@ static mst_status class_path(const part *p, int64_t label, char path[PATH_SIZE])
     if (name) {
         MST_TRY(check_name(name));
         size = snprintf(path, PATH_SIZE, "%s/%s", p->folder, name);
+        for (char *c = path + strlen(p->folder) + 1; size < PATH_SIZE && (c = strchr(c, '/'));) *c = '_';
     } else {
         size = snprintf(path, PATH_SIZE, "%s/%0*" PRId64, p->folder, p->class_digits, label);
     }

@@ -135,9 +135,10 @@ static mst_status write_parts(const char *prefix, mst_dataset *train, mst_datase
     if (options->num_shards > MOST_SHARDS)
         return MST_FAIL(MST_INVALID, "data: %lld shards, at most %d are possible", (long long)options->num_shards,
                         MOST_SHARDS);
-    MST_TRY(mst_class_names_write(prefix, train));
     MST_TRY(write_part(prefix, "train", train, options));
-    return test ? write_part(prefix, "test", test, options) : MST_OK;
+    if (test) MST_TRY(write_part(prefix, "test", test, options));
+    return mst_class_names_write(prefix,
+                                 train); /* last: records that could not be written leave the names of the old */
 }
 
 const mst_data_writer mst_data_writer_tfrecord = {

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/argument.h"
+#include "base/folder.h"
 #include "base/no_memory.h"
 #include "format/events.h"
 #include "muster/summary.h"
@@ -107,11 +107,6 @@ static mst_status read_files(mst_curves *c, const char *folder, const char *run)
     return status;
 }
 
-static bool is_folder(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static mst_status read_folder(mst_curves *c, const char *folder, const char *run, int depth) {
     MST_TRY(read_files(c, folder, run));
     DIR *entries = depth < MOST_DEPTH ? opendir(folder) : NULL;
@@ -123,7 +118,7 @@ static mst_status read_folder(mst_curves *c, const char *folder, const char *run
         if (asprintf(&name, "%s%s%s", run, *run ? "/" : "", entry->d_name) < 0) name = NULL;
         if (!path || !name)
             status = MST_NO_MEMORY("for a log");
-        else if (is_folder(path))
+        else if (mst_is_folder(path))
             status = read_folder(c, path, name, depth + 1);
         free(path);
         free(name);
@@ -145,7 +140,7 @@ mst_status mst_curves_read(const char *folder, mst_curves **out) {
     mst_status status = read_folder(c, folder, "", 0);
     if (!status && c->num_files == 0)
         status = MST_FAIL(MST_NOT_FOUND, "'%s' %s: give the folder that --logdir wrote", folder,
-                          is_folder(folder) ? "has no event files" : "is no folder");
+                          mst_is_folder(folder) ? "has no event files" : "is no folder");
     if (c->count) qsort(c->series, (size_t)c->count, sizeof *c->series, by_tag_and_run);
     if (!status) return MST_OK;
     mst_curves_free(c);

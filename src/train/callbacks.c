@@ -56,10 +56,10 @@ static mst_status keep_weights(mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "has_weights", 1);
 }
 
-/* The flag says on which side the best weights are. */
-static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, bool restored) {
+/* STEP says that the best weights are those of the model since that step; 0: they are the ones kept beside. */
+static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, int64_t step) {
     MST_TRY(move_weights(e, store, true));
-    return mst_monitor_keep(store, who, e->monitor, "restored", restored);
+    return mst_monitor_keep(store, who, e->monitor, "restored", (double)step);
 }
 
 /* A fit that is resumed after its first epoch goes on from what it kept, also where it was stopped by this. */
@@ -95,16 +95,22 @@ static mst_status forget_weights(const mst_early_stopping *e, mst_store *store) 
     return mst_monitor_keep(store, who, e->monitor, "restored", 0);
 }
 
-static mst_status early_begin(void *context, mst_train_state *state) {
-    mst_early_stopping *e = context;
+static void begin_anew(mst_early_stopping *e) {
     e->best = larger_is_better(e) ? -INFINITY : INFINITY;
     e->best_epoch = e->waited = 0;
-    e->has_best_weights = e->has_trained = false;
+    e->has_best_weights = false;
+}
+
+static mst_status early_begin(void *context, mst_train_state *state) {
+    mst_early_stopping *e = context;
+    begin_anew(e);
+    e->has_trained = false;
     if (!state->resumed) MST_TRY(forget_weights(e, mst_model_store(state->model)));
     return state->epoch > 0 ? go_on(e, state) : MST_OK;
 }
 
-/* Training goes on with the weights that it ended with, not with the best ones. */
+/* Training goes on with the weights that it ended with, not with the best ones. Where a fit without this callback has
+ * trained the best ones since, those that are kept beside are too old for either. */
 static mst_status early_epoch_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     mst_store *store = mst_model_store(state->model);
@@ -112,7 +118,11 @@ static mst_status early_epoch_begin(void *context, mst_train_state *state) {
     if (e->has_trained) return MST_OK;
     e->has_trained = true;
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "restored", &restored));
-    return restored != 0 ? exchange_weights(e, store, false) : MST_OK;
+    if (restored == 0) return MST_OK;
+    if (restored == (double)state->step) return exchange_weights(e, store, 0);
+    begin_anew(e);
+    MST_TRY(forget_weights(e, store));
+    return keep_numbers(e, store);
 }
 
 static mst_status early_epoch_end(void *context, mst_train_state *state) {
@@ -137,7 +147,7 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
 static mst_status early_end(void *context, mst_train_state *state) {
     const mst_early_stopping *e = context;
     if (!e->restore_best_weights || !e->has_trained || !e->has_best_weights) return MST_OK;
-    return exchange_weights(e, mst_model_store(state->model), true);
+    return exchange_weights(e, mst_model_store(state->model), state->step);
 }
 
 mst_callback mst_early_stopping_callback(mst_early_stopping *state) {

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/argument.h"
 #include "base/failure.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/no_memory.h"
 #include "format/bundle.h"
 #include "store/store.h"
@@ -149,19 +149,6 @@ static void *write_all(void *context) {
 
 /* ---- opening ---- */
 
-static mst_status make_folders(const char *path) {
-    char *copy = strdup(path);
-    if (!copy) return MST_NO_MEMORY("for a path");
-    for (char *slash = copy; (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        (void)mkdir(copy, 0777); /* where that fails the last one does */
-        *slash = '/';
-    }
-    free(copy);
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return MST_OK;
-    return MST_FAIL(MST_IO, "'%s': the folder cannot be made: %s", path, strerror(errno));
-}
-
 /* The lock is the system's: it goes with the process that has it. The file only says whose it is. */
 static mst_status take_lock(mst_checkpoint_manager *m) {
     char *path, owner[32] = "";
@@ -247,7 +234,7 @@ static mst_status open_best(mst_checkpoint_manager *m) {
 
 static mst_status start(mst_checkpoint_manager *m, const mst_checkpoint_options *options) {
     MST_TRY(set_options(m, options));
-    MST_TRY(make_folders(m->folder));
+    MST_TRY(mst_folder_make(m->folder));
     MST_TRY(take_lock(m));
     remove_litter(m);
     MST_TRY(mst_checkpoint_list_read(m->folder, &m->list));

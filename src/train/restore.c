@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/argument.h"
+#include "base/folder.h"
 #include "base/no_memory.h"
 #include "store/store.h"
 #include "train/checkpoint_file.h"
@@ -213,7 +214,8 @@ static mst_status choose_others(restore *r) {
         }
         const char *name = name_in_store(r, info.name, text);
         mst_tensor *value = value_for(r, info.container, name, info.kind);
-        if (value) MST_TRY(mst_snapshot_add(r->chosen, info.container, name, info.kind, value));
+        MST_TRY(value ? mst_snapshot_add(r->chosen, info.container, name, info.kind, value)
+                      : list_name(&r->out->left_over, &r->num_left_over, info.name));
     }
     return MST_OK;
 }
@@ -253,15 +255,26 @@ mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_
     return status;
 }
 
+/* A name that is neither that of a model file nor of a checkpoint. */
+static mst_status check_prefix(const char *path) {
+    char *index;
+    if (asprintf(&index, "%s.index", path) < 0) return MST_NO_MEMORY("for a path");
+    const bool is_checkpoint = access(index, F_OK) == 0;
+    free(index);
+    if (is_checkpoint) return MST_OK;
+    return MST_FAIL(MST_NOT_FOUND,
+                    "'%s': %s: give FILE.safetensors, FILE.npz, the prefix of a checkpoint or the folder of some", path,
+                    access(path, F_OK) ? "there is no such file, checkpoint or folder" : "is no checkpoint");
+}
+
 static mst_status read_any(const char *path, mst_snapshot **out, mst_restored *restored) {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return mst_checkpoint_read_latest(path, out, &restored->path, &restored->damaged);
+    if (mst_is_folder(path)) return mst_checkpoint_read_latest(path, out, &restored->path, &restored->damaged);
     const size_t size = strlen(path), suffix = sizeof ".index" - 1;
     const bool is_index = size > suffix && strcmp(path + size - suffix, ".index") == 0;
     restored->path = strndup(path, is_index ? size - suffix : size);
     if (!restored->path) return MST_NO_MEMORY("for a path");
     MST_TRY(mst_text_add(&restored->damaged, "%s", ""));
+    if (mst_model_file_of(restored->path) == MST_FILE_CHECKPOINT) MST_TRY(check_prefix(restored->path));
     return mst_checkpoint_read(restored->path, out);
 }
 

@@ -34,6 +34,10 @@ fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
 fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
 fails missing_pictures_are_named 1 "'nowhere'.*folder of pictures" train --data images:nowhere
 fails unknown_device_type_says_what_there_is 2 "tpu.*cpu" train --devices tpu:2
+for option in flip "crop-padding 2" "brightness 0.1" "contrast 0.1"; do
+    printf 'x,y\n1,0\n2,1\n' > table.csv
+    fails "${option%% *}_of_what_is_no_picture_is_named" 1 "^error: --${option%% *}: .*pictures are" train --data csv:table.csv --$option
+done
 fails visible_device_that_is_none_names_the_places_there_are 2 "visible devices '2'.*from 0 to 1" train --devices cpu:2 --visible-devices 2
 fails visible_devices_are_checked_for_showing_too 2 "visible devices 'x'" devices --visible-devices x
 fails zero_devices_are_refused 2 "cpu:0" train --devices cpu:0
@@ -428,6 +432,12 @@ check names_of_classes_come_back grep -q '^1.5,1,wide$' named-train.csv
 if run convert idx:data images:pictures && [ $status -eq 0 ]; then
     works pictures_become_records "train  430 rows: u8 \[8, 8, 3\]" convert images:pictures tfrecord:pictured --image-size 8
     works records_become_pictures "train  430 rows" convert tfrecord:pictured images:again
+    "$muster" convert idx:data tfrecord:slashed > out
+    for i in 0 1 2 3 4 5 6 7 8 9; do echo "of $i/top"; done > slashed-labels.txt
+    works class_with_a_slash_in_its_name_is_one_folder "train  430 rows" convert tfrecord:slashed images:slashed
+    check slash_in_the_name_of_a_folder_is_another_letter [ "$(ls slashed/train | head -n 1)" = "of 0_top" ]
+    (ulimit -f 1 && exec "$muster" convert tfrecord:slashed tfrecord:limited) > out 2> err
+    check conversion_that_fails_leaves_no_file sh -c '! ls | grep -q "^limited"'
     works pictures_can_be_gray "train  430 rows: u8 \[8, 8, 1\]" convert images:again idx:gray --image-size 8 --gray
     "$muster" convert images:pictures idx:wanted --image-size 8 --gray > out
     check pictures_through_records_are_the_same_pixels cmp -s gray/train-images-idx3-ubyte wanted/train-images-idx3-ubyte

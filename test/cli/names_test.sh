@@ -56,6 +56,7 @@ fails category_that_was_not_there_is_named 1 "line 2, column 'color': category '
 fails class_that_was_not_there_is_named 1 "column 'kind': category 'gold' was not there in training" evaluate --load m.npz --data csv:other.csv
 echo 'width,kind
 1,iron' > other.csv
+fails pictures_that_are_not_there_are_told_as_such 1 "'nowhere': cannot be read as a folder of pictures: No such file" predict --load m.npz --data images:nowhere
 fails column_that_is_missing_is_named 1 "no column 'color'" predict --load m.npz --data csv:other.csv
 fails other_label_than_in_training_is_named 1 "labels is 'color' here, and was 'kind' in training" \
     evaluate --load m.npz --data csv:labelled.csv --label color
@@ -79,7 +80,7 @@ run evaluate --load r.npz --json
 check loss_is_that_of_the_training awk -v a="$trained" -v b="$(value test_loss)" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d * d <= 1e-12 * a * a) }'
 check metric_is_that_of_the_training [ -n "$(value test_mean_absolute_error)" ]
 works predict_prints_numbers_where_there_are_no_classes '^       0  [-0-9.e]*$' predict --load r.npz
-fails train_part_is_not_tested_unasked 1 "is the train part" evaluate --load "$(
+fails train_part_is_not_tested_unasked 1 "the data of the training, 'csv:r-train.csv':.*is the train part.*--data SPEC" evaluate --load "$(
     run train --data csv:r-train.csv --loss huber $options --steps 1 --save alone.npz
     echo alone.npz)"
 works loss_can_be_given_still 'mean_squared_error = ' evaluate --load r.npz --loss mean_absolute_error
@@ -94,11 +95,37 @@ grep '^ *[0-9] ' out > got
 check names_and_raw_pixels_of_a_training_are_noted cmp -s wanted got
 for i in 0 1 2 3 4 5 6 7 8 9; do echo "other $i"; done > others.txt
 works names_can_be_given_anew '^ *7 other 7 ' evaluate --load named.npz --confusion --class-names others.txt
+fails averages_that_a_file_lacks_are_told 1 "use-ema: 'named.npz' has no moving averages" evaluate --load named.npz --use-ema
+run train --data idx:data $options --epochs 2 --ema 0.5 --use-ema --evaluate --save averaged.npz --json
+wanted=$(value test_loss)
+run evaluate --load averaged.npz --use-ema --json
+check averages_of_a_file_are_taken [ -n "$wanted" -a "$(value test_loss)" = "$wanted" ]
 printf 'a\n\nb\n' > hole.txt
 fails hole_in_the_names_is_told 1 "'hole.txt', line 2: is empty" train --data idx:data $options --class-names hole.txt
 : > empty.txt
 fails empty_file_of_names_is_told 1 "'empty.txt': is empty" train --data idx:data $options --class-names empty.txt
 fails missing_file_of_names_is_told 1 "nowhere.txt" evaluate --load named.npz --class-names nowhere.txt
+
+head -n 3 rows.txt > three.txt
+fails evaluate_wants_a_name_for_each_class 1 "'three.txt' has 3 names, the model has 10 classes" evaluate --load named.npz --class-names three.txt
+{ cat rows.txt && echo more; } > eleven.txt
+fails predict_wants_no_more_names_than_classes 1 "'eleven.txt' has 11 names, the model has 10" predict --load named.npz --class-names eleven.txt
+fails names_and_number_of_classes_must_agree 1 "'three.txt' has 3 names, the model has 10" \
+    train --data idx:data $options --classes 10 --class-names three.txt
+fails names_must_be_as_many_as_the_data_has 1 "'rows.txt' has 10 names, the model has 3" train --data csv:t $options --class-names rows.txt
+fails one_name_is_told 1 "'one.txt' has 1 names" train --data idx:data $options --class-names "$(echo all > one.txt && echo one.txt)"
+fails numbers_that_are_predicted_have_no_names 1 "does not have with --loss mean_squared_error" \
+    train --data csv:r --loss mse $options --class-names three.txt
+
+# a file whose note is damaged, or of a version that knows more losses
+run train --data idx:data $options --steps 1 --save noted.safetensors
+sed 's/sparse_categorical/sparse_cathedrical/' noted.safetensors > later.safetensors
+fails loss_that_is_not_known_is_told 1 "'later.safetensors': was trained with a loss 'sparse_cathedrical_crossentropy'.*--loss" evaluate --load later.safetensors
+works loss_that_is_not_known_can_be_given '^test: ' evaluate --load later.safetensors --loss sparse_categorical_crossentropy
+sed 's/{\(\\*"loss\)/[\1/' noted.safetensors > damaged.safetensors
+fails damaged_note_names_its_file 1 "'damaged.safetensors': what is noted of the model is damaged" evaluate --load damaged.safetensors
+fails damaged_note_names_its_file_in_training_too 1 "'damaged.safetensors': what is noted" \
+    train --data idx:data $options --load damaged.safetensors --progress none
 
 # ---- variables of other names ------------------------------------------------------------------------
 
@@ -136,6 +163,11 @@ END
     check training_begins_with_mapped_weights [ -n "$wanted" -a "$(value weights_sha256)" = "$wanted" ]
     works training_goes_on_where_the_map_is_still_given 'restored mapped/model.ckpt-3' \
         train --data idx:data $options --steps 4 --load theirs.safetensors --name-map map.txt --checkpoint-dir mapped
+    works map_is_not_in_the_way_of_own_checkpoints 'restored mapped/model.ckpt-4' \
+        evaluate --name-map map.txt --checkpoint-dir mapped
+    fails map_counts_for_a_file_that_is_loaded 1 \
+        "has nothing for 'layer1/weights' by the names of 'map.txt'; it has 'layer1/biases' \[16\], 'layer1/weights' \[64, 16\]" \
+        evaluate --data idx:data --load ours.safetensors --name-map map.txt
     fails without_a_map_all_that_differs_is_listed 1 \
         "has no 'layer1/biases', 'layer1/weights', 'layer2/biases', 'layer2/weights'; left over is 'net/dense/bias' \[16\], 'net/dense/kernel' \[64, 16\], 'net/out/biases' \[10\], 'net/out/weights' \[16, 10\]" \
         train --data idx:data $options --load theirs.safetensors --progress none
@@ -144,6 +176,8 @@ END
     sed 's/dense.kernel/dense\/colonel/' map.txt > slip.txt
     fails slip_in_a_name_of_the_file_is_told 1 "has no 'net/dense/colonel' for 'layer1/weights'; left over is 'net/dense/kernel'" \
         train --data idx:data $options --load theirs.safetensors --name-map slip.txt --progress none
+    fails slip_is_told_with_the_names_of_the_file 1 "by the names of 'slip.txt'; it has 'net/dense/bias' \[16\], 'net/dense/kernel'" \
+        evaluate --data idx:data --load theirs.safetensors --name-map slip.txt
     sed 's/^layer2/layer3/' map.txt > slip.txt
     fails slip_in_a_name_of_the_model_is_told 1 "map of names has 'layer3', and the model has no such weight" \
         train --data idx:data $options --load theirs.safetensors --name-map slip.txt --progress none
@@ -154,6 +188,8 @@ printf 'a = b\n a = c\n' > slip.txt
 fails name_that_is_mapped_twice_is_told 1 "'slip.txt', line 2: 'a' has a name already, 'b'" evaluate --load named.npz --name-map slip.txt
 printf '# nothing\n' > slip.txt
 fails empty_map_is_told 1 "'slip.txt': has no line" evaluate --load named.npz --name-map slip.txt
+fails missing_model_says_what_can_be_loaded 1 "'nowhere': there is no such file, checkpoint or folder: give FILE.safetensors" evaluate --load nowhere
+fails file_that_is_no_model_says_what_can_be_loaded 1 "'rows.txt': is no checkpoint: give FILE.safetensors" train --data idx:data --load rows.txt
 fails missing_map_is_told 1 "nowhere.txt" train --data idx:data $options --load named.npz --name-map nowhere.txt
 fails map_without_a_file_to_restore_is_told 2 "name-map is for --load" train --data idx:data --name-map map.txt
 

@@ -39,7 +39,7 @@ run train $small --epochs 3 --history history.csv --json
 rows_are history_of_another_training_replaces_the_file history.csv 3
 check history_ends_with_the_loss_of_training awk -v a="$(column history.csv loss)" -v b="$(value loss)" \
     'BEGIN { d = a - b; exit !(b > 0 && d * d < 1e-16) }'
-fails history_in_a_missing_folder_fails_before_training 1 "nowhere/h.csv" train $small --history nowhere/h.csv
+fails history_in_a_missing_folder_fails_before_training 1 "nowhere/h.csv.*no folder .nowhere/.: make it" train $small --history nowhere/h.csv
 fails history_in_a_folder_is_refused 1 "data" train $small --history data
 
 goes_on="train $small --learning-rate 0.01 --checkpoint-dir ck --history resumed.csv --json"
@@ -56,6 +56,9 @@ check seconds_of_a_history_that_goes_on_do_not_fall awk -F , 'NR > 2 && $NF < be
 cp resumed.csv kept.csv
 run $goes_on --epochs 6
 check training_that_has_ended_adds_no_row cmp -s resumed.csv kept.csv
+check training_that_has_ended_has_no_loss_to_tell grep -q '"event":"done","step":66,.*"loss":null,"accuracy":null' out
+works training_that_has_ended_says_so '^done: step 66: the checkpoint had all steps already; a greater --epochs goes on' \
+    train $small --learning-rate 0.01 --checkpoint-dir ck --epochs 6
 sed 's/accuracy/other/' kept.csv > resumed.csv
 fails history_of_other_columns_is_not_mixed 1 "resumed.csv.*has the columns epoch,loss,other" \
     train $small --learning-rate 0.01 --checkpoint-dir ck --history resumed.csv --epochs 7 --progress none

@@ -318,7 +318,8 @@ static void folder_without_checkpoint_says_so(void **state) {
     mst_model *model = model_of(adam, 8);
     mst_store *store = mst_model_store(model);
     EXPECT_ERROR(mst_checkpoint_restore(folder_path(""), store, NULL, NULL), MST_NOT_FOUND, "there is no checkpoint");
-    EXPECT_ERROR(mst_checkpoint_restore(folder_path("none"), store, NULL, NULL), MST_NOT_FOUND, "none.index");
+    EXPECT_ERROR(mst_checkpoint_restore(folder_path("none"), store, NULL, NULL), MST_NOT_FOUND,
+                 "none': there is no such file, checkpoint or folder");
     mst_model_destroy(model);
 }
 
@@ -467,8 +468,8 @@ static void options_that_cannot_be_are_told(void **state) {
     EXPECT_ERROR(mst_checkpoint_manager_open(&none, &manager), MST_INVALID, "no directory");
     EXPECT_ERROR(mst_checkpoint_manager_open(&negative, &manager), MST_INVALID, "0 or more");
     EXPECT_ERROR(mst_checkpoint_manager_open(&prefix, &manager), MST_INVALID, "'a/b' is no name");
-    EXPECT_ERROR(mst_checkpoint_manager_open(&file, &manager), MST_IO, "Not a directory");
-    EXPECT_ERROR(mst_checkpoint_manager_open(&below, &manager), MST_IO, "the folder cannot be made");
+    EXPECT_ERROR(mst_checkpoint_manager_open(&file, &manager), MST_INVALID, "file' is a file");
+    EXPECT_ERROR(mst_checkpoint_manager_open(&below, &manager), MST_INVALID, "cannot be made");
 }
 
 /* ---- the best ---- */

@@ -190,12 +190,43 @@ static void another_fit_begins_with_the_best_weights_and_forgets_the_rest(void *
     mst_model_destroy(same.model);
 }
 
+static void resume_without_it(mst_model *model, int64_t epochs) {
+    static mst_learning_rate_scheduler scheduler = {.schedule = changing};
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    const mst_callback callback = mst_learning_rate_callback(&scheduler);
+    EXPECT_OK(mst_fit(model, .data = data, .batch_size = BATCH, .epochs = epochs, .resume = true,
+                      .callbacks = &callback, .num_callbacks = 1));
+    mst_dataset_release(data);
+}
+
+/* The best weights were trained on: those kept beside are of before, and nothing tells what was best since. */
+static void a_fit_without_it_in_between_is_not_lost(void **state) {
+    (void)state;
+    run r, same;
+    char sha[65], of_same[65];
+    r.model = new_model();
+    same.model = new_model();
+    EXPECT_OK(fit(&r, EPOCHS, 7, NULL, NULL));
+    EXPECT_OK(fit(&same, EPOCHS, 7, NULL, NULL));
+    assert_true(r.early.best_epoch < 6);
+    resume_without_it(r.model, 9);
+    resume_without_it(same.model, 10);
+    EXPECT_OK(fit(&r, EPOCHS, 10, NULL, NULL));
+    assert_int_equal(r.early.best_epoch, 9);
+    EXPECT_OK(mst_model_sha256(r.model, sha));
+    EXPECT_OK(mst_model_sha256(same.model, of_same));
+    assert_string_equal(sha, of_same);
+    mst_model_destroy(r.model);
+    mst_model_destroy(same.model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(killed_after_any_step_it_ends_with_the_best_weights),
         TEST_IN_FOLDER(stopped_by_another_it_has_the_best_weights_and_goes_on_from_the_last),
         TEST_IN_FOLDER(more_epochs_go_on_as_one_training),
         TEST_IN_FOLDER(another_fit_begins_with_the_best_weights_and_forgets_the_rest),
+        TEST_IN_FOLDER(a_fit_without_it_in_between_is_not_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

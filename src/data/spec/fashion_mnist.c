@@ -2,6 +2,7 @@
  * folder that the environment variable MUSTER_FASHION_MNIST names. */
 #include <stdlib.h>
 
+#include "base/folder.h"
 #include "data/spec/spec.h"
 
 extern const mst_data_spec mst_data_spec_idx;

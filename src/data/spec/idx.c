@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "data/spec/spec.h"
 
 enum { PATH_SIZE = 4096 };

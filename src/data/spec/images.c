@@ -2,6 +2,7 @@
  * is the train part. */
 #include <stdio.h>
 
+#include "base/folder.h"
 #include "data/spec/spec.h"
 
 enum { PATH_SIZE = 4096 };
@@ -18,9 +19,9 @@ static mst_status open_part(const char *folder, bool test, const mst_data_option
         return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);
     snprintf(test_path, PATH_SIZE, "%s/test", folder);
     const bool has_parts = mst_is_folder(train_path);
+    if (!mst_is_folder(folder)) return mst_dataset_from_images(folder, &o, out); /* which says why */
     if (!test) return mst_dataset_from_images(has_parts ? train_path : folder, &o, out);
-    if (o.schema && mst_is_folder(folder))
-        return mst_dataset_from_images(mst_is_folder(test_path) ? test_path : folder, &o, out);
+    if (o.schema) return mst_dataset_from_images(mst_is_folder(test_path) ? test_path : folder, &o, out);
     if (!has_parts || !mst_is_folder(test_path))
         return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: that is in the folders train and test of it",
                         folder);

@@ -21,7 +21,4 @@ typedef struct mst_data_spec {
 /** All kinds, ended by NULL; made by CMake from the files of this folder. */
 extern const mst_data_spec *const mst_data_spec_table[];
 
-/** Whether PATH is a folder; else errno says why not. */
-bool mst_is_folder(const char *path);
-
 #endif
