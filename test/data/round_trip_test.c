@@ -294,13 +294,16 @@ static int entries_of(const char *path) {
 
 static void folder_that_cannot_be_written_leaves_nothing(void **state) {
     (void)state;
-    static const char *const slash[] = {"a", "b", "c/d"};
-    mst_dataset *rows = pictures(ROWS, 3, slash), *two = pictures(ROWS, 2, NULL), *values = table(ROWS, MST_I64, NULL);
-    EXPECT_ERROR(mst_dataset_write(spec("images:", "p"), rows, NULL, NULL), MST_INVALID, "'c/d'");
+    static const char *const hidden[] = {"a", "b", ".c"}, *const same[] = {"a", "c_d", "c/d"};
+    mst_dataset *rows = pictures(ROWS, 3, hidden), *alike = pictures(ROWS, 3, same), *two = pictures(ROWS, 2, NULL),
+                *values = table(ROWS, MST_I64, NULL);
+    EXPECT_ERROR(mst_dataset_write(spec("images:", "p"), rows, NULL, NULL), MST_INVALID, "'.c'");
+    EXPECT_ERROR(mst_dataset_write(spec("images:", "p"), alike, NULL, NULL), MST_IO, "c_d");
     EXPECT_ERROR(mst_dataset_write(spec("images:", "p"), two, NULL, NULL), MST_INVALID, "inputs are u8 [5, 4, 2]");
     EXPECT_ERROR(mst_dataset_write(spec("images:", "p"), values, NULL, NULL), MST_INVALID, "inputs are f32 [3]");
     assert_int_equal(entries_of(folder_path("")), 0);
     mst_dataset_release(rows);
+    mst_dataset_release(alike);
     mst_dataset_release(two);
     mst_dataset_release(values);
 }
