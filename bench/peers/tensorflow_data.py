@@ -1,11 +1,14 @@
-"""tf.data on the files of `muster bench data`: one JSON line each for reading plain and gzip records, for decoding and
-resizing JPEG files, and for parsing Examples in batches of 100 with parse_example on whole batches, the faster way.
-Processor time is measured, as there."""
+"""tf.data on the files of `muster bench data`: reads plain and gzip records, decodes and resizes JPEG files, and parses
+Examples in batches of 100 with parse_example on whole batches, the faster way.
+
+Standard input has a line for each measurement, "WHAT SECONDS"; of each, the passes over its files a second of processor
+time are printed.
+"""
 
 import argparse
 import glob
-import json
 import os
+import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -32,21 +35,17 @@ def consume(dataset):
     return count
 
 
-def measure(what, run, seconds):
-    run()
-    best = 0.0
-    for _ in range(3):
-        passes, start = 0, time.process_time()
-        while time.process_time() - start < seconds / 3:
-            run()
-            passes += 1
-        best = max(best, passes / (time.process_time() - start))
-    print(json.dumps({"what": what, "passes_per_sec": best}), flush=True)
-
-
-def measure_dataset(what, dataset, seconds):
+def reader(dataset):
     dataset = one_thread(dataset)
-    measure(what, lambda: consume(dataset), seconds)
+    return lambda: consume(dataset)
+
+
+def rate(run, seconds):
+    passes, start = 0, time.process_time()
+    while time.process_time() - start < seconds:
+        run()
+        passes += 1
+    return passes / (time.process_time() - start)
 
 
 def batches(path):
@@ -81,16 +80,21 @@ def main():
     tf.config.threading.set_inter_op_parallelism_threads(1)
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", required=True)
-    parser.add_argument("--seconds", type=float, default=5.0)
-    arguments = parser.parse_args()
-    path = {name: os.path.join(arguments.folder, name) for name in ["plain", "gzip", "examples"]}
-    measure_dataset("read", tf.data.TFRecordDataset(path["plain"]), arguments.seconds)
-    measure_dataset("gzip", tf.data.TFRecordDataset(path["gzip"], "GZIP"), arguments.seconds)
-    if os.path.exists(os.path.join(arguments.folder, "pictures")):
-        folder = os.path.join(arguments.folder, "pictures")
-        measure("jpeg", pictures(folder), arguments.seconds)
-        measure("jpeg_half", pictures(folder, ratio=2), arguments.seconds)
-    measure_dataset("parse", batches(path["examples"]), arguments.seconds)
+    folder = parser.parse_args().folder
+    path = {name: os.path.join(folder, name) for name in ["plain", "gzip", "examples", "pictures"]}
+    runs = {
+        "read": reader(tf.data.TFRecordDataset(path["plain"])),
+        "gzip": reader(tf.data.TFRecordDataset(path["gzip"], "GZIP")),
+        "parse": reader(batches(path["examples"])),
+    }
+    if os.path.exists(path["pictures"]):
+        runs["jpeg"] = pictures(path["pictures"])
+        runs["jpeg_half"] = pictures(path["pictures"], ratio=2)
+    for run in runs.values():
+        run()  # builds its graph
+    for line in sys.stdin:
+        what, seconds = line.split()
+        print(rate(runs[what], float(seconds)), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "cli/bench.h"
 #include "cli/bench_pictures.h"
 #include "cli/bench_table.h"
+#include "cli/bench_tensorflow.h"
 #include "cli/command.h"
 #include "muster/muster.h"
 
@@ -62,7 +62,7 @@ static bench_row rows[NUM_ROWS] = {
     [PARSE] = BENCH_RATE("parse", "Example of 784 bytes and a label, parsed, in batches of 100"),
     [PARSE_MIXED] = BENCH_RATE("parse_shuffled", "the same in random order over all records"),
     [JPEG] = BENCH_AT_LEAST("jpeg", "JPEG 500x375, decoded and resized to 224x224, f32", "pictures/s", 0),
-    [JPEG_BARE] = BENCH_AT_LEAST("jpeg_bare", "bare libjpeg-turbo, decoded to RGB, not resized", "pictures/s", 0),
+    [JPEG_BARE] = BENCH_AT_LEAST("jpeg_bare", "bare libjpeg-turbo, decoded to planes, not resized", "pictures/s", 0),
     [JPEG_TO_BARE] = BENCH_AT_LEAST("jpeg_to_bare", "JPEG / bare libjpeg-turbo", "x", 0),
     [GROWTH] = BENCH_AT_MOST("growth", "memory gained over 100,000 batches", "MB", 1),
     [TF_READ] = BENCH_AT_LEAST("tensorflow_read", "tf.data, TFRecordDataset, one thread", "MB/s", 0),
@@ -337,67 +337,58 @@ static mst_status measure_jpeg(work *w, double seconds) {
 }
 
 static mst_status measure_round(work *w, double seconds) {
-    if (w->files->has_pictures) MST_TRY(measure_jpeg(w, seconds / 4));
-    MST_TRY(measure_read(w, w->files->plain, bare_read, seconds / 4, &rows[READ]));
-    MST_TRY(measure_read(w, w->files->gzip, bare_inflate, seconds / 4, &rows[GZIP]));
-    MST_TRY(measure_parse(w, false, seconds / 4, &rows[PARSE]));
-    return measure_parse(w, true, seconds / 4, &rows[PARSE_MIXED]);
+    if (w->files->has_pictures) MST_TRY(measure_jpeg(w, seconds));
+    MST_TRY(measure_read(w, w->files->plain, bare_read, seconds, &rows[READ]));
+    MST_TRY(measure_read(w, w->files->gzip, bare_inflate, seconds, &rows[GZIP]));
+    MST_TRY(measure_parse(w, false, seconds, &rows[PARSE]));
+    return measure_parse(w, true, seconds, &rows[PARSE_MIXED]);
 }
 
-/* ---- tf.data ---- */
+/* What TensorFlow does beside a row of Muster's; behind its own row is that of the ratio. */
+static const struct {
+    const char *what;
+    int row, own;
+    double size;
+} beside[] = {{"read", TF_READ, READ, MEGABYTES},
+              {"gzip", TF_GZIP, GZIP, MEGABYTES},
+              {"parse", TF_PARSE, PARSE, NUM_RECORDS},
+              {"jpeg", TF_JPEG, JPEG, BENCH_PICTURES},
+              {"jpeg_half", TF_JPEG_HALF, JPEG, BENCH_PICTURES}};
 
-static void take_line(const char *line) {
-    json_t *object = json_loads(line, 0, NULL);
-    const char *what = json_string_value(json_object_get(object, "what"));
-    const double passes = json_number_value(json_object_get(object, "passes_per_sec"));
-    static const struct {
-        const char *what;
-        int row, own;
-        double size;
-    } kinds[] = {{"read", TF_READ, READ, MEGABYTES},
-                 {"gzip", TF_GZIP, GZIP, MEGABYTES},
-                 {"parse", TF_PARSE, PARSE, NUM_RECORDS},
-                 {"jpeg", TF_JPEG, JPEG, BENCH_PICTURES},
-                 {"jpeg_half", TF_JPEG_HALF, JPEG, BENCH_PICTURES}};
-    for (size_t i = 0; what && passes > 0 && i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(what, kinds[i].what) != 0) continue;
-        bench_add(&rows[kinds[i].row], passes * kinds[i].size);
-        bench_add(&rows[kinds[i].row + 1], bench_median(&rows[kinds[i].own]) / bench_median(&rows[kinds[i].row]));
+static bool measure_peer(const files *f, const bench_tensorflow *peer, double seconds) {
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        if (beside[i].own == JPEG && !f->has_pictures) continue;
+        const double passes = bench_tensorflow_ask(peer, beside[i].what, seconds);
+        if (passes <= 0) return false;
+        bench_add(&rows[beside[i].row], passes * beside[i].size);
     }
-    json_decref(object);
+    return true;
 }
 
-static bool measure_peer(const files *f, double seconds) {
-    char line[1024], *command = NULL;
-    if (access("bench/peers/tensorflow_data.py", R_OK) || system("scripts/peers tensorflow") != 0) {
-        command_fail(EXIT_FAILED,
-                     "bench data --peers: run it in the root of the source tree, where scripts/peers "
-                     "installs TensorFlow");
-        return false;
+static void compare_with_peer(void) {
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        const double own = bench_median(&rows[beside[i].own]), other = bench_median(&rows[beside[i].row]);
+        if (other > 0) bench_add(&rows[beside[i].row + 1], own / other);
     }
-    if (asprintf(&command, "build/peers/bin/python -B bench/peers/tensorflow_data.py --folder %s --seconds %g",
-                 f->folder, seconds) < 0)
-        return false;
-    FILE *file = popen(command, "r");
-    free(command);
-    if (!file) return false;
-    while (fgets(line, sizeof line, file)) take_line(line);
-    return pclose(file) == 0;
 }
 
 /* ---- */
 
-static mst_status measure_all(work *w, double seconds) {
+/* PEER may be NULL. *GOOD: whether it answered. */
+static mst_status measure_all(work *w, const bench_tensorflow *peer, double seconds, bool *good) {
     for (int round = 0; round < ROUNDS; round++) {
         bench_progress("round %d of %d", round + 1, ROUNDS);
         MST_TRY(measure_round(w, seconds));
+        if (peer && *good) *good = measure_peer(w->files, peer, seconds);
     }
+    if (peer) compare_with_peer();
     bench_progress("100,000 batches");
     return measure_growth(w);
 }
 
 int bench_data(const bench_options *options) {
     files f = {.has_pictures = false};
+    bench_tensorflow peer = {NULL};
     uint8_t *buffer = malloc(BUFFER);
     work w = {.files = &f, .buffer = buffer, .picture = malloc(SIDE * SIDE * 3 * sizeof(float))};
     bool good = true;
@@ -410,11 +401,9 @@ int bench_data(const bench_options *options) {
     bench_progress("writing files");
     mst_status status =
         buffer && w.picture ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
-    if (!status) status = measure_all(&w, options->seconds / 2);
-    if (!status && options->peers) {
-        bench_progress("TensorFlow");
-        good = measure_peer(&f, options->seconds);
-    }
+    if (!status && options->peers) good = bench_tensorflow_open(f.folder, &peer);
+    if (!status) status = measure_all(&w, options->peers && good ? &peer : NULL, options->seconds / 8, &good);
+    if (options->peers) good = bench_tensorflow_close(&peer) && good;
     bench_progress_end();
     remove_files(&f);
     free(buffer);
