@@ -388,7 +388,7 @@ static mst_status measure_all(work *w, const bench_tensorflow *peer, double seco
 
 int bench_data(const bench_options *options) {
     files f = {.has_pictures = false};
-    bench_tensorflow peer = {NULL};
+    bench_tensorflow peer = {.questions = NULL};
     uint8_t *buffer = malloc(BUFFER);
     work w = {.files = &f, .buffer = buffer, .picture = malloc(SIDE * SIDE * 3 * sizeof(float))};
     bool good = true;

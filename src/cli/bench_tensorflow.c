@@ -9,7 +9,7 @@
 
 bool bench_tensorflow_open(const char *folder, bench_tensorflow *out) {
     char *command = NULL;
-    *out = (bench_tensorflow){NULL};
+    *out = (bench_tensorflow){.questions = NULL};
     if (access("bench/peers/tensorflow_data.py", R_OK) || system("scripts/peers tensorflow") != 0) {
         command_fail(EXIT_FAILED,
                      "bench data --peers: run it in the root of the source tree, where scripts/peers "

@@ -46,16 +46,20 @@ const option saved_model_options[] = {
 
 enum { MOST_LAYERS = 1000 };
 
-/* Units of the dense layers layer1, layer2, ... of SNAPSHOT; their number. */
-static int read_layers(const mst_snapshot *snapshot, int64_t *units) {
+/* The weights of dense layer I of SNAPSHOT, counted from 1; NULL where there is none. */
+static const mst_tensor *layer_weights(const mst_snapshot *snapshot, int i) {
     char name[64];
+    snprintf(name, sizeof name, "layer%d/weights", i);
+    const mst_tensor *weights = mst_snapshot_find(snapshot, NULL, name);
+    return weights && mst_tensor_shape(weights).ndim == 2 ? weights : NULL;
+}
+
+/* Units of the dense layers layer1, layer2, ... of SNAPSHOT, which has the first; their number. */
+static int read_layers(const mst_snapshot *snapshot, int64_t *units) {
+    const mst_tensor *weights = layer_weights(snapshot, 1);
     int count = 0;
-    for (; count < MOST_LAYERS; count++) {
-        snprintf(name, sizeof name, "layer%d/weights", count + 1);
-        const mst_tensor *weights = mst_snapshot_find(snapshot, NULL, name);
-        if (!weights || mst_tensor_shape(weights).ndim != 2) break;
-        units[count] = mst_tensor_shape(weights).dim[1];
-    }
+    do units[count++] = mst_tensor_shape(weights).dim[1];
+    while (count < MOST_LAYERS && (weights = layer_weights(snapshot, count + 1)));
     return count;
 }
 
@@ -136,20 +140,15 @@ static mst_status read_entries(const saved_options *o, const name_map *names, ms
     return status;
 }
 
-static bool has_layers(const mst_snapshot *snapshot) {
-    const mst_tensor *weights = mst_snapshot_find(snapshot, NULL, "layer1/weights");
-    return weights && mst_tensor_shape(weights).ndim == 2;
-}
-
 /* A training that began with the names of a map in a folder writes its checkpoints under its own names: so those count
  * before the map, as in muster train. */
 static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     const bool has_map = out->variables.count > 0;
     MST_TRY(read_entries(o, NULL, snapshot, where, out));
-    if (has_layers(*snapshot) && !(has_map && o->load)) return MST_OK;
+    if (layer_weights(*snapshot, 1) && !(has_map && o->load)) return MST_OK;
     if (has_map) {
         MST_TRY(read_entries(o, &out->variables, snapshot, where, out));
-        if (has_layers(*snapshot)) return MST_OK;
+        if (layer_weights(*snapshot, 1)) return MST_OK;
         MST_TRY(read_entries(o, NULL, snapshot, where, out));
     }
     return fail_unknown(where->path, o->name_map, *snapshot);

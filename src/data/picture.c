@@ -38,10 +38,12 @@ mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, 
                                      uint64_t seed, mst_picture_function function, void *out) {
     mst_picture_dataset **result = out;
     *result = NULL;
-    for (const mst_dataset *d = upstream; d; d = d->upstream)
+    const mst_dataset *d = upstream;
+    do
         if (mst_dataset_gives_values(d))
             return MST_FAIL(MST_INVALID, "%s: behind %s rows have no numbers: put %s before %s", type->name,
                             d->type->name, type->name, d->type->name);
+    while ((d = d->upstream));
     MST_TRY(mst_picture_derive(type, size, upstream, component, function, out));
     (*result)->seed = mst_rng_mix(seed, mst_rng_hash_name(type->name));
     return MST_OK;
