@@ -62,7 +62,7 @@ MST_CHECKED mst_status mst_file_check(const char *path);
 
 /** The bytes of the file at PATH, which the caller frees with free(). Fails with MST_NOT_FOUND where there is none,
  *  MST_INVALID where it is no regular file or has more than MOST bytes, MST_IO where it cannot be read; each message
- *  names the path. */
+ *  names the path. There is memory for one byte more. */
 MST_CHECKED mst_status mst_file_read(const char *path, size_t most, void **data, size_t *size);
 
 #endif

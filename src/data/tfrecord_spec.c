@@ -10,6 +10,7 @@
 #include "base/no_memory.h"
 #include "data/class_names.h"
 #include "data/example_form.h"
+#include "data/schema_file.h"
 #include "format/tfrecord.h"
 
 enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096 };
@@ -97,15 +98,18 @@ static mst_status parse(mst_dataset *records, const char *argument, mst_dataset 
     return status ? status : mst_dataset_parse_example(records, features, count, out);
 }
 
-/* Rows whose number is known, with the names of their classes where there are some. */
+/* Rows whose number is known, with the names of their classes and a schema where there are files of these. */
 static mst_status complete(mst_dataset *rows, const char *argument, mst_dataset **out) {
-    mst_dataset *counted;
+    mst_dataset *counted, *named;
     if (rows->cardinality >= 0)
         counted = mst_dataset_retain(rows);
     else
         MST_TRY(mst_dataset_cache(rows, &counted));
-    const mst_status status = mst_class_names_read(argument, counted, out);
+    mst_status status = mst_class_names_read(argument, counted, &named);
     mst_dataset_release(counted);
+    MST_TRY(status);
+    status = mst_schema_file_read(argument, named, out);
+    mst_dataset_release(named);
     return status;
 }
 

@@ -18,6 +18,7 @@ enum { PATH_SIZE = 4096, FLUSH = 1 << 20 };
 typedef struct table {
     mst_dataset *rows;
     mst_tensor *cell[2]; /* the values of one row, of each component */
+    mst_schema schema;   /* a column for each input and for the label, or empty */
     mst_file file;
     char *text; /* lines that are not in the file yet */
     int64_t size, capacity, row;
@@ -64,10 +65,20 @@ static mst_status add_class(table *t, int64_t label) {
                     (long long)t->row);
 }
 
+static mst_status add_category(table *t, const mst_schema_column *column, double value) {
+    const int64_t number = value >= 0 && value < (double)column->num_categories ? (int64_t)value : -1;
+    if (number >= 0 && (double)number == value) return add_text(t, column->category[number]);
+    return MST_FAIL(MST_INVALID,
+                    "csv: column '%s' of row %lld is %g, which is the number of none of its %lld categories",
+                    column->name, (long long)t->row, value, (long long)column->num_categories);
+}
+
 static mst_status add_cell(table *t, int component, int64_t i) {
     char text[MST_NUMBER_TEXT];
     const mst_tensor *cell = t->cell[component];
     const mst_dtype dtype = mst_tensor_dtype(cell);
+    if (!component && t->schema.column && t->schema.column[i].category)
+        return add_category(t, &t->schema.column[i], mst_tensor_get(cell, i));
     if (mst_dtype_is_float(dtype)) return add_float(t, component, i, mst_tensor_get(cell, i));
     const int64_t value =
         dtype == MST_I64 ? ((const int64_t *)mst_tensor_data(cell))[i] : (int64_t)mst_tensor_get(cell, i);
@@ -78,9 +89,18 @@ static mst_status add_cell(table *t, int component, int64_t i) {
 
 /* ---- lines ---- */
 
+static mst_status add_names(table *t) {
+    for (int i = 0; i < t->schema.num_columns; i++) {
+        if (i) MST_TRY(add(t, ",", 1));
+        MST_TRY(add_text(t, t->schema.column[i].name));
+    }
+    return add(t, "\n", 1);
+}
+
 static mst_status add_header(table *t) {
     char name[48];
     const int64_t columns = mst_tensor_count(t->cell[0]);
+    if (t->schema.column) return add_names(t);
     for (int64_t i = 0; i < columns; i++) {
         const int size = snprintf(name, sizeof name, "%sx%" PRId64, i ? "," : "", i);
         MST_TRY(add(t, name, (size_t)size));
@@ -119,27 +139,40 @@ static mst_status write_rows(table *t, mst_iterator *it) {
 /* ---- parts ---- */
 
 /* A column whose names are numbers and text would not be read again. */
-static mst_status check_names(const mst_dataset *part) {
+static mst_status check_names(const char *const *names, int64_t n) {
     const char *first[2] = {NULL, NULL};
-    for (int64_t i = 0; i < mst_dataset_num_classes(part, 1); i++) {
+    for (int64_t i = 0; i < n; i++) {
         int64_t integer;
         double number;
-        const char *name = mst_dataset_class_name(part, 1, i);
-        const mst_csv_cell_kind kind = mst_csv_cell_read(name, &integer, &number);
-        first[kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT] = name;
+        const mst_csv_cell_kind kind = mst_csv_cell_read(names[i], &integer, &number);
+        first[kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT] = names[i];
     }
     if (!first[0] || !first[1]) return MST_OK;
     return MST_FAIL(MST_INVALID, "csv: class '%.64s' is a number and '%.64s' is not: a column has one kind; rename it",
                     first[1], first[0]);
 }
 
+/* Of data that was a table. */
+static mst_status take_schema(table *t) {
+    const char *text = mst_dataset_schema(t->rows);
+    const int64_t columns = mst_shape_count(t->rows->row[0].shape) + 1;
+    if (!text || t->rows->num_components < 2) return MST_OK;
+    MST_TRY(mst_schema_read(text, &t->schema));
+    if (t->schema.num_columns != columns) mst_schema_free(&t->schema);
+    for (int i = 0; i < t->schema.num_columns; i++)
+        MST_TRY(check_names(t->schema.column[i].category, t->schema.column[i].num_categories));
+    return MST_OK;
+}
+
 static mst_status check(const mst_dataset *part) {
     char shape[MST_SHAPE_TEXT];
+    int64_t n = 0;
     if (part->num_components < 2) return MST_OK;
     if (mst_shape_count(part->row[1].shape) != 1)
         return MST_FAIL(MST_UNIMPLEMENTED, "csv: labels are of shape %s, a table has one column of them",
                         mst_shape_print(part->row[1].shape, shape, sizeof shape));
-    return check_names(part);
+    const char *const *names = mst_dataset_classes(part, 1, &n);
+    return check_names(names, n);
 }
 
 static mst_status write_file(table *t, const char *path) {
@@ -160,7 +193,9 @@ static mst_status write_file(table *t, const char *path) {
 static mst_status write_part(const char *path, mst_dataset *part) {
     table t = {.rows = part};
     MST_TRY(check(part));
-    const mst_status status = write_file(&t, path);
+    mst_status status = take_schema(&t);
+    if (!status) status = write_file(&t, path);
+    mst_schema_free(&t.schema);
     mst_tensor_release(t.cell[0]);
     mst_tensor_release(t.cell[1]);
     free(t.text);

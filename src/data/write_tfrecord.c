@@ -5,6 +5,7 @@
 
 #include "base/no_memory.h"
 #include "data/class_names.h"
+#include "data/schema_file.h"
 #include "data/write.h"
 
 enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 3 };
@@ -137,8 +138,9 @@ static mst_status write_parts(const char *prefix, mst_dataset *train, mst_datase
                         MOST_SHARDS);
     MST_TRY(write_part(prefix, "train", train, options));
     if (test) MST_TRY(write_part(prefix, "test", test, options));
-    return mst_class_names_write(prefix,
-                                 train); /* last: records that could not be written leave the names of the old */
+    /* Last: records that could not be written leave what is said of the old. */
+    MST_TRY(mst_class_names_write(prefix, train));
+    return mst_schema_file_write(prefix, train);
 }
 
 const mst_data_writer mst_data_writer_tfrecord = {

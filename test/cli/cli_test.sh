@@ -428,7 +428,13 @@ works records_become_tables "train  430 rows" convert tfrecord:cells csv:again
 check tables_through_records_are_the_same_files cmp -s cells-train.csv again-train.csv
 works table_of_names_becomes_records "train  2 rows" convert csv:table tfrecord:named --label kind
 works table_of_names_comes_back "train  2 rows" convert tfrecord:named csv:named
-check names_of_classes_come_back grep -q '^1.5,1,wide$' named-train.csv
+check names_of_columns_come_back [ "$(head -n 1 named-train.csv)" = width,color,kind ]
+check names_of_categories_and_classes_come_back grep -q '^1.5,red,wide$' named-train.csv
+works table_with_names_is_written "train  2 rows" convert csv:named csv:same
+check table_with_names_is_the_same_file cmp -s named-train.csv same-train.csv
+echo '{' > named-schema.json
+fails damaged_schema_names_its_file 1 "'named-schema.json': schema: it is no JSON" convert tfrecord:named csv:broken
+run convert idx:data tfrecord:named && check records_without_a_schema_take_the_old_away [ ! -e named-schema.json ]
 if run convert idx:data images:pictures && [ $status -eq 0 ]; then
     works pictures_become_records "train  430 rows: u8 \[8, 8, 3\]" convert images:pictures tfrecord:pictured --image-size 8
     works records_become_pictures "train  430 rows" convert tfrecord:pictured images:again

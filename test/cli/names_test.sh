@@ -61,6 +61,11 @@ fails column_that_is_missing_is_named 1 "no column 'color'" predict --load m.npz
 fails other_label_than_in_training_is_named 1 "labels is 'color' here, and was 'kind' in training" \
     evaluate --load m.npz --data csv:labelled.csv --label color
 
+# records of a table keep what its numbers stand for
+run convert csv:t tfrecord:t
+run train --data tfrecord:t $options --epochs 2 --save records.npz
+works model_of_records_takes_tables '^ *1  brass  *[01][.][0-9]*$' predict --load records.npz --data csv:new.csv
+
 # another training of the same model, with other rows
 { cat t-train.csv && echo '1,pink,gold'; } > u-train.csv
 fails training_with_other_categories_is_not_gone_on_with 1 "'ck' was begun with other columns, categories or classes.*--no-resume" \
