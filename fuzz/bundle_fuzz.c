@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "format/bundle.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "memory.h"
 
 static void read_all(const mst_bundle *bundle) {
     for (int64_t i = 0; i < mst_bundle_count(bundle); i++) {
@@ -20,19 +19,20 @@ static void read_all(const mst_bundle *bundle) {
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     mst_bundle *bundle;
     uint32_t index;
-    if (size < sizeof index) return 0;
+    if (size < sizeof index) return;
     memcpy(&index, data, sizeof index);
     data += sizeof index;
     size -= sizeof index;
     if (index > size) index = (uint32_t)size;
     if (mst_bundle_parse("input", data, index, data + index, size - index, &bundle)) {
         if (bundle) __builtin_trap();
-        return 0;
+        return;
     }
     read_all(bundle);
     mst_bundle_close(bundle);
-    return 0;
 }
+
+FUZZ(read_input, 64, 256 << 10)

@@ -2,11 +2,10 @@
  * and whether columns are of categories. */
 #include "data/csv_column.h"
 #include "format/csv.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_column(const mst_csv *csv, int column, bool categories) {
     const size_t rows = (size_t)mst_csv_num_rows(csv);
@@ -24,9 +23,9 @@ static void read_column(const mst_csv *csv, int column, bool categories) {
     mst_csv_column_free(&form);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     mst_csv *csv;
-    if (size < 1) return 0;
+    if (size < 1) return;
     const mst_status status = mst_csv_parse("input", data + 1, size - 1, data[0] & 2 ? '\t' : ',', &csv);
     if ((status == MST_OK) != (csv != NULL)) __builtin_trap();
     if (csv) {
@@ -39,5 +38,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
     }
     mst_csv_close(csv);
-    return 0;
 }
+
+FUZZ(read_input, 64, 64 << 10)

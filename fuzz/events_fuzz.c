@@ -5,8 +5,7 @@
 
 #include "format/events.h"
 #include "format/tfrecord.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "memory.h"
 
 static void read_all(const void *data, size_t size) {
     mst_event_reader *reader;
@@ -35,10 +34,11 @@ static void read_framed(const uint8_t *data, size_t size) {
     free(framed);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     if (size && data[0] == 'F')
         read_framed(data + 1, size - 1);
     else
         read_all(data, size);
-    return 0;
 }
+
+FUZZ(read_input, 64, 64 << 10)

@@ -2,8 +2,7 @@
 #include <stdlib.h>
 
 #include "format/example.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "memory.h"
 
 enum { FEATURES = 9, COMPONENTS = 14 };
 
@@ -23,7 +22,7 @@ static mst_example_parser *make(void) {
     return parser;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     static mst_example_parser *parser;
     if (!parser) parser = make();
     uint8_t image[16];
@@ -50,5 +49,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(words);
     free(steps);
     (void)!mst_example_describe(data, size, value, 4, &count);
-    return 0;
 }
+
+FUZZ(read_input, 32, 64 << 10)

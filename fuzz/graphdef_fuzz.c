@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "muster/graph.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char *printed(const mst_graph *graph) {
     char *text;
@@ -12,13 +11,13 @@ static char *printed(const mst_graph *graph) {
     return text;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     mst_graph *graph, *copy;
     void *bytes;
     size_t length;
     if (mst_graph_decode(data, size, &graph)) {
         if (graph || !*mst_error()->message || strchr(mst_error()->message, '\n')) __builtin_trap();
-        return 0;
+        return;
     }
     if (mst_graph_check(graph) || mst_graph_encode(graph, &bytes, &length)) __builtin_trap();
     if (mst_graph_decode(bytes, length, &copy)) __builtin_trap();
@@ -29,5 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(bytes);
     mst_graph_destroy(copy);
     mst_graph_destroy(graph);
-    return 0;
 }
+
+FUZZ(read_input, 64, 512 << 10)

@@ -1,10 +1,9 @@
 /* clang -fsanitize=fuzzer,address,undefined: PNG and JPEG files. The first byte chooses the channels, the size that is
  * wanted, and planes. */
 #include "format/image.h"
+#include "memory.h"
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A plane has a sample for each pixel. */
 static unsigned sum_of(const mst_image *image, const mst_image_plane *plane) {
@@ -16,9 +15,9 @@ static unsigned sum_of(const mst_image *image, const mst_image_plane *plane) {
     return sum;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     mst_image image;
-    if (size < 1) return 0;
+    if (size < 1) return;
     const mst_image_want want = {.channels = data[0] & 1 ? 3 : 1,
                                  .least_height = data[0] & 2 ? 8 : 0,
                                  .least_width = data[0] & 2 ? 8 : 0,
@@ -35,5 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(image.pixels);
     volatile unsigned seen = sum;
     (void)seen;
-    return 0;
 }
+
+/* Three bytes for each pixel, and as much for the library. */
+FUZZ(read_input, 2 * 3 * MST_IMAGE_PIXELS_OF_BYTE, 1 << 20)

@@ -1,13 +1,12 @@
 /* clang -fsanitize=fuzzer,address,undefined: NumPy archives, with all their arrays. */
 #include "format/npz.h"
+#include "memory.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     mst_npz *npz;
     if (mst_npz_parse("input", data, size, &npz)) {
         if (npz) __builtin_trap();
-        return 0;
+        return;
     }
     for (int64_t i = 0; i < mst_npz_num_arrays(npz); i++) {
         mst_tensor *tensor;
@@ -16,5 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         mst_tensor_release(tensor);
     }
     mst_npz_close(npz);
-    return 0;
 }
+
+FUZZ(read_input, FUZZ_INFLATED, 1 << 20)

@@ -5,9 +5,8 @@
 
 #include "graph/graph.h"
 #include "graph/options.h"
+#include "memory.h"
 #include "muster/ops.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const mst_op *op_of(uint8_t number) {
     int count = 0;
@@ -33,10 +32,10 @@ static char *normal(const mst_graph *graph, const mst_op *op, const char *text) 
     return printed;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (!size) return 0;
+static void read_input(const uint8_t *data, size_t size) {
+    if (!size) return;
     mst_graph *graph;
-    if (mst_graph_create(&graph)) return 0;
+    if (mst_graph_create(&graph)) return;
     mst_placeholder(graph, MST_F32, MST_SHAPE(2), "x");
     const mst_op *op = op_of(data[0]);
     char *text = malloc(size);
@@ -51,5 +50,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     free(text);
     mst_graph_destroy(graph);
-    return 0;
 }
+
+FUZZ(read_input, 64, 256 << 10)

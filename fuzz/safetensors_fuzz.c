@@ -1,13 +1,12 @@
 /* clang -fsanitize=fuzzer,address,undefined: safetensors, with all their tensors. */
 #include "format/safetensors.h"
+#include "memory.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     mst_safetensors *file;
     if (mst_safetensors_parse("input", data, size, &file)) {
         if (file) __builtin_trap();
-        return 0;
+        return;
     }
     for (int64_t i = 0; i < mst_safetensors_count(file); i++) {
         mst_tensor *tensor;
@@ -16,5 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         mst_tensor_release(tensor);
     }
     mst_safetensors_close(file);
-    return 0;
 }
+
+FUZZ(read_input, 64, 64 << 10)
