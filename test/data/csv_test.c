@@ -20,27 +20,8 @@ static const char iris[] =
     " 2 ,blue,setosa,-4\n"
     "3e1,red,\"versicolor\",+5\n";
 
-static const char *write(const char *name, const char *text) {
-    return folder_write(name, text, strlen(text));
-}
-
-/* Component I of all rows, in order. */
-static mst_tensor *column(mst_dataset *dataset, int i) {
-    mst_dataset *all;
-    mst_iterator *it;
-    const mst_batch *batch;
-    mst_tensor *tensor;
-    EXPECT_OK(mst_dataset_batch(dataset, 1000, false, &all));
-    EXPECT_OK(mst_iterator_create(all, 0, &it));
-    EXPECT_OK(mst_iterator_next(it, &batch));
-    EXPECT_OK(mst_batch_tensor(batch, i, &tensor));
-    mst_iterator_destroy(it);
-    mst_dataset_release(all);
-    return tensor;
-}
-
 static void expect_f32(mst_dataset *dataset, int i, const float *values, size_t n) {
-    mst_tensor *tensor = column(dataset, i);
+    mst_tensor *tensor = pipeline_column(dataset, i);
     assert_int_equal(mst_tensor_dtype(tensor), MST_F32);
     assert_int_equal(mst_tensor_count(tensor), n);
     assert_memory_equal(mst_tensor_data(tensor), values, n * sizeof *values);
@@ -48,7 +29,7 @@ static void expect_f32(mst_dataset *dataset, int i, const float *values, size_t 
 }
 
 static void expect_i64(mst_dataset *dataset, int i, const int64_t *values, size_t n) {
-    mst_tensor *tensor = column(dataset, i);
+    mst_tensor *tensor = pipeline_column(dataset, i);
     assert_int_equal(mst_tensor_dtype(tensor), MST_I64);
     assert_int_equal(mst_tensor_count(tensor), n);
     assert_memory_equal(mst_tensor_data(tensor), values, n * sizeof *values);
@@ -58,7 +39,8 @@ static void expect_i64(mst_dataset *dataset, int i, const int64_t *values, size_
 static void columns_become_inputs_and_the_label_named(void **state) {
     (void)state;
     mst_dataset *dataset;
-    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), &(mst_csv_options){.label = "class"}, &dataset));
+    EXPECT_OK(
+        mst_dataset_from_csv(folder_write_text("iris.csv", iris), &(mst_csv_options){.label = "class"}, &dataset));
     assert_int_equal(mst_dataset_num_rows(dataset), 3);
     assert_int_equal(mst_dataset_num_components(dataset), 2);
     assert_true(mst_shape_equal(mst_dataset_spec(dataset, 0).shape, MST_SHAPE(3)));
@@ -77,7 +59,7 @@ static void columns_become_inputs_and_the_label_named(void **state) {
 static void the_last_column_is_the_label_where_none_is_named(void **state) {
     (void)state;
     mst_dataset *dataset;
-    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), NULL, &dataset));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("iris.csv", iris), NULL, &dataset));
     expect_i64(dataset, 1, (const int64_t[]){3, -4, 5}, 3);
     assert_int_equal(mst_dataset_num_classes(dataset, 1), 0);
     mst_dataset_release(dataset);
@@ -91,7 +73,7 @@ static void columns_can_be_components_of_their_own(void **state) {
     mst_dataset *dataset;
     const mst_csv_options options = {
         .label = "color", .separate = true, .categories = (const char *[]){"count"}, .num_categories = 1};
-    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), &options, &dataset));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("iris.csv", iris), &options, &dataset));
     assert_int_equal(mst_dataset_num_components(dataset), 4);
     expect_f32(dataset, 0, (const float[]){1.5f, 2, 30}, 3);
     expect_i64(dataset, 1, (const int64_t[]){2, 0, 1}, 3);
@@ -108,7 +90,7 @@ static void columns_may_stay_strings(void **state) {
     static const char table[] = "label,text,stars\n1,\"good, \"\"very\"\" good\",5\n0,12,1\n1,,3\n";
     static const char *const expected[] = {"good, \"very\" good", "12", ""};
     static const char *const text[] = {"text"};
-    const char *path = write("reviews.csv", table);
+    const char *path = folder_write_text("reviews.csv", table);
     mst_dataset *dataset, *batches;
     mst_iterator *it;
     const mst_batch *batch;
@@ -143,8 +125,8 @@ static void columns_may_stay_strings(void **state) {
 static void a_test_part_has_the_numbers_of_the_train_part(void **state) {
     (void)state;
     mst_dataset *dataset;
-    write("a-train.csv", "x,y\n1,dog\n2,cat\n3,fox\n");
-    write("a-test.csv", "y,x\ndog,1.5\nfox,2\n");
+    folder_write_text("a-train.csv", "x,y\n1,dog\n2,cat\n3,fox\n");
+    folder_write_text("a-test.csv", "y,x\ndog,1.5\nfox,2\n");
     const char *train = folder_path("a-train.csv"), *test = folder_path("a-test.csv");
     char spec[512];
     snprintf(spec, sizeof spec, "csv:%s", folder_path("a"));
@@ -156,11 +138,11 @@ static void a_test_part_has_the_numbers_of_the_train_part(void **state) {
     EXPECT_OK(mst_dataset_open(spec, "train", &dataset));
     expect_i64(dataset, 1, (const int64_t[]){1, 0, 2}, 3);
     mst_dataset_release(dataset);
-    write("a-test.csv", "y,x\ndog,1.5\nowl,2\n");
+    folder_write_text("a-test.csv", "y,x\ndog,1.5\nowl,2\n");
     EXPECT_ERROR(
         mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_INVALID,
         "a-test.csv', line 3, column 'y': category 'owl' was not there in training: there is 'cat', 'dog', 'fox'");
-    write("a-test.csv", "y,z\ndog,1.5\n");
+    folder_write_text("a-test.csv", "y,z\ndog,1.5\n");
     EXPECT_ERROR(mst_dataset_from_csv(test, &(mst_csv_options){.like = train}, &dataset), MST_NOT_FOUND,
                  "has no column 'x'");
     assert_null(dataset);
@@ -181,7 +163,7 @@ static void cells_that_are_no_such_number_are_named(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mst_dataset *dataset;
-        EXPECT_ERROR(mst_dataset_from_csv(write("f.csv", cases[i].text), NULL, &dataset), MST_INVALID,
+        EXPECT_ERROR(mst_dataset_from_csv(folder_write_text("f.csv", cases[i].text), NULL, &dataset), MST_INVALID,
                      cases[i].message);
         assert_null(dataset);
     }
@@ -190,10 +172,10 @@ static void cells_that_are_no_such_number_are_named(void **state) {
 static void integers_too_large_are_floats(void **state) {
     (void)state;
     mst_dataset *dataset;
-    EXPECT_OK(mst_dataset_from_csv(write("f.csv", "a,b\n1,9223372036854775807\n"), NULL, &dataset));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("f.csv", "a,b\n1,9223372036854775807\n"), NULL, &dataset));
     expect_i64(dataset, 1, (const int64_t[]){INT64_MAX}, 1);
     mst_dataset_release(dataset);
-    EXPECT_OK(mst_dataset_from_csv(write("f.csv", "a,b\n1,9223372036854775808\n"), NULL, &dataset));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("f.csv", "a,b\n1,9223372036854775808\n"), NULL, &dataset));
     expect_f32(dataset, 1, (const float[]){0x1p63f}, 1);
     mst_dataset_release(dataset);
 }
@@ -202,7 +184,7 @@ static void options_that_are_not_for_the_data_are_named(void **state) {
     (void)state;
     mst_dataset *dataset;
     char spec[512];
-    snprintf(spec, sizeof spec, "csv:%s", write("iris.csv", iris));
+    snprintf(spec, sizeof spec, "csv:%s", folder_write_text("iris.csv", iris));
     const mst_data_options label = {.label = "class"}, other = {.label = "clas"}, skip = {.skip_corrupt = 1};
     EXPECT_OK(mst_dataset_open_with(spec, "train", &label, &dataset));
     assert_int_equal(mst_dataset_num_classes(dataset, 1), 3);
@@ -224,7 +206,8 @@ static mst_status same(const mst_array *in, mst_array *out, void *context) {
 static void names_of_classes_stay_until_a_map(void **state) {
     (void)state;
     mst_dataset *dataset, *made, *named, *mapped;
-    EXPECT_OK(mst_dataset_from_csv(write("iris.csv", iris), &(mst_csv_options){.label = "class"}, &dataset));
+    EXPECT_OK(
+        mst_dataset_from_csv(folder_write_text("iris.csv", iris), &(mst_csv_options){.label = "class"}, &dataset));
     EXPECT_OK(pipeline_replace(&dataset, mst_dataset_shuffle(dataset, NULL, &made), &made));
     EXPECT_OK(pipeline_replace(&dataset, mst_dataset_scale(dataset, 0, MST_F32, 2, &made), &made));
     EXPECT_OK(pipeline_replace(&dataset, mst_dataset_batch(dataset, 2, false, &made), &made));

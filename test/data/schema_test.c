@@ -10,27 +10,8 @@ static const char train[] =
     "2,blue,setosa\n"
     "30,caf\xe9,versicolor\n";
 
-static const char *write(const char *name, const char *text) {
-    return folder_write(name, text, strlen(text));
-}
-
-/* Component I of all rows, in order. */
-static mst_tensor *column(mst_dataset *dataset, int i) {
-    mst_dataset *all;
-    mst_iterator *it;
-    const mst_batch *batch;
-    mst_tensor *tensor;
-    EXPECT_OK(mst_dataset_batch(dataset, 1000, false, &all));
-    EXPECT_OK(mst_iterator_create(all, 0, &it));
-    EXPECT_OK(mst_iterator_next(it, &batch));
-    EXPECT_OK(mst_batch_tensor(batch, i, &tensor));
-    mst_iterator_destroy(it);
-    mst_dataset_release(all);
-    return tensor;
-}
-
 static void expect_values(mst_dataset *dataset, int i, const double *values, int64_t n) {
-    mst_tensor *tensor = column(dataset, i);
+    mst_tensor *tensor = pipeline_column(dataset, i);
     assert_int_equal(mst_tensor_count(tensor), n);
     for (int64_t k = 0; k < n; k++) assert_true(mst_tensor_get(tensor, k) == values[k]);
     mst_tensor_release(tensor);
@@ -39,7 +20,7 @@ static void expect_values(mst_dataset *dataset, int i, const double *values, int
 /* That of the training's file, to be freed. */
 static char *schema_of_training(const mst_csv_options *options) {
     mst_dataset *dataset;
-    EXPECT_OK(mst_dataset_from_csv(write("train.csv", train), options, &dataset));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("train.csv", train), options, &dataset));
     assert_non_null(mst_dataset_schema(dataset));
     char *text = strdup(mst_dataset_schema(dataset));
     mst_dataset_release(dataset);
@@ -51,7 +32,7 @@ static void other_rows_have_the_numbers_of_the_training(void **state) {
     mst_dataset *dataset;
     char *schema = schema_of_training(NULL);
     /* one category only, an integer where there were floats, and columns in another order */
-    write("new.csv", "color,class,size\ncaf\xe9,virginica,7\n");
+    folder_write_text("new.csv", "color,class,size\ncaf\xe9,virginica,7\n");
     EXPECT_OK(mst_dataset_from_csv(folder_path("new.csv"), &(mst_csv_options){.schema = schema}, &dataset));
     expect_values(dataset, 0, (const double[]){7, 1}, 2);
     expect_values(dataset, 1, (const double[]){2}, 1);
@@ -66,7 +47,7 @@ static void file_without_labels_gives_the_inputs(void **state) {
     (void)state;
     mst_dataset *dataset;
     char *schema = schema_of_training(NULL);
-    write("new.csv", "color,size\nred,7\nblue,8\n");
+    folder_write_text("new.csv", "color,size\nred,7\nblue,8\n");
     EXPECT_OK(mst_dataset_from_csv(folder_path("new.csv"), &(mst_csv_options){.schema = schema}, &dataset));
     assert_int_equal(mst_dataset_num_components(dataset), 1);
     expect_values(dataset, 0, (const double[]){7, 2, 8, 0}, 4);
@@ -84,11 +65,11 @@ static void numbers_that_are_categories_stay_so(void **state) {
     mst_dataset *dataset;
     static const char *const categories[] = {"code"};
     mst_csv_options options = {.categories = categories, .num_categories = 1, .separate = true};
-    EXPECT_OK(mst_dataset_from_csv(write("a.csv", "code,y\n7,1\n11,2\n"), &options, &dataset));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("a.csv", "code,y\n7,1\n11,2\n"), &options, &dataset));
     char *schema = strdup(mst_dataset_schema(dataset));
     mst_dataset_release(dataset);
     options = (mst_csv_options){.schema = schema, .separate = true};
-    EXPECT_OK(mst_dataset_from_csv(write("b.csv", "code,y\n7,5\n"), &options, &dataset));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("b.csv", "code,y\n7,5\n"), &options, &dataset));
     expect_values(dataset, 0, (const double[]){1}, 1);
     mst_dataset_release(dataset);
     free(schema);
@@ -99,15 +80,15 @@ static void what_was_not_there_in_training_is_named(void **state) {
     mst_dataset *dataset;
     char *schema = schema_of_training(NULL);
     const mst_csv_options options = {.schema = schema};
-    write("new.csv", "size,color,class\n7,green,setosa\n");
+    folder_write_text("new.csv", "size,color,class\n7,green,setosa\n");
     EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &options, &dataset), MST_INVALID,
                  "line 2, column 'color': category 'green' was not there in training: there is 'blue', ");
-    write("new.csv", "size,color,class\n7,red,owl\n");
+    folder_write_text("new.csv", "size,color,class\n7,red,owl\n");
     EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &options, &dataset), MST_INVALID,
                  "column 'class': category 'owl' was not there in training: there is 'setosa', 'versicolor', 'virgi");
-    write("new.csv", "size,class\n7,setosa\n");
+    folder_write_text("new.csv", "size,class\n7,setosa\n");
     EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &options, &dataset), MST_NOT_FOUND, "no column 'color'");
-    write("new.csv", "size,color\nwide,red\n");
+    folder_write_text("new.csv", "size,color\nwide,red\n");
     EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &options, &dataset), MST_INVALID, "'wide' is no number");
     const mst_csv_options other = {.schema = schema, .label = "color"};
     EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &other, &dataset), MST_INVALID,
@@ -140,7 +121,7 @@ static void text_that_is_no_schema_is_refused(void **state) {
         "{\"columns\": [{\"name\": {\"hex\": \"4\"}, \"type\": \"float\"}, {\"name\": {\"hex\": \"zz\"}, \"type\": "
         "\"float\"}]}"};
     mst_dataset *dataset;
-    write("new.csv", "a,y\n1,2\n");
+    folder_write_text("new.csv", "a,y\n1,2\n");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         EXPECT_ERROR(mst_dataset_from_csv(folder_path("new.csv"), &(mst_csv_options){.schema = texts[i]}, &dataset),
                      MST_INVALID, "schema: ");
@@ -167,7 +148,7 @@ static void table_alone_is_a_test_part_with_the_schema(void **state) {
 static void schema_goes_through_transforms_but_not_through_a_map(void **state) {
     (void)state;
     mst_dataset *rows, *taken, *batches, *cached;
-    EXPECT_OK(mst_dataset_from_csv(write("train.csv", train), NULL, &rows));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("train.csv", train), NULL, &rows));
     EXPECT_OK(mst_dataset_take(rows, 2, &taken));
     EXPECT_OK(mst_dataset_batch(taken, 2, false, &batches));
     EXPECT_OK(mst_dataset_cache(rows, &cached));

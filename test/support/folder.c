@@ -46,3 +46,7 @@ const char *folder_write(const char *name, const void *data, size_t size) {
     if (file) fclose(file);
     return path;
 }
+
+const char *folder_write_text(const char *name, const char *text) {
+    return folder_write(name, text, strlen(text));
+}

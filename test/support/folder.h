@@ -12,6 +12,9 @@ const char *folder_path(const char *name);
 /** Writes a file and returns its path. */
 const char *folder_write(const char *name, const void *data, size_t size);
 
+/** The same of a string. */
+const char *folder_write_text(const char *name, const char *text);
+
 #define TEST_IN_FOLDER(function) cmocka_unit_test_setup_teardown(function, folder_create, folder_remove)
 
 #endif

@@ -62,3 +62,17 @@ int64_t pipeline_rows_after(mst_dataset *dataset, int64_t epoch, int64_t n, int6
     mst_iterator_destroy(it);
     return count;
 }
+
+mst_tensor *pipeline_column(mst_dataset *dataset, int i) {
+    mst_dataset *all = NULL;
+    mst_iterator *it = NULL;
+    const mst_batch *batch = NULL;
+    mst_tensor *tensor = NULL;
+    mst_status status = mst_dataset_batch(dataset, 1000, false, &all);
+    if (!status) status = mst_iterator_create(all, 0, &it);
+    if (!status) status = mst_iterator_next(it, &batch);
+    if (!status && batch && mst_batch_tensor(batch, i, &tensor)) tensor = NULL;
+    mst_iterator_destroy(it);
+    mst_dataset_release(all);
+    return tensor;
+}
