@@ -3,7 +3,7 @@
  * and an iterator that is saved anywhere and restored elsewhere goes on exactly.
  *
  * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings "record
- * I" of the id I that the source gave, and behind padded_batch a list of id mod 5 ids. */
+ * I" of the id I that the source gave, and behind padded_batch, and in half of the caches, a list of id mod 5 ids. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -49,7 +49,7 @@ typedef enum stage_kind {
     ZIP, /* with itself */
     INTERLEAVE,
     CACHE,
-    CACHE_FILE, /* in memory where there are strings */
+    CACHE_FILE,
     FLIP,
     NUM_STAGES
 } stage_kind;
@@ -292,6 +292,17 @@ static mst_status with_list(const mst_array *in, mst_array *out, void *context) 
     return MST_OK;
 }
 
+/* The row without its list; the id is -1 where that is wrong. */
+static mst_status without_list(const mst_array *in, mst_array *out, void *context) {
+    const int n = num_components(context);
+    const int64_t id = *(int64_t *)in[ID].data;
+    bool right = in[n].count == id % LENGTHS && in[n].shape.ndim == 1 && in[n].shape.dim[0] == in[n].count;
+    copy_row(in, out, n);
+    for (int64_t i = 0; right && i < in[n].count; i++) right = ((const int64_t *)in[n].data)[i] == id;
+    if (!right) *(int64_t *)out[ID].data = -1;
+    return MST_OK;
+}
+
 /* OUTPUTS: of a row's components, and the list. */
 static mst_dataset *with_map(mst_dataset *d, mst_map_function function, const void *context, int outputs,
                              const pipeline *p) {
@@ -373,15 +384,29 @@ static mst_dataset *open_source(const pipeline *p) {
     }
 }
 
-/* In memory. What has no rows in epoch 0 cannot be cached: it stays without rows. */
-static mst_dataset *cached(mst_dataset *d) {
+/* In memory, or in the file at PATH. What has no rows in epoch 0 cannot be cached in memory: it stays without rows. */
+static mst_dataset *cached(mst_dataset *d, const char *path) {
     mst_dataset *made;
+    if (path) {
+        THEN(d, mst_dataset_cache_file(d, path, &made));
+        return d;
+    }
     if (mst_dataset_cache(d, &made)) {
         assert_string_equal(mst_error()->message, "cache: the dataset has no rows");
         EXPECT_OK(mst_dataset_take(d, 0, &made));
     }
     mst_dataset_release(d);
     return made;
+}
+
+/* Stage I of P. Rows with a list are not all of the same size. */
+static mst_dataset *cache(mst_dataset *d, const pipeline *p, int i) {
+    const bool has_list = p->stage[i].a % 2;
+    char name[64];
+    snprintf(name, sizeof name, "cache-%d-%d-%d", (int)p->source, p->number, i);
+    if (has_list) d = with_map(d, with_list, p, num_components(p) + 1, p);
+    d = cached(d, p->stage[i].kind == CACHE_FILE ? folder_path(name) : NULL);
+    return has_list ? with_map(d, without_list, p, num_components(p), p) : d;
 }
 
 /* What map functions are given must outlive the dataset. */
@@ -394,10 +419,8 @@ static mst_dataset *map_by(mst_dataset *d, const pipeline *p, int i) {
 static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
     const stage *s = &p->stage[i];
     mst_dataset *made, *pair;
-    char name[64];
     const bool is_known = mst_dataset_cardinality(d) >= 0;
     const mst_shuffle_options options = {.buffer_size = is_known && s->b == 0 ? 0 : 1 + s->a, .seed = (uint64_t)s->b};
-    snprintf(name, sizeof name, "cache-%d-%d-%d", (int)p->source, p->number, i);
     switch (s->kind) {
         case TAKE: THEN(d, mst_dataset_take(d, s->a, &made)); break;
         case SKIP: THEN(d, mst_dataset_skip(d, s->a / 3, &made)); break;
@@ -412,10 +435,7 @@ static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
             return with_map(pair, left_side, p, num_components(p), p);
         case INTERLEAVE: return interleave((mst_dataset *[]){d, ids_from(FIRST_OTHER, OTHERS, p)}, 2, 2, 1 + s->b);
         case FLIP: THEN(d, mst_dataset_random_flip(d, PICTURE, MST_FLIP_LEFT_RIGHT, (uint64_t)s->a, &made)); break;
-        default:
-            if (s->kind == CACHE || p->has_text) return cached(d);
-            THEN(d, mst_dataset_cache_file(d, folder_path(name), &made));
-            break;
+        default: return cache(d, p, i);
     }
     return d;
 }
