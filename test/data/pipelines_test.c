@@ -3,7 +3,7 @@
  * and an iterator that is saved anywhere and restored elsewhere goes on exactly.
  *
  * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings "record
- * I" of the id I that the source gave, and behind padded_batch, and in half of the caches, a list of id mod 5 ids. */
+ * I" of the id I that the source gave, behind padded_batch, and in half of the caches, zips and interleaves, a list of id mod 5 ids. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -269,14 +269,18 @@ static mst_status map_id(const mst_array *in, mst_array *out, void *context) {
 }
 
 /* The id is -1 where the two sides differ. */
-static mst_status left_side(const mst_array *in, mst_array *out, void *context) {
-    const int n = num_components(context);
-    bool same = *(int64_t *)in[ID].data == *(int64_t *)in[n + ID].data;
+static mst_status left_of(const mst_array *in, const mst_array *right, mst_array *out, int n) {
+    bool same = *(int64_t *)in[ID].data == *(int64_t *)right[ID].data;
     copy_row(in, out, n);
-    same &= memcmp(in[PICTURE].data, in[n + PICTURE].data, 2) == 0;
-    if (n > TEXT) same &= mst_string_equal(*(mst_string *)in[TEXT].data, *(mst_string *)in[n + TEXT].data);
+    same &= memcmp(in[PICTURE].data, right[PICTURE].data, 2) == 0;
+    if (n > TEXT) same &= mst_string_equal(*(mst_string *)in[TEXT].data, *(mst_string *)right[TEXT].data);
     if (!same) *(int64_t *)out[ID].data = -1;
     return MST_OK;
+}
+
+static mst_status left_side(const mst_array *in, mst_array *out, void *context) {
+    const int n = num_components(context);
+    return left_of(in, in + n, out, n);
 }
 
 /* A list behind the other components. */
@@ -300,6 +304,17 @@ static mst_status without_list(const mst_array *in, mst_array *out, void *contex
     copy_row(in, out, n);
     for (int64_t i = 0; right && i < in[n].count; i++) right = ((const int64_t *)in[n].data)[i] == id;
     if (!right) *(int64_t *)out[ID].data = -1;
+    return MST_OK;
+}
+
+/* Of rows with their lists. */
+static mst_status left_side_without_list(const mst_array *in, mst_array *out, void *context) {
+    const int n = num_components(context);
+    const mst_array *right = in + n + 1;
+    const bool same = in[n].count == right[n].count && memcmp(in[n].data, right[n].data, (size_t)in[n].count * 8) == 0;
+    MST_TRY(left_of(in, right, out, n));
+    if (*(int64_t *)out[ID].data >= 0) MST_TRY(without_list(in, out, context));
+    if (!same) *(int64_t *)out[ID].data = -1;
     return MST_OK;
 }
 
@@ -399,14 +414,39 @@ static mst_dataset *cached(mst_dataset *d, const char *path) {
     return made;
 }
 
-/* Stage I of P. Rows with a list are not all of the same size. */
+/* Rows with a list are not all of the same size. */
+static bool has_list(const stage *s) {
+    return s->a % 2;
+}
+
+static mst_dataset *maybe_with_list(mst_dataset *d, const pipeline *p, const stage *s) {
+    return has_list(s) ? with_map(d, with_list, p, num_components(p) + 1, p) : d;
+}
+
+static mst_dataset *maybe_without_list(mst_dataset *d, const pipeline *p, const stage *s) {
+    return has_list(s) ? with_map(d, without_list, p, num_components(p), p) : d;
+}
+
+/* Stage I of P. */
 static mst_dataset *cache(mst_dataset *d, const pipeline *p, int i) {
-    const bool has_list = p->stage[i].a % 2;
+    const stage *s = &p->stage[i];
     char name[64];
     snprintf(name, sizeof name, "cache-%d-%d-%d", (int)p->source, p->number, i);
-    if (has_list) d = with_map(d, with_list, p, num_components(p) + 1, p);
-    d = cached(d, p->stage[i].kind == CACHE_FILE ? folder_path(name) : NULL);
-    return has_list ? with_map(d, without_list, p, num_components(p), p) : d;
+    d = cached(maybe_with_list(d, p, s), s->kind == CACHE_FILE ? folder_path(name) : NULL);
+    return maybe_without_list(d, p, s);
+}
+
+static mst_dataset *zip_with_itself(mst_dataset *d, const pipeline *p, const stage *s) {
+    mst_dataset *pair;
+    d = maybe_with_list(d, p, s);
+    EXPECT_OK(mst_dataset_zip((mst_dataset *[]){d, d}, 2, &pair));
+    mst_dataset_release(d);
+    return with_map(pair, has_list(s) ? left_side_without_list : left_side, p, num_components(p), p);
+}
+
+static mst_dataset *interleave_with(mst_dataset *d, mst_dataset *others, const pipeline *p, const stage *s) {
+    mst_dataset *part[] = {maybe_with_list(d, p, s), maybe_with_list(others, p, s)};
+    return maybe_without_list(interleave(part, 2, 2, 1 + s->b), p, s);
 }
 
 /* What map functions are given must outlive the dataset. */
@@ -418,7 +458,7 @@ static mst_dataset *map_by(mst_dataset *d, const pipeline *p, int i) {
 
 static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
     const stage *s = &p->stage[i];
-    mst_dataset *made, *pair;
+    mst_dataset *made;
     const bool is_known = mst_dataset_cardinality(d) >= 0;
     const mst_shuffle_options options = {.buffer_size = is_known && s->b == 0 ? 0 : 1 + s->a, .seed = (uint64_t)s->b};
     switch (s->kind) {
@@ -429,11 +469,8 @@ static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
         case MAP: return map_by(d, p, i);
         case REPEAT: THEN(d, mst_dataset_repeat(d, 1 + s->b / 2, &made)); break;
         case SHARD: THEN(d, mst_dataset_shard(d, 1 + s->b, s->a % (1 + s->b), &made)); break;
-        case ZIP:
-            EXPECT_OK(mst_dataset_zip((mst_dataset *[]){d, d}, 2, &pair));
-            mst_dataset_release(d);
-            return with_map(pair, left_side, p, num_components(p), p);
-        case INTERLEAVE: return interleave((mst_dataset *[]){d, ids_from(FIRST_OTHER, OTHERS, p)}, 2, 2, 1 + s->b);
+        case ZIP: return zip_with_itself(d, p, s);
+        case INTERLEAVE: return interleave_with(d, ids_from(FIRST_OTHER, OTHERS, p), p, s);
         case FLIP: THEN(d, mst_dataset_random_flip(d, PICTURE, MST_FLIP_LEFT_RIGHT, (uint64_t)s->a, &made)); break;
         default: return cache(d, p, i);
     }
