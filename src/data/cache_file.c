@@ -53,11 +53,11 @@ typedef struct summary {
 typedef struct source {
     mst_dataset base;
     mst_dataset *cached;
-    mst_dataset *part; /* what records are made of: `cached`, or where its rows are not even, these packed */
+    mst_dataset *part; /* what records are made of: `cached`, or where its rows are not of one size, these packed */
     char *path, *title;
     uint64_t first; /* byte of row 0 */
-    bool is_even;
-    size_t row_bytes; /* where they are even */
+    bool has_one_size;
+    size_t row_bytes; /* where rows have one size */
 } source;
 
 typedef struct cursor {
@@ -69,7 +69,7 @@ typedef struct cursor {
     bool writes, whole;
     int64_t num_rows; /* in it */
     int64_t position; /* of the row that is given next */
-    uint64_t *place;  /* where rows are not even: byte of each, and of their end */
+    uint64_t *place;  /* where rows are not of one size: byte of each, and of their end */
     int64_t place_capacity;
     /* of rows that are being written */
     int64_t *rows;
@@ -89,10 +89,10 @@ static size_t frame_bytes(const source *s) {
 /* ROW may be the number of rows: where they end. */
 static uint64_t place_of(const cursor *c, int64_t row) {
     const source *s = source_of(c);
-    return s->is_even ? s->first + (uint64_t)row * frame_bytes(s) : c->place[row];
+    return s->has_one_size ? s->first + (uint64_t)row * frame_bytes(s) : c->place[row];
 }
 
-/* Where row ROW is, of rows that are not even; the places of those before it are known. */
+/* Where row ROW is, where rows are not of one size; the places of those before it are known. */
 static mst_status set_place(cursor *c, int64_t row, uint64_t place) {
     MST_TRY(mst_grow(&c->place, sizeof *c->place, row + 1, &c->place_capacity));
     c->place[row] = place;
@@ -179,7 +179,7 @@ static mst_status count_rows(cursor *c, uint64_t end, int64_t *count) {
     const source *s = source_of(c);
     const uint64_t body = end - s->first;
     mst_record_buffer window = {0};
-    if (s->is_even) {
+    if (s->has_one_size) {
         *count = body % frame_bytes(s) ? -1 : (int64_t)(body / frame_bytes(s));
         return MST_OK;
     }
@@ -258,7 +258,7 @@ static mst_status begin_file(cursor *c) {
     c->bytes.fd = dup(c->file.descriptor);
     if (!c->bytes.name || c->bytes.fd < 0) return MST_NO_MEMORY("for a cache");
     MST_TRY(c->part->type->start(c->part, 0));
-    if (!s->is_even) MST_TRY(set_place(c, 0, s->first));
+    if (!s->has_one_size) MST_TRY(set_place(c, 0, s->first));
     return append_record(c, s->title, strlen(s->title));
 }
 
@@ -281,7 +281,7 @@ static void join_row(const cursor *c, int64_t i, uint8_t *to) {
     }
 }
 
-static mst_status append_even_rows(cursor *c, int64_t n) {
+static mst_status append_rows(cursor *c, int64_t n) {
     const source *s = source_of(c);
     for (int64_t i = 0; i < n; i++) {
         uint8_t *place = c->frames + (size_t)i * frame_bytes(s);
@@ -309,11 +309,11 @@ static mst_status append_packed_rows(cursor *c, int64_t n) {
     return append(c, c->frames, (size_t)size);
 }
 
-/* Of rows that are not even, as many as those before suggest. */
+/* Where rows are not of one size, as many as those before suggest. */
 static int64_t most_rows(const cursor *c) {
     const source *s = source_of(c);
-    uint64_t bytes = s->is_even ? frame_bytes(s) : MOST_BYTES;
-    if (!s->is_even && c->num_rows) bytes = (c->bytes.size - s->first) / (uint64_t)c->num_rows;
+    uint64_t bytes = s->has_one_size ? frame_bytes(s) : MOST_BYTES;
+    if (!s->has_one_size && c->num_rows) bytes = (c->bytes.size - s->first) / (uint64_t)c->num_rows;
     const uint64_t fit = MOST_BYTES / bytes;
     return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (int64_t)fit;
 }
@@ -328,7 +328,7 @@ static mst_status write_some(cursor *c, int64_t n) {
     c->base.num_corrupt = mst_cursor_base(c->part)->num_corrupt;
     mst_status status = mst_team_fetch_copy_all(c->fetch, &(mst_element){.count = got, .rows = c->rows}, c->column);
     mst_cursor_forget(c->part, c->rows, got);
-    if (!status) status = source_of(c)->is_even ? append_even_rows(c, got) : append_packed_rows(c, got);
+    if (!status) status = source_of(c)->has_one_size ? append_rows(c, got) : append_packed_rows(c, got);
     MST_TRY(status);
     c->num_rows += got;
     return got < n || c->num_rows == source_of(c)->part->cardinality ? end_file(c) : MST_OK;
@@ -427,7 +427,7 @@ static const mst_cursor_type cursor_type = {.start = start,
 
 static mst_status set_up(cursor *c) {
     const source *s = source_of(c);
-    const int64_t most = s->is_even ? most_rows(c) : MOST_ROWS;
+    const int64_t most = s->has_one_size ? most_rows(c) : MOST_ROWS;
     c->bytes.fd = -1;
     c->rows = calloc((size_t)most, sizeof *c->rows);
     c->frames = malloc((size_t)most * frame_bytes(s));
@@ -536,12 +536,13 @@ static mst_status make_source(mst_dataset *dataset, const char *path, mst_datase
     s->base.cardinality = dataset->cardinality;
     s->base.num_corrupt = dataset->num_corrupt;
     s->cached = mst_dataset_retain(dataset);
-    s->is_even = mst_packed_rows_are_even(dataset);
-    if (s->is_even)
+    s->has_one_size = mst_packed_rows_have_one_size(dataset);
+    if (s->has_one_size)
         s->part = mst_dataset_retain(dataset);
     else
         MST_TRY(mst_dataset_pack(dataset, &s->part));
-    for (int i = 0; i < dataset->num_components && s->is_even; i++) s->row_bytes += mst_dataset_row_bytes(dataset, i);
+    for (int i = 0; i < dataset->num_components && s->has_one_size; i++)
+        s->row_bytes += mst_dataset_row_bytes(dataset, i);
     s->path = strdup(path);
     s->title = title_of(dataset);
     if (!s->path || !s->title) return MST_NO_MEMORY("for a dataset (cache)");

@@ -255,16 +255,18 @@ static mst_status copy_row(const mst_array *in, void *context) {
     return MST_OK;
 }
 
-/* The components of ROW of part PART. */
-static mst_status part_values(const mst_dataset *part, mst_row_fetch *fetch, int64_t row, void *const *dst,
-                              mst_array *out) {
-    const mst_element element = {.count = 1, .rows = &row};
+/* The components of one part of a row. */
+static mst_status part_values(const mst_joined_cursor *c, const mst_part_row *held, void *const *dst, mst_array *out) {
+    const mst_dataset *part = dataset_of(&c->base)->part[held->part];
+    const char *name = c->base.dataset->type->name;
+    mst_row_fetch *fetch = c->part[held->part].fetch;
+    const mst_element element = {.count = 1, .rows = &held->row};
     bool any = false, any_open = false;
     for (int i = 0; i < part->num_components; i++) {
         any |= dst[i] != NULL;
         any_open |= out && is_open(part, i);
     }
-    if (any_open) return mst_row_fetch_look(fetch, "part", &element, 0, copy_row, &(places){part, dst, out});
+    if (any_open) return mst_row_fetch_look(fetch, name, &element, 0, copy_row, &(places){part, dst, out});
     return any ? mst_row_fetch_copy_all(fetch, &element, 0, 1, dst) : MST_OK;
 }
 
@@ -276,10 +278,10 @@ mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_
     if (!entry) return MST_FAIL(MST_INTERNAL, "%s: row %lld is not held", source->type->name, (long long)row);
     for (int k = 0; k < d->width; k++) {
         const mst_part_row *held = held_rows(entry) + k;
-        const mst_dataset *part = d->part[held->part];
-        MST_TRY(part_values(part, c->part[held->part].fetch, held->row, dst, out));
-        dst += part->num_components;
-        if (out) out += part->num_components;
+        const int num_components = d->part[held->part]->num_components;
+        MST_TRY(part_values(c, held, dst, out));
+        dst += num_components;
+        if (out) out += num_components;
     }
     return MST_OK;
 }

@@ -10,7 +10,7 @@ typedef struct packing {
     mst_row_stage stage;
 } packing;
 
-bool mst_packed_rows_are_even(const mst_dataset *dataset) {
+bool mst_packed_rows_have_one_size(const mst_dataset *dataset) {
     for (int i = 0; i < dataset->num_components; i++)
         if (dataset->row[i].dtype == MST_STRING || mst_shape_count(dataset->row[i].shape) < 0) return false;
     return true;

@@ -10,8 +10,8 @@
 
 #include "data/dataset.h"
 
-/** Whether all rows of DATASET are packed into the same number of bytes: no strings, and lengths that are known. */
-bool mst_packed_rows_are_even(const mst_dataset *dataset);
+/** Whether all rows of DATASET are packed into the same number of bytes: no strings, and all lengths known. */
+bool mst_packed_rows_have_one_size(const mst_dataset *dataset);
 
 /** The rows of DATASET packed: one component, string []. */
 MST_CHECKED mst_status mst_dataset_pack(mst_dataset *dataset, mst_dataset **out);
