@@ -1,13 +1,12 @@
 /** The rows of one pass over DATASET (epoch 0), read now and kept in memory: behind it all is as with
- *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Fails with MST_INVALID
- *  for a dataset of batches or without end. */
-#include "data/dataset.h"
-
+ *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have strings and
+ *  be of any length. Fails with MST_INVALID for a dataset of batches or without end. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "data/packed_row.h"
 #include "tensor/string.h"
 
 #ifdef MST_DATASET_HEADER
@@ -118,23 +117,19 @@ static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
     return MST_OK;
 }
 
-static mst_status cache(columns *c, mst_dataset *dataset, mst_tensor **tensor, mst_dataset **out) {
+static mst_status read_and_make(columns *c, mst_dataset *dataset, mst_tensor **tensor, mst_dataset **out) {
     MST_TRY(read_all(c, dataset));
     if (!c->rows) return MST_FAIL(MST_INVALID, "cache: the dataset has no rows");
     return make(c, tensor, out);
 }
 
-mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
-    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
-    *out = NULL;
-    MST_TRY(mst_dataset_want_rows(dataset, "cache"));
-    if (dataset->cardinality == MST_INFINITE)
-        return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
+/* Of rows whose lengths are known. */
+static mst_status cache(mst_dataset *dataset, mst_dataset **out) {
     const size_t n = (size_t)dataset->num_components;
-    for (size_t i = 0; i < n; i++) MST_TRY(mst_dataset_want_values(dataset, (int)i, "cache"));
     columns c = {.dataset = dataset, .column = calloc(n, sizeof *c.column), .dst = calloc(n, sizeof *c.dst)};
     mst_tensor **tensor = calloc(n, sizeof *tensor);
-    mst_status status = c.column && c.dst && tensor ? cache(&c, dataset, tensor, out) : MST_NO_MEMORY("for a dataset");
+    const bool enough = c.column && c.dst && tensor;
+    const mst_status status = enough ? read_and_make(&c, dataset, tensor, out) : MST_NO_MEMORY("for a dataset");
     for (size_t i = 0; i < n; i++) {
         if (tensor) mst_tensor_release(tensor[i]);
         if (c.column) free_column(c.column[i]);
@@ -143,4 +138,27 @@ mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
     free(c.dst);
     free(tensor);
     return status;
+}
+
+/* Each row is kept as one string. */
+static mst_status cache_packed(mst_dataset *dataset, mst_dataset **out) {
+    static const mst_dataset_type type = {.name = "cache"};
+    mst_dataset *packed, *rows = NULL;
+    MST_TRY(mst_dataset_pack(dataset, &packed));
+    mst_status status = cache(packed, &rows);
+    mst_dataset_release(packed);
+    if (!status) status = mst_dataset_unpack(&type, rows, dataset, out);
+    mst_dataset_release(rows);
+    return status;
+}
+
+mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    *out = NULL;
+    MST_TRY(mst_dataset_want_rows(dataset, "cache"));
+    if (dataset->cardinality == MST_INFINITE)
+        return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
+    for (int i = 0; i < dataset->num_components; i++)
+        if (mst_shape_count(dataset->row[i].shape) < 0) return cache_packed(dataset, out);
+    return cache(dataset, out);
 }

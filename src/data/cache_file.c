@@ -5,21 +5,24 @@
  *  The file is written to the side and gets its name when the pass has come to its end: a pass that is broken off
  *  leaves nothing at PATH, and of processes that write at once each writes a whole file, all with the same rows. An
  *  iterator that is restored in the middle of a first pass makes the rows before its position again. The file is
- *  TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows.
+ *  TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows. Rows may have
+ *  strings and be of any length; then an iterator keeps the place of each row, 8 bytes.
  *
- *  Fails with MST_INVALID for a dataset of batches, of records of any length, of strings or without end. Iterating
- *  fails with MST_INVALID where the file is of a dataset with other components or another number of rows, MST_CORRUPT
- *  where it is damaged, MST_IO where it cannot be written. */
+ *  Fails with MST_INVALID for a dataset of batches or without end. Iterating fails with MST_INVALID where the file is of
+ *  a dataset with other components or another number of rows, MST_CORRUPT where it is damaged, MST_IO where it cannot
+ *  be written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/argument.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "data/cancel.h"
 #include "data/dataset.h"
+#include "data/packed_row.h"
 #include "data/team_fetch.h"
 #include "format/tfrecord.h"
 #include "graph/spec.h"
@@ -30,27 +33,32 @@ MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, cons
 
 #define TITLE "muster cache of rows: "
 
-/* Rows are made and written at most so many, and of so many bytes, at a time; read with so many bytes at a time. */
-enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20, WINDOW = 256 << 10, MOST_TITLE = 1 << 16, SPEC_TEXT = 256 };
+/* Rows are made and written at most so many, and of so many bytes, at a time; read with so many bytes at a time, and
+ * where only their lengths are read, WALK. */
+enum {
+    MOST_ROWS = 256,
+    MOST_BYTES = 4 << 20,
+    WINDOW = 256 << 10,
+    WALK = 16 << 10,
+    MOST_TITLE = 1 << 16,
+    SPEC_TEXT = 256
+};
 
 /* The last record. */
 typedef struct summary {
     int64_t num_rows, num_corrupt;
 } summary;
 
-/* Two datasets: a source of records, one for each row, and behind it `view`, which takes them apart. */
+/* A source of records, one for each row, packed (data/packed_row.h); behind it a dataset that takes them apart. */
 typedef struct source {
     mst_dataset base;
-    mst_dataset *part; /* what is cached */
+    mst_dataset *cached;
+    mst_dataset *part; /* what records are made of: `cached`, or where its rows are not of one size, these packed */
     char *path, *title;
     uint64_t first; /* byte of row 0 */
-    size_t row_bytes;
+    bool has_one_size;
+    size_t row_bytes; /* where rows have one size */
 } source;
-
-typedef struct view {
-    mst_dataset base;
-    mst_row_stage stage;
-} view;
 
 typedef struct cursor {
     mst_cursor base;
@@ -61,11 +69,13 @@ typedef struct cursor {
     bool writes, whole;
     int64_t num_rows; /* in it */
     int64_t position; /* of the row that is given next */
+    uint64_t *place;  /* where rows are not of one size: byte of each, and of their end */
+    int64_t place_capacity;
     /* of rows that are being written */
-    int64_t most;
     int64_t *rows;
     void **column;
     uint8_t *frames;
+    int64_t frames_capacity;
 } cursor;
 
 static const source *source_of(const cursor *c) {
@@ -76,8 +86,17 @@ static size_t frame_bytes(const source *s) {
     return s->row_bytes + MST_TFRECORD_FRAME;
 }
 
-static uint64_t place_of(const source *s, int64_t row) {
-    return s->first + (uint64_t)row * frame_bytes(s);
+/* ROW may be the number of rows: where they end. */
+static uint64_t place_of(const cursor *c, int64_t row) {
+    const source *s = source_of(c);
+    return s->has_one_size ? s->first + (uint64_t)row * frame_bytes(s) : c->place[row];
+}
+
+/* Where row ROW is, where rows are not of one size; the places of those before it are known. */
+static mst_status set_place(cursor *c, int64_t row, uint64_t place) {
+    MST_TRY(mst_grow(&c->place, sizeof *c->place, row + 1, &c->place_capacity));
+    c->place[row] = place;
+    return MST_OK;
 }
 
 /* ---- a file that is there ---- */
@@ -115,16 +134,67 @@ static mst_status check_title(const source *s, const mst_bytes *bytes, uint8_t *
                     s->path, (int)(size - strlen(TITLE)), text + strlen(TITLE), s->title + strlen(TITLE));
 }
 
-static mst_status check_summary(const source *s, const mst_bytes *bytes, summary *end) {
+/* What stands behind the rows, and where they end. */
+static mst_status read_summary(const source *s, const mst_bytes *bytes, summary *end, uint64_t *rows_end) {
     uint8_t buffer[MST_TFRECORD_FRAME + sizeof *end];
     uint64_t size;
     bool is_whole = false;
-    const uint64_t body = bytes->size - s->first - sizeof buffer, offset = bytes->size - sizeof buffer;
-    if (bytes->size >= s->first + sizeof buffer && body % frame_bytes(s) == 0)
-        MST_TRY(read_frame(bytes, offset, sizeof *end, buffer, &size, &is_whole));
-    if (is_whole && size == sizeof *end) memcpy(end, buffer + MST_TFRECORD_HEADER, sizeof *end);
-    if (!is_whole || size != sizeof *end || end->num_rows < 0 || (uint64_t)end->num_rows != body / frame_bytes(s))
-        return damaged(s->path, bytes->size, "where it ends too early");
+    *rows_end = bytes->size - sizeof buffer;
+    if (bytes->size >= s->first + sizeof buffer)
+        MST_TRY(read_frame(bytes, *rows_end, sizeof *end, buffer, &size, &is_whole));
+    if (!is_whole || size != sizeof *end) return damaged(s->path, bytes->size, "where it ends too early");
+    memcpy(end, buffer + MST_TFRECORD_HEADER, sizeof *end);
+    return MST_OK;
+}
+
+/* The bytes of the row at OFFSET with its frame, by its header; 0 where they cannot be those of a row before END. */
+static mst_status measure_row(const cursor *c, uint64_t offset, uint64_t end, mst_record_buffer *window,
+                              uint64_t *bytes) {
+    const uint64_t left = end - offset;
+    uint64_t length;
+    bool is_whole = true;
+    *bytes = 0;
+    if (left < MST_TFRECORD_FRAME) return MST_OK;
+    if (offset < window->begin || offset + MST_TFRECORD_HEADER > window->end)
+        MST_TRY(mst_record_buffer_fill(window, &c->bytes, 0, offset, left < WALK ? end : offset + WALK, &is_whole));
+    if (is_whole && mst_tfrecord_length(window->data + (offset - window->begin), &length) &&
+        length <= left - MST_TFRECORD_FRAME)
+        *bytes = length + MST_TFRECORD_FRAME;
+    return MST_OK;
+}
+
+/* The places of all rows, of which END is the end. */
+static mst_status find_rows(cursor *c, uint64_t end, int64_t *count, mst_record_buffer *window) {
+    uint64_t offset = source_of(c)->first, bytes;
+    for (*count = 0; offset < end; offset += bytes) {
+        MST_TRY(mst_cancel_check());
+        MST_TRY(set_place(c, (*count)++, offset));
+        MST_TRY(measure_row(c, offset, end, window, &bytes));
+        if (!bytes) return damaged(source_of(c)->path, offset, "where the length of a row is wrong");
+    }
+    return set_place(c, *count, end);
+}
+
+static mst_status count_rows(cursor *c, uint64_t end, int64_t *count) {
+    const source *s = source_of(c);
+    const uint64_t body = end - s->first;
+    mst_record_buffer window = {0};
+    if (s->has_one_size) {
+        *count = body % frame_bytes(s) ? -1 : (int64_t)(body / frame_bytes(s));
+        return MST_OK;
+    }
+    const mst_status status = find_rows(c, end, count, &window);
+    mst_record_buffer_free(&window);
+    return status;
+}
+
+static mst_status check_rows(cursor *c, summary *end) {
+    const source *s = source_of(c);
+    uint64_t rows_end;
+    int64_t count;
+    MST_TRY(read_summary(s, &c->bytes, end, &rows_end));
+    MST_TRY(count_rows(c, rows_end, &count));
+    if (count < 0 || count != end->num_rows) return damaged(s->path, c->bytes.size, "where it ends too early");
     if (s->part->cardinality < 0 || s->part->cardinality == end->num_rows) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "cache: '%s' is of another dataset: it has %lld rows, and this dataset %lld: name another file, or "
@@ -142,7 +212,7 @@ static mst_status find_file(cursor *c) {
     mst_bytes_close(&c->bytes);
     mst_status status = mst_bytes_open(s->path, &c->bytes);
     if (!status) status = check_title(s, &c->bytes, buffer);
-    if (!status) status = check_summary(s, &c->bytes, &end);
+    if (!status) status = check_rows(c, &end);
     free(buffer);
     if (status) {
         mst_bytes_close(&c->bytes);
@@ -188,6 +258,7 @@ static mst_status begin_file(cursor *c) {
     c->bytes.fd = dup(c->file.descriptor);
     if (!c->bytes.name || c->bytes.fd < 0) return MST_NO_MEMORY("for a cache");
     MST_TRY(c->part->type->start(c->part, 0));
+    if (!s->has_one_size) MST_TRY(set_place(c, 0, s->first));
     return append_record(c, s->title, strlen(s->title));
 }
 
@@ -201,19 +272,50 @@ static mst_status end_file(cursor *c) {
 }
 
 /* Rows lie side by side in a record, and one above the other in the columns that are fetched. */
+static void join_row(const cursor *c, int64_t i, uint8_t *to) {
+    const mst_dataset *part = source_of(c)->part;
+    for (int k = 0; k < part->num_components; k++) {
+        const size_t bytes = mst_dataset_row_bytes(part, k);
+        if (bytes) memcpy(to, (const char *)c->column[k] + (size_t)i * bytes, bytes);
+        to += bytes;
+    }
+}
+
 static mst_status append_rows(cursor *c, int64_t n) {
     const source *s = source_of(c);
-    const mst_dataset *part = s->part;
     for (int64_t i = 0; i < n; i++) {
-        uint8_t *place = c->frames + (size_t)i * frame_bytes(s), *to = place + MST_TFRECORD_HEADER;
-        for (int k = 0; k < part->num_components; k++) {
-            const size_t bytes = mst_dataset_row_bytes(part, k);
-            if (bytes) memcpy(to, (const char *)c->column[k] + (size_t)i * bytes, bytes);
-            to += bytes;
-        }
+        uint8_t *place = c->frames + (size_t)i * frame_bytes(s);
+        join_row(c, i, place + MST_TFRECORD_HEADER);
         frame(place, s->row_bytes);
     }
     return append(c, c->frames, (size_t)n * frame_bytes(s));
+}
+
+/* What was fetched is the rows packed. */
+static mst_status append_packed_rows(cursor *c, int64_t n) {
+    const mst_string *row = c->column[0];
+    int64_t size = 0;
+    for (int64_t i = 0; i < n; i++) size += (int64_t)row[i].length + MST_TFRECORD_FRAME;
+    MST_TRY(mst_grow(&c->frames, 1, size, &c->frames_capacity));
+    size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        uint8_t *place = c->frames + size;
+        memcpy(place + MST_TFRECORD_HEADER, row[i].data, row[i].length);
+        frame(place, row[i].length);
+        size += (int64_t)row[i].length + MST_TFRECORD_FRAME;
+        MST_TRY(set_place(c, c->num_rows + i + 1, c->bytes.size + (uint64_t)size));
+    }
+    mst_team_fetch_forget_strings(c->fetch);
+    return append(c, c->frames, (size_t)size);
+}
+
+/* Where rows are not of one size, as many as those before suggest. */
+static int64_t most_rows(const cursor *c) {
+    const source *s = source_of(c);
+    uint64_t bytes = s->has_one_size ? frame_bytes(s) : MOST_BYTES;
+    if (!s->has_one_size && c->num_rows) bytes = (c->bytes.size - s->first) / (uint64_t)c->num_rows;
+    const uint64_t fit = MOST_BYTES / bytes;
+    return fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (int64_t)fit;
 }
 
 /* Up to N more rows. */
@@ -221,12 +323,12 @@ static mst_status write_some(cursor *c, int64_t n) {
     int64_t got;
     MST_TRY(mst_cancel_check());
     if (!c->writes) MST_TRY(begin_file(c));
-    if (n > c->most) n = c->most;
+    if (n > most_rows(c)) n = most_rows(c);
     MST_TRY(c->part->type->rows(c->part, c->rows, n, &got));
     c->base.num_corrupt = mst_cursor_base(c->part)->num_corrupt;
     mst_status status = mst_team_fetch_copy_all(c->fetch, &(mst_element){.count = got, .rows = c->rows}, c->column);
     mst_cursor_forget(c->part, c->rows, got);
-    if (!status) status = append_rows(c, got);
+    if (!status) status = source_of(c)->has_one_size ? append_rows(c, got) : append_packed_rows(c, got);
     MST_TRY(status);
     c->num_rows += got;
     return got < n || c->num_rows == source_of(c)->part->cardinality ? end_file(c) : MST_OK;
@@ -310,6 +412,7 @@ static void destroy_cursor(mst_cursor *base) {
     mst_cursor_destroy(c->part);
     for (int i = 0; c->column && i < source_of(c)->part->num_components; i++) free(c->column[i]);
     free(c->column);
+    free(c->place);
     free(c->rows);
     free(c->frames);
 }
@@ -324,15 +427,15 @@ static const mst_cursor_type cursor_type = {.start = start,
 
 static mst_status set_up(cursor *c) {
     const source *s = source_of(c);
-    const size_t fit = MOST_BYTES / frame_bytes(s);
+    const int64_t most = s->has_one_size ? most_rows(c) : MOST_ROWS;
     c->bytes.fd = -1;
-    c->most = fit < 1 ? 1 : fit > MOST_ROWS ? MOST_ROWS : (int64_t)fit;
-    c->rows = calloc((size_t)c->most, sizeof *c->rows);
-    c->frames = malloc((size_t)c->most * frame_bytes(s));
+    c->rows = calloc((size_t)most, sizeof *c->rows);
+    c->frames = malloc((size_t)most * frame_bytes(s));
+    c->frames_capacity = most * (int64_t)frame_bytes(s);
     c->column = calloc((size_t)s->part->num_components, sizeof *c->column);
     bool enough = c->rows && c->frames && c->column;
     for (int i = 0; enough && i < s->part->num_components; i++)
-        enough = (c->column[i] = malloc((size_t)c->most * mst_dataset_row_bytes(s->part, i) + 1)) != NULL;
+        enough = (c->column[i] = malloc((size_t)most * mst_dataset_row_bytes(s->part, i) + 1)) != NULL;
     if (!enough) return MST_NO_MEMORY("for an iterator (cache)");
     MST_TRY(mst_cursor_open(s->part, &c->part));
     return mst_team_fetch_create(s->part, c->part, 0, &c->fetch);
@@ -351,13 +454,14 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 
 /* ROWS[0] and those of the others that follow it, as much as a window holds. */
 static mst_status fill_window(const cursor *c, const int64_t *rows, int64_t count, mst_record_buffer *buffer) {
-    const source *s = source_of(c);
-    const uint64_t begin = place_of(s, mst_row_number(rows[0]));
+    const int64_t row = mst_row_number(rows[0]);
+    const uint64_t begin = place_of(c, row);
     int64_t n = 1;
     bool is_whole;
-    while (n < count && rows[n] == rows[0] + n && (size_t)(n + 1) * frame_bytes(s) <= WINDOW) n++;
-    MST_TRY(mst_record_buffer_fill(buffer, &c->bytes, 0, begin, begin + (uint64_t)n * frame_bytes(s), &is_whole));
-    return is_whole ? MST_OK : damaged(s->path, begin, "where it became shorter");
+    while (n < count && rows[n] == rows[0] + n && row + n < c->num_rows && place_of(c, row + n + 1) - begin <= WINDOW)
+        n++;
+    MST_TRY(mst_record_buffer_fill(buffer, &c->bytes, 0, begin, place_of(c, row + n), &is_whole));
+    return is_whole ? MST_OK : damaged(source_of(c)->path, begin, "where it became shorter");
 }
 
 static mst_status read_row(const mst_dataset *dataset, mst_cursor *base, const int64_t *rows, int64_t count,
@@ -365,14 +469,15 @@ static mst_status read_row(const mst_dataset *dataset, mst_cursor *base, const i
     const source *s = (const source *)dataset;
     const cursor *c = (const cursor *)base;
     const int64_t row = mst_row_number(rows[0]);
-    const uint64_t offset = place_of(s, row);
     uint64_t length;
     if (row >= c->num_rows) return MST_FAIL(MST_INTERNAL, "cache: row %lld is not in the file", (long long)row);
-    if (offset < buffer->begin || offset + frame_bytes(s) > buffer->end) MST_TRY(fill_window(c, rows, count, buffer));
+    const uint64_t offset = place_of(c, row), end = place_of(c, row + 1);
+    if (offset < buffer->begin || end > buffer->end) MST_TRY(fill_window(c, rows, count, buffer));
     const uint8_t *place = buffer->data + (offset - buffer->begin), *data = place + MST_TFRECORD_HEADER;
-    if (!mst_tfrecord_length(place, &length) || length != s->row_bytes || !mst_tfrecord_is_intact(data, s->row_bytes))
+    const size_t size = (size_t)(end - offset) - MST_TFRECORD_FRAME;
+    if (!mst_tfrecord_length(place, &length) || length != size || !mst_tfrecord_is_intact(data, size))
         return damaged(s->path, offset, "where a check sum is wrong");
-    *record = (mst_record){data, s->row_bytes, offset};
+    *record = (mst_record){data, size, offset};
     return MST_OK;
 }
 
@@ -381,28 +486,18 @@ static mst_status explain(const mst_dataset *dataset, mst_cursor *base, int64_t 
     return mst_error_prefix("cache: '%s': row %lld", ((const source *)dataset)->path, (long long)row);
 }
 
-static mst_status take_apart(const mst_array *in, mst_array *out, void *context) {
-    const mst_dataset *rows = ((const source *)context)->part;
-    const char *from = in[0].data;
-    for (int i = 0; i < rows->num_components; i++) {
-        const size_t bytes = mst_dataset_row_bytes(rows, i);
-        if (bytes) memcpy(out[i].data, from, bytes);
-        from += bytes;
-    }
-    return MST_OK;
-}
-
 /* ---- datasets ---- */
 
 static void destroy(mst_dataset *dataset) {
     source *s = (source *)dataset;
     mst_dataset_release(s->part);
+    mst_dataset_release(s->cached);
     free(s->path);
     free(s->title);
 }
 
 static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
-    return mst_dataset_classes(((const source *)dataset->upstream)->part, component, n);
+    return mst_dataset_classes(((const source *)dataset->upstream)->cached, component, n);
 }
 
 static const mst_dataset_type source_type = {
@@ -414,11 +509,6 @@ static mst_status check(const mst_dataset *dataset, const char *path) {
     if (!*path) return MST_FAIL(MST_INVALID, "cache: the name of the file is empty");
     if (dataset->cardinality == MST_INFINITE)
         return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
-    for (int i = 0; i < dataset->num_components; i++) {
-        MST_TRY(mst_dataset_want_values(dataset, i, "cache"));
-        if (dataset->row[i].dtype == MST_STRING)
-            return MST_FAIL(MST_INVALID, "cache: component %d is string: rows of a cache in a file are of numbers", i);
-    }
     return MST_OK;
 }
 
@@ -445,8 +535,14 @@ static mst_status make_source(mst_dataset *dataset, const char *path, mst_datase
     s->base.row[0] = (mst_spec){MST_U8, mst_shape_make(1, &any)};
     s->base.cardinality = dataset->cardinality;
     s->base.num_corrupt = dataset->num_corrupt;
-    s->part = mst_dataset_retain(dataset);
-    for (int i = 0; i < dataset->num_components; i++) s->row_bytes += mst_dataset_row_bytes(dataset, i);
+    s->cached = mst_dataset_retain(dataset);
+    s->has_one_size = mst_packed_rows_have_one_size(dataset);
+    if (s->has_one_size)
+        s->part = mst_dataset_retain(dataset);
+    else
+        MST_TRY(mst_dataset_pack(dataset, &s->part));
+    for (int i = 0; i < dataset->num_components && s->has_one_size; i++)
+        s->row_bytes += mst_dataset_row_bytes(dataset, i);
     s->path = strdup(path);
     s->title = title_of(dataset);
     if (!s->path || !s->title) return MST_NO_MEMORY("for a dataset (cache)");
@@ -457,21 +553,10 @@ static mst_status make_source(mst_dataset *dataset, const char *path, mst_datase
 mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
     mst_dataset *records = NULL;
-    view *d = NULL;
     *out = NULL;
     MST_TRY(check(dataset, path));
     mst_status status = make_source(dataset, path, &records);
-    if (!status) status = mst_dataset_alloc(&view_type, sizeof *d, dataset->num_components, &d);
-    if (status) {
-        mst_dataset_release(records);
-        return status;
-    }
-    memcpy(d->base.row, dataset->row, (size_t)dataset->num_components * sizeof *d->base.row);
-    d->base.cardinality = dataset->cardinality;
-    d->base.num_corrupt = dataset->num_corrupt;
-    d->base.upstream = records;
-    d->stage = (mst_row_stage){.map = take_apart, .context = records};
-    d->base.stage = &d->stage;
-    *out = &d->base;
-    return MST_OK;
+    if (!status) status = mst_dataset_unpack(&view_type, records, dataset, out);
+    mst_dataset_release(records);
+    return status;
 }

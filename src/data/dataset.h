@@ -57,9 +57,10 @@ typedef struct mst_dataset_type {
     /** Of a source of records: puts the place of record ROW before the thread's error; its code. */
     mst_status (*explain)(const mst_dataset *source, mst_cursor *base, int64_t row);
     /** Of a source that is neither in memory nor of records: writes row ROW, which BASE gave out and still holds,
-     *  component i to DST[i] unless that is NULL. NULL: the source is one of the others. Several threads may call at
-     *  once. */
-    mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
+     *  component i to DST[i] unless that is NULL. Components whose length is not known have no place in DST; where OUT
+     *  is not NULL they go to OUT[i]: data, from mst_map_alloc, count and shape. NULL: the source is one of the others.
+     *  Several threads may call at once. */
+    mst_status (*values)(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out);
     /** Of a source whose numbers depend on the order: a number of the record behind ROW, which BASE still holds, that
      *  does not. NULL: ROW itself. */
     uint64_t (*record)(const mst_dataset *source, mst_cursor *base, int64_t row);

@@ -67,9 +67,9 @@ static mst_status read_image(const images *d, const char *path, void *dst) {
     return status;
 }
 
-static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst) {
+static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out) {
     const images *d = (const images *)source;
-    (void)base;
+    (void)base, (void)out;
     if (row < 0 || row >= d->files.num_files)
         return MST_FAIL(MST_INTERNAL, "images: there is no picture %lld", (long long)row);
     if (dst[1]) *(int64_t *)dst[1] = d->files.label[row];

@@ -1,9 +1,9 @@
 /** The rows of N datasets in turn: BLOCK_LENGTH rows of each of CYCLE_LENGTH datasets, then again from the first of
  *  these; one that has ended gives its place to the next dataset. The order is that of tf.data's deterministic
  *  interleave with the same settings. Comes before mst_dataset_batch. OPTIONS may be NULL. The datasets have the same
- *  components. (Files of one mst_dataset_from_tfrecord are read in this order with its .cycle and .block.) Fails with
- *  MST_INVALID for N below 1, datasets with different components, and datasets of batches or of records of any
- *  length. */
+ *  components; rows may have strings and be of any length. (Files of one mst_dataset_from_tfrecord are read in this
+ *  order with its .cycle and .block.) Fails with MST_INVALID for N below 1, datasets with different components, and
+ *  datasets of batches. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -18,8 +18,6 @@ mst_status mst_joined_check(const char *transform, mst_dataset *const *datasets,
     for (int p = 0; p < n; p++) {
         if (!datasets[p]) return MST_FAIL(MST_INVALID, "%s: dataset %d is NULL", transform, p);
         MST_TRY(mst_dataset_want_rows(datasets[p], transform));
-        for (int i = 0; i < datasets[p]->num_components; i++)
-            MST_TRY(mst_dataset_want_values(datasets[p], i, transform));
     }
     return MST_OK;
 }
@@ -217,19 +215,73 @@ mst_status mst_joined_open(const mst_cursor_type *type, size_t size, const mst_d
 
 /* ---- values ---- */
 
-mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst) {
+/* Where a row of a part goes: as `values` has them. */
+typedef struct places {
+    const mst_dataset *part;
+    void *const *dst;
+    mst_array *out;
+} places;
+
+static bool is_open(const mst_dataset *dataset, int i) {
+    return mst_shape_count(dataset->row[i].shape) < 0;
+}
+
+/* The bytes of strings come along. */
+static mst_status copy_elements(void *to, const mst_array *from) {
+    const size_t bytes = (size_t)from->count * mst_dtype_size(from->dtype);
+    mst_string *string = to;
+    if (bytes) memcpy(to, from->data, bytes);
+    for (int64_t i = 0; from->dtype == MST_STRING && i < from->count; i++) {
+        char *text = mst_map_alloc(string[i].length);
+        if (!text) return MST_OUT_OF_MEMORY;
+        if (string[i].length) memcpy(text, string[i].data, string[i].length);
+        string[i].data = text;
+    }
+    return MST_OK;
+}
+
+static mst_status copy_row(const mst_array *in, void *context) {
+    const places *to = context;
+    for (int i = 0; i < to->part->num_components; i++) {
+        void *place = to->dst[i];
+        if (is_open(to->part, i)) {
+            place = mst_map_alloc((size_t)in[i].count * mst_dtype_size(in[i].dtype));
+            if (!place) return MST_OUT_OF_MEMORY;
+            to->out[i] = in[i];
+            to->out[i].data = place;
+        }
+        if (place) MST_TRY(copy_elements(place, &in[i]));
+    }
+    return MST_OK;
+}
+
+/* The components of one part of a row. */
+static mst_status part_values(const mst_joined_cursor *c, const mst_part_row *held, void *const *dst, mst_array *out) {
+    const mst_dataset *part = dataset_of(&c->base)->part[held->part];
+    const char *name = c->base.dataset->type->name;
+    mst_row_fetch *fetch = c->part[held->part].fetch;
+    const mst_element element = {.count = 1, .rows = &held->row};
+    bool any = false, any_open = false;
+    for (int i = 0; i < part->num_components; i++) {
+        any |= dst[i] != NULL;
+        any_open |= out && is_open(part, i);
+    }
+    if (any_open) return mst_row_fetch_look(fetch, name, &element, 0, copy_row, &(places){part, dst, out});
+    return any ? mst_row_fetch_copy_all(fetch, &element, 0, 1, dst) : MST_OK;
+}
+
+mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst,
+                             mst_array *out) {
     const mst_joined_cursor *c = (const mst_joined_cursor *)base;
     const mst_joined *d = (const mst_joined *)source;
     const mst_pooled *entry = mst_record_pool_find(&c->pool, row);
     if (!entry) return MST_FAIL(MST_INTERNAL, "%s: row %lld is not held", source->type->name, (long long)row);
     for (int k = 0; k < d->width; k++) {
         const mst_part_row *held = held_rows(entry) + k;
-        const mst_element element = {.count = 1, .rows = &held->row};
         const int num_components = d->part[held->part]->num_components;
-        bool wanted = false;
-        for (int i = 0; i < num_components; i++) wanted |= dst[i] != NULL;
-        if (wanted) MST_TRY(mst_row_fetch_copy_all(c->part[held->part].fetch, &element, 0, 1, dst));
+        MST_TRY(part_values(c, held, dst, out));
         dst += num_components;
+        if (out) out += num_components;
     }
     return MST_OK;
 }

@@ -39,7 +39,7 @@ typedef struct mst_joined_cursor {
                             only once it is kept */
 } mst_joined_cursor;
 
-/** MST_INVALID, naming TRANSFORM, unless the N datasets are some, have rows, and only values. */
+/** MST_INVALID, naming TRANSFORM, unless the N datasets are some and have rows. */
 MST_CHECKED mst_status mst_joined_check(const char *transform, mst_dataset *const *datasets, int n);
 /** Makes a dataset of SIZE bytes (struct mst_joined first) over N datasets, which are retained. The caller sets row and
  *  cardinality. */
@@ -48,7 +48,8 @@ MST_CHECKED mst_status mst_joined_alloc(const mst_dataset_type *type, size_t siz
 /** What its type has as `destroy` and as `values`: the components of the first part of a row, then those of the second,
  *  and so on. */
 void mst_joined_destroy(mst_dataset *dataset);
-MST_CHECKED mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst);
+MST_CHECKED mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst,
+                                         mst_array *out);
 /** What it has as `record`: a number of the records of the parts, and of which parts they are. */
 uint64_t mst_joined_record(const mst_dataset *source, mst_cursor *base, int64_t row);
 

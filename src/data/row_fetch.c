@@ -292,15 +292,24 @@ static bool is_wanted(const mst_row_fetch *fetch, int c, void *const *to) {
 }
 
 /* The same of a source that writes values: to their places in the batch (TO, may be NULL) where nothing else is done
- * with them. */
+ * with them. Components whose length is not known are only wanted by maps, and by who looks at the row. */
 static mst_status write_base(const mst_row_fetch *fetch, scratch *s, int64_t row, void *const *to, char **free_memory) {
+    bool any_open = false;
     for (int c = 0; c < fetch->base->num_components; c++) {
-        void *place = !is_wanted(fetch, c, to) ? NULL : to && !fetch->num_stages ? to[c] : *free_memory;
+        const bool is_open = mst_shape_count(fetch->base->row[c].shape) < 0;
+        void *place = is_open || !is_wanted(fetch, c, to) ? NULL : to && !fetch->num_stages ? to[c] : *free_memory;
         if (place == *free_memory) *free_memory += align(mst_dataset_row_bytes(fetch->base, c));
         s->in[c] = row_array(fetch->base, c, place);
         s->written[c] = place;
+        any_open |= is_open;
+        if (is_open) s->in[c].count = 0;
     }
-    return fetch->base->type->values(fetch->base, fetch->base_cursor, row, s->written);
+    const bool wants_open = any_open && (!to || fetch->is_mixed);
+    mst_arena *before = mst_map_lend(&s->row);
+    const mst_status status =
+        fetch->base->type->values(fetch->base, fetch->base_cursor, row, s->written, wants_open ? s->in : NULL);
+    mst_map_lend(before);
+    return status;
 }
 
 /* Memory for component C behind stage J: its place in the batch (TO, may be NULL) behind the last. Where its length is

@@ -1,6 +1,6 @@
 /** The rows of N datasets side by side: the components of DATASETS[0], then those of DATASETS[1], and so on. As long
- *  as the shortest. Comes before mst_dataset_batch. Fails with MST_INVALID for N below 1, and for datasets of batches
- *  or of records of any length. */
+ *  as the shortest. Comes before mst_dataset_batch. Rows may have strings and be of any length. Fails with MST_INVALID
+ *  for N below 1, and for datasets of batches. */
 #include <string.h>
 
 #include "base/argument.h"

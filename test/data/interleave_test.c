@@ -4,6 +4,7 @@
 #include "support/pipeline.h"
 #include "support/records.h"
 #include "support/test.h"
+#include "support/varied_rows.h"
 
 /* Makes *D the dataset that CALL makes, with the argument &made. */
 #define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
@@ -61,6 +62,49 @@ static void all_datasets_have_their_turn_unless_a_cycle_is_given(void **state) {
     assert_int_equal(pipeline_rows(dataset, 0, rows, MOST, NULL), 6);
     assert_memory_equal(rows, ((const int64_t[]){0, 1, 10, 11, 20, 21}), 6 * sizeof *rows);
     mst_dataset_release(dataset);
+}
+
+static void rows_of_any_length_come_in_turn(void **state) {
+    (void)state;
+    int64_t rows[MOST], expected[MOST], first = 0;
+    mst_dataset *parts[PARTS], *made, *numbers = ranges(3, 2);
+    for (int i = 0; i < PARTS; first += sizes[i++]) parts[i] = varied_rows(range(first, sizes[i]));
+    mst_dataset *varied = varied_rows_checked(interleave(parts, PARTS, 3, 2));
+    for (int way = 0; way < 3; way++) {
+        assert_int_equal(pipeline_rows(numbers, 0, expected, MOST, NULL), ROWS);
+        assert_int_equal(pipeline_rows(varied, 0, rows, MOST, NULL), ROWS);
+        assert_memory_equal(rows, expected, ROWS * sizeof *rows);
+        THEN(numbers, mst_dataset_shuffle(numbers, &(mst_shuffle_options){.buffer_size = 4}, &made));
+        THEN(varied, mst_dataset_shuffle(varied, &(mst_shuffle_options){.buffer_size = 4}, &made));
+    }
+    THEN(varied, mst_dataset_batch(varied, 6, false, &made));
+    THEN(varied, mst_dataset_prefetch(varied, 2, &made));
+    assert_int_equal(pipeline_rows(numbers, 1, expected, MOST, NULL), ROWS);
+    assert_int_equal(pipeline_rows(varied, 1, rows, MOST, NULL), ROWS);
+    assert_memory_equal(rows, expected, ROWS * sizeof *rows);
+    mst_dataset_release(numbers);
+    mst_dataset_release(varied);
+}
+
+static void records_of_datasets_are_parsed_behind_the_interleave(void **state) {
+    (void)state;
+    const mst_feature features[] = {{.name = "id", .dtype = MST_I64},
+                                    {.name = "image", .dtype = MST_U8, .shape = MST_SHAPE(20)}};
+    records_write(2, sizes, MST_TFRECORD_GZIP); /* of 7 and of 1 */
+    mst_dataset *parts[2], *made;
+    for (int i = 0; i < 2; i++) {
+        const char *path = folder_path(i ? "a-01" : "a-00");
+        EXPECT_OK(mst_dataset_from_tfrecord(&path, 1, NULL, &parts[i]));
+    }
+    mst_dataset *d = interleave(parts, 2, 2, 1);
+    mst_iterator *it;
+    int64_t ids[MOST];
+    THEN(d, mst_dataset_parse_example(d, features, 2, &made));
+    EXPECT_OK(mst_iterator_create(d, 0, &it));
+    assert_int_equal(records_ids(it, INT64_MAX, ids, MOST), 8);
+    assert_memory_equal(ids, ((const int64_t[]){0, 7, 1, 2, 3, 4, 5, 6}), 8 * sizeof *ids);
+    mst_iterator_destroy(it);
+    mst_dataset_release(d);
 }
 
 static void files_that_are_datasets_come_as_files_of_one_source(void **state) {
@@ -314,6 +358,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_that_of_tf_data),
         cmocka_unit_test(all_datasets_have_their_turn_unless_a_cycle_is_given),
+        cmocka_unit_test(rows_of_any_length_come_in_turn),
+        TEST_IN_FOLDER(records_of_datasets_are_parsed_behind_the_interleave),
         TEST_IN_FOLDER(files_that_are_datasets_come_as_files_of_one_source),
         cmocka_unit_test(every_row_comes_once_over_epochs_shards_and_restarts),
         cmocka_unit_test(a_restored_position_goes_on_exactly),

@@ -3,7 +3,7 @@
  * and an iterator that is saved anywhere and restored elsewhere goes on exactly.
  *
  * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings "record
- * I" of the id I that the source gave, and behind padded_batch a list of id mod 5 ids. */
+ * I" of the id I that the source gave, behind padded_batch, and in half of the caches, zips and interleaves, a list of id mod 5 ids. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -49,7 +49,7 @@ typedef enum stage_kind {
     ZIP, /* with itself */
     INTERLEAVE,
     CACHE,
-    CACHE_FILE, /* in memory where there are strings */
+    CACHE_FILE,
     FLIP,
     NUM_STAGES
 } stage_kind;
@@ -269,14 +269,18 @@ static mst_status map_id(const mst_array *in, mst_array *out, void *context) {
 }
 
 /* The id is -1 where the two sides differ. */
-static mst_status left_side(const mst_array *in, mst_array *out, void *context) {
-    const int n = num_components(context);
-    bool same = *(int64_t *)in[ID].data == *(int64_t *)in[n + ID].data;
+static mst_status left_of(const mst_array *in, const mst_array *right, mst_array *out, int n) {
+    bool same = *(int64_t *)in[ID].data == *(int64_t *)right[ID].data;
     copy_row(in, out, n);
-    same &= memcmp(in[PICTURE].data, in[n + PICTURE].data, 2) == 0;
-    if (n > TEXT) same &= mst_string_equal(*(mst_string *)in[TEXT].data, *(mst_string *)in[n + TEXT].data);
+    same &= memcmp(in[PICTURE].data, right[PICTURE].data, 2) == 0;
+    if (n > TEXT) same &= mst_string_equal(*(mst_string *)in[TEXT].data, *(mst_string *)right[TEXT].data);
     if (!same) *(int64_t *)out[ID].data = -1;
     return MST_OK;
+}
+
+static mst_status left_side(const mst_array *in, mst_array *out, void *context) {
+    const int n = num_components(context);
+    return left_of(in, in + n, out, n);
 }
 
 /* A list behind the other components. */
@@ -289,6 +293,28 @@ static mst_status with_list(const mst_array *in, mst_array *out, void *context) 
     list->shape = mst_shape_make(1, &length);
     if (!(list->data = mst_map_alloc((size_t)(length + 1) * sizeof id))) return MST_OUT_OF_MEMORY;
     for (int64_t i = 0; i < length; i++) ((int64_t *)list->data)[i] = id;
+    return MST_OK;
+}
+
+/* The row without its list; the id is -1 where that is wrong. */
+static mst_status without_list(const mst_array *in, mst_array *out, void *context) {
+    const int n = num_components(context);
+    const int64_t id = *(int64_t *)in[ID].data;
+    bool right = in[n].count == id % LENGTHS && in[n].shape.ndim == 1 && in[n].shape.dim[0] == in[n].count;
+    copy_row(in, out, n);
+    for (int64_t i = 0; right && i < in[n].count; i++) right = ((const int64_t *)in[n].data)[i] == id;
+    if (!right) *(int64_t *)out[ID].data = -1;
+    return MST_OK;
+}
+
+/* Of rows with their lists. */
+static mst_status left_side_without_list(const mst_array *in, mst_array *out, void *context) {
+    const int n = num_components(context);
+    const mst_array *right = in + n + 1;
+    const bool same = in[n].count == right[n].count && memcmp(in[n].data, right[n].data, (size_t)in[n].count * 8) == 0;
+    MST_TRY(left_of(in, right, out, n));
+    if (*(int64_t *)out[ID].data >= 0) MST_TRY(without_list(in, out, context));
+    if (!same) *(int64_t *)out[ID].data = -1;
     return MST_OK;
 }
 
@@ -373,15 +399,54 @@ static mst_dataset *open_source(const pipeline *p) {
     }
 }
 
-/* In memory. What has no rows in epoch 0 cannot be cached: it stays without rows. */
-static mst_dataset *cached(mst_dataset *d) {
+/* In memory, or in the file at PATH. What has no rows in epoch 0 cannot be cached in memory: it stays without rows. */
+static mst_dataset *cached(mst_dataset *d, const char *path) {
     mst_dataset *made;
+    if (path) {
+        THEN(d, mst_dataset_cache_file(d, path, &made));
+        return d;
+    }
     if (mst_dataset_cache(d, &made)) {
         assert_string_equal(mst_error()->message, "cache: the dataset has no rows");
         EXPECT_OK(mst_dataset_take(d, 0, &made));
     }
     mst_dataset_release(d);
     return made;
+}
+
+/* Rows with a list are not all of the same size. */
+static bool has_list(const stage *s) {
+    return s->a % 2;
+}
+
+static mst_dataset *maybe_with_list(mst_dataset *d, const pipeline *p, const stage *s) {
+    return has_list(s) ? with_map(d, with_list, p, num_components(p) + 1, p) : d;
+}
+
+static mst_dataset *maybe_without_list(mst_dataset *d, const pipeline *p, const stage *s) {
+    return has_list(s) ? with_map(d, without_list, p, num_components(p), p) : d;
+}
+
+/* Stage I of P. */
+static mst_dataset *cache(mst_dataset *d, const pipeline *p, int i) {
+    const stage *s = &p->stage[i];
+    char name[64];
+    snprintf(name, sizeof name, "cache-%d-%d-%d", (int)p->source, p->number, i);
+    d = cached(maybe_with_list(d, p, s), s->kind == CACHE_FILE ? folder_path(name) : NULL);
+    return maybe_without_list(d, p, s);
+}
+
+static mst_dataset *zip_with_itself(mst_dataset *d, const pipeline *p, const stage *s) {
+    mst_dataset *pair;
+    d = maybe_with_list(d, p, s);
+    EXPECT_OK(mst_dataset_zip((mst_dataset *[]){d, d}, 2, &pair));
+    mst_dataset_release(d);
+    return with_map(pair, has_list(s) ? left_side_without_list : left_side, p, num_components(p), p);
+}
+
+static mst_dataset *interleave_with(mst_dataset *d, mst_dataset *others, const pipeline *p, const stage *s) {
+    mst_dataset *part[] = {maybe_with_list(d, p, s), maybe_with_list(others, p, s)};
+    return maybe_without_list(interleave(part, 2, 2, 1 + s->b), p, s);
 }
 
 /* What map functions are given must outlive the dataset. */
@@ -393,11 +458,9 @@ static mst_dataset *map_by(mst_dataset *d, const pipeline *p, int i) {
 
 static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
     const stage *s = &p->stage[i];
-    mst_dataset *made, *pair;
-    char name[64];
+    mst_dataset *made;
     const bool is_known = mst_dataset_cardinality(d) >= 0;
     const mst_shuffle_options options = {.buffer_size = is_known && s->b == 0 ? 0 : 1 + s->a, .seed = (uint64_t)s->b};
-    snprintf(name, sizeof name, "cache-%d-%d-%d", (int)p->source, p->number, i);
     switch (s->kind) {
         case TAKE: THEN(d, mst_dataset_take(d, s->a, &made)); break;
         case SKIP: THEN(d, mst_dataset_skip(d, s->a / 3, &made)); break;
@@ -406,16 +469,10 @@ static mst_dataset *then(mst_dataset *d, const pipeline *p, int i) {
         case MAP: return map_by(d, p, i);
         case REPEAT: THEN(d, mst_dataset_repeat(d, 1 + s->b / 2, &made)); break;
         case SHARD: THEN(d, mst_dataset_shard(d, 1 + s->b, s->a % (1 + s->b), &made)); break;
-        case ZIP:
-            EXPECT_OK(mst_dataset_zip((mst_dataset *[]){d, d}, 2, &pair));
-            mst_dataset_release(d);
-            return with_map(pair, left_side, p, num_components(p), p);
-        case INTERLEAVE: return interleave((mst_dataset *[]){d, ids_from(FIRST_OTHER, OTHERS, p)}, 2, 2, 1 + s->b);
+        case ZIP: return zip_with_itself(d, p, s);
+        case INTERLEAVE: return interleave_with(d, ids_from(FIRST_OTHER, OTHERS, p), p, s);
         case FLIP: THEN(d, mst_dataset_random_flip(d, PICTURE, MST_FLIP_LEFT_RIGHT, (uint64_t)s->a, &made)); break;
-        default:
-            if (s->kind == CACHE || p->has_text) return cached(d);
-            THEN(d, mst_dataset_cache_file(d, folder_path(name), &made));
-            break;
+        default: return cache(d, p, i);
     }
     return d;
 }

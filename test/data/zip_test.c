@@ -14,6 +14,8 @@
 #include "support/folder.h"
 #include "support/pipeline.h"
 #include "support/records.h"
+#include "support/varied_rows.h"
+#include "tensor/string.h"
 
 /* Makes *D the dataset that CALL makes, with the argument &made. */
 #define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
@@ -387,6 +389,45 @@ static void a_map_sees_the_components_of_all_parts(void **state) {
     mst_dataset_release(dataset);
 }
 
+static void rows_of_any_length_are_side_by_side(void **state) {
+    (void)state;
+    enum { ROWS = 20, EACH = 8, LIST = 3 };
+    mst_dataset *left = varied_rows(pipeline_numbers(ROWS)), *right = varied_rows(shuffled(ROWS, 0, 5));
+    mst_dataset *both = zip(mst_dataset_retain(left), mst_dataset_retain(right)), *d[] = {both, left, right}, *made;
+    mst_iterator *it[3];
+    const mst_batch *batch[3];
+    int64_t value[2];
+    for (int i = 0; i < 3; i++) EXPECT_OK(mst_iterator_create(d[i], 0, &it[i]));
+    for (int row = 0; row < ROWS; row++) {
+        for (int i = 0; i < 3; i++) EXPECT_OK(mst_iterator_next(it[i], &batch[i]));
+        for (int c = 0; c < 2 * EACH; c++) {
+            mst_tensor *found, *expected;
+            EXPECT_OK(mst_batch_tensor(batch[0], c, &found));
+            EXPECT_OK(mst_batch_tensor(batch[1 + c / EACH], c % EACH, &expected));
+            assert_true(mst_shape_equal(mst_tensor_shape(found), mst_tensor_shape(expected)));
+            assert_true(mst_tensor_same(found, expected));
+            mst_tensor_release(found);
+            mst_tensor_release(expected);
+        }
+        EXPECT_OK(mst_batch_copy(batch[0], 0, 0, 1, value)); /* one of a known length alone */
+        assert_int_equal(value[0], 10 * row);
+        EXPECT_ERROR(mst_batch_copy(batch[0], LIST, 0, 1, value), MST_INVALID, "component 3 is of any length: pad it");
+    }
+    for (int i = 0; i < 3; i++) mst_iterator_destroy(it[i]);
+    THEN(both, mst_dataset_padded_batch(both, ROWS, false, NULL, &made));
+    EXPECT_OK(mst_iterator_create(both, 0, it));
+    EXPECT_OK(mst_iterator_next(*it, batch));
+    int64_t list[ROWS][4];
+    assert_true(mst_shape_equal(mst_batch_shape(*batch, LIST), MST_SHAPE(ROWS, 4)));
+    EXPECT_OK(mst_batch_copy(*batch, LIST, 0, ROWS, list));
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t k = 0; k < 4; k++) assert_int_equal(list[i][k], k < i % 5 ? i - k : 0);
+    mst_iterator_destroy(*it);
+    mst_dataset_release(both);
+    mst_dataset_release(left);
+    mst_dataset_release(right);
+}
+
 static void names_of_classes_are_those_of_the_part(void **state) {
     (void)state;
     mst_dataset *made, *named = pipeline_numbers(3);
@@ -423,6 +464,7 @@ int main(void) {
         cmocka_unit_test(skipping_is_as_reading_on),
         cmocka_unit_test(the_number_of_rows_is_known_where_it_can_be),
         cmocka_unit_test(a_map_sees_the_components_of_all_parts),
+        cmocka_unit_test(rows_of_any_length_are_side_by_side),
         cmocka_unit_test(names_of_classes_are_those_of_the_part),
         cmocka_unit_test(datasets_that_cannot_be_zipped_are_named),
     };
