@@ -2,8 +2,7 @@
 #include <stdlib.h>
 
 #include "data/packed_row.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "memory.h"
 
 enum { COMPONENTS = 6 };
 
@@ -35,7 +34,7 @@ static void check_row(mst_dataset *d, const uint8_t *data, size_t size) {
     mst_iterator_destroy(it);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void read_input(const uint8_t *data, size_t size) {
     static const mst_dataset_type type = {.name = "unpack"};
     const mst_spec specs[COMPONENTS] = {{MST_I64, MST_SHAPE(2)},      {MST_STRING, MST_SCALAR},
                                         {MST_U8, MST_SHAPE(-1)},      {MST_STRING, MST_SHAPE(-1, 2)},
@@ -48,5 +47,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     mst_dataset_release(rows);
     mst_dataset_release(like);
     mst_dataset_release(packed);
-    return 0;
 }
+
+FUZZ(read_input, 64, 256 << 10)

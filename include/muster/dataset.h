@@ -156,13 +156,13 @@ MST_API int mst_dataset_num_components(const mst_dataset *dataset);
 MST_API mst_spec mst_dataset_spec(const mst_dataset *dataset, int i);
 /** The name of class I of component COMPONENT, whose numbers stand for text: of mst_dataset_from_csv,
  *  mst_dataset_from_images and mst_dataset_name_classes. NULL past the last, where there are no names, and behind
- *  mst_dataset_map and mst_dataset_cache. Valid as long as DATASET. */
+ *  mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_class_name(const mst_dataset *dataset, int component, int64_t i);
 /** How many names there are; 0 where there are none. */
 MST_API int64_t mst_dataset_num_classes(const mst_dataset *dataset, int component);
 /** What the numbers of mst_dataset_from_csv or mst_dataset_from_images stand for (columns, their types, their
  *  categories or classes), as a line of JSON: kept with a model, it lets a later program number other data in the same
- *  way. NULL for other data, and behind mst_dataset_map and mst_dataset_cache. Valid as long as DATASET. */
+ *  way. NULL for other data, and behind mst_dataset_map. Valid as long as DATASET. */
 MST_API const char *mst_dataset_schema(const mst_dataset *dataset);
 
 /* ---- iteration ------------------------------------------------------------------------------------ */

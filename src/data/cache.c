@@ -7,6 +7,7 @@
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/packed_row.h"
+#include "data/schema.h"
 #include "tensor/string.h"
 
 #ifdef MST_DATASET_HEADER
@@ -152,13 +153,50 @@ static mst_status cache_packed(mst_dataset *dataset, mst_dataset **out) {
     return status;
 }
 
+/* ---- what numbers stand for ---- */
+
+static void replace(mst_dataset **rows, mst_dataset *named) {
+    mst_dataset_release(*rows);
+    *rows = named;
+}
+
+/* Names of classes and the schema of FROM, for ROWS. */
+static mst_status copy_names(const mst_dataset *from, mst_dataset **rows) {
+    const char *schema = mst_dataset_schema(from);
+    mst_dataset *named = NULL;
+    for (int i = 0; i < from->num_components; i++) {
+        int64_t n;
+        const char *const *names = mst_dataset_classes(from, i, &n);
+        if (!names) continue;
+        MST_TRY(mst_dataset_name_classes(*rows, i, names, n, &named));
+        replace(rows, named);
+    }
+    if (!schema) return MST_OK;
+    char *text = strdup(schema);
+    if (!text) return MST_NO_MEMORY("for a schema");
+    MST_TRY(mst_dataset_add_schema(*rows, text, &named));
+    replace(rows, named);
+    return MST_OK;
+}
+
+/* ---- */
+
+static mst_status cache_any(mst_dataset *dataset, mst_dataset **out) {
+    for (int i = 0; i < dataset->num_components; i++)
+        if (mst_shape_count(dataset->row[i].shape) < 0) return cache_packed(dataset, out);
+    return cache(dataset, out);
+}
+
 mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     MST_TRY(mst_dataset_want_rows(dataset, "cache"));
     if (dataset->cardinality == MST_INFINITE)
         return MST_FAIL(MST_INVALID, "cache: the dataset has no end: put repeat behind cache");
-    for (int i = 0; i < dataset->num_components; i++)
-        if (mst_shape_count(dataset->row[i].shape) < 0) return cache_packed(dataset, out);
-    return cache(dataset, out);
+    MST_TRY(cache_any(dataset, out));
+    const mst_status status = copy_names(dataset, out);
+    if (!status) return MST_OK;
+    mst_dataset_release(*out);
+    *out = NULL;
+    return status;
 }

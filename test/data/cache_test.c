@@ -1,4 +1,5 @@
 #include "data/dataset.h"
+#include "support/folder.h"
 #include "support/pipeline.h"
 #include "support/test.h"
 #include "support/varied_rows.h"
@@ -58,6 +59,18 @@ static mst_status keep_none(const mst_array *in, bool *keep, void *context) {
     return MST_OK;
 }
 
+static void names_of_classes_and_the_schema_are_kept(void **state) {
+    (void)state;
+    const char *path = folder_write_text("a.csv", "width,kind\n1,tin\n2,iron\n");
+    mst_dataset *rows, *kept;
+    EXPECT_OK(mst_dataset_from_csv(path, NULL, &rows));
+    EXPECT_OK(mst_dataset_cache(rows, &kept));
+    assert_string_equal(mst_dataset_class_name(kept, 1, 1), "tin");
+    assert_string_equal(mst_dataset_schema(kept), mst_dataset_schema(rows));
+    mst_dataset_release(rows);
+    mst_dataset_release(kept);
+}
+
 static void a_dataset_without_rows_is_told(void **state) {
     (void)state;
     mst_dataset *out, *made, *d = varied_rows(pipeline_numbers(3));
@@ -71,6 +84,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_any_length_come_in_any_order),
         cmocka_unit_test(they_are_padded_behind_the_cache),
+        TEST_IN_FOLDER(names_of_classes_and_the_schema_are_kept),
         cmocka_unit_test(a_dataset_without_rows_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,6 @@
 /* Schemas: data of a later day is numbered as that of the training was. */
+#include <string.h>
+
 #include "data/schema.h"
 #include "support/folder.h"
 #include "support/pipeline.h"
@@ -145,15 +147,24 @@ static void table_alone_is_a_test_part_with_the_schema(void **state) {
     free(schema);
 }
 
+static mst_status first(const mst_array *in, mst_array *out, void *context) {
+    (void)context;
+    memcpy(out[0].data, in[0].data, 2 * sizeof(float));
+    return MST_OK;
+}
+
 static void schema_goes_through_transforms_but_not_through_a_map(void **state) {
     (void)state;
-    mst_dataset *rows, *taken, *batches, *cached;
+    mst_dataset *rows, *taken, *batches, *cached, *mapped;
     EXPECT_OK(mst_dataset_from_csv(folder_write_text("train.csv", train), NULL, &rows));
     EXPECT_OK(mst_dataset_take(rows, 2, &taken));
     EXPECT_OK(mst_dataset_batch(taken, 2, false, &batches));
     EXPECT_OK(mst_dataset_cache(rows, &cached));
     assert_string_equal(mst_dataset_schema(batches), mst_dataset_schema(rows));
-    assert_null(mst_dataset_schema(cached));
+    assert_string_equal(mst_dataset_schema(cached), mst_dataset_schema(rows));
+    EXPECT_OK(mst_dataset_map(cached, first, NULL, &(mst_spec){MST_F32, MST_SHAPE(2)}, 1, &mapped));
+    assert_null(mst_dataset_schema(mapped));
+    mst_dataset_release(mapped);
     mst_dataset_release(cached);
     mst_dataset_release(batches);
     mst_dataset_release(taken);
