@@ -328,7 +328,7 @@ static mst_array stage_array(const mst_row_fetch *fetch, int j, int c, void *con
         array.data = *free_memory;
         *free_memory += align(bytes);
     }
-    if (array.dtype == MST_STRING && bytes) memset(array.data, 0, bytes); /* a map function may leave them empty */
+    if (array.dtype == MST_STRING && array.data) memset(array.data, 0, bytes); /* a map function may leave them empty */
     return array;
 }
 
