@@ -36,5 +36,5 @@ static void read_input(const uint8_t *data, size_t size) {
     close(file);
 }
 
-/* Pictures take the most. */
-FUZZ(read_input, 2 * 3 * MST_IMAGE_PIXELS_OF_BYTE, 2 << 20)
+/* Pictures take the most, see there. */
+FUZZ(read_input, 9 * MST_IMAGE_PIXELS_OF_BYTE, 14 << 20)
