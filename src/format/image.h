@@ -52,7 +52,9 @@ typedef struct mst_codec {
                          size_t *size);
 } mst_codec;
 
-/** For codecs: MST_CORRUPT where a file of SIZE bytes cannot hold HEIGHT x WIDTH pixels. */
+/** For codecs: MST_CORRUPT where a file of SIZE bytes cannot hold the HEIGHT x WIDTH pixels that its header names. */
+MST_CHECKED mst_status mst_image_check_header(const char *name, size_t size, int64_t height, int64_t width);
+/** The same of pixels that are to be made, which may not be too many either. */
 MST_CHECKED mst_status mst_image_check(const char *name, size_t size, int64_t height, int64_t width, int channels);
 /** For codecs: memory for the pixels of OUT, HEIGHT x WIDTH, after that check. */
 MST_CHECKED mst_status mst_image_alloc(const char *name, size_t size, int64_t height, int64_t width, mst_image *out);

@@ -142,6 +142,7 @@ static mst_status decode(decoder *d, const char *name, const void *data, size_t 
     d->jpeg.progress = &d->progress;
     jpeg_mem_src(&d->jpeg, data, size);
     (void)jpeg_read_header(&d->jpeg, TRUE);
+    MST_TRY(mst_image_check_header(name, size, d->jpeg.image_height, d->jpeg.image_width));
     MST_TRY(check_colors(d, name));
     d->jpeg.out_color_space = want->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     d->jpeg.scale_num = 1;

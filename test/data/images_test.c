@@ -302,16 +302,18 @@ static void labels_are_copied_without_decoding_pictures(void **state) {
 static void sizes_in_headers_are_not_trusted(void **state) {
     (void)state;
     mst_image image;
-    const mst_image_want want = {.channels = 3};
+    const mst_image_want wants[] = {{.channels = 3}, {.channels = 3, .least_height = 8, .least_width = 8}};
     static const uint8_t size[4] = {0x1f, 0x40, 0x1f, 0x40};
     uint8_t large[sizeof jpeg];
     memcpy(large, jpeg, sizeof jpeg);
     for (size_t i = 0; i + 9 < sizeof jpeg; i++)
         if (large[i] == 0xff && large[i + 1] == 0xc0) memcpy(large + i + 5, size, sizeof size);
-    const mst_status status = mst_image_decode("a.jpg", large, sizeof large, &want, &image);
-    if (status == MST_UNAVAILABLE) skip();
-    assert_int_equal(status, MST_CORRUPT);
-    assert_non_null(strstr(mst_error()->message, "cannot hold the 8000 x 8000 pixels"));
+    for (int i = 0; i < 2; i++) {
+        const mst_status status = mst_image_decode("a.jpg", large, sizeof large, &wants[i], &image);
+        if (status == MST_UNAVAILABLE) skip();
+        assert_int_equal(status, MST_CORRUPT);
+        assert_non_null(strstr(mst_error()->message, "cannot hold the 8000 x 8000 pixels"));
+    }
 }
 
 static void parts_are_in_folders_and_have_the_same_classes(void **state) {
