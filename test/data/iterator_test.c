@@ -199,8 +199,9 @@ void *aligned_alloc(size_t alignment, size_t size) {
 static int64_t num_allocations;
 #endif
 
-/* Over repetitions, with a buffered shuffle, a shard, a map and a prefetch. */
-static void iterating_takes_no_memory_after_the_second_batch(void **state) {
+/* Over repetitions, with a buffered shuffle, a shard, a map and a prefetch: of one thread, since where a row seems to
+ * take long others are started, at any time on a busy machine. */
+static void iterating_takes_no_memory_after_the_first_batches(void **state) {
     (void)state;
     for (int buffered = 0; buffered < 2; buffered++) {
         double value[2 * SIZE];
@@ -214,12 +215,13 @@ static void iterating_takes_no_memory_after_the_second_batch(void **state) {
         EXPECT_OK(pipeline_replace(&all, mst_dataset_batch(all, SIZE, false, &made), &made));
         mst_spec spec = {MST_F64, MST_SHAPE(2)};
         EXPECT_OK(pipeline_replace(&all, mst_dataset_map(all, halve, NULL, &spec, 1, &made), &made));
-        if (buffered) EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch(all, 2, &made), &made));
+        const mst_prefetch_options one = {.threads = 1};
+        if (buffered) EXPECT_OK(pipeline_replace(&all, mst_dataset_prefetch_with(all, 2, &one, &made), &made));
         EXPECT_OK(pipeline_replace(&all, mst_dataset_repeat(all, 2, &made), &made));
         EXPECT_OK(mst_iterator_create(all, 0, &it));
         int64_t before = 0, count = 0;
         for (;; count++) {
-            if (count == 2) before = num_allocations;
+            if (count == 5) before = num_allocations;
             EXPECT_OK(mst_iterator_next(it, &batch));
             if (!batch) break;
             EXPECT_OK(mst_batch_copy(batch, 0, 0, mst_batch_size(batch), value));
@@ -241,7 +243,7 @@ int main(void) {
         cmocka_unit_test(rows_without_batches_come_one_by_one),
         cmocka_unit_test(what_a_batch_does_not_have_is_named),
         cmocka_unit_test(threads_copy_their_parts_of_one_batch_at_once),
-        cmocka_unit_test(iterating_takes_no_memory_after_the_second_batch),
+        cmocka_unit_test(iterating_takes_no_memory_after_the_first_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
