@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "muster/muster.h"
 
-enum { TENSORS = 64, ROUNDS = 3, BLOCK = 1 << 20 };
+enum { TENSORS = 64, ROUNDS = 3, RESTORES = BENCH_ROUNDS, BLOCK = 1 << 20 };
 enum { STANDS, WRITTEN, PLAIN, OF_PLAIN, READ, TENSORFLOW, OF_TENSORFLOW, NUM_ROWS };
 static const int64_t tensor_floats = 4 << 20; /* 16 MB each, 1 GB in all */
 static const double gigabyte = (double)TENSORS * (4 << 20) * 4;
@@ -103,7 +103,7 @@ static mst_status restore(mst_store *store) {
     return MST_OK;
 }
 
-/* Seconds that TensorFlow takes for all tensors, at its best of some times. */
+/* What TensorFlow takes for all tensors, as often as Muster. */
 static void measure_tensorflow(void) {
     static const char program[] =
         "build/peers/bin/python -c \"import time, tensorflow as tf\n"
@@ -112,10 +112,11 @@ static void measure_tensorflow(void) {
         "    r = tf.train.load_checkpoint('bench-checkpoint')\n"
         "    n = sum(r.get_tensor(k).nbytes for k in r.get_variable_to_shape_map() if k.startswith('layer'))\n"
         "    return n / 1e6 / (time.perf_counter() - t)\n"
-        "print('rate', max(read() for _ in range(5)))\" 2> /dev/null";
-    char line[256];
+        "for _ in range(%d): print('rate', read(), flush=True)\" 2> /dev/null";
+    char line[256], command[sizeof program + 16];
     double rate;
-    FILE *file = popen(program, "r");
+    snprintf(command, sizeof command, program, RESTORES);
+    FILE *file = popen(command, "r");
     while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "rate %lf", &rate) == 1) bench_add(&rows[TENSORFLOW], rate);
     if (file) pclose(file);
@@ -132,8 +133,8 @@ static mst_status measure(mst_store *store, mst_checkpoint_manager *manager) {
         bench_progress("saving, %d of %d", i + 1, ROUNDS);
         MST_TRY(save(manager, store));
     }
-    for (int i = 0; i < ROUNDS; i++) {
-        bench_progress("restoring, %d of %d", i + 1, ROUNDS);
+    for (int i = 0; i < RESTORES; i++) {
+        bench_progress("restoring, %d of %d", i + 1, RESTORES);
         MST_TRY(restore(store));
     }
     return MST_OK;
