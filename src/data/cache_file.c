@@ -500,9 +500,13 @@ static const char *const *classes(const mst_dataset *dataset, int component, int
     return mst_dataset_classes(((const source *)dataset->upstream)->cached, component, n);
 }
 
+static const char *schema(const mst_dataset *dataset) {
+    return mst_dataset_schema(((const source *)dataset->upstream)->cached);
+}
+
 static const mst_dataset_type source_type = {
     .name = "cache_file", .destroy = destroy, .open = open, .read = read_row, .explain = explain};
-static const mst_dataset_type view_type = {.name = "cache_file", .classes = classes};
+static const mst_dataset_type view_type = {.name = "cache_file", .classes = classes, .schema = schema};
 
 static mst_status check(const mst_dataset *dataset, const char *path) {
     MST_TRY(mst_dataset_want_rows(dataset, "cache"));

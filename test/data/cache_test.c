@@ -59,16 +59,19 @@ static mst_status keep_none(const mst_array *in, bool *keep, void *context) {
     return MST_OK;
 }
 
+/* Also by a cache in a file. */
 static void names_of_classes_and_the_schema_are_kept(void **state) {
     (void)state;
-    const char *path = folder_write_text("a.csv", "width,kind\n1,tin\n2,iron\n");
     mst_dataset *rows, *kept;
-    EXPECT_OK(mst_dataset_from_csv(path, NULL, &rows));
-    EXPECT_OK(mst_dataset_cache(rows, &kept));
-    assert_string_equal(mst_dataset_class_name(kept, 1, 1), "tin");
-    assert_string_equal(mst_dataset_schema(kept), mst_dataset_schema(rows));
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("a.csv", "width,kind\n1,tin\n2,iron\n"), NULL, &rows));
+    for (int file = 0; file < 2; file++) {
+        EXPECT_OK(file ? mst_dataset_cache_file(rows, folder_path("rows"), &kept) : mst_dataset_cache(rows, &kept));
+        assert_string_equal(mst_dataset_class_name(kept, 1, 1), "tin");
+        assert_non_null(mst_dataset_schema(kept));
+        assert_string_equal(mst_dataset_schema(kept), mst_dataset_schema(rows));
+        mst_dataset_release(kept);
+    }
     mst_dataset_release(rows);
-    mst_dataset_release(kept);
 }
 
 static void a_dataset_without_rows_is_told(void **state) {
