@@ -144,12 +144,14 @@ static mst_status read_entries(const saved_options *o, const name_map *names, ms
  * before the map, as in muster train. */
 static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     const bool has_map = out->variables.count > 0;
-    MST_TRY(read_entries(o, NULL, snapshot, where, out));
-    if (layer_weights(*snapshot, 1) && !(has_map && o->load)) return MST_OK;
+    if (!has_map || !o->load) {
+        MST_TRY(read_entries(o, NULL, snapshot, where, out));
+        if (layer_weights(*snapshot, 1)) return MST_OK;
+    }
     if (has_map) {
         MST_TRY(read_entries(o, &out->variables, snapshot, where, out));
         if (layer_weights(*snapshot, 1)) return MST_OK;
-        MST_TRY(read_entries(o, NULL, snapshot, where, out));
+        MST_TRY(read_entries(o, NULL, snapshot, where, out)); /* for the names that it has */
     }
     return fail_unknown(where->path, o->name_map, *snapshot);
 }
