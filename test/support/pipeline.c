@@ -76,3 +76,11 @@ mst_tensor *pipeline_column(mst_dataset *dataset, int i) {
     mst_dataset_release(all);
     return tensor;
 }
+
+int64_t pipeline_position_size(const mst_iterator *it) {
+    mst_tensor *position;
+    if (mst_iterator_save(it, &position)) return -1;
+    const int64_t count = mst_tensor_count(position);
+    mst_tensor_release(position);
+    return count;
+}

@@ -17,6 +17,9 @@ int64_t pipeline_rows(mst_dataset *dataset, int64_t epoch, int64_t *rows, int64_
 /** The same after skipping N elements. */
 int64_t pipeline_rows_after(mst_dataset *dataset, int64_t epoch, int64_t n, int64_t *rows, int64_t max);
 
+/** Numbers in the position of IT, which grow with the rows that it holds; -1 on failure. */
+int64_t pipeline_position_size(const mst_iterator *it);
+
 /** Component I of the first rows of DATASET, in order, at most 1000: its caller releases it; NULL on failure. */
 mst_tensor *pipeline_column(mst_dataset *dataset, int i);
 
