@@ -20,7 +20,7 @@ static mst_status make_one(const char *path, const char *whole) {
     const int cause = errno;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return MST_OK;
-        return MST_FAIL(MST_INVALID, "the folder '%s' cannot be made: '%s' is a file", whole, path);
+        return MST_FAIL(MST_INVALID, "the folder '%s' cannot be made: '%s' is a file: name another", whole, path);
     }
     return MST_FAIL(MST_IO, "the folder '%s' cannot be made: %s", whole, strerror(cause));
 }

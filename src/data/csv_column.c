@@ -39,11 +39,12 @@ static mst_status mixed(const mst_csv *csv, int column, int64_t number, int64_t 
     char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN];
     const bool odd_is_number = text < number;
     const int64_t odd = odd_is_number ? number : text, first = odd_is_number ? text : number;
-    return MST_FAIL(MST_INVALID,
-                    "%s: %s is %s number, %s in a row above is %s: correct one, or name the column a category",
-                    mst_csv_place(csv, odd, column, place), mst_csv_show(mst_csv_cell(csv, odd, column), shown[0]),
-                    odd_is_number ? "a" : "no", mst_csv_show(mst_csv_cell(csv, first, column), shown[1]),
-                    odd_is_number ? "none" : "one");
+    return MST_FAIL(
+        MST_INVALID,
+        "%s: %s is %s number, %s in a row above is %s: correct one, or, in C, give the column in .categories",
+        mst_csv_place(csv, odd, column, place), mst_csv_show(mst_csv_cell(csv, odd, column), shown[0]),
+        odd_is_number ? "a" : "no", mst_csv_show(mst_csv_cell(csv, first, column), shown[1]),
+        odd_is_number ? "none" : "one");
 }
 
 static mst_status missing(const mst_csv *csv, int64_t row, int column) {

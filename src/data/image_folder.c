@@ -47,7 +47,7 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n)
         return MST_FAIL(errno == ENOENT    ? MST_NOT_FOUND
                         : errno == ENOTDIR ? MST_INVALID
                                            : MST_IO,
-                        "'%s': cannot be read as a folder of pictures: %s", dir, strerror(errno));
+                        "'%s': cannot be read as a folder of pictures: %s: check the path", dir, strerror(errno));
     while (!status && (entry = readdir(open))) {
         struct stat info;
         if (entry->d_name[0] == '.' || (!folders && !is_image(entry->d_name))) continue;
