@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "op/op.h"
-#include "optimizer/rule.h"
 #include "plan/plan.h"
+#include "rule/rule.h"
 
 static mst_status like_source(mst_infer *c) {
     for (int i = 0; i < c->num_dst; i++) c->dst[i] = c->src[i];
@@ -101,7 +101,7 @@ const mst_op mst_op_clip_factors = {.name = "clip_factors",
                                     .options_size = sizeof(mst_clip_factors_options),
                                     .reference = compute_factors};
 
-/* Its kernel is kernel/cpu/sum_rows.c. */
+/* Its kernel is kernel/cpu/update_sum_rows.c. */
 const mst_op mst_op_sum_rows = {.name = "sum_rows",
                                 .num_src = MST_VARIADIC,
                                 .num_dst = 2,
@@ -112,7 +112,7 @@ const mst_op mst_op_sum_rows = {.name = "sum_rows",
 
 enum { BLOCK = 512 };
 
-#define MST_TEMPLATE "plan/sum_leaves.h"
+#define MST_TEMPLATE "plan/update_sum_leaves.h"
 #include "base/floats.h"
 
 static mst_status sum_leaves(void *context, int64_t begin, int64_t end, int thread) {

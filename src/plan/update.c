@@ -19,7 +19,7 @@
 
 #include "base/no_memory.h"
 #include "muster/ops.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 extern const mst_op mst_op_assign, mst_op_add, mst_op_cast, mst_op_identity, mst_op_reduce_sum;
 

@@ -1,4 +1,4 @@
-/** Shared by the files that lower apply_gradients: update.c, gradients.c. */
+/** Shared by the files that lower apply_gradients: update.c, update_gradients.c. */
 #ifndef MUSTER_PLAN_UPDATE_H
 #define MUSTER_PLAN_UPDATE_H
 

@@ -9,7 +9,7 @@
 #include "muster/ops.h"
 #include "muster/store.h"
 #include "op/state/apply_gradients.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 #include "store/store.h"
 #include "strategy/penalty.h"
 

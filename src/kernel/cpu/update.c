@@ -13,7 +13,7 @@
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 #include "tensor/buffer.h"
 
 enum { TILE = 1024, LANES = 64, MOST_LEVELS = 32 };

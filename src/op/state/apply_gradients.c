@@ -17,7 +17,7 @@
 #include "op/state/apply_gradients.h"
 
 #include "op/op.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #define NUMBER(member, help)                                                                                      \
     {                                                                                                             \

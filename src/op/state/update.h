@@ -7,7 +7,7 @@
  *    gradient   summed over the shards in the fixed tree (mst_tree_half)
  *    + penalty  l1 * sign(w) + l2 * w
  *    clipped    by value, or multiplied by a factor that was computed before
- *    rule       changes weight and slots (optimizer/rule.h)
+ *    rule       changes weight and slots (rule/rule.h)
  *    average    follows the weight
  *
  *  Which device makes a unit does not show in its bits.

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/simd.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_adagrad(...) (*mst_optimizer_fill("adagrad", &MST_NAMED(mst_optimizer, __VA_ARGS__)))

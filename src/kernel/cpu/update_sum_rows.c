@@ -133,7 +133,7 @@ static mst_kernel_function choose(const mst_infer *c, int num_threads) {
     return run;
 }
 
-const mst_kernel mst_kernel_cpu_sum_rows = {
+const mst_kernel mst_kernel_cpu_update_sum_rows = {
     .engine = "cpu",
     .ops = (const char *const[]){"sum_rows", NULL},
     .select = choose,

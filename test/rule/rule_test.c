@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 #include "support/expect.h"
 
 enum { COUNT = 77, STEPS = 50 };
@@ -292,7 +292,7 @@ static void every_optimizer_is_listed_and_passes_its_check(void **state) {
         assert_int_equal(mst_optimizer_check(&o), MST_OK);
         assert_true(o.learning_rate > 0);
     }
-    assert_true(count >= 7); /* one for each file of src/optimizer/rule/ */
+    assert_true(count >= 7); /* one for each file of src/rule/ */
 }
 
 static void expect_refused(mst_optimizer o, const char *text) {

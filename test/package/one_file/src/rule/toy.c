@@ -1,5 +1,5 @@
 /** toy: w -= learning_rate * g */
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_toy_optimizer(...) (*mst_optimizer_fill("toy", &MST_NAMED(mst_optimizer, __VA_ARGS__)))

@@ -2,7 +2,7 @@
  *
  *  w -= learning_rate * weight_decay * w before adam's update; the caller does it, as for any rule.
  */
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_adamw(...) (*mst_optimizer_fill("adamw", &MST_NAMED(mst_optimizer, __VA_ARGS__)))

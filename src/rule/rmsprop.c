@@ -9,7 +9,7 @@
 #include <tgmath.h>
 
 #include "base/simd.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_rmsprop(...) (*mst_optimizer_fill("rmsprop", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
@@ -37,7 +37,7 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[MOMENTUM] = o->momentum;
 }
 
-#define MST_TEMPLATE "optimizer/rule/rmsprop_update.h"
+#define MST_TEMPLATE "rule/rmsprop_update.h"
 #include "base/floats.h"
 
 const mst_rule mst_rule_rmsprop = {

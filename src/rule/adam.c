@@ -12,7 +12,7 @@
 #include <tgmath.h>
 
 #include "base/simd.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
@@ -32,7 +32,7 @@ static void defaults(mst_optimizer *o) {
     if (!mst_number_given(o->epsilon)) o->epsilon = 1e-7;
 }
 
-#define MST_TEMPLATE "optimizer/rule/adam_update.h"
+#define MST_TEMPLATE "rule/adam_update.h"
 #include "base/floats.h"
 
 static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {

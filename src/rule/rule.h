@@ -1,11 +1,11 @@
-/** The arithmetic of one optimizer over a run of elements: one file each in src/optimizer/rule/.
+/** The arithmetic of one optimizer over a run of elements: one file each in src/rule/.
  *
  *  A rule knows nothing of graphs, devices or variables: the op apply_gradients walks the parameters in tiles
  *  that stay in the first-level cache and calls a rule between averaging the gradient (before) and the moving
  *  average (after). Results must not depend on where tiles begin: element by element only.
  */
-#ifndef MUSTER_OPTIMIZER_RULE_H
-#define MUSTER_OPTIMIZER_RULE_H
+#ifndef MUSTER_RULE_RULE_H
+#define MUSTER_RULE_RULE_H
 
 #include "graph/field.h"
 #include "muster/optimizer.h"
@@ -49,7 +49,7 @@ typedef struct mst_rule {
     void (*update_f64)(const mst_optimizer *optimizer, const mst_rule_tile *tile);
 } mst_rule;
 
-/** All rules, ended by NULL; made by CMake from the files of src/optimizer/rule/. */
+/** All rules, ended by NULL; made by CMake from the files of src/rule/. */
 extern const mst_rule *const mst_rule_table[];
 const mst_rule *mst_rule_find(const char *name);
 

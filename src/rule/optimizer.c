@@ -6,7 +6,7 @@
 #include "base/nearest.h"
 #include "graph/graph.h"
 #include "graph/options.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 enum { MOST_RULES = 64 };
 

@@ -5,7 +5,7 @@
  *  (tf.train.MomentumOptimizer keeps m / -learning_rate: the same steps while the learning rate is constant)
  */
 #include "base/simd.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_sgd(...) (*mst_optimizer_fill("sgd", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
@@ -28,7 +28,7 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[MOMENTUM] = o->momentum;
 }
 
-#define MST_TEMPLATE "optimizer/rule/sgd_update.h"
+#define MST_TEMPLATE "rule/sgd_update.h"
 #include "base/floats.h"
 
 const mst_rule mst_rule_sgd = {

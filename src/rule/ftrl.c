@@ -11,7 +11,7 @@
 #include <tgmath.h>
 
 #include "base/simd.h"
-#include "optimizer/rule.h"
+#include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_ftrl(...) (*mst_optimizer_fill("ftrl", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
@@ -44,7 +44,7 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[POWER] = -o->learning_rate_power;
 }
 
-#define MST_TEMPLATE "optimizer/rule/ftrl_update.h"
+#define MST_TEMPLATE "rule/ftrl_update.h"
 #include "base/floats.h"
 
 const mst_rule mst_rule_ftrl = {
