@@ -1,5 +1,12 @@
 /* The lowering of apply_gradients, a part of the pass distribute.
  *
+ * Here: which devices keep which variables, the update nodes of each domain, penalties, and the whole. Beside it:
+ *
+ *    update_scalars.c     what is the same for all elements: rates, decays, the rule's state
+ *    update_gradients.c   what each gradient is, and sums over shards and domains
+ *    update_clip.c        clipping by norm
+ *    update_ops.c         the ops of the nodes
+ *
  * Variables that the same devices keep are updated together, each where it is. Among the devices of one memory domain
  * the update is one node that all of them run, each its part of the units (op/state/update.h), reading the gradients of all
  * shards where they are:
@@ -19,9 +26,9 @@
 
 #include "base/no_memory.h"
 #include "muster/ops.h"
-#include "rule/rule.h"
+#include "plan/update_ops.h"
 
-extern const mst_op mst_op_assign, mst_op_add, mst_op_cast, mst_op_identity, mst_op_reduce_sum;
+extern const mst_op mst_op_add, mst_op_cast, mst_op_identity, mst_op_reduce_sum;
 
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size) {
     return mst_arena_alloc(&l->plan->memory, (count ? count : 1) * size);
@@ -37,10 +44,6 @@ int32_t mst_lowering_device(const mst_lowering *l, int32_t value) {
 
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v) {
     return &l->plan->value[l->src[v->source]].spec.shape;
-}
-
-bool mst_lowering_clips(const mst_lowering *l) {
-    return l->options->optimizer.clip_norm > 0 || l->options->optimizer.clip_global_norm > 0;
 }
 
 static const mst_variable_options *variable_options(const mst_lowering *l, const mst_updated *v) {
@@ -69,6 +72,12 @@ mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name
                                 .group = -1};
     if (!node.name || (options && !node.options)) return MST_NO_MEMORY("for an update");
     return mst_plan_add(l->plan, &node, src, dst, out);
+}
+
+mst_status mst_lowering_part(mst_lowering *l, int32_t node) {
+    MST_TRY(mst_grow(&l->control, sizeof *l->control, l->num_control + 1, &l->control_capacity));
+    l->control[l->num_control++] = node;
+    return MST_OK;
 }
 
 /* ---- where variables are ---- */
@@ -116,55 +125,36 @@ static mst_status find_set(mst_lowering *l, int32_t value, int32_t *out) {
 
 /* ---- the nodes of one domain ---- */
 
-typedef struct sources {
-    int32_t *value;
-    int64_t count, capacity;
-} sources;
-
-static mst_status push(sources *s, int32_t value) {
-    MST_TRY(mst_grow(&s->value, sizeof *s->value, s->count + 1, &s->capacity));
-    s->value[s->count++] = value;
+mst_status mst_lowering_push(mst_update_local *x, int32_t value) {
+    MST_TRY(mst_grow(&x->src, sizeof *x->src, x->num_src + 1, &x->src_capacity));
+    x->src[x->num_src++] = value;
     return MST_OK;
 }
 
-/* The devices of one domain that keep the variables of a set, and the update node that they run together. */
-typedef struct local {
-    const mst_update_set *set;
-    int32_t index; /* of the set */
-    bool first_of_set;
-    int32_t num_devices;
-    const int32_t *device;
-    int32_t group;
-    int64_t units; /* of all variables */
-    mst_update_options options;
-    mst_update_variable *variable;
-    sources src;
-} local;
-
 /* Adds a slot, average or master: the domain has one copy, and each device works on its part of it. */
-static mst_status push_slot(mst_lowering *l, local *x, int32_t value) {
+static mst_status push_slot(mst_lowering *l, mst_update_local *x, int32_t value) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     if (!x->set->mirrored) {
         l->plan->state[l->plan->value[value].index].group = x->group;
-        return push(&x->src, value);
+        return mst_lowering_push(x, value);
     }
     int32_t own;
     MST_TRY(mst_plan_add_state(l->plan, node->origin, x->device[0], true, x->group, &own));
-    return push(&x->src, own);
+    return mst_lowering_push(x, own);
 }
 
-static mst_status push_weights(mst_lowering *l, local *x, const mst_updated *v) {
+static mst_status push_weights(mst_lowering *l, mst_update_local *x, const mst_updated *v) {
     mst_mirror *mirror = mst_distribution_mirror(l->d, l->src[v->source]);
-    if (!mirror) return push(&x->src, l->src[v->source]);
+    if (!mirror) return mst_lowering_push(x, l->src[v->source]);
     for (int32_t i = 0; i < x->num_devices; i++) {
         int32_t value;
         MST_TRY(mst_distribution_copy(l->d, mirror, x->device[i], &value));
-        MST_TRY(push(&x->src, value));
+        MST_TRY(mst_lowering_push(x, value));
     }
     return MST_OK;
 }
 
-static mst_status push_gradient(mst_lowering *l, local *x, const mst_updated *v, mst_update_variable *out) {
+static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_updated *v, mst_update_variable *out) {
     mst_leaf *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
     const int32_t pieces = v->num_pieces ? v->num_pieces : 1;
     mst_gradient_piece *piece = mst_lowering_alloc(l, (size_t)pieces, sizeof *piece);
@@ -177,42 +167,42 @@ static mst_status push_gradient(mst_lowering *l, local *x, const mst_updated *v,
         leaf[0] = (mst_leaf){0, l->options->num_shards};
         out->num_leaves = 1;
         for (int32_t i = 0; i < pieces; i++) {
-            piece[i] = (mst_gradient_piece){v->first[i], (int32_t)x->src.count};
-            MST_TRY(push(&x->src, v->piece[i]));
+            piece[i] = (mst_gradient_piece){v->first[i], (int32_t)x->num_src};
+            MST_TRY(mst_lowering_push(x, v->piece[i]));
         }
         return MST_OK;
     }
-    piece[0].source = (int32_t)x->src.count;
+    piece[0].source = (int32_t)x->num_src;
     out->num_leaves = v->num_parts;
     for (int32_t i = 0; i < v->num_parts; i++) {
         leaf[i] = v->parts[i].leaf;
-        MST_TRY(push(&x->src, v->parts[i].value));
-        if (v->kind != MST_GRADIENT_DENSE) MST_TRY(push(&x->src, v->parts[i].second));
+        MST_TRY(mst_lowering_push(x, v->parts[i].value));
+        if (v->kind != MST_GRADIENT_DENSE) MST_TRY(mst_lowering_push(x, v->parts[i].second));
     }
     return MST_OK;
 }
 
-static mst_status push_variable(mst_lowering *l, local *x, const mst_updated *v) {
+static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_updated *v) {
     const mst_apply_options *o = l->options;
     mst_update_variable *out = &x->variable[x->options.num_variables++];
     const mst_variable_options *variable = variable_options(l, v);
     *out = (mst_update_variable){
         .number = (int32_t)(v - l->variables), .average = -1, .master = -1, .l1 = variable->l1, .l2 = variable->l2};
-    out->weight = (int32_t)x->src.count;
+    out->weight = (int32_t)x->num_src;
     MST_TRY(push_weights(l, x, v));
-    out->slot = (int32_t)x->src.count;
+    out->slot = (int32_t)x->num_src;
     for (int i = 1; i < num_written(o); i++) {
         if (i == o->num_slots + 1 && o->averages)
-            out->average = (int32_t)x->src.count;
+            out->average = (int32_t)x->num_src;
         else if (i > o->num_slots)
-            out->master = (int32_t)x->src.count;
+            out->master = (int32_t)x->num_src;
         MST_TRY(push_slot(l, x, l->src[v->source + i]));
     }
     x->units += mst_num_units(*mst_lowering_shape(l, v));
     return push_gradient(l, x, v, out);
 }
 
-static mst_status collect_local(mst_lowering *l, local *x) {
+static mst_status collect_local(mst_lowering *l, mst_update_local *x) {
     x->variable = mst_lowering_alloc(l, (size_t)l->options->num_variables, sizeof *x->variable);
     if (!x->variable) return MST_NO_MEMORY("for an update");
     x->options = (mst_update_options){.optimizer = &l->options->optimizer,
@@ -221,53 +211,23 @@ static mst_status collect_local(mst_lowering *l, local *x) {
                                       .num_slots = l->options->num_slots,
                                       .num_shards = l->options->num_shards,
                                       .variable = x->variable};
-    MST_TRY(push(&x->src, l->scalars));
+    MST_TRY(mst_lowering_push(x, l->scalars));
     for (int32_t v = 0; v < l->options->num_variables; v++)
         if (l->variables[v].set == x->index) MST_TRY(push_variable(l, x, &l->variables[v]));
     return MST_OK;
 }
 
-static mst_status add_update(mst_lowering *l, const local *x, mst_update_purpose purpose, const char *name,
-                             int32_t *out) {
+mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose, const char *name,
+                               int32_t *out) {
     mst_update_options options = x->options;
     options.purpose = purpose;
     mst_spec spec = {
         .dtype = purpose == MST_UPDATE_NORMS ? MST_F64 : l->plan->value[l->plan->node[l->node].dst].spec.dtype,
         .shape = mst_shape_make(1, &x->units)};
-    MST_TRY(mst_lowering_node(l, &mst_op_update, name, &options, sizeof options, (int)x->src.count, x->src.value, 1,
-                              &spec, x->device[0], out));
+    MST_TRY(mst_lowering_node(l, &mst_op_update, name, &options, sizeof options, (int)x->num_src, x->src, 1, &spec,
+                              x->device[0], out));
     l->plan->node[*out].group = x->group;
     l->plan->node[*out].writer = purpose == MST_UPDATE_STEP;
-    return MST_OK;
-}
-
-/* Adds the norms of all gradients, those of a set made by the devices of its first domain, and from them the factor by
- * which each gradient is multiplied. */
-static mst_status add_clipping(mst_lowering *l, local *locals, int32_t num_locals) {
-    const int32_t num = l->options->num_variables;
-    mst_clip_norms *norms = mst_lowering_alloc(l, (size_t)num, sizeof *norms);
-    int32_t *src = mst_lowering_alloc(l, (size_t)l->num_sets, sizeof *src), count = 0, added;
-    if (!norms || !src) return MST_NO_MEMORY("for an update");
-    for (int32_t i = 0; i < num_locals; i++) {
-        if (!locals[i].first_of_set) continue;
-        int64_t units = 0;
-        for (int32_t k = 0; k < locals[i].options.num_variables; k++) {
-            const int32_t v = locals[i].variable[k].number;
-            norms[v] = (mst_clip_norms){count, units, mst_num_units(*mst_lowering_shape(l, &l->variables[v]))};
-            units += norms[v].count;
-        }
-        MST_TRY(add_update(l, &locals[i], MST_UPDATE_NORMS, "norms", &added));
-        src[count++] = l->plan->node[added].dst;
-    }
-    const mst_clip_factors_options options = {
-        .optimizer = &l->options->optimizer, .num_variables = num, .norms = norms};
-    const mst_spec spec = {.dtype = MST_F64, .shape = mst_shape_make(1, (const int64_t[]){num})};
-    MST_TRY(mst_lowering_node(l, &mst_op_clip_factors, "clip", &options, sizeof options, count, src, 1, &spec,
-                              locals[0].device[0], &added));
-    for (int32_t i = 0; i < num_locals; i++) {
-        locals[i].options.factors = (int32_t)locals[i].src.count;
-        MST_TRY(push(&locals[i].src, l->plan->node[added].dst));
-    }
     return MST_OK;
 }
 
@@ -286,32 +246,31 @@ static mst_status add_penalty(mst_lowering *l, int32_t units_of) {
     return MST_OK;
 }
 
-static mst_status add_step(mst_lowering *l, const local *x) {
+static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     int32_t step, penalties;
     bool wants_penalty = false;
     for (int32_t k = 0; k < x->options.num_variables && x->first_of_set; k++)
         wants_penalty |= has_penalty(l, &l->variables[x->variable[k].number]);
-    MST_TRY(add_update(l, x, MST_UPDATE_STEP, "step", &step));
-    MST_TRY(mst_grow(&l->control, sizeof *l->control, l->num_control + 1, &l->control_capacity));
-    l->control[l->num_control++] = step;
+    MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
+    MST_TRY(mst_lowering_part(l, step));
     if (!wants_penalty) return MST_OK;
     /* of the update itself, where that is in the domain of the whole sum; else before it, so that nothing crosses once
      * variables are being written */
     const bool here = mst_plan_domain(l->plan, x->device[0]) ==
                       mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;
-    if (!here) MST_TRY(add_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
+    if (!here) MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
     return add_penalty(l, penalties);
 }
 
 /* The devices of domain DOMAIN of a set, with the sources of their update. */
-static mst_status add_local(mst_lowering *l, int32_t set, int32_t domain, local *out) {
+static mst_status add_local(mst_lowering *l, int32_t set, int32_t domain, mst_update_local *out) {
     const mst_update_set *s = &l->sets[set];
-    *out = (local){.set = s,
-                   .index = set,
-                   .first_of_set = domain == 0,
-                   .num_devices = s->domain_start[domain + 1] - s->domain_start[domain],
-                   .device = s->ordered + s->domain_start[domain]};
+    *out = (mst_update_local){.set = s,
+                              .index = set,
+                              .first_of_set = domain == 0,
+                              .num_devices = s->domain_start[domain + 1] - s->domain_start[domain],
+                              .device = s->ordered + s->domain_start[domain]};
     MST_TRY(mst_plan_add_group(l->plan, out->device, out->num_devices, &out->group));
     return collect_local(l, out);
 }
@@ -319,40 +278,21 @@ static mst_status add_local(mst_lowering *l, int32_t set, int32_t domain, local 
 static mst_status lower_sets(mst_lowering *l) {
     int32_t num_locals = 0, count = 0;
     for (int32_t i = 0; i < l->num_sets; i++) num_locals += l->sets[i].num_domains;
-    local *locals = calloc((size_t)num_locals + 1, sizeof *locals);
+    mst_update_local *locals = calloc((size_t)num_locals + 1, sizeof *locals);
     if (!locals) return MST_NO_MEMORY("for an update");
     mst_status status = MST_OK;
     for (int32_t i = 0; i < l->num_sets && !status; i++) {
         if (l->sets[i].num_domains > 1) status = mst_lowering_scatter(l, i);
         for (int32_t d = 0; d < l->sets[i].num_domains && !status; d++) status = add_local(l, i, d, &locals[count++]);
     }
-    if (!status && count && mst_lowering_clips(l)) status = add_clipping(l, locals, count);
+    if (!status && count && mst_lowering_clips(l)) status = mst_lowering_clipping(l, locals, count);
     for (int32_t i = 0; i < count && !status; i++) status = add_step(l, &locals[i]);
-    for (int32_t i = 0; i < count; i++) free(locals[i].src.value);
+    for (int32_t i = 0; i < count; i++) free(locals[i].src);
     free(locals);
     return status;
 }
 
 /* ---- the whole ---- */
-
-/* Adds the node that computes what is the same for all elements (rates, decays), and the next state of the rule. */
-static mst_status add_scalars(mst_lowering *l) {
-    const mst_update_scalars_options options = {.optimizer = &l->options->optimizer};
-    const int64_t count = MST_NUM_SCALARS;
-    const mst_spec dst[2] = {{.dtype = MST_F64, .shape = mst_shape_make(1, &count)}, {.dtype = MST_F64}};
-    const int32_t device = mst_lowering_device(l, l->src[MST_APPLY_STEP]), state = l->src[MST_APPLY_STATE];
-    int32_t added, assign;
-    MST_TRY(mst_lowering_node(l, &mst_op_update_scalars, "scalars", &options, sizeof options, 3, l->src, 2, dst, device,
-                              &added));
-    l->scalars = l->plan->node[added].dst;
-    if (!mst_rule_find(l->options->optimizer.rule)->next_state) return MST_OK;
-    MST_TRY(mst_lowering_node(l, &mst_op_assign, "state", NULL, 0, 2, (const int32_t[]){state, l->scalars + 1}, 1,
-                              &dst[1], mst_lowering_device(l, state), &assign));
-    l->plan->node[assign].writer = true;
-    MST_TRY(mst_grow(&l->control, sizeof *l->control, l->num_control + 1, &l->control_capacity));
-    l->control[l->num_control++] = assign;
-    return MST_OK;
-}
 
 /* apply_gradients itself becomes a node that gives the penalty and comes after the whole update. */
 static mst_status replace(mst_lowering *l) {
@@ -397,7 +337,7 @@ static mst_status lower(mst_lowering *l) {
     const int32_t num = l->options->num_variables;
     l->variables = calloc((size_t)num, sizeof *l->variables);
     if (!l->variables) return MST_NO_MEMORY("for an update");
-    MST_TRY(add_scalars(l));
+    MST_TRY(mst_lowering_scalars(l));
     for (int32_t v = 0; v < num; v++) {
         mst_updated *variable = &l->variables[v];
         variable->source = mst_apply_source(l->options, v);

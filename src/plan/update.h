@@ -1,10 +1,10 @@
-/** Shared by the files that lower apply_gradients: update.c, update_gradients.c. */
+/** Shared by the files that lower apply_gradients: update.c and update_....c. */
 #ifndef MUSTER_PLAN_UPDATE_H
 #define MUSTER_PLAN_UPDATE_H
 
 #include "op/state/apply_gradients.h"
+#include "op/state/update.h"
 #include "plan/distribute.h"
-#include "plan/ops.h"
 
 /** Some shards of a variable's gradient, and the value that holds their sum. */
 typedef struct mst_gradient_part {
@@ -52,18 +52,48 @@ typedef struct mst_lowering {
     int32_t penalty; /**< value of the sum of penalties so far, -1 */
 } mst_lowering;
 
+/** The devices of one domain that keep the variables of a set, and the update node that they run together. */
+typedef struct mst_update_local {
+    const mst_update_set *set;
+    int32_t index; /**< of the set */
+    bool first_of_set;
+    int32_t num_devices;
+    const int32_t *device;
+    int32_t group;
+    int64_t units; /**< of all variables */
+    mst_update_options options;
+    mst_update_variable *variable;
+    int32_t *src; /**< sources of the node */
+    int64_t num_src, src_capacity;
+} mst_update_local;
+
 /** Memory that lives as long as the plan. */
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
 int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
 int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
-/** Whether gradients are multiplied by a factor that depends on all of them. */
-bool mst_lowering_clips(const mst_lowering *l);
 /** A new node "<name of apply_gradients>/NAME". */
 MST_CHECKED mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name, const void *options,
                                          size_t options_size, int num_src, const int32_t *src, int num_dst,
                                          const mst_spec *dst, int32_t device, int32_t *out);
-/** Finds what the gradient of V is, and what of it is added up before it is sent on. */
+/** Adds one more source to the update of X. */
+MST_CHECKED mst_status mst_lowering_push(mst_update_local *x, int32_t value);
+/** Adds the node update of X for PURPOSE. */
+MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
+                                           const char *name, int32_t *out);
+/** What depends on apply_gradients depends on NODE. */
+MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
+
+/** update_scalars.c: adds the node that computes what is the same for all elements, and the next state of the rule. */
+MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
+
+/** update_clip.c: whether gradients are multiplied by a factor that depends on all of them. */
+bool mst_lowering_clips(const mst_lowering *l);
+/** Adds the norms of all gradients, those of a set made by the devices of its first domain, and from them the factor by
+ *  which each gradient is multiplied. */
+MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
+
+/** update_gradients.c: finds what the gradient of V is, and what of it is added up before it is sent on. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
 /** Sums the dense gradients of the variables of a set over its domains; each domain sums a share of the units. */
 MST_CHECKED mst_status mst_lowering_scatter(mst_lowering *l, int32_t set);

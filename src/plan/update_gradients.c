@@ -8,7 +8,9 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 #include "op/index/gather.h"
+#include "plan/ops.h"
 #include "plan/update.h"
+#include "plan/update_ops.h"
 
 extern const mst_op mst_op_add, mst_op_add_n, mst_op_gather_grad, mst_op_matmul;
 

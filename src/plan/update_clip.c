@@ -1,0 +1,91 @@
+/* Clipping of gradients by norm, a part of the lowering of apply_gradients: clip_norm, of each variable's gradient, and
+ * clip_global_norm, of all together. Both need all gradients before the first weight is written:
+ *
+ *    update (norms)   sum of squares of each unit, with its penalty     of all variables of a set
+ *    clip_factors     from them, the factor of each variable's gradient
+ *    update (step)    multiplies by it
+ *
+ * clip_value needs only the element itself: the update's kernel does it on its way (kernel/cpu/update_unit.h). */
+#include <math.h>
+
+#include "base/no_memory.h"
+#include "op/op.h"
+#include "plan/update.h"
+
+/* Where the sums of squares of a variable's units are. */
+typedef struct clip_norms {
+    int32_t source;
+    int64_t first, count;
+} clip_norms;
+
+/* clip_factors: from the sums of squares of all units, the factor of each variable's gradient. */
+typedef struct clip_options {
+    int zero_;
+    const mst_optimizer *optimizer;
+    int32_t num_variables;
+    const clip_norms *norms; /* of each variable */
+} clip_options;
+
+/* ---- clip_factors: f64 [units of some variables], ... -> f64 [variables] ---- */
+
+/* limit / max(norm, limit), NaN of NaN */
+static double clip_factor(double norm, double limit) {
+    return norm < limit ? 1 : limit / norm;
+}
+
+static mst_status compute_factors(const mst_kernel_args *a) {
+    const clip_options *o = a->options;
+    double *factor = a->dst[0].data, all = 0;
+    for (int32_t v = 0; v < o->num_variables; v++) {
+        const double *squares = (const double *)a->src[o->norms[v].source].data + o->norms[v].first;
+        double sum = 0;
+        for (int64_t u = 0; u < o->norms[v].count; u++) sum += squares[u];
+        factor[v] = o->optimizer->clip_norm > 0 ? clip_factor(sqrt(sum), o->optimizer->clip_norm) : 1;
+        all += sum;
+    }
+    const double limit = o->optimizer->clip_global_norm, norm = sqrt(all);
+    /* norm - norm: 0, but NaN where the norm is infinite. As in TensorFlow no gradient is then taken for a good one:
+     * the factor alone would be 0, and the step would look like one without gradients. */
+    for (int32_t v = 0; v < o->num_variables && limit > 0; v++) factor[v] = clip_factor(norm, limit) + (norm - norm);
+    return MST_OK;
+}
+
+static const mst_op clip_factors = {.name = "clip_factors",
+                                    .num_src = MST_VARIADIC,
+                                    .num_dst = 1,
+                                    .flags = MST_OP_STATEFUL,
+                                    .options_size = sizeof(clip_options),
+                                    .reference = compute_factors};
+
+/* ---- lowering ---- */
+
+bool mst_lowering_clips(const mst_lowering *l) {
+    return l->options->optimizer.clip_norm > 0 || l->options->optimizer.clip_global_norm > 0;
+}
+
+mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals) {
+    const int32_t num = l->options->num_variables;
+    clip_norms *norms = mst_lowering_alloc(l, (size_t)num, sizeof *norms);
+    int32_t *src = mst_lowering_alloc(l, (size_t)l->num_sets, sizeof *src), count = 0, added;
+    if (!norms || !src) return MST_NO_MEMORY("for an update");
+    for (int32_t i = 0; i < num_locals; i++) {
+        if (!locals[i].first_of_set) continue;
+        int64_t units = 0;
+        for (int32_t k = 0; k < locals[i].options.num_variables; k++) {
+            const int32_t v = locals[i].variable[k].number;
+            norms[v] = (clip_norms){count, units, mst_num_units(*mst_lowering_shape(l, &l->variables[v]))};
+            units += norms[v].count;
+        }
+        MST_TRY(mst_lowering_update(l, &locals[i], MST_UPDATE_NORMS, "norms", &added));
+        src[count++] = l->plan->node[added].dst;
+    }
+    const clip_options options = {.optimizer = &l->options->optimizer, .num_variables = num, .norms = norms};
+    const mst_spec spec = {.dtype = MST_F64, .shape = mst_shape_make(1, (const int64_t[]){num})};
+    MST_TRY(mst_lowering_node(l, &clip_factors, "clip", &options, sizeof options, count, src, 1, &spec,
+                              locals[0].device[0], &added));
+    for (int32_t i = 0; i < num_locals; i++) {
+        locals[i].options.factors = (int32_t)locals[i].num_src;
+        MST_TRY(mst_lowering_push(&locals[i], l->plan->node[added].dst));
+    }
+    return MST_OK;
+}

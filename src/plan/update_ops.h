@@ -1,0 +1,17 @@
+/** Ops that only the lowering of an update makes nodes of. The options of update and sum_rows, whose kernels are in
+ *  kernel/cpu, are in op/state/update.h. */
+#ifndef MUSTER_PLAN_UPDATE_OPS_H
+#define MUSTER_PLAN_UPDATE_OPS_H
+
+#include "op/state/update.h"
+
+/** sum_leaves: gradients of some shards, each source those of a whole subtree, added in the tree over all shards. */
+typedef struct mst_sum_leaves_options {
+    int zero_;
+    int32_t num_shards;
+    const mst_leaf *leaf;
+} mst_sum_leaves_options;
+
+extern const mst_op mst_op_sum_rows, mst_op_sum_leaves, mst_op_update;
+
+#endif

@@ -1,0 +1,67 @@
+/* What is the same for all elements of one step, a part of the lowering of apply_gradients: the numbers of the rule, how
+ * fast moving averages follow, the learning rate; and the next state of the rule, where it keeps one. */
+#include <math.h>
+#include <string.h>
+
+#include "muster/ops.h"
+#include "op/op.h"
+#include "plan/update.h"
+#include "rule/rule.h"
+
+extern const mst_op mst_op_assign;
+
+typedef struct scalars_options {
+    int zero_;
+    const mst_optimizer *optimizer;
+} scalars_options;
+
+/* ---- update_scalars: learning_rate f32, step i64, state f64 -> f64 [MST_NUM_SCALARS], next state f64 ---- */
+
+/* In f32 for every dtype, as tf.train.ExponentialMovingAverage: 1 - 0.9999 is 1.00017e-4 then, which shows. */
+static double average_rest(const mst_optimizer *optimizer, int64_t step) {
+    float decay = (float)optimizer->ema_decay;
+    if (optimizer->ema_num_updates) decay = fminf(decay, (1.0f + (float)step) / (10.0f + (float)step));
+    return (double)(1.0f - decay);
+}
+
+_Static_assert(MST_SCALAR_AVERAGE == MST_RULE_SCALARS, "the rule's scalars come first");
+
+static mst_status compute_scalars(const mst_kernel_args *a) {
+    const mst_optimizer *o = ((const scalars_options *)a->options)->optimizer;
+    const mst_rule *rule = mst_rule_find(o->rule);
+    const double learning_rate = (double)*(const float *)a->src[0].data;
+    const int64_t step = *(const int64_t *)a->src[1].data;
+    double state = *(const double *)a->src[2].data, *scalar = a->dst[0].data;
+    memset(scalar, 0, MST_NUM_SCALARS * sizeof *scalar);
+    if (rule->next_state) state = rule->next_state(o, step + 1, state);
+    rule->scalars(o, learning_rate, step + 1, state, scalar);
+    scalar[MST_SCALAR_AVERAGE] = average_rest(o, step);
+    scalar[MST_SCALAR_LEARNING_RATE] = learning_rate;
+    *(double *)a->dst[1].data = state;
+    return MST_OK;
+}
+
+static const mst_op update_scalars = {.name = "update_scalars",
+                                      .num_src = 3,
+                                      .num_dst = 2,
+                                      .flags = MST_OP_STATEFUL,
+                                      .options_size = sizeof(scalars_options),
+                                      .reference = compute_scalars};
+
+/* ---- lowering ---- */
+
+mst_status mst_lowering_scalars(mst_lowering *l) {
+    const scalars_options options = {.optimizer = &l->options->optimizer};
+    const int64_t count = MST_NUM_SCALARS;
+    const mst_spec dst[2] = {{.dtype = MST_F64, .shape = mst_shape_make(1, &count)}, {.dtype = MST_F64}};
+    const int32_t device = mst_lowering_device(l, l->src[MST_APPLY_STEP]), state = l->src[MST_APPLY_STATE];
+    int32_t added, assign;
+    MST_TRY(
+        mst_lowering_node(l, &update_scalars, "scalars", &options, sizeof options, 3, l->src, 2, dst, device, &added));
+    l->scalars = l->plan->node[added].dst;
+    if (!mst_rule_find(l->options->optimizer.rule)->next_state) return MST_OK;
+    MST_TRY(mst_lowering_node(l, &mst_op_assign, "state", NULL, 0, 2, (const int32_t[]){state, l->scalars + 1}, 1,
+                              &dst[1], mst_lowering_device(l, state), &assign));
+    l->plan->node[assign].writer = true;
+    return mst_lowering_part(l, assign);
+}
