@@ -93,12 +93,13 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     out->loss = mst_reduce_mean(mst_square(x), .axes = MST_AXES(1));
 }
 
-static mst_status plan_mirrored(bench *b, int devices, mst_plan_info *out) {
+/* CLIP: all gradients together are clipped by their norm, so that every device needs something of all. */
+static mst_status plan_mirrored(bench *b, int devices, bool clip, mst_plan_info *out) {
     const char **names = malloc((size_t)devices * sizeof *names);
     if (!names) return MST_NO_MEMORY("for a benchmark");
     for (int i = 0; i < devices; i++) names[i] = mst_session_device(b->session, i);
     const mst_strategy strategy = {.kind = MST_STRATEGY_MIRRORED, .num_devices = devices, .devices = names};
-    const mst_optimizer sgd = mst_sgd(.learning_rate = 0.01, .momentum = 0.9);
+    const mst_optimizer sgd = mst_sgd(.learning_rate = 0.01, .momentum = 0.9, .clip_global_norm = clip ? 1 : 0);
     mst_step_values values;
     mst_strategy_build(b->graph, &strategy, &sgd, build_replica, NULL, &values);
     mst_status status = mst_graph_check(b->graph);
@@ -112,12 +113,12 @@ static mst_status plan_mirrored(bench *b, int devices, mst_plan_info *out) {
     return status;
 }
 
-static mst_status measure_mirrored(int devices, const char *type, mst_plan_info *out) {
+static mst_status measure_mirrored(int devices, const char *type, bool clip, mst_plan_info *out) {
     bench b;
     char list[64];
     snprintf(list, sizeof list, "%s:%d/1", type, devices);
     mst_status status = begin(&b, list);
-    if (!status) status = plan_mirrored(&b, devices, out);
+    if (!status) status = plan_mirrored(&b, devices, clip, out);
     end(&b);
     return status;
 }
@@ -282,6 +283,9 @@ enum {
     MIRRORED_64,
     MIRRORED_256,
     MIRRORED_GROWTH,
+    CLIPPED_64,
+    CLIPPED_256,
+    CLIPPED_GROWTH,
     EMPTY_ONE,
     EMPTY_TWO,
     NUMBER_ONE,
@@ -302,6 +306,9 @@ static bench_row rows[NUM_ROWS] = {
     [MIRRORED_64] = BENCH_AT_MOST("mirrored_64", "plan, mirrored, 160 variables, 64 devices", "s", 2),
     [MIRRORED_256] = BENCH_AT_MOST("mirrored_256", "plan, mirrored, 160 variables, 256 devices", "s", 8),
     [MIRRORED_GROWTH] = BENCH_AT_MOST("mirrored_growth", "  time a device, 256 / 64", "x", 1.5),
+    [CLIPPED_64] = BENCH_AT_MOST("clipped_64", "  clipped by the global norm, 64 devices", "s", 2),
+    [CLIPPED_256] = BENCH_AT_MOST("clipped_256", "  clipped by the global norm, 256 devices", "s", 8),
+    [CLIPPED_GROWTH] = BENCH_AT_MOST("clipped_growth", "  time a device, 256 / 64", "x", 1.5),
     [EMPTY_ONE] = BENCH_AT_MOST("empty_one", "a call of an empty graph, one device", "us", 1),
     [EMPTY_TWO] = BENCH_AT_MOST("empty_two", "a call of an empty graph, two devices", "us", 5),
     [NUMBER_ONE] = BENCH_AT_MOST("number_one", "a call that makes a number, one device", "us", 0),
@@ -322,13 +329,14 @@ static mst_status measure_updates(void) {
     return MST_OK;
 }
 
-static void print_plan(int devices, const char *type, const mst_plan_info *info, bool json) {
+static void print_plan(int devices, const char *type, bool clip, const mst_plan_info *info, bool json) {
     if (json)
         printf(
-            "{\"key\":\"plan_%s_%d\",\"nodes\":%lld,\"waits\":%lld,\"crossings\":%lld,\"crossing_bytes\":%lld,"
+            "{\"key\":\"plan_%s%s_%d\",\"nodes\":%lld,\"waits\":%lld,\"crossings\":%lld,\"crossing_bytes\":%lld,"
             "\"arena_bytes\":%lld,\"plan_bytes\":%lld,\"seconds\":%.6g}\n",
-            type, devices, (long long)info->nodes, (long long)info->waits, (long long)info->crossings,
-            (long long)info->crossing_bytes, (long long)info->arena_bytes, (long long)info->plan_bytes, info->seconds);
+            clip ? "clipped_" : "", type, devices, (long long)info->nodes, (long long)info->waits,
+            (long long)info->crossings, (long long)info->crossing_bytes, (long long)info->arena_bytes,
+            (long long)info->plan_bytes, info->seconds);
     else
         printf("  %s:%-6d %9lld %9lld %10lld %11.3f %11.3f %10.3f %9.3f\n", type, devices, (long long)info->nodes,
                (long long)info->waits, (long long)info->crossings, (double)info->crossing_bytes / 1e6,
@@ -342,30 +350,38 @@ static bool has_islands(void) {
     return has;
 }
 
+/* Plans over CPU devices; seconds of each go to the rows from FIRST on. */
+static mst_status measure_cpu_plans(const int *devices, int count, bool clip, bool json, int first) {
+    for (int i = 0; i < count; i++) {
+        mst_plan_info info = {0};
+        bench_progress("a plan over %d devices", devices[i]);
+        MST_TRY(measure_mirrored(devices[i], "cpu", clip, &info));
+        bench_progress_end();
+        print_plan(devices[i], "cpu", clip, &info, json);
+        bench_add(&rows[first + i], info.seconds);
+    }
+    return MST_OK;
+}
+
 static mst_status measure_plans(bool json) {
     static const int devices[] = {1, 8, 64, 256};
-    double seconds[4];
     if (!json)
         printf(
             "mirrored, 160 variables, about %d nodes a replica\n  devices        nodes     waits  crossings  MB "
             "crossing"
             "   MB of step MB of plan   seconds\n",
             NODES_A_REPLICA);
-    for (int i = 0; i < 4; i++) {
-        mst_plan_info info = {0};
-        bench_progress("a plan over %d devices", devices[i]);
-        MST_TRY(measure_mirrored(devices[i], "cpu", &info));
-        bench_progress_end();
-        print_plan(devices[i], "cpu", &info, json);
-        bench_add(&rows[MIRRORED_FIRST + i], seconds[i] = info.seconds);
-    }
-    bench_add(&rows[MIRRORED_GROWTH], seconds[3] / (4 * seconds[2]));
+    MST_TRY(measure_cpu_plans(devices, 4, false, json, MIRRORED_FIRST));
+    bench_add(&rows[MIRRORED_GROWTH], bench_median(&rows[MIRRORED_256]) / (4 * bench_median(&rows[MIRRORED_64])));
+    if (!json) printf(" clipped by the global norm\n");
+    MST_TRY(measure_cpu_plans(devices + 2, 2, true, json, CLIPPED_64));
+    bench_add(&rows[CLIPPED_GROWTH], bench_median(&rows[CLIPPED_256]) / (4 * bench_median(&rows[CLIPPED_64])));
     const bool islands = has_islands();
     if (!islands && !json) printf("  island: the module is not there\n");
     for (int count = 2; count <= 8 && islands; count *= 2) {
         mst_plan_info info = {0};
-        MST_TRY(measure_mirrored(count, "island", &info));
-        print_plan(count, "island", &info, json);
+        MST_TRY(measure_mirrored(count, "island", false, &info));
+        print_plan(count, "island", false, &info, json);
     }
     return MST_OK;
 }

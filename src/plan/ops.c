@@ -22,6 +22,9 @@ const mst_op mst_op_send = {.name = "send", .num_src = 1, .num_dst = 1, .flags =
 const mst_op mst_op_receive = {
     .name = "receive", .num_src = 1, .num_dst = 1, .flags = MST_OP_STATEFUL, .infer = like_source};
 
+/* its device has waited for all that it comes after (partition.c); nothing is computed */
+const mst_op mst_op_meet = {.name = "meet", .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE};
+
 static const mst_field piece_fields[] = {
     MST_FIELD_I64(mst_piece_options, offset, 0, 0, 0, "first element"),
     MST_FIELD_END,

@@ -29,7 +29,7 @@ mst_session *engine_session(mst_graph *graph, const char *devices) {
 
 void engine_build_step(mst_graph *graph, mst_session *session, mst_strategy *strategy, const mst_optimizer *optimizer,
                        mst_replica_function replica, void *context, mst_step_values *out) {
-    enum { MOST_DEVICES = 16 };
+    enum { MOST_DEVICES = 128 };
     const char *name[MOST_DEVICES];
     const int devices = mst_session_num_devices(session);
     assert_true(devices <= MOST_DEVICES);
