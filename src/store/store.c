@@ -113,39 +113,44 @@ mst_copy *mst_state_use_any(mst_store *store, const mst_state *state) {
     return copy;
 }
 
-static mst_status place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain, const char *place,
-                        mst_block *block, mst_copy **out) {
-    const char *own_place = mst_arena_string(&store->arena, place);
-    if (!own_place) return MST_NO_MEMORY("for a store");
-    for (int64_t i = 0; i < n; i++)
-        if (!(out[i] = calloc(1, sizeof *out[i]))) return MST_NO_MEMORY("for a store");
-    MST_TRY(domain->type->alloc(domain, block->bytes, &block->data));
-    char *next = block->data;
-    for (int64_t i = 0; i < n; i++) {
-        *out[i] = (mst_copy){
-            .domain = domain, .place = own_place, .data = next, .users = 1, .block = block, .next = states[i]->copies};
-        states[i]->copies = out[i];
-        next += mst_align(states[i]->bytes);
-    }
-    return MST_OK;
+static mst_block *new_block(mst_state *const *states, int64_t n, mst_domain *domain, const char *place) {
+    mst_block *block = calloc(1, sizeof *block + strlen(place) + 1);
+    if (!block) return NULL;
+    *block = (mst_block){.domain = domain, .num_copies = n};
+    strcpy(block->place, place);
+    for (int64_t i = 0; i < n; i++) block->bytes += mst_align(states[i]->bytes);
+    return block;
 }
 
-mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain,
-                           const char *place_name, mst_copy **out) {
+/* Without a lock: a device may take its time to give memory. */
+mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain, const char *place,
+                           mst_copy **out) {
     if (n == 0) return MST_OK;
-    mst_block *block = calloc(1, sizeof *block);
-    if (!block) return MST_NO_MEMORY("for a store");
-    *block = (mst_block){.domain = domain, .num_copies = n};
-    for (int64_t i = 0; i < n; i++) block->bytes += mst_align(states[i]->bytes);
+    mst_block *block = new_block(states, n, domain, place);
+    mst_status status = block ? MST_OK : MST_NO_MEMORY("for a store");
     memset(out, 0, (size_t)n * sizeof *out);
-    pthread_mutex_lock(&store->lock);
-    mst_status status = place(store, states, n, domain, place_name, block, out);
-    pthread_mutex_unlock(&store->lock);
+    for (int64_t i = 0; i < n && !status; i++)
+        if (!(out[i] = calloc(1, sizeof *out[i]))) status = MST_NO_MEMORY("for a store");
+    if (!status) status = domain->type->alloc(domain, block->bytes, &block->data);
     if (status) {
         for (int64_t i = 0; i < n; i++) free(out[i]);
         free(block);
+        return status;
     }
-    return status;
+    char *next = block->data;
+    pthread_mutex_lock(&store->lock);
+    for (int64_t i = 0; i < n; i++) {
+        *out[i] = (mst_copy){.domain = domain,
+                             .place = block->place,
+                             .data = next,
+                             .users = 1,
+                             .block = block,
+                             .next = states[i]->copies};
+        states[i]->copies = out[i];
+        next += mst_align(states[i]->bytes);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return MST_OK;
 }
 
 /* Whether COPY can be freed: it is not used, and the value of STATE is in another copy too. */
@@ -190,17 +195,18 @@ static mst_state *find(mst_store *store, const char *key) {
     return index < 0 ? NULL : store->state[index];
 }
 
-static mst_status make_key(mst_store *store, const char *container, const char *name, const char **out) {
-    *out = mst_arena_print(&store->arena, "%s" SEPARATOR "%s", container ? container : "", name);
-    return *out ? MST_OK : MST_NO_MEMORY("for a store");
+/* The key of (CONTAINER, NAME) in *KEY: FEW where it fits in there, else memory that the caller frees. */
+static mst_status make_key(const char *container, const char *name, char few[512], char **key) {
+    const size_t size = strlen(container) + strlen(name) + sizeof SEPARATOR;
+    *key = size > 512 ? malloc(size) : few;
+    if (!*key) return MST_NO_MEMORY("for a store");
+    snprintf(*key, size, "%s" SEPARATOR "%s", container, name);
+    return MST_OK;
 }
 
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name) {
-    char few[512], *key = few;
-    if (!container) container = "";
-    const size_t size = strlen(container) + strlen(name) + sizeof SEPARATOR;
-    if (size > sizeof few && !(key = malloc(size))) return NULL;
-    snprintf(key, size, "%s" SEPARATOR "%s", container, name);
+    char few[512], *key;
+    if (make_key(container ? container : "", name, few, &key)) return NULL;
     pthread_mutex_lock(&store->lock);
     mst_state *state = find(store, key);
     pthread_mutex_unlock(&store->lock);
@@ -216,16 +222,12 @@ mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec) {
                     mst_spec_print(spec, want, sizeof want));
 }
 
-static mst_status declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
-                          const mst_spec *spec, mst_state **out) {
-    const char *key;
-    if (spec->dtype == MST_STRING)
-        return MST_FAIL(MST_INVALID, "store: '%s' is string, and only numbers can be stored", name);
-    MST_TRY(make_key(store, container, name, &key));
-    if ((*out = find(store, key))) return mst_state_check_spec(*out, spec);
+static mst_status add(mst_store *store, const char *container, const char *name, const char *key, mst_state_kind kind,
+                      const mst_spec *spec, mst_state **out) {
     mst_state *state = mst_arena_alloc(&store->arena, sizeof *state);
-    if (!state) return MST_NO_MEMORY("for a store");
-    *state = (mst_state){.container = mst_arena_string(&store->arena, container ? container : ""),
+    const char *own_key = mst_arena_string(&store->arena, key);
+    if (!state || !own_key) return MST_NO_MEMORY("for a store");
+    *state = (mst_state){.container = mst_arena_string(&store->arena, container),
                          .name = mst_arena_string(&store->arena, name),
                          .number = store->num_states,
                          .kind = kind,
@@ -233,16 +235,24 @@ static mst_status declare(mst_store *store, const char *container, const char *n
                          .bytes = (size_t)mst_shape_count(spec->shape) * mst_dtype_size(spec->dtype)};
     if (!state->container || !state->name) return MST_NO_MEMORY("for a store");
     MST_TRY(mst_grow(&store->state, sizeof state, store->num_states + 1, &store->state_capacity));
-    MST_TRY(mst_names_set(&store->names, key, store->num_states));
+    MST_TRY(mst_names_set(&store->names, own_key, store->num_states));
     store->state[store->num_states++] = *out = state;
     return MST_OK;
 }
 
 mst_status mst_store_declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                              const mst_spec *spec, mst_state **out) {
+    char few[512], *key;
+    if (!container) container = "";
+    if (spec->dtype == MST_STRING)
+        return MST_FAIL(MST_INVALID, "store: '%s' is string, and only numbers can be stored", name);
+    MST_TRY(make_key(container, name, few, &key));
     pthread_mutex_lock(&store->lock);
-    mst_status status = declare(store, container, name, kind, spec, out);
+    *out = find(store, key);
+    const mst_status status =
+        *out ? mst_state_check_spec(*out, spec) : add(store, container, name, key, kind, spec, out);
     pthread_mutex_unlock(&store->lock);
+    if (key != few) free(key);
     return status;
 }
 

@@ -28,11 +28,13 @@ typedef struct mst_block {
     void *data;
     size_t bytes;
     int64_t num_copies;
+    char place[]; /**< of the copies */
 } mst_block;
 
 typedef struct mst_copy {
     mst_domain *domain;
-    const char *place; /**< full name of the device it belongs to; "" where it is one for the whole domain */
+    const char
+        *place; /**< full name of the device it belongs to; "" where it is one for the whole domain; its block's */
     void *data;
     uint64_t version; /**< of the value that it holds; 0: none */
     int users;        /**< sessions that have it in their plans, and calls that read or write it */

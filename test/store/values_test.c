@@ -214,8 +214,30 @@ static void runs_without_a_step_are_an_entry_that_can_be_set(void **state) {
     mst_store_release(store);
 }
 
+/* Entries stay as long as the store; looking for one, and copies that come and go, must not make it larger. */
+static void store_grows_with_its_entries_alone(void **state) {
+    (void)state;
+    mst_store *store = new_store();
+    const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(4)};
+    mst_state *first, *entry;
+    EXPECT_OK(mst_store_declare(store, "c", "name", MST_STATE_WEIGHT, &spec, &first));
+    const size_t used = store->arena.used;
+    for (int i = 0; i < 1000; i++) {
+        mst_copy *copy;
+        EXPECT_OK(mst_store_declare(store, "c", "name", MST_STATE_WEIGHT, &spec, &entry));
+        assert_ptr_equal(entry, first);
+        EXPECT_OK(mst_store_place(store, &entry, 1, &mst_domain_host, "/device:CPU:0", &copy));
+        entry->version = 1; /* without the copy: it is stale, and goes with its last user */
+        mst_copy_release(store, entry, copy);
+        entry->version = 0;
+    }
+    assert_int_equal(store->arena.used, used);
+    mst_store_release(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(store_grows_with_its_entries_alone),
         cmocka_unit_test(list_has_all_entries_in_order_with_what_they_are),
         cmocka_unit_test(kinds_have_names),
         cmocka_unit_test(what_is_set_is_got_and_is_a_copy),
