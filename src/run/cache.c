@@ -72,6 +72,7 @@ static void destroy(mst_session *session, mst_cached_plan *cached) {
     free(cached->copy);
     free(cached->data);
     free(cached->bound);
+    free(cached->touch);
     free(cached);
 }
 

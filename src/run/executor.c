@@ -75,7 +75,7 @@ static void leave(mst_executor *e) {
 /* oneDNN computes on the calling thread alone: work is shared by mst_parallel. */
 static void run(worker *w, mst_frame *frame, int *before) {
     const mst_status status = mst_openmp_begin(before);
-    if (status && frame->plan) mst_frame_fail(frame, status, -1, w->device, false);
+    if (status) mst_frame_fail(frame, status, -1, w->device, false);
     mst_frame_run(frame, w->device, w->team, w->executor->lines);
 }
 
@@ -86,9 +86,10 @@ static void *work(void *context) {
     mst_flush_denormals();
     pin(w);
     for (uint64_t number = 1;; number++) {
-        mst_line_wait(&w->submitted, number, MST_NEVER, e->spin);
+        mst_line_wait(&w->submitted, number, MST_NEVER, e->spin); /* idle until there is work, or the end */
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
+        if (frame->touch) mst_frame_touch(frame, w->device);
         run(w, frame, &before);
         mst_line_advance(&w->done, number);
         mst_frame_leave(frame);
@@ -183,7 +184,7 @@ void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *o
     for (int i = 0; i < e->devices->count; i++) {
         worker *w = &e->workers[i];
         if (!w->started) continue;
-        /* idle threads end at once, whatever the deadline */
+        /* idle threads end at once, whatever the deadline: they have only the end before them */
         const bool idle = mst_line_value(&w->done) + 1 == mst_line_value(&w->submitted);
         if (mst_line_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true))
             pthread_join(w->thread, NULL);
@@ -191,6 +192,10 @@ void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *o
             pthread_detach(w->thread);
     }
     leave(e);
+}
+
+bool mst_executor_has_thread(const mst_executor *e, int device) {
+    return e->workers[device].started;
 }
 
 mst_team *mst_executor_team(const mst_executor *e, int device) {
@@ -205,7 +210,7 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
         worker *w = &e->workers[devices[i]];
         const uint64_t number = mst_line_value(&w->submitted) + 1;
         frame->base[devices[i]] = w->points;
-        if (frame->plan) w->points += (uint64_t)frame->plan->program[devices[i]].num_points;
+        w->points += (uint64_t)frame->plan->program[devices[i]].num_points;
         w->queue[number % (uint64_t)e->num_frames] = frame;
         if (devices[i] == 0) frame->own_number = number;
     }

@@ -58,11 +58,15 @@ static bool pass_gate(mst_frame *frame, int device) {
 
 /* ---- actions ---- */
 
-/* HAPPENS: this device is behind the gate, where it waits without a deadline, because the other devices finish too. */
-static mst_status wait_for(mst_frame *frame, const mst_action *action, mst_line *lines, bool happens) {
+/* HAPPENS: DEVICE is behind the gate, and what it writes has to be written to the end. So a thread of a device waits
+ * there as long as the other device needs: no caller waits for it without a deadline. A caller that runs the part of
+ * device 0 waits as long again as before the gate. */
+static mst_status wait_for(mst_frame *frame, int device, const mst_action *action, mst_line *lines, bool happens) {
     const mst_devices *devices = frame->devices;
     const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
-    if (!mst_line_wait(&lines[action->device], point, happens ? MST_NEVER : frame->deadline, frame->spin))
+    const int64_t behind = device == 0 && frame->caller_runs ? frame->longer : MST_NEVER;
+    const int64_t deadline = happens ? behind : frame->deadline;
+    if (!mst_line_wait(&lines[action->device], point, deadline, frame->spin))
         return MST_FAIL(MST_DEADLINE, "waited too long for %s: it is stuck, or the timeout is too short",
                         devices->device[action->device].text);
     if (happens || !atomic_load(&frame->failed)) return MST_OK;
@@ -193,7 +197,7 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
                 status = backend->execute(frame->instance[device], action->first, action->end, frame);
                 if (status) *node = atomic_load_explicit(&frame->at[device], memory_order_relaxed);
                 break;
-            case MST_DO_WAIT: status = wait_for(frame, action, lines, happens); break;
+            case MST_DO_WAIT: status = wait_for(frame, device, action, lines, happens); break;
             case MST_DO_REACH: mst_line_advance(&lines[device], frame->base[device] + (uint64_t)action->first); break;
             case MST_DO_FEED: status = feed(frame, action->first, self, team, frame->binding->staging[device]); break;
             case MST_DO_RECEIVE: status = receive(frame, action->first, device); break;
@@ -207,6 +211,7 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
         if (status) complete(frame, status, *node, &errors);
         /* a step that has failed is not worth finishing, but what is being written is written to the end */
         if (status && happens) mst_frame_fail(frame, status, *node, device, *derived);
+        if (happens && status && *derived) return MST_OK; /* what it waits for is not there to go on with */
         if (happens) continue;
         if (status) return status;
         if (atomic_load_explicit(&frame->failed, memory_order_relaxed)) return MST_OK;
@@ -220,16 +225,32 @@ void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines
     /* the caller says when the state may be read, or that the frame has failed before it began */
     if (!mst_line_wait(&frame->ready, frame->number, frame->deadline, frame->spin))
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
-    if (frame->job) {
-        frame->job(frame->job_context, device);
-    } else if (!atomic_load(&frame->failed)) {
+    if (!atomic_load(&frame->failed)) {
         mst_status status = walk(frame, device, team, lines, &node, &derived);
         if (status) mst_frame_fail(frame, status, node, device, derived);
     }
-    if (!frame->plan) return;
     atomic_store_explicit(&frame->at[device], -1, memory_order_relaxed);
     /* however it ended, no device waits for this one any more */
     mst_line_advance(&lines[device], frame->base[device] + (uint64_t)frame->plan->program[device].num_points);
+}
+
+/* ---- first touch ---- */
+
+/* A page gets its place in memory when it is first written. Where another step has written it already, this changes
+ * nothing: a device that was stuck may come very late. */
+static void touch(char *data, size_t bytes) {
+    enum { PAGE = 4096 };
+    for (size_t i = 0; i < bytes; i += PAGE) {
+        char zero = 0;
+        atomic_compare_exchange_strong_explicit((_Atomic char *)data + i, &zero, 0, memory_order_relaxed,
+                                                memory_order_relaxed);
+    }
+}
+
+void mst_frame_touch(mst_frame *frame, int device) {
+    for (int64_t i = 0; i < frame->num_touches; i++)
+        if (frame->touch[i].device == device) touch(frame->touch[i].data, frame->touch[i].bytes);
+    mst_line_add(&frame->touched, 1);
 }
 
 /* ---- leaving ---- */
@@ -244,6 +265,7 @@ void mst_frame_leave(mst_frame *frame) {
 
 bool mst_frame_give_up(mst_frame *frame) {
     if (atomic_exchange(&frame->end, MST_GIVEN_UP) == MST_RUNNING) return true;
-    mst_line_wait(&frame->left, frame->number, MST_NEVER, true); /* the last is just leaving */
+    /* ends: the last device is between the two statements of mst_frame_leave, where it waits for nothing */
+    mst_line_wait(&frame->left, frame->number, MST_NEVER, true);
     return false;
 }

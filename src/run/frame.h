@@ -31,23 +31,31 @@ typedef struct mst_arena_memory {
     int64_t staging_bytes;
 } mst_arena_memory;
 
+/** New memory of a copy, or of a part of one, that a device touches before anything else is done with it. */
+typedef struct mst_touch {
+    char *data;
+    size_t bytes;
+    int32_t device;
+} mst_touch;
+
 typedef struct mst_frame {
     /* what runs */
     const mst_devices *devices;
-    const mst_plan *plan;       /**< NULL for a job */
+    const mst_plan *plan;
     void *const *instance;      /**< by device: of its backend */
     const mst_binding *binding; /**< where the values are */
     const mst_feed *feeds;      /**< copies whose tensors are retained */
     mst_tensor **outputs;       /**< by fetch; NULL entries: not wanted. Retained */
     mst_step step;
     int64_t deadline;
+    int64_t longer;   /**< deadline of the caller behind the gate */
+    bool caller_runs; /**< device 0's part is run by the caller, which must come back */
     bool check_numerics, spin;
     mst_run_notes *notes; /**< of a trace; NULL: none is taken */
     bool has_turn;
     mst_turn turn;
-    mst_status (*job)(void *context,
-                      int device); /**< in place of a plan: each device calls it; cannot fail. NULL: a plan */
-    void *job_context;
+    const mst_touch *touch; /**< by the devices, before the frame is ready; NULL: nothing */
+    int64_t num_touches;
     /* progress */
     _Atomic int remaining;                    /**< devices that have not left */
     _Atomic int end;                          /**< MST_RUNNING, MST_ALL_LEFT or MST_GIVEN_UP */
@@ -55,6 +63,8 @@ typedef struct mst_frame {
     void *owner;                              /**< for release */
     uint64_t own_number;                      /**< its number on the queue of device 0 */
     uint64_t number;                          /**< counts the runs of this frame's slot, from 1 */
+    mst_line touched;                         /**< devices that have touched, of all frames of the slot */
+    uint64_t all_touched;                     /**< what it is when those of this frame have */
     mst_line ready;                           /**< at `number` when the state may be read */
     mst_line gate;                            /**< at `number` when it has decided */
     mst_line left;                            /**< at `number` when all devices have left */
@@ -77,6 +87,9 @@ void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int devic
 /** Decides that the step does not happen, if the gate has not decided yet. False where the step happens: it is then
  *  finished. */
 bool mst_frame_stop(mst_frame *frame);
+/** DEVICE touches its part of new memory, so that it lies next to the cores of the calling thread. What is in it stays
+ *  as it is. */
+void mst_frame_touch(mst_frame *frame, int device);
 /** The calling device leaves the frame, and must not touch it any more. */
 void mst_frame_leave(mst_frame *frame);
 /** The caller gives the frame up: the last device releases it. False where all devices have left meanwhile. */

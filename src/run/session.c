@@ -103,9 +103,8 @@ static mst_status create(mst_session *session) {
     else
         MST_TRY(mst_store_create(&session->store));
     MST_TRY(make_slots(session));
-    MST_TRY(make_frame(session, &session->job));
     session->host = (mst_plan_host){.devices = &session->devices, .options = o};
-    /* one more than steps: a job may be on the queues too */
+    /* one more than steps: the end of a queue has a place in it too */
     return mst_executor_create(&session->devices, o, session->num_slots + 1, runs_all, &session->executor);
 }
 
@@ -172,7 +171,6 @@ static void free_session(void *owner) {
     for (int64_t i = 0; i < session->num_used; i++)
         mst_copy_release(session->store, session->used[i].state, session->used[i].copy);
     for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);
-    free_frame(&session->job, &session->devices);
     mst_devices_free(&session->devices);
     mst_store_release(session->store);
     mst_map_free(&session->copies);
@@ -334,6 +332,11 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     frame->release = release_frame;
     frame->owner = slot;
     frame->number++;
+    frame->caller_runs = !mst_executor_has_thread(session->executor, 0);
+    frame->touch = cached->touched ? NULL : cached->touch;
+    frame->num_touches = cached->num_touches;
+    if (frame->touch) frame->all_touched = mst_line_value(&frame->touched) + (uint64_t)cached->num_devices;
+    cached->touched = true;
     frame->participants = cached->num_devices;
     frame->failure.code = MST_OK;
     frame->step.number = 0;
@@ -384,12 +387,21 @@ static bool is_overtaken(const mst_cached_plan *cached) {
     return false;
 }
 
+/* The devices touch new memory as soon as the frames before this one are done. */
+static mst_status wait_for_touches(mst_slot *slot) {
+    mst_frame *frame = &slot->frame;
+    if (frame->caller_runs && slot->cached->devices[0] == 0) mst_frame_touch(frame, 0);
+    if (mst_line_wait(&frame->touched, frame->all_touched, frame->deadline, frame->spin)) return MST_OK;
+    return MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one");
+}
+
 /* On the caller's thread, once the frame is on the queues: waits for its turn and opens it. */
 static void open_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_frame *frame = &slot->frame;
     mst_status status = frame->has_turn ? mst_turn_begin(&frame->turn, frame->deadline) : MST_OK;
     if (!status && purpose->initial && (purpose->overtaken = is_overtaken(slot->cached)))
         status = MST_FAIL(MST_CANCELLED, "another session has given the variables their first values");
+    if (!status && frame->touch) status = wait_for_touches(slot);
     if (!status && slot->cached->uses_state) status = mst_session_check_states(session, slot->cached);
     if (!status) status = number_step(session, slot, purpose->initial);
     if (status) mst_frame_fail(frame, status, -1, -1, false);
@@ -406,8 +418,7 @@ static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
         mst_frame_fail(frame, late->code, -1, -1, false);
         return false;
     }
-    const int64_t longer = frame->deadline + (int64_t)(slot->session->options.timeout * 1e9);
-    if (mst_line_wait(&frame->left, frame->number, longer, frame->spin)) return true;
+    if (mst_line_wait(&frame->left, frame->number, frame->longer, frame->spin)) return true;
     mst_failure_keep(late, too_late(slot));
     return false;
 }
@@ -442,6 +453,7 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t 
     MST_TRY(mst_session_bind(session, cached, index));
     mst_slot *slot = &session->slots[index];
     slot->frame.deadline = deadline;
+    slot->frame.longer = deadline + (int64_t)(session->options.timeout * 1e9);
     slot->frame.has_turn = cached->uses_state;
     mst_run_notes_free(slot->frame.notes); /* of a call that was refused below */
     slot->frame.notes = NULL;
@@ -504,31 +516,6 @@ void mst_session_trace(mst_session *session, mst_trace *trace) {
     pthread_mutex_lock(&session->lock);
     session->trace = trace;
     pthread_mutex_unlock(&session->lock);
-}
-
-/* ---- jobs ---- */
-
-static void job_left(mst_frame *frame) {
-    (void)frame; /* its owner waits for it */
-}
-
-mst_status mst_session_job(mst_session *session, mst_status (*function)(void *context, int device), void *context) {
-    const int32_t count = session->devices.count;
-    int32_t *devices = malloc((size_t)count * sizeof *devices);
-    if (!devices) return MST_NO_MEMORY("for a session");
-    for (int32_t i = 0; i < count; i++) devices[i] = i;
-    mst_frame *frame = &session->job;
-    frame->job = function;
-    frame->job_context = context;
-    frame->deadline = MST_NEVER;
-    frame->number++;
-    frame->release = job_left;
-    mst_line_advance(&frame->ready, frame->number);
-    mst_executor_submit(session->executor, frame, devices, count);
-    mst_executor_run_own(session->executor, frame);
-    mst_line_wait(&frame->left, frame->number, MST_NEVER, true);
-    free(devices);
-    return MST_OK;
 }
 
 /* ---- variables ---- */

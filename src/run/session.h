@@ -69,6 +69,9 @@ typedef struct mst_cached_plan {
     mst_copy **copy;
     void **data; /**< of the copies */
     bool uses_state;
+    mst_touch *touch; /**< of the copies that were made with the plan: for its first run */
+    int64_t num_touches, touch_capacity;
+    bool touched;          /**< a run has been given them */
     _Atomic uint64_t seen; /**< number of the last write to the store when all copies were last checked */
     mst_bound_plan *bound; /**< by slot */
 } mst_cached_plan;
@@ -93,8 +96,6 @@ struct mst_session {
     pthread_cond_t slot_is_free;
     mst_slot *slots;
     int num_slots;
-    mst_frame job; /**< of mst_session_job. Lives as long as the session: the last device to leave still reads the
-                        line on which the caller has just seen that all have left */
     mst_cached_plan **plans; /**< the last used first */
     int64_t num_plans, plan_capacity, plans_made;
     /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
@@ -106,13 +107,8 @@ struct mst_session {
     int64_t *constant_bytes; /**< by device */
     char *plan_pass;         /**< the option's own copy */
     _Atomic int64_t copied;
-    mst_trace *trace;                /**< runs are added to it; NULL: to none */
-    const mst_cached_plan *touching; /**< plan whose new copies the devices are writing for the first time */
+    mst_trace *trace; /**< runs are added to it; NULL: to none */
 };
-
-/** Calls FUNCTION once for each device, on the device's thread, and waits for all. Under the lock. */
-MST_CHECKED mst_status mst_session_job(mst_session *session, mst_status (*function)(void *context, int device),
-                                       void *context);
 
 /* ---- plans: cache.c ---- */
 

@@ -76,31 +76,27 @@ typedef struct batch {
 
 /* ---- first touch ---- */
 
-/* Which part of a block each device writes first, so that it lies in the memory next to the device's cores. */
-typedef struct touch {
-    const mst_session *session;
-    const batch *batch;
-} touch;
-
-static mst_status touch_part(void *context, int device) {
-    const touch *t = context;
-    for (int64_t i = 0; i < t->batch->count; i++) {
-        const mst_plan_state *state = t->batch->plan_state[i];
-        const size_t bytes = t->batch->state[i]->bytes;
-        char *data = t->batch->copy[i]->data;
-        const mst_plan_group *group =
-            state->group >= 0 ? &((const mst_cached_plan *)t->session->touching)->plan->group[state->group] : NULL;
-        const int32_t parts = state->of_domain && group ? group->count : 1;
-        for (int32_t p = 0; p < parts; p++) {
-            const int32_t toucher = parts > 1 ? group->device[p] : state->device;
-            const size_t begin = bytes * (size_t)p / (size_t)parts, end = bytes * ((size_t)p + 1) / (size_t)parts;
-            if (toucher == device) memset(data + begin, 0, end - begin);
+/* Notes which part of the copies each device writes first, so that it lies in the memory next to the device's cores: a
+ * copy of a device that device, one of a domain each device of the group its part. */
+static mst_status note_touches(mst_cached_plan *cached, const batch *b) {
+    for (int64_t i = 0; i < b->count; i++) {
+        const mst_plan_state *state = b->plan_state[i];
+        const bool shared = state->of_domain && state->group >= 0;
+        const mst_plan_group *group = shared ? &cached->plan->group[state->group] : NULL;
+        const size_t bytes = b->state[i]->bytes, parts = group ? (size_t)group->count : 1;
+        MST_TRY(mst_grow(&cached->touch, sizeof *cached->touch, cached->num_touches + (int64_t)parts,
+                         &cached->touch_capacity));
+        for (size_t p = 0; p < parts; p++) {
+            const size_t begin = bytes * p / parts, end = bytes * (p + 1) / parts;
+            cached->touch[cached->num_touches++] = (mst_touch){.data = (char *)b->copy[i]->data + begin,
+                                                               .bytes = end - begin,
+                                                               .device = group ? group->device[p] : state->device};
         }
     }
     return MST_OK;
 }
 
-static mst_status place_batch(mst_session *session, const mst_cached_plan *cached, batch *b) {
+static mst_status place_batch(mst_session *session, mst_cached_plan *cached, batch *b) {
     if (b->count == 0) return MST_OK;
     const mst_plan_state *first = b->plan_state[0];
     const mst_device *device = &session->devices.device[first->device];
@@ -109,12 +105,8 @@ static mst_status place_batch(mst_session *session, const mst_cached_plan *cache
                             b->copy));
     for (int64_t i = 0; i < b->count; i++) MST_TRY(note_used(session, b->plan_state[i], b->state[i], b->copy[i]));
     enum { WORTH_TOUCHING = 1 << 18 };
-    if (device->domain->type->host && b->bytes >= WORTH_TOUCHING && session->devices.count > 1) {
-        touch t = {session, b};
-        session->touching = cached;
-        MST_TRY(mst_session_job(session, touch_part, &t));
-        session->touching = NULL;
-    }
+    if (device->domain->type->host && b->bytes >= WORTH_TOUCHING && session->devices.count > 1)
+        MST_TRY(note_touches(cached, b));
     b->count = b->bytes = 0;
     return MST_OK;
 }
