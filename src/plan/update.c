@@ -155,7 +155,7 @@ static mst_status push_weights(mst_lowering *l, mst_update_local *x, const mst_u
 }
 
 static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_updated *v, mst_update_variable *out) {
-    mst_leaf *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
+    mst_shards *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
     const int32_t pieces = v->num_pieces ? v->num_pieces : 1;
     mst_gradient_piece *piece = mst_lowering_alloc(l, (size_t)pieces, sizeof *piece);
     if (!leaf || !piece) return MST_NO_MEMORY("for an update");
@@ -164,7 +164,7 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
     out->piece = piece;
     out->num_pieces = pieces;
     if (v->num_pieces) { /* sums over all shards */
-        leaf[0] = (mst_leaf){0, l->options->num_shards};
+        leaf[0] = (mst_shards){0, l->options->num_shards};
         out->num_leaves = 1;
         for (int32_t i = 0; i < pieces; i++) {
             piece[i] = (mst_gradient_piece){v->first[i], (int32_t)x->num_src};

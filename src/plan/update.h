@@ -8,7 +8,7 @@
 
 /** Some shards of a variable's gradient, and the value that holds their sum. */
 typedef struct mst_gradient_part {
-    mst_leaf leaf;
+    mst_shards leaf;
     int32_t value;
     int32_t second; /**< of a product or a sparse gradient, which have two values */
 } mst_gradient_part;

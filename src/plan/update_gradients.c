@@ -122,7 +122,7 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
     mst_status status = MST_OK;
     for (int32_t i = 0; i < l->options->num_shards && !status; i++) {
         mst_gradient_part *p = &v->parts[v->num_parts++];
-        p->leaf = (mst_leaf){i, 1};
+        p->leaf = (mst_shards){i, 1};
         sources.count = 0;
         status = collect_rows(l, v->gradient[i], &sources);
         if (!status) status = add_sum_rows(l, v, &sources, v->gradient[i], p);
@@ -133,20 +133,20 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
 
 /* ---- dense gradients: sums of shards ---- */
 
-/* The sum of shards FIRST to FIRST + COUNT - 1, a whole subtree whose gradients are in one domain. */
-static mst_status add_subtree(mst_lowering *l, const mst_updated *v, int32_t first, int32_t count, int32_t *out) {
-    if (count == 1) {
-        *out = v->gradient[first];
-        return MST_OK;
+/* The sum of the gradients of SHARDS, a node of the tree that is in one domain. */
+static mst_status add_node(mst_lowering *l, const mst_updated *v, mst_shards shards, int32_t *out) {
+    int32_t sum[MST_SHARD_LEVELS], height = 0, added;
+    for (int32_t i = 0; i < shards.count; i++) {
+        sum[height++] = v->gradient[shards.first + i];
+        for (mst_shards s = {i, 1}; mst_shards_is_right(s, shards.count); s = mst_shards_parent(s, shards.count)) {
+            int32_t *pair = &sum[--height - 1];
+            const mst_spec spec = l->plan->value[pair[0]].spec;
+            MST_TRY(mst_lowering_node(l, &mst_op_add, "sum", NULL, 0, 2, pair, 1, &spec,
+                                      mst_lowering_device(l, pair[0]), &added));
+            pair[0] = l->plan->node[added].dst;
+        }
     }
-    int32_t pair[2], added;
-    const int32_t half = mst_tree_half(count);
-    MST_TRY(add_subtree(l, v, first, half, &pair[0]));
-    MST_TRY(add_subtree(l, v, first + half, count - half, &pair[1]));
-    const mst_spec spec = l->plan->value[pair[0]].spec;
-    MST_TRY(
-        mst_lowering_node(l, &mst_op_add, "sum", NULL, 0, 2, pair, 1, &spec, mst_lowering_device(l, pair[0]), &added));
-    *out = l->plan->node[added].dst;
+    *out = sum[0];
     return MST_OK;
 }
 
@@ -158,18 +158,18 @@ static bool are_together(const mst_lowering *l, const mst_updated *v, int32_t a,
     return mst_plan_domain(l->plan, x) == mst_plan_domain(l->plan, y);
 }
 
-/* Cuts shards FIRST to FIRST + COUNT - 1 of the tree into the largest subtrees that are together. */
-static mst_status collect_parts(mst_lowering *l, mst_updated *v, int32_t first, int32_t count) {
-    bool together = true;
-    for (int32_t i = 1; i < count && together; i++) together = are_together(l, v, first, first + i);
-    if (!together) {
-        const int32_t half = mst_tree_half(count);
-        MST_TRY(collect_parts(l, v, first, half));
-        return collect_parts(l, v, first + half, count - half);
+/* Cuts the shards into the largest nodes of the tree whose gradients are together. */
+static mst_status collect_parts(mst_lowering *l, mst_updated *v) {
+    const int32_t shards = l->options->num_shards;
+    for (int32_t first = 0, end = 0; first < shards;) {
+        if (end <= first)
+            for (end = first + 1; end < shards && are_together(l, v, first, end);) end++;
+        mst_gradient_part *p = &v->parts[v->num_parts++];
+        p->leaf = mst_shards_within(first, end, shards);
+        MST_TRY(add_node(l, v, p->leaf, &p->value));
+        first += p->leaf.count;
     }
-    mst_gradient_part *p = &v->parts[v->num_parts++];
-    p->leaf = (mst_leaf){first, count};
-    return add_subtree(l, v, first, count, &p->value);
+    return MST_OK;
 }
 
 mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
@@ -177,7 +177,7 @@ mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
     v->parts = mst_lowering_alloc(l, (size_t)shards, sizeof *v->parts);
     if (!v->parts) return MST_NO_MEMORY("for an update");
     v->kind = are_products(l, v) ? MST_GRADIENT_PRODUCT : are_sparse(l, v) ? MST_GRADIENT_SPARSE : MST_GRADIENT_DENSE;
-    if (v->kind == MST_GRADIENT_DENSE) return collect_parts(l, v, 0, shards);
+    if (v->kind == MST_GRADIENT_DENSE) return collect_parts(l, v);
     if (v->kind == MST_GRADIENT_SPARSE) return sum_rows(l, v);
     for (int32_t s = 0; s < shards; s++) {
         const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, v->gradient[s])];
@@ -195,7 +195,7 @@ static mst_status sum_piece(mst_lowering *l, const mst_updated *v, int64_t first
                             int32_t *out) {
     const mst_spec spec = {.dtype = l->plan->value[v->parts[0].value].spec.dtype, .shape = mst_shape_make(1, &count)};
     int32_t *src = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *src), added;
-    mst_leaf *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
+    mst_shards *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
     if (!src || !leaf) return MST_NO_MEMORY("for an update");
     for (int32_t i = 0; i < v->num_parts; i++) {
         const mst_piece_options piece = {.offset = first};

@@ -9,7 +9,7 @@
 typedef struct mst_sum_leaves_options {
     int zero_;
     int32_t num_shards;
-    const mst_leaf *leaf;
+    const mst_shards *leaf;
 } mst_sum_leaves_options;
 
 extern const mst_op mst_op_sum_rows, mst_op_sum_leaves, mst_op_update;

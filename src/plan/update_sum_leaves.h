@@ -1,27 +1,27 @@
-/* The sum of the leaves of a tree, for element type T; included once for each. */
+/* sum_leaves for element type T; included once for each. */
 
-/* Elements AT to AT + COUNT of the sum over shards FIRST to FIRST + SHARDS - 1, whose leaves begin at *LEAF;
- * into OUT. */
-static void MST_NAME(sum_tree)(const mst_kernel_args *a, int32_t first, int32_t shards, int *leaf, int64_t at,
-                               int64_t count, T *out) {
-    const mst_leaf *leaves = ((const mst_sum_leaves_options *)a->options)->leaf;
-    if (leaves[*leaf].first == first && leaves[*leaf].count == shards) {
-        memcpy(out, (const T *)a->src[*leaf].data + at, (size_t)count * sizeof(T));
-        ++*leaf;
-        return;
+/* Elements AT to AT + COUNT - 1 of the sum, into OUT. STACK: a block for each level. */
+static void MST_NAME(sum_block)(const mst_kernel_args *a, int64_t at, int64_t count, T (*stack)[BLOCK], T *out) {
+    const mst_sum_leaves_options *o = a->options;
+    const T *sum[MST_SHARD_LEVELS];
+    int32_t height = 0;
+    for (int32_t i = 0; i < a->num_src; i++) {
+        sum[height++] = (const T *)a->src[i].data + at;
+        for (mst_shards s = o->leaf[i]; mst_shards_is_right(s, o->num_shards);
+             s = mst_shards_parent(s, o->num_shards)) {
+            const T *left = sum[--height - 1], *right = sum[height];
+            T *both = stack[height - 1];
+            for (int64_t k = 0; k < count; k++) both[k] = left[k] + right[k];
+            sum[height - 1] = both;
+        }
     }
-    T right[BLOCK];
-    const int32_t half = mst_tree_half(shards);
-    MST_NAME(sum_tree)(a, first, half, leaf, at, count, out);
-    MST_NAME(sum_tree)(a, first + half, shards - half, leaf, at, count, right);
-    for (int64_t i = 0; i < count; i++) out[i] += right[i];
+    memcpy(out, sum[0], (size_t)count * sizeof(T));
 }
 
 static void MST_NAME(sum_all)(const mst_kernel_args *a, int64_t begin, int64_t end) {
-    const int32_t shards = ((const mst_sum_leaves_options *)a->options)->num_shards;
+    T stack[MST_SHARD_LEVELS][BLOCK];
     for (int64_t at = begin; at < end; at += BLOCK) {
-        int leaf = 0;
         const int64_t count = end - at < BLOCK ? end - at : BLOCK;
-        MST_NAME(sum_tree)(a, 0, shards, &leaf, at, count, (T *)a->dst[0].data + at);
+        MST_NAME(sum_block)(a, at, count, stack, (T *)a->dst[0].data + at);
     }
 }

@@ -16,7 +16,7 @@
 #include "rule/rule.h"
 #include "tensor/buffer.h"
 
-enum { TILE = 1024, LANES = 64, MOST_LEVELS = 32 };
+enum { TILE = 1024, LANES = 64 };
 
 /* What is prepared of one variable. */
 typedef struct variable {
@@ -59,17 +59,6 @@ typedef struct unit {
 /* Source of leaf I of a variable's gradient: the first of its two where it has two. */
 static int32_t leaf_source(const mst_update_variable *v, int32_t piece, int32_t i) {
     return v->piece[piece].source + (v->kind == MST_GRADIENT_DENSE ? i : 2 * i);
-}
-
-/* Depth of the tree over the leaves: a sum takes one buffer for each level. */
-static int32_t depth(const mst_leaf *leaf, int32_t first, int32_t shards, int32_t *at) {
-    if (leaf[*at].first == first && leaf[*at].count == shards) {
-        ++*at;
-        return 1;
-    }
-    const int32_t half = mst_tree_half(shards);
-    const int32_t left = depth(leaf, first, half, at), right = depth(leaf, first + half, shards - half, at);
-    return left > right + 1 ? left : right + 1;
 }
 
 /* The copy of a weight that the device itself reads. */
@@ -198,14 +187,13 @@ static mst_status prepare_all(const mst_infer *c, state *s) {
         const mst_update_variable *v = &o->variable[k];
         const mst_shape shape = c->src[v->weight].shape;
         const bool whole = v->kind != MST_GRADIENT_DENSE;
-        int32_t leaf = 0;
         variable *out = &s->variables[k];
         *out = (variable){.count = mst_shape_count(shape),
                           .unit = mst_unit_elements(shape),
                           .units = mst_num_units(shape),
                           .first_unit = s->units,
                           .before = s->elements,
-                          .levels = depth(v->leaf, 0, o->num_shards, &leaf)};
+                          .levels = mst_shards_levels(v->leaf, v->num_leaves, o->num_shards)};
         out->columns = shape.ndim && out->count ? out->count / shape.dim[0] : 1;
         out->rows_only = v->kind == MST_GRADIENT_SPARSE && s->rule->rows_only && v->l1 == 0 && v->l2 == 0;
         s->units += out->units;

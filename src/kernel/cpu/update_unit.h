@@ -40,31 +40,37 @@ static mst_status MST_NAME(make_leaf)(const update *u, int32_t k, int32_t i, con
                            (float *)(void *)out);
 }
 
-/* The sum over shards FIRST to FIRST + SHARDS - 1 of a whole unit, in BUFFER, whose levels are a unit apart. */
-static mst_status MST_NAME(sum_unit)(const update *u, int32_t k, int32_t first, int32_t shards, int32_t *leaf,
-                                     const unit *x, T *buffer) {
+/* The sum over all shards of a whole unit, in BUFFER, whose levels are a unit apart. */
+static mst_status MST_NAME(sum_unit)(const update *u, int32_t k, const unit *x, T *buffer) {
     const mst_update_variable *v = &u->state->options->variable[k];
-    if (v->leaf[*leaf].first == first && v->leaf[*leaf].count == shards)
-        return MST_NAME(make_leaf)(u, k, (*leaf)++, x, buffer);
-    T *right = buffer + MST_NAME(whole_level)(&u->state->variables[k]);
-    const int32_t half = mst_tree_half(shards);
-    MST_TRY(MST_NAME(sum_unit)(u, k, first, half, leaf, x, buffer));
-    MST_TRY(MST_NAME(sum_unit)(u, k, first + half, shards - half, leaf, x, right));
-    MST_NAME(add)(buffer, buffer, right, x->elements);
+    const int32_t shards = u->state->options->num_shards;
+    const int64_t level = MST_NAME(whole_level)(&u->state->variables[k]);
+    for (int32_t i = 0; i < v->num_leaves; i++, buffer += level) {
+        MST_TRY(MST_NAME(make_leaf)(u, k, i, x, buffer));
+        for (mst_shards s = v->leaf[i]; mst_shards_is_right(s, shards); s = mst_shards_parent(s, shards)) {
+            buffer -= level;
+            MST_NAME(add)(buffer, buffer, buffer + level, x->elements);
+        }
+    }
     return MST_OK;
 }
 
 /* The same for a tile of a dense gradient. With one leaf this is the source itself; else the sum is in BUFFER, whose
  * levels are a tile apart. */
-static const T *MST_NAME(sum_tile)(const update *u, const mst_update_variable *v, int32_t piece, int32_t first,
-                                   int32_t shards, int32_t *leaf, int64_t at, int64_t count, T *buffer) {
-    if (v->leaf[*leaf].first == first && v->leaf[*leaf].count == shards)
-        return (const T *)u->src[leaf_source(v, piece, (*leaf)++)].data + (at - v->piece[piece].first);
-    const int32_t half = mst_tree_half(shards);
-    const T *left = MST_NAME(sum_tile)(u, v, piece, first, half, leaf, at, count, buffer);
-    const T *right = MST_NAME(sum_tile)(u, v, piece, first + half, shards - half, leaf, at, count, buffer + TILE);
-    MST_NAME(add)(buffer, left, right, count);
-    return buffer;
+static const T *MST_NAME(sum_tile)(const update *u, const mst_update_variable *v, int32_t piece, int64_t at,
+                                   int64_t count, T *buffer) {
+    const int32_t shards = u->state->options->num_shards;
+    const T *sum[MST_SHARD_LEVELS];
+    int32_t height = 0;
+    for (int32_t i = 0; i < v->num_leaves; i++) {
+        sum[height++] = (const T *)u->src[leaf_source(v, piece, i)].data + (at - v->piece[piece].first);
+        for (mst_shards s = v->leaf[i]; mst_shards_is_right(s, shards); s = mst_shards_parent(s, shards)) {
+            T *both = buffer + (--height - 1) * TILE;
+            MST_NAME(add)(both, sum[height - 1], sum[height], count);
+            sum[height - 1] = both;
+        }
+    }
+    return sum[0];
 }
 
 /* ---- penalties ---- */
@@ -262,12 +268,11 @@ static void MST_NAME(tiles)(const update *u, int32_t k, int64_t at, int64_t coun
     while (piece + 1 < v->num_pieces && v->piece[piece + 1].first <= at) piece++;
     for (const int64_t end = at + count; at < end; at += TILE) {
         const int64_t size = end - at < TILE ? end - at : TILE;
-        int32_t leaf = 0;
         const T *sum = gradient;
         if (v->kind != MST_GRADIENT_DENSE)
             gradient += size;
         else
-            sum = MST_NAME(sum_tile)(u, v, piece, 0, o->num_shards, &leaf, at, size, buffer);
+            sum = MST_NAME(sum_tile)(u, v, piece, at, size, buffer);
         if (o->purpose == MST_UPDATE_NORMS)
             out->norm += MST_NAME(norm_tile)(u, k, at, size, sum, own);
         else
@@ -311,14 +316,13 @@ static mst_status MST_NAME(unit)(const update *u, int32_t k, int64_t number, cha
     T *whole = (T *)(void *)workspace, *buffer = whole;
     if (v->kind != MST_GRADIENT_DENSE) buffer += known->levels * MST_NAME(whole_level)(known);
     x.place = (int32_t *)(void *)(buffer + (int64_t)(known->levels + 1) * TILE);
-    int32_t leaf = 0;
     if (o->purpose == MST_UPDATE_PENALTIES) {
         out.penalty = MST_NAME(penalties)(u, k, &x);
     } else if (v->kind == MST_GRADIENT_DENSE) {
         MST_NAME(tiles)(u, k, x.begin, x.count, false, NULL, buffer, &out);
     } else {
         if (v->kind == MST_GRADIENT_SPARSE) x.elements = place_rows(u, k, &x);
-        if (x.elements) MST_TRY(MST_NAME(sum_unit)(u, k, 0, o->num_shards, &leaf, &x, whole));
+        if (x.elements) MST_TRY(MST_NAME(sum_unit)(u, k, &x, whole));
         if (v->kind == MST_GRADIENT_SPARSE)
             MST_NAME(row_runs)(u, k, &x, whole, buffer, &out);
         else

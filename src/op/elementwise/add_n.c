@@ -3,15 +3,16 @@
  *  values  at least one, of one dtype (f32, f64, i32, i64 or u8) and shape
  *  dst     like them; may alias any of them
  *
- *  Neighbours are added, then neighbours among the sums, and so on; one that is left over moves up as it is. So the
- *  order depends on the list alone, and sums over parts of 2, 4, 8, ... values may be made elsewhere. Integers wrap
- *  around.
+ *  Neighbours are added, then neighbours among the sums, and so on; one that is left over moves up as it is: the tree
+ *  of sums over shards. So the order depends on the list alone, and sums over parts of 2, 4, 8, ... values may be made
+ *  elsewhere. Integers wrap around.
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_add_n(const mst_value *values, int n);
 #endif
 #include <string.h>
 
+#include "base/shard_tree.h"
 #include "base/simd.h"
 #include "op/op.h"
 #include "op/shape/strided.h"

@@ -4,7 +4,7 @@
  *  Each variable is cut into units, runs of elements that depend on its shape alone. A unit is made by one device, from
  *  the gradients of all shards to the new weight in all copies, while it is in a cache:
  *
- *    gradient   summed over the shards in the fixed tree (mst_tree_half)
+ *    gradient   summed over the shards in the fixed tree (base/shard_tree.h)
  *    + penalty  l1 * sign(w) + l2 * w
  *    clipped    by value, or multiplied by a factor that was computed before
  *    rule       changes weight and slots (rule/rule.h)
@@ -15,15 +15,8 @@
 #ifndef MUSTER_OP_UPDATE_H
 #define MUSTER_OP_UPDATE_H
 
+#include "base/shard_tree.h"
 #include "muster/optimizer.h"
-
-/** How many of SHARDS (2 or more) the left half of the tree over them has: the largest power of two below SHARDS. A sum
- *  over shards is that of the two halves; a sum over a half may be made elsewhere. */
-static inline int32_t mst_tree_half(int32_t shards) {
-    int32_t half = 1;
-    while (2 * half < shards) half *= 2;
-    return half;
-}
 
 /** sum_rows: the gradient of gather over axis 0, as the rows that it has. Sources come in pairs, (values [..,
  *  columns...], indices [..], i32 or i64): one for each gather. Rows of one number are added in the order in which they
@@ -45,11 +38,6 @@ typedef enum mst_gradient_kind {
     MST_GRADIENT_SPARSE     /**< two sources a leaf, those that sum_rows gives: values and numbers of rows */
 } mst_gradient_kind;
 
-/** Some neighbouring shards whose gradients are one source: a whole subtree of the tree over all shards. */
-typedef struct mst_leaf {
-    int32_t first, count;
-} mst_leaf;
-
 /** Elements FIRST and on of a variable's gradient, as far as the next piece. */
 typedef struct mst_gradient_piece {
     int64_t first;
@@ -65,7 +53,7 @@ typedef struct mst_update_variable {
     int32_t master;  /**< weight in f32 of a variable of another dtype; -1: none */
     mst_gradient_kind kind;
     int32_t num_leaves;
-    const mst_leaf *leaf;
+    const mst_shards *leaf; /**< nodes of the tree, whose gradients are one source each */
     int32_t num_pieces;
     const mst_gradient_piece *piece; /**< at least one */
     float l1, l2;                    /**< penalty */
