@@ -268,7 +268,7 @@ enum {
      *  reference kernel cannot fail: threads of a device share the work. */
     MST_OP_ELEMENTWISE = 128,
     /** The kernel cannot fail, whatever the values: it may run when variables are being written, behind the gate of a
-     *  step. */
+     *  step. Where it fails there all the same, what was still to be written is torn (mst_state_info). */
     MST_OP_INFALLIBLE = 256,
 };
 

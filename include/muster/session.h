@@ -80,13 +80,14 @@ MST_API void mst_session_destroy(mst_session *session);
 /** The store of its variables; the session's reference. */
 MST_API mst_store *mst_session_store(const mst_session *session);
 
-/** Gives all variables that have none their first values. */
+/** Gives all variables that have none their first values. One that is torn (mst_state_info) had a value, and stays torn. */
 MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
 /** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor per fetch: where
  *  outputs[i] is not NULL on entry, has the right dtype and shape and one reference, it is written in place;
  *  otherwise it is released and replaced. The caller owns them. A fetch without a value (mst_group, mst_no_op) gives
- * NULL. On failure no variable has changed. Fetching a variable gives its value before the writes of this run.
+ * NULL. On failure no variable has changed, unless the error says so: it then names those that are torn
+ * (mst_state_info). Fetching a variable gives its value before the writes of this run.
  * MST_DEADLINE, naming what a device was doing, where the run has not ended after the session's timeout: then its feeds
  * are kept until it has. A run that is changing variables by then is not cut off: it may take as long again.
  *
@@ -95,7 +96,8 @@ MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 MST_API MST_CHECKED mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds,
                                                const mst_value *fetches, int num_fetches, mst_tensor **outputs);
 
-/** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND where it has none yet. */
+/** A new tensor with the value of a variable (owned by the caller); MST_NOT_FOUND where it has none yet, MST_CORRUPT
+ *  where it is torn (mst_state_info). */
 MST_API MST_CHECKED mst_status mst_session_get_variable(mst_session *session, mst_value variable, mst_tensor **out);
 /** Sets a variable; dtype and shape must be its own. */
 MST_API MST_CHECKED mst_status mst_session_set_variable(mst_session *session, mst_value variable,

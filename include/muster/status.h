@@ -29,7 +29,7 @@ typedef enum mst_status {
     MST_OUT_OF_MEMORY, /**< the machine's memory or a device's limit */
     MST_UNIMPLEMENTED, /**< no kernel or no gradient for this */
     MST_IO,            /**< the operating system refused a read or a write */
-    MST_CORRUPT,       /**< a file whose bytes are not what its format says */
+    MST_CORRUPT,       /**< bytes of a file that are not what its format says; a value that is torn (mst_state_info) */
     MST_NUMERICS,      /**< NaN or Inf where a finite number is needed */
     MST_CANCELLED,     /**< stopped on request */
     MST_DEADLINE,      /**< waited as long as was allowed */

@@ -48,6 +48,10 @@ typedef struct mst_state_info {
     mst_spec spec;
     int64_t bytes;
     uint64_t version; /**< 0: no value yet; rises with every write */
+    /** A step failed while it wrote this, which only a kernel can cause that is wrongly marked as one that cannot fail:
+     *  the version has not risen, and whatever needs the value fails with MST_CORRUPT until all of it is written: set,
+     *  restored, or assigned by a run. */
+    bool torn;
 } mst_state_info;
 
 /** An empty store, with one reference owned by the caller. */
@@ -60,7 +64,7 @@ MST_API void mst_store_release(mst_store *store);
 /** All entries in order of (container, name); *OUT is an array of *COUNT that the caller frees with free(). */
 MST_API MST_CHECKED mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count);
 /** A new tensor with the value of an entry, owned by the caller; MST_NOT_FOUND where there is no such entry or it has
- *  no value. CONTAINER may be NULL for "". */
+ *  no value, MST_CORRUPT where it is torn. CONTAINER may be NULL for "". */
 MST_API MST_CHECKED mst_status mst_store_get(mst_store *store, const char *container, const char *name,
                                              mst_tensor **out);
 /** Sets an entry, or makes one of KIND where there is none; MST_INVALID where its dtype or shape is another. */
@@ -75,7 +79,7 @@ MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
 
 /** The values of all entries at one moment between two steps. Steps go on meanwhile; one that is ready to write waits
- *  until the copy is made. The caller owns one reference. */
+ *  until the copy is made. MST_CORRUPT where one is torn. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
 /** The same, in the memory of *SNAPSHOT where nobody else holds it; the reference to that goes, and *SNAPSHOT is the new
  *  one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */

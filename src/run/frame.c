@@ -69,8 +69,9 @@ static mst_status wait_for(mst_frame *frame, int device, const mst_action *actio
     if (!mst_line_wait(&lines[action->device], point, deadline, frame->spin))
         return MST_FAIL(MST_DEADLINE, "waited too long for %s: it is stuck, or the timeout is too short",
                         devices->device[action->device].text);
-    if (happens || !atomic_load(&frame->failed)) return MST_OK;
-    return MST_FAIL(MST_CANCELLED, "another device failed");
+    const bool is_there =
+        happens ? action->first <= atomic_load(&frame->stop[action->device].point) : !atomic_load(&frame->failed);
+    return is_there ? MST_OK : MST_FAIL(MST_CANCELLED, "another device failed");
 }
 
 static mst_array array_of(const mst_frame *frame, int32_t value) {
@@ -163,6 +164,18 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
 }
 
+/* DEVICE stops behind the gate, in action AT of its program, where NODE has failed: what comes then is not made. */
+static void stop(mst_frame *frame, int device, int64_t at, int32_t node) {
+    const mst_program *program = &frame->plan->program[device];
+    int64_t call = program->num_calls, next = at, before = at;
+    while (next < program->num_actions && program->action[next].kind != MST_DO_RUN) next++;
+    if (next < program->num_actions) call = program->action[next].first;
+    while (next == at && frame->plan->instance[program->call[call]].node != node) call++;
+    while (before > 0 && program->action[before - 1].kind != MST_DO_REACH) before--;
+    frame->stop[device].call = call;
+    atomic_store(&frame->stop[device].point, before ? program->action[before - 1].first : 0);
+}
+
 /* An op of the user may fail without a message; *ERRORS is how many there were before it ran. */
 static void complete(const mst_frame *frame, mst_status status, int32_t n, uint64_t *errors) {
     if (n >= 0 && mst_error_count() == *errors) {
@@ -174,7 +187,7 @@ static void complete(const mst_frame *frame, mst_status status, int32_t n, uint6
 }
 
 /* Walks the program of DEVICE to its end or to the first failure: *NODE says where that was, *DERIVED whether it only
- * follows from the failure of another device. */
+ * follows from the failure of another device. Behind the gate a fetch that fails stops nothing. */
 static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *lines, int32_t *node, bool *derived) {
     const mst_program *program = &frame->plan->program[device];
     const mst_device *self = &frame->devices->device[device];
@@ -209,11 +222,13 @@ static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *l
         }
         if (notes) began = mst_note_action(notes, device, action, began);
         if (status) complete(frame, status, *node, &errors);
-        /* a step that has failed is not worth finishing, but what is being written is written to the end */
-        if (status && happens) mst_frame_fail(frame, status, *node, device, *derived);
-        if (happens && status && *derived) return MST_OK; /* what it waits for is not there to go on with */
-        if (happens) continue;
+        if (status && happens && action->kind == MST_DO_FETCH) {
+            mst_frame_fail(frame, status, *node, device, false);
+            continue;
+        }
+        if (status && happens) stop(frame, device, i, *node);
         if (status) return status;
+        if (happens) continue; /* a step that has failed is not worth finishing, but what is being written is */
         if (atomic_load_explicit(&frame->failed, memory_order_relaxed)) return MST_OK;
     }
     return MST_OK;

@@ -38,6 +38,12 @@ typedef struct mst_touch {
     int32_t device;
 } mst_touch;
 
+/** Where a device has stopped behind the gate, because its part failed or needs what another has not made. */
+typedef struct mst_stop {
+    int64_t call;          /**< first call of its program that was not made whole; INT64_MAX: it has not stopped */
+    _Atomic int32_t point; /**< the last that it has reached; INT32_MAX: it has not stopped */
+} mst_stop;
+
 typedef struct mst_frame {
     /* what runs */
     const mst_devices *devices;
@@ -73,6 +79,7 @@ typedef struct mst_frame {
     int participants;           /**< devices that run something */
     uint64_t *base;             /**< by device: what its line is when it begins */
     _Atomic int32_t *at;        /**< by device: node that it runs now, -1 */
+    mst_stop *stop;             /**< by device */
     _Atomic int64_t *copied;    /**< bytes copied between domains, of the session */
     mst_string_memory *strings; /**< by device */
     atomic_bool failed;

@@ -42,8 +42,9 @@ static mst_status make_frame(mst_session *session, mst_frame *frame) {
     const size_t devices = (size_t)session->devices.count;
     frame->base = calloc(devices, sizeof *frame->base);
     frame->at = calloc(devices, sizeof *frame->at);
+    frame->stop = calloc(devices, sizeof *frame->stop);
     frame->strings = calloc(devices, sizeof *frame->strings);
-    if (!frame->base || !frame->at || !frame->strings) return MST_NO_MEMORY("for a session");
+    if (!frame->base || !frame->at || !frame->stop || !frame->strings) return MST_NO_MEMORY("for a session");
     frame->devices = &session->devices;
     frame->copied = &session->copied;
     frame->check_numerics = session->options.check_numerics;
@@ -59,6 +60,7 @@ static void free_frame(mst_frame *frame, const mst_devices *devices) {
     mst_run_notes_free(frame->notes);
     free(frame->base);
     free(frame->at);
+    free(frame->stop);
     pthread_mutex_destroy(&frame->lock);
 }
 
@@ -300,15 +302,21 @@ static void give_number_back(mst_session *session, const mst_step *step) {
     atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
 }
 
-/* The caller and all devices have left: what was written gets its version, and the slot is free again. */
+/* The caller and all devices have left: what was written gets its version. True where the step has happened. */
+static bool commit_frame(mst_frame *frame) {
+    mst_slot *slot = frame->owner;
+    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && frame->has_turn && frame->turn.writer;
+    if (happened) mst_session_commit_states(slot->session, slot->cached, frame);
+    return happened;
+}
+
+/* The end of a frame that is committed: its turn is over, and its slot is free again. */
 static void release_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
     mst_session *session = slot->session;
     mst_cached_plan *cached = slot->cached;
     for (int i = 0; i < cached->num_feeds; i++) mst_tensor_release(slot->feeds[i].tensor);
     for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
-    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS;
-    if (happened && frame->has_turn && frame->turn.writer) mst_session_commit_states(session, cached, &frame->turn);
     if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
     if (frame->has_turn) mst_turn_end(&frame->turn);
     mst_run_notes_free(frame->notes);
@@ -321,6 +329,12 @@ static void release_frame(mst_frame *frame) {
     pthread_mutex_unlock(&session->lock);
 }
 
+/* The same by the last device to leave, where the caller has given the frame up. */
+static void end_late(mst_frame *frame) {
+    commit_frame(frame);
+    release_frame(frame);
+}
+
 static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     mst_frame *frame = &slot->frame;
     mst_cached_plan *cached = slot->cached;
@@ -329,7 +343,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     frame->binding = &cached->bound[index].binding;
     frame->feeds = slot->feeds;
     frame->outputs = slot->outputs;
-    frame->release = release_frame;
+    frame->release = end_late;
     frame->owner = slot;
     frame->number++;
     frame->caller_runs = !mst_executor_has_thread(session->executor, 0);
@@ -346,6 +360,8 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     for (int32_t i = 0; i < cached->num_devices; i++) {
         const int32_t d = cached->devices[i];
         atomic_store(&frame->at[d], -1);
+        frame->stop[d].call = INT64_MAX;
+        atomic_store(&frame->stop[d].point, INT32_MAX);
         if (cached->plan->program[d].receives_strings)
             mst_string_memory_begin(&frame->strings[d], session->devices.device[d].domain,
                                     mst_session_string_room(session, d, &frame->strings[d]));
@@ -439,7 +455,9 @@ static mst_status run_frame(mst_session *session, mst_slot *slot, purpose *purpo
     open_frame(session, slot, purpose);
     if (cached->num_devices && cached->devices[0] == 0) mst_executor_run_own(session->executor, frame);
     if (!wait_for_devices(slot, &late) && mst_frame_give_up(frame)) return mst_failure_restore(&late);
-    const mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
+    const bool happened = commit_frame(frame);
+    mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
+    if (status && happened) status = mst_session_tell_torn(session->store, cached);
     if (frame->notes && !status) keep_notes(session, frame);
     release_frame(frame);
     return status;

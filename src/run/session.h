@@ -130,8 +130,13 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);
 /** Checks that all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
 MST_CHECKED mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cached);
-/** Gives all that CACHED has written in TURN its new version. */
-void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_turn *turn);
+/** Gives all that CACHED has written in FRAME, which happens, its new version, or marks it as torn. */
+void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_frame *frame);
+/** Marks the entries that the devices that stopped behind the gate had still to write. Under the store's lock: torn.c. */
+void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame);
+/** Adds to the calling thread's error, that of a run of CACHED that failed behind the gate, which entries are torn. In
+ *  the run's turn. */
+mst_status mst_session_tell_torn(mst_store *store, const mst_cached_plan *cached);
 /** Error where DEVICE would need more than its limit with MORE bytes beside what it has; PLAN (may be NULL) names the
  *  largest. */
 MST_CHECKED mst_status mst_session_check_limit(const mst_session *session, const mst_plan *plan, int device,

@@ -195,6 +195,7 @@ mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cache
 
 static mst_status check_state(mst_session *session, const mst_plan_state *state, mst_state *entry, mst_copy *copy) {
     if (!state->reads) return MST_OK;
+    if (mst_state_check_whole(entry)) return mst_error_at(state->variable->name, NULL);
     if (entry->version) return mst_copy_refresh(session->store, entry, copy);
     MST_FAIL(MST_INVALID, "variable '%s' is read, but has no value: call mst_session_init_variables first",
              state->variable->name);
@@ -210,14 +211,22 @@ mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cache
     return MST_OK;
 }
 
-void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_turn *turn) {
+void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_frame *frame) {
     mst_store *store = session->store;
+    const uint64_t number = frame->turn.number;
+    const bool failed = atomic_load(&frame->failed);
     pthread_mutex_lock(&store->lock);
     for (int64_t i = 0; i < cached->plan->num_states; i++)
-        if (cached->state[i] && cached->plan->state[i].writes)
-            cached->copy[i]->version = cached->state[i]->version = turn->number;
+        if (cached->state[i] && cached->plan->state[i].writes) cached->state[i]->torn = false;
+    if (failed) mst_session_mark_torn(cached, frame);
+    for (int64_t i = 0; i < cached->plan->num_states; i++) {
+        mst_state *state = cached->state[i];
+        if (!state || !cached->plan->state[i].writes) continue;
+        cached->copy[i]->version = state->torn ? 0 : number;
+        if (!state->torn) state->version = number;
+    }
     pthread_mutex_unlock(&store->lock);
     /* copies that this plan reads and does not write are as they were */
-    if (cached->seen == atomic_load(&store->last_write)) cached->seen = turn->number;
-    atomic_store(&store->last_write, turn->number);
+    if (!failed && cached->seen == atomic_load(&store->last_write)) cached->seen = number;
+    atomic_store(&store->last_write, number);
 }

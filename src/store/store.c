@@ -79,6 +79,11 @@ uint64_t mst_state_version(const mst_store *store, const mst_state *state) {
     return state->version + (state == store->runs_state ? atomic_load(&store->runs) : 0);
 }
 
+mst_status mst_state_check_whole(const mst_state *state) {
+    if (!state->torn) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "'%s' is torn: a step failed while it wrote it; set it or restore it", state->name);
+}
+
 bool mst_state_has_value(mst_store *store, const mst_state *state) {
     pthread_mutex_lock(&store->lock);
     const bool has = state->version != 0;
@@ -277,7 +282,8 @@ mst_status mst_store_list(mst_store *store, mst_state_info **out, int64_t *count
                                    .kind = state->kind,
                                    .spec = state->spec,
                                    .bytes = (int64_t)state->bytes,
-                                   .version = mst_state_version(store, state)};
+                                   .version = mst_state_version(store, state),
+                                   .torn = state->torn};
     }
     pthread_mutex_unlock(&store->lock);
     if (!list) return MST_NO_MEMORY("for a list of %lld entries", (long long)n);

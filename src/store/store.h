@@ -49,6 +49,7 @@ typedef struct mst_state {
     mst_spec spec;
     size_t bytes;
     uint64_t version; /**< 0: no value */
+    bool torn;        /**< a step failed while it wrote the value: no copy has it */
     mst_copy *copies;
 } mst_state;
 
@@ -113,6 +114,8 @@ MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
 /** The same of all entries of a container. */
 MST_CHECKED mst_status mst_store_clear_container(mst_store *store, const char *container);
 
+/** MST_CORRUPT where STATE is torn. In a turn that has begun. */
+MST_CHECKED mst_status mst_state_check_whole(const mst_state *state);
 /** MST_INVALID where STATE has another dtype or shape. */
 MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec);
 

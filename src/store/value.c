@@ -52,8 +52,10 @@ mst_status mst_store_get(mst_store *store, const char *container, const char *na
     mst_turn turn;
     mst_status status = take_and_begin(store, false, &turn);
     if (!status) {
-        status = state->version ? read_value(store, state, mst_tensor_data(*out))
-                                : MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", name);
+        status = mst_state_check_whole(state);
+        if (!status)
+            status = state->version ? read_value(store, state, mst_tensor_data(*out))
+                                    : MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", name);
         mst_turn_end(&turn);
     }
     if (status) {
@@ -74,6 +76,7 @@ static mst_status write_value(mst_store *store, mst_state *state, const void *sr
     if (!status) {
         pthread_mutex_lock(&store->lock);
         copy->version = state->version = version;
+        state->torn = false;
         pthread_mutex_unlock(&store->lock);
     }
     mst_copy_release(store, state, copy);
@@ -129,6 +132,7 @@ static mst_status clear(mst_store *store, unsigned kinds, const char *container)
         if (!(kinds >> state->kind & 1u) || state == store->runs_state) continue;
         if (container && strcmp(state->container, container) != 0) continue;
         state->version = 0;
+        state->torn = false;
         for (mst_copy *copy = state->copies; copy; copy = copy->next) copy->version = 0;
     }
     pthread_mutex_unlock(&store->lock);
@@ -363,11 +367,20 @@ static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
     return status;
 }
 
+static mst_status check_whole(mst_store *store) {
+    mst_status status = MST_OK;
+    pthread_mutex_lock(&store->lock);
+    for (int64_t i = 0; i < store->num_states && !status; i++) status = mst_state_check_whole(store->state[i]);
+    pthread_mutex_unlock(&store->lock);
+    return status;
+}
+
 /* Copies all values, in a turn that has begun. Entries that have got a value since room was made are added. */
 static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
     mst_state_info *list = NULL;
     int64_t count = 0;
-    mst_status status = fill_room(store, snapshot);
+    mst_status status = check_whole(store);
+    if (!status) status = fill_room(store, snapshot);
     if (!status) status = mst_store_list(store, &list, &count);
     for (int64_t i = 0; i < count && !status; i++) {
         mst_tensor *value = NULL;
