@@ -12,6 +12,7 @@ extern const mst_op mst_op_assign;
 
 typedef struct scalars_options {
     int zero_;
+    const mst_rule *rule;
     const mst_optimizer *optimizer;
 } scalars_options;
 
@@ -27,8 +28,8 @@ static double average_rest(const mst_optimizer *optimizer, int64_t step) {
 _Static_assert(MST_SCALAR_AVERAGE == MST_RULE_SCALARS, "the rule's scalars come first");
 
 static mst_status compute_scalars(const mst_kernel_args *a) {
+    const mst_rule *rule = ((const scalars_options *)a->options)->rule;
     const mst_optimizer *o = ((const scalars_options *)a->options)->optimizer;
-    const mst_rule *rule = mst_rule_find(o->rule);
     const double learning_rate = (double)*(const float *)a->src[0].data;
     const int64_t step = *(const int64_t *)a->src[1].data;
     double state = *(const double *)a->src[2].data, *scalar = a->dst[0].data;
@@ -51,7 +52,8 @@ static const mst_op update_scalars = {.name = "update_scalars",
 /* ---- lowering ---- */
 
 mst_status mst_lowering_scalars(mst_lowering *l) {
-    const scalars_options options = {.optimizer = &l->options->optimizer};
+    const mst_optimizer *optimizer = &l->options->optimizer;
+    const scalars_options options = {.rule = mst_rule_find(optimizer->rule), .optimizer = optimizer};
     const int64_t count = MST_NUM_SCALARS;
     const mst_spec dst[2] = {{.dtype = MST_F64, .shape = mst_shape_make(1, &count)}, {.dtype = MST_F64}};
     const int32_t device = mst_lowering_device(l, l->src[MST_APPLY_STEP]), state = l->src[MST_APPLY_STATE];
@@ -59,7 +61,7 @@ mst_status mst_lowering_scalars(mst_lowering *l) {
     MST_TRY(
         mst_lowering_node(l, &update_scalars, "scalars", &options, sizeof options, 3, l->src, 2, dst, device, &added));
     l->scalars = l->plan->node[added].dst;
-    if (!mst_rule_find(l->options->optimizer.rule)->next_state) return MST_OK;
+    if (!options.rule->next_state) return MST_OK;
     MST_TRY(mst_lowering_node(l, &mst_op_assign, "state", NULL, 0, 2, (const int32_t[]){state, l->scalars + 1}, 1,
                               &dst[1], mst_lowering_device(l, state), &assign));
     l->plan->node[assign].writer = true;

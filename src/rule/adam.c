@@ -48,6 +48,7 @@ const mst_rule mst_rule_adam = {
     .takes = {"beta_1", "beta_2", "epsilon", "epsilon_kind", "amsgrad"},
     .num_slots = num_slots,
     .slot_name = {"m", "v", "vhat"},
+    .keeps_powers = true,
     .defaults = defaults,
     .scalars = scalars,
     .update_f32 = update_f32,

@@ -6,41 +6,16 @@
 #include "base/nearest.h"
 #include "graph/graph.h"
 #include "graph/options.h"
+#include "rule/fields.h"
 #include "rule/rule.h"
 
 enum { MOST_RULES = 64 };
 
-#define BELOW_1 (1 - 1e-12)
+const char *const mst_epsilon_kinds[] = {"hat", "corrected", NULL};
 
-static const char *const epsilon_kinds[] = {"hat", "corrected", NULL};
-
-#define NUMBER(member, initial, low, high, help) MST_FIELD_F64(mst_optimizer, member, initial, low, high, help)
-const mst_field mst_optimizer_fields[] = {
-    MST_FIELD_STRING(mst_optimizer, rule, "name of the optimizer"),
-    NUMBER(learning_rate, 0, 0, 1e9, "step size"),
-    NUMBER(momentum, 0, 0, 1, "part of the last step that is made again: sgd, rmsprop"),
-    MST_FIELD_BOOL(mst_optimizer, nesterov, "looks ahead by the momentum: sgd"),
-    NUMBER(rho, 0.9, 0, BELOW_1, "decay of the mean square, below 1: rmsprop"),
-    MST_FIELD_BOOL(mst_optimizer, centered, "divides by the standard deviation: rmsprop"),
-    NUMBER(beta_1, 0.9, 0, BELOW_1, "decay of the mean gradient, below 1: adam, adamw, nadam"),
-    NUMBER(beta_2, 0.999, 0, BELOW_1, "decay of the mean square, below 1: adam, adamw, nadam"),
-    NUMBER(epsilon, 1e-7, 0, 1e9, "keeps the divisor from 0"),
-    MST_FIELD_ENUM(mst_optimizer, epsilon_kind, 0, epsilon_kinds, "where epsilon is added: adam, adamw"),
-    MST_FIELD_BOOL(mst_optimizer, amsgrad, "divides by the largest mean square so far: adam, adamw"),
-    NUMBER(initial_accumulator, 0.1, 0, 1e9, "first sum of squares: adagrad, ftrl"),
-    NUMBER(learning_rate_power, -0.5, -10, 0, "how the rate falls with the sum of squares: ftrl"),
-    NUMBER(l1_strength, 0, 0, 1e9, "L1 penalty: ftrl"),
-    NUMBER(l2_strength, 0, 0, 1e9, "L2 penalty: ftrl"),
-    NUMBER(l2_shrinkage, 0, 0, 1e9, "L2 penalty of the gradient only: ftrl"),
-    NUMBER(beta, 0, 0, 1e9, "first value of the inverse rate: ftrl"),
-    NUMBER(weight_decay, 0, 0, 1e9, "w -= learning_rate * weight_decay * w before the update"),
-    NUMBER(clip_value, 0, 0, 1e30, "largest magnitude of a gradient's element"),
-    NUMBER(clip_norm, 0, 0, 1e30, "largest norm of a variable's gradient"),
-    NUMBER(clip_global_norm, 0, 0, 1e30, "largest norm of all gradients together"),
-    NUMBER(ema_decay, 0, 0, BELOW_1, "decay of the moving average of the weights, below 1"),
-    MST_FIELD_BOOL(mst_optimizer, ema_num_updates, "the moving average follows faster in the first steps"),
-    MST_FIELD_END,
-};
+#define ROW(member, type, initial, low, high, names, help) \
+    { #member, MST_FIELD_TYPE_##type, offsetof(mst_optimizer, member), initial, low, high, help, names, NULL }
+const mst_field mst_optimizer_fields[] = {MST_OPTIMIZER_FIELDS(ROW), MST_FIELD_END};
 
 const mst_rule *mst_rule_find(const char *name) {
     for (int i = 0; name && mst_rule_table[i]; i++)

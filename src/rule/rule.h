@@ -44,6 +44,8 @@ typedef struct mst_rule {
      *  weight and slots as they are, as TensorFlow's kernels ResourceSparseApply... do (core/kernels/training_ops.cc).
      *  Else they are updated with a gradient of 0: Adam's means decay in all rows. */
     bool rows_only;
+    /** Whether TensorFlow's kernel keeps beta_1^t and beta_2^t in variables: checkpoints then hold them too. */
+    bool keeps_powers;
     /** weight_decay, clipping, L1, L2 and moving averages are not the rule's: the caller does them. */
     void (*update_f32)(const mst_optimizer *optimizer, const mst_rule_tile *tile);
     void (*update_f64)(const mst_optimizer *optimizer, const mst_rule_tile *tile);

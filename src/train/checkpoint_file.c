@@ -15,6 +15,7 @@
 #include "format/bundle.h"
 #include "format/npz.h"
 #include "format/safetensors.h"
+#include "rule/rule.h"
 #include "store/store.h"
 #include "train/checkpoint_names.h"
 
@@ -75,7 +76,8 @@ static mst_status add_number(mst_bundle_writer *writer, const char *key, double 
 /* TensorFlow's Adam keeps beta^(t + 1) after t updates; here it follows from global_step. */
 static mst_status add_powers(mst_bundle_writer *writer, const mst_snapshot *snapshot, const mst_optimizer *optimizer) {
     const mst_tensor *step = mst_snapshot_find(snapshot, NULL, MST_STATE_GLOBAL_STEP);
-    if (!optimizer || !optimizer->rule || strncmp(optimizer->rule, "adam", 4) != 0 || !step) return MST_OK;
+    const mst_rule *rule = optimizer ? mst_rule_find(optimizer->rule) : NULL;
+    if (!rule || !rule->keeps_powers || !step) return MST_OK;
     const mst_optimizer full = mst_optimizer_named(optimizer->rule, *optimizer);
     const double t = mst_tensor_get(step, 0) + 1;
     if (!mst_snapshot_find(snapshot, NULL, "beta1_power"))

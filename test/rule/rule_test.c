@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "op/state/apply_gradients.h"
 #include "rule/rule.h"
 #include "support/expect.h"
 
@@ -295,6 +296,19 @@ static void every_optimizer_is_listed_and_passes_its_check(void **state) {
     assert_true(count >= 7); /* one for each file of src/rule/ */
 }
 
+static void apply_gradients_has_all_fields_of_an_optimizer(void **state) {
+    (void)state;
+    const mst_field *at = mst_op_apply_gradients.fields;
+    for (const mst_field *field = mst_optimizer_fields; field->name; field++, at++) {
+        assert_true(strncmp(at->name, "optimizer.", 10) == 0);
+        assert_string_equal(at->name + 10, field->name);
+        assert_int_equal(at->type, field->type);
+        assert_int_equal(at->offset, offsetof(mst_apply_options, optimizer) + field->offset);
+        assert_ptr_equal(at->names, field->names);
+        assert_true(at->initial == 0 && at->low == 0 && at->high == 0); /* what is in the graph was checked before */
+    }
+}
+
 static void expect_refused(mst_optimizer o, const char *text) {
     EXPECT_ERROR(mst_optimizer_check(&o), MST_INVALID, text);
 }
@@ -338,6 +352,7 @@ int main(void) {
         cmocka_unit_test(defaults_are_those_of_keras),
         cmocka_unit_test(zero_that_is_given_is_no_default),
         cmocka_unit_test(every_optimizer_is_listed_and_passes_its_check),
+        cmocka_unit_test(apply_gradients_has_all_fields_of_an_optimizer),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_schedule_without_rate_starts_at_the_learning_rate),
     };

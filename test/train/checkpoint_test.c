@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "format/bundle.h"
 #include "muster/muster.h"
+#include "rule/rule.h"
 #include "support/folder.h"
 #include "support/state.h"
 #include "support/test.h"
@@ -146,6 +147,29 @@ static void entries_have_tensorflow_1s_names(void **state) {
     assert_float_equal(mst_tensor_get(value, 0), 0.59049, 1e-6); /* 0.9^5 */
     mst_tensor_release(value);
     mst_bundle_close(bundle);
+}
+
+static void powers_of_the_betas_are_there_where_the_rule_keeps_them(void **state) {
+    (void)state;
+    mst_snapshot *snapshot;
+    mst_tensor *step;
+    EXPECT_OK(mst_snapshot_create(&snapshot));
+    EXPECT_OK(mst_tensor_create(MST_I64, MST_SCALAR, &step));
+    EXPECT_OK(mst_snapshot_add(snapshot, NULL, "global_step", MST_STATE_STEP, step));
+    int keeping = 0;
+    for (int i = 0; mst_rule_table[i]; i++) {
+        const mst_optimizer optimizer = mst_optimizer_named(mst_rule_table[i]->name, (mst_optimizer){0});
+        mst_bundle *bundle;
+        EXPECT_OK(mst_checkpoint_write(folder_path(mst_rule_table[i]->name), snapshot, &optimizer));
+        EXPECT_OK(mst_bundle_open(folder_path(mst_rule_table[i]->name), &bundle));
+        assert_int_equal(mst_bundle_find(bundle, "beta1_power") >= 0, mst_rule_table[i]->keeps_powers);
+        assert_int_equal(mst_bundle_find(bundle, "beta2_power") >= 0, mst_rule_table[i]->keeps_powers);
+        mst_bundle_close(bundle);
+        keeping += mst_rule_table[i]->keeps_powers;
+    }
+    assert_int_equal(keeping, 2); /* adam, adamw; not nadam */
+    mst_tensor_release(step);
+    mst_snapshot_release(snapshot);
 }
 
 static void add(mst_bundle_writer *writer, const char *key, mst_dtype dtype, double value) {
@@ -582,6 +606,7 @@ static void failed_save_ends_the_training_with_its_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(entries_have_tensorflow_1s_names),
+        TEST_IN_FOLDER(powers_of_the_betas_are_there_where_the_rule_keeps_them),
         TEST_IN_FOLDER(slots_of_tensorflow_1_are_known_and_written_back),
         TEST_IN_FOLDER(checkpoint_and_model_files_hold_the_store),
         TEST_IN_FOLDER(training_goes_on_from_each_checkpoint_with_the_same_bits),

@@ -17,48 +17,18 @@
 #include "op/state/apply_gradients.h"
 
 #include "op/op.h"
+#include "rule/fields.h"
 #include "rule/rule.h"
 
-#define NUMBER(member, help)                                                                                      \
-    {                                                                                                             \
-        "optimizer." #member, MST_FIELD_TYPE_F64, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), \
-            NULL, NULL                                                                                            \
-    }
-#define FLAG(member, help)                                                                                         \
-    {                                                                                                              \
-        "optimizer." #member, MST_FIELD_TYPE_BOOL, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, (help), \
-            NULL, NULL                                                                                             \
-    }
-
-static const char *const epsilon_kinds[] = {"hat", "corrected", NULL};
-
 /* Defaults and ranges are those of the optimizer, which was checked before. */
+#define ROW(member, type, initial, low, high, names, help)                                                         \
+    {                                                                                                              \
+        "optimizer." #member, MST_FIELD_TYPE_##type, offsetof(mst_apply_options, optimizer.member), 0, 0, 0, help, \
+            names, NULL                                                                                            \
+    }
+
 static const mst_field fields[] = {
-    {"optimizer.rule", MST_FIELD_TYPE_STRING, offsetof(mst_apply_options, optimizer.rule), 0, 0, 0, "its name", NULL,
-     NULL},
-    NUMBER(learning_rate, "step size where there is no schedule"),
-    NUMBER(momentum, "part of the last step that is made again"),
-    FLAG(nesterov, "looks ahead by the momentum"),
-    NUMBER(rho, "decay of the mean square"),
-    FLAG(centered, "divides by the standard deviation"),
-    NUMBER(beta_1, "decay of the mean gradient"),
-    NUMBER(beta_2, "decay of the mean square"),
-    NUMBER(epsilon, "keeps the divisor from 0"),
-    {"optimizer.epsilon_kind", MST_FIELD_TYPE_ENUM, offsetof(mst_apply_options, optimizer.epsilon_kind), 0, 0, 0,
-     "where epsilon is added", epsilon_kinds, NULL},
-    FLAG(amsgrad, "divides by the largest mean square so far"),
-    NUMBER(initial_accumulator, "first sum of squares"),
-    NUMBER(learning_rate_power, "how the rate falls with the sum of squares"),
-    NUMBER(l1_strength, "L1 penalty of ftrl"),
-    NUMBER(l2_strength, "L2 penalty of ftrl"),
-    NUMBER(l2_shrinkage, "L2 penalty of the gradient only"),
-    NUMBER(beta, "first value of the inverse rate"),
-    NUMBER(weight_decay, "w -= learning_rate * weight_decay * w before the update"),
-    NUMBER(clip_value, "largest magnitude of a gradient's element"),
-    NUMBER(clip_norm, "largest norm of a variable's gradient"),
-    NUMBER(clip_global_norm, "largest norm of all gradients together"),
-    NUMBER(ema_decay, "decay of the moving average"),
-    FLAG(ema_num_updates, "the moving average follows faster in the first steps"),
+    MST_OPTIMIZER_FIELDS(ROW),
     MST_FIELD_I32(mst_apply_options, num_variables, 0, 1, 1 << 24, "variables"),
     MST_FIELD_I32(mst_apply_options, num_shards, 1, 1, 1 << 20, "gradients of each variable"),
     MST_FIELD_I32(mst_apply_options, num_slots, 0, 0, 0, "slot variables of each variable"),
