@@ -1,5 +1,5 @@
 /* muster bench checkpoint: how long training stands still for a checkpoint of 1 GB, how fast it is written and read. The
- * files go to the current folder, so that its disk is measured, 5 GB in all, and are removed at the end. */
+ * files go to a new folder in the current one, so that its disk is measured, 5 GB in all, and are removed at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 
 #include "base/no_memory.h"
 #include "cli/bench.h"
+#include "cli/bench_folder.h"
 #include "cli/bench_table.h"
 #include "cli/command.h"
 #include "muster/muster.h"
@@ -63,9 +64,9 @@ static mst_status time_of_copy(double *out) {
 
 /* Seconds of writing and syncing as many bytes. */
 static mst_status time_of_plain(const char *folder, double *out) {
-    char path[512], *block = malloc(BLOCK);
-    snprintf(path, sizeof path, "%s/plain", folder);
-    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    char *path, *block = malloc(BLOCK);
+    if (asprintf(&path, "%s/plain", folder) < 0) path = NULL;
+    const int file = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
     bool good = file >= 0 && block;
     uint64_t random = 1; /* a disk may know how to store equal bytes */
     for (int i = 0; good && i < BLOCK; i++) block[i] = (char)((random = random * 6364136223846793005u + 1) >> 56);
@@ -75,12 +76,13 @@ static mst_status time_of_plain(const char *folder, double *out) {
     *out = bench_now() - began;
     const int code = errno;
     if (file >= 0) close(file);
-    unlink(path);
+    if (file >= 0) unlink(path);
+    free(path);
     free(block);
-    return good ? MST_OK : MST_FAIL(MST_IO, "'%s' cannot be written: %s", path, strerror(code));
+    return good ? MST_OK : MST_FAIL(MST_IO, "'%s/plain' cannot be written: %s", folder, strerror(code));
 }
 
-static mst_status save(mst_checkpoint_manager *manager, mst_store *store) {
+static mst_status save(const char *folder, mst_checkpoint_manager *manager, mst_store *store) {
     double copy = 0, plain = 0;
     MST_TRY(time_of_copy(&copy));
     const double began = bench_now();
@@ -88,7 +90,7 @@ static mst_status save(mst_checkpoint_manager *manager, mst_store *store) {
     const double stood = bench_now() - began;
     MST_TRY(mst_checkpoint_manager_wait(manager));
     const double written = bench_now() - began;
-    MST_TRY(time_of_plain("bench-checkpoint", &plain));
+    MST_TRY(time_of_plain(folder, &plain));
     bench_add(&rows[STANDS], stood / copy);
     bench_add(&rows[WRITTEN], gigabyte / 1e6 / written);
     bench_add(&rows[PLAIN], gigabyte / 1e6 / plain);
@@ -96,27 +98,28 @@ static mst_status save(mst_checkpoint_manager *manager, mst_store *store) {
     return MST_OK;
 }
 
-static mst_status restore(mst_store *store) {
+static mst_status restore(const char *folder, mst_store *store) {
     const double began = bench_now();
-    MST_TRY(mst_checkpoint_restore("bench-checkpoint", store, NULL, NULL));
+    MST_TRY(mst_checkpoint_restore(folder, store, NULL, NULL));
     bench_add(&rows[READ], gigabyte / 1e6 / (bench_now() - began));
     return MST_OK;
 }
 
 /* What TensorFlow takes for all tensors, as often as Muster. */
-static void measure_tensorflow(void) {
+static void measure_tensorflow(const char *folder) {
     static const char program[] =
         "build/peers/bin/python -c \"import time, tensorflow as tf\n"
         "def read():\n"
         "    t = time.perf_counter()\n"
-        "    r = tf.train.load_checkpoint('bench-checkpoint')\n"
+        "    r = tf.train.load_checkpoint('%s')\n"
         "    n = sum(r.get_tensor(k).nbytes for k in r.get_variable_to_shape_map() if k.startswith('layer'))\n"
         "    return n / 1e6 / (time.perf_counter() - t)\n"
         "for _ in range(%d): print('rate', read(), flush=True)\" 2> /dev/null";
-    char line[256], command[sizeof program + 16];
+    char line[256], *command;
     double rate;
-    snprintf(command, sizeof command, program, RESTORES);
+    if (asprintf(&command, program, folder, RESTORES) < 0) return;
     FILE *file = popen(command, "r");
+    free(command);
     while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "rate %lf", &rate) == 1) bench_add(&rows[TENSORFLOW], rate);
     if (file) pclose(file);
@@ -124,18 +127,18 @@ static void measure_tensorflow(void) {
         bench_add(&rows[OF_TENSORFLOW], bench_median(&rows[READ]) / bench_median(&rows[TENSORFLOW]));
 }
 
-static mst_status measure(mst_store *store, mst_checkpoint_manager *manager) {
+static mst_status measure(const char *folder, mst_store *store, mst_checkpoint_manager *manager) {
     bench_progress("making 1 GB of parameters");
     MST_TRY(fill_store(store));
     MST_TRY(mst_checkpoint_manager_save(manager, store)); /* gets the memory of the copy, as the begin of a fit does */
     MST_TRY(mst_checkpoint_manager_wait(manager));
     for (int i = 0; i < ROUNDS; i++) {
         bench_progress("saving, %d of %d", i + 1, ROUNDS);
-        MST_TRY(save(manager, store));
+        MST_TRY(save(folder, manager, store));
     }
     for (int i = 0; i < RESTORES; i++) {
         bench_progress("restoring, %d of %d", i + 1, RESTORES);
-        MST_TRY(restore(store));
+        MST_TRY(restore(folder, store));
     }
     return MST_OK;
 }
@@ -143,17 +146,18 @@ static mst_status measure(mst_store *store, mst_checkpoint_manager *manager) {
 int bench_checkpoint(const bench_options *options) {
     mst_store *store = NULL;
     mst_checkpoint_manager *manager = NULL;
-    mst_status status = mst_store_create(&store);
+    char *folder;
+    mst_status status = bench_folder_make(".", &folder);
+    if (!status) status = mst_store_create(&store);
     if (!status)
-        status = mst_checkpoint_manager_open(&(mst_checkpoint_options){.directory = "bench-checkpoint", .keep = -1},
-                                             &manager);
-    if (!status) status = measure(store, manager);
-    if (!status && options->peers) measure_tensorflow();
+        status = mst_checkpoint_manager_open(&(mst_checkpoint_options){.directory = folder, .keep = -1}, &manager);
+    if (!status) status = measure(folder, store, manager);
+    if (!status && options->peers) measure_tensorflow(folder);
     bench_progress_end();
     const int code = status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
     for (int i = 0; i < NUM_ROWS && !status; i++) bench_print(&rows[i], options->json);
     (void)!mst_checkpoint_manager_close(manager);
     mst_store_release(store);
-    if (manager && system("rm -rf bench-checkpoint")) return EXIT_FAILED;
+    bench_folder_remove(folder);
     return code;
 }

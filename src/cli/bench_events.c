@@ -1,17 +1,16 @@
 /** muster bench events: what a log for TensorBoard costs a training. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli/bench.h"
+#include "cli/bench_folder.h"
 #include "cli/bench_table.h"
 #include "cli/command.h"
 #include "muster/muster.h"
 
 enum { ROUNDS = 3, BATCH = 100, PIXELS = 784, UNITS = 500, CLASSES = 10, ROWS = 2000 };
-enum { SCALARS = 4, HISTOGRAM_STEPS = 100, NUM_STEPS = 1000, NUM_CALLS = 100000, PATH_TEXT = 1024 };
+enum { SCALARS = 4, HISTOGRAM_STEPS = 100, NUM_STEPS = 1000, NUM_CALLS = 100000 };
 
 enum { STEP, CALL, VALUE, WRITING, NUM_ROWS };
 static bench_row rows[NUM_ROWS] = {
@@ -124,31 +123,20 @@ static mst_status measure_log(mst_summary_writer *writer, mst_tensor *const *wei
     return MST_OK;
 }
 
-static void remove_log(const char *folder) {
-    DIR *entries = opendir(folder);
-    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        char path[PATH_TEXT];
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.') unlink(path);
-    }
-    if (entries) closedir(entries);
-    rmdir(folder);
-}
-
 static mst_status measure(double seconds) {
-    char folder[] = "/tmp/muster-bench-XXXXXX";
+    char *folder;
     mst_tensor *weight[NUM_WEIGHTS] = {NULL};
     mst_summary_writer *writer = NULL;
     double step;
     MST_TRY(measure_step(seconds, &step));
     bench_add(&rows[STEP], step * 1e3);
-    if (!mkdtemp(folder)) return MST_FAIL(MST_IO, "'%s' cannot be made", folder);
+    MST_TRY(bench_folder_make(NULL, &folder));
     mst_status status = make_weights(weight);
     if (!status) status = mst_summary_writer_create(folder, NULL, &writer);
     if (!status) status = measure_log(writer, weight, step);
     if (writer && mst_summary_writer_close(writer) && !status) status = MST_IO;
     for (int w = 0; w < NUM_WEIGHTS; w++) mst_tensor_release(weight[w]);
-    remove_log(folder);
+    bench_folder_remove(folder);
     return status;
 }
 

@@ -348,6 +348,17 @@ check a_log_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^
 
 # ---- benchmarks --------------------------------------------------------------------------------------
 
+# with memory for a fraction of what it measures it ends soon
+if { (ulimit -v 700000 && "$muster" version > /dev/null 2>&1); } 2> /dev/null; then
+    mkdir -p own/bench-checkpoint
+    echo mine > own/bench-checkpoint/mine
+    (cd own && ulimit -v 700000 && "$muster" bench checkpoint > /dev/null 2> ../err)
+    check bench_of_checkpoints_ends_without_memory grep -q "memory" err
+    check bench_of_checkpoints_leaves_folders_alone grep -q mine own/bench-checkpoint/mine
+    check bench_of_checkpoints_leaves_nothing_behind [ "$(ls -A own)" = bench-checkpoint ]
+    rm -r own
+fi
+
 works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' bench ops --op relu --seconds 0.2 --json
 works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matmul --seconds 0.2
