@@ -84,6 +84,7 @@ typedef struct mst_checkpoint_options {
      *  of this loss or metric, or the largest, as mst_early_stopping has it. NULL: none. */
     const char *monitor;
     bool maximize;
+    bool anew; /**< the training begins anew: checkpoints that are in the directory stay for good */
     const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: that of the model */
 } mst_checkpoint_options;
 

@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/no_memory.h"
@@ -32,15 +35,6 @@ static mst_status write_fail(const char *path) {
 static char *target_of(const char *path) {
     char *target = realpath(path, NULL);
     return target ? target : strdup(path);
-}
-
-/* As a new file has it, or the file that is replaced. */
-static mode_t mode_for(const char *path) {
-    struct stat info;
-    if (stat(path, &info) == 0) return info.st_mode & 0777;
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
 }
 
 /* ---- the calls that change what is on the disk, which a test can make fail ---- */
@@ -82,44 +76,94 @@ static int sync_file(int file) {
     return code < 0 ? 0 : -1;
 }
 
-static int rename_file(const char *from, const char *to) {
-    return may(MST_FILE_RENAME, NULL) ? rename(from, to) : -1;
+static int rename_file(int folder, const char *from, const char *to) {
+    return may(MST_FILE_RENAME, NULL) ? renameat(folder, from, folder, to) : -1;
 }
 
-static int unlink_file(const char *path) {
-    return may(MST_FILE_UNLINK, NULL) ? unlink(path) : -1;
+static int unlink_file(int folder, const char *name) {
+    return may(MST_FILE_UNLINK, NULL) ? unlinkat(folder, name, 0) : -1;
+}
+
+/* What NAME is, itself where it is a link. */
+static int look_at(int folder, const char *name, struct stat *info) {
+    return may(MST_FILE_LOOK, NULL) ? fstatat(folder, name, info, AT_SYMLINK_NOFOLLOW) : -1;
 }
 
 /* ---- one file, written to the side ---- */
 
-/* A new file in the folder of PATH, of a short name that nothing else has or had. */
-static mst_status create_beside(const char *path, char **name, int *file) {
-    if (asprintf(name, "%.*s" MST_FILE_SIDE "XXXXXX", (int)folder_length(path), path) < 0) {
-        *name = NULL;
-        return MST_NO_MEMORY("to write '%s'", path);
+static const char side_digits[] = "0123456789abcdefghijklmnopqrstuv";
+
+void mst_file_side_name(char name[MST_FILE_SIDE_SIZE]) {
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) < 0) /* a kernel that has none: names are still tried until one is free */
+        random = (uint64_t)clock() * 6364136223846793005u + (uint64_t)getpid() + (uint64_t)(uintptr_t)name;
+    char *at = name + snprintf(name, MST_FILE_SIDE_SIZE, MST_FILE_SIDE);
+    for (; at < name + MST_FILE_SIDE_SIZE - 1; random >>= 5) *at++ = side_digits[random & 31];
+    *at = '\0';
+}
+
+bool mst_file_is_side_name(const char *name) {
+    const size_t prefix = sizeof MST_FILE_SIDE - 1;
+    return strncmp(name, MST_FILE_SIDE, prefix) == 0 && strlen(name) == MST_FILE_SIDE_SIZE - 1 &&
+           strspn(name + prefix, side_digits) == MST_FILE_SIDE_SIZE - 1 - prefix;
+}
+
+/* Locks the new FILE. False where another process has claimed it first, and removes it. */
+static bool lock_new(int file) {
+    struct stat info;
+    if (flock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return false;
+    return fstat(file, &info) || info.st_nlink > 0;
+}
+
+/* A new file in FOLDER of a name that nothing else has; its descriptor, or -1. MODE as open takes it: the system takes
+ * off what the process' umask says. */
+static int create_side(int folder, mode_t mode, char side[MST_FILE_SIDE_SIZE]) {
+    enum { TRIES = 100 };
+    if (!may(MST_FILE_CREATE, NULL)) return -1;
+    for (int i = 0; i < TRIES; i++) {
+        mst_file_side_name(side);
+        const int file = openat(folder, side, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (file < 0 && errno != EEXIST) return -1;
+        if (file < 0) continue;
+        if (lock_new(file)) return file;
+        close(file);
     }
-    *file = may(MST_FILE_CREATE, NULL) ? mkostemp(*name, O_CLOEXEC) : -1;
-    if (*file < 0) return write_fail(path);
-    if (fchmod(*file, mode_for(path)) == 0) return MST_OK;
-    mst_status status = write_fail(path);
-    close(*file);
-    (void)unlink_file(*name);
+    errno = EEXIST;
+    return -1;
+}
+
+/* Fills OUT, which has folder and path. A file that is replaced hands on its permissions. */
+static mst_status create(mst_file *out) {
+    const char *name = out->path + folder_length(out->path);
+    struct stat old;
+    const bool replaces = fstatat(out->folder.descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode);
+    const mode_t mode = replaces ? old.st_mode & 0777 : 0666;
+    out->descriptor = create_side(out->folder.descriptor, mode, out->side);
+    if (out->descriptor >= 0 && (!replaces || fchmod(out->descriptor, mode) == 0)) return MST_OK;
+    const mst_status status = write_fail(out->path);
+    mst_file_abandon(out);
     return status;
 }
 
 mst_status mst_file_create(const char *path, mst_file *out) {
+    const char *name;
     *out = (mst_file){.descriptor = -1};
-    char *target = target_of(path);
-    if (!target) return MST_NO_MEMORY("to write '%s'", path);
-    mst_status status = create_beside(target, &out->side, &out->descriptor);
-    if (status) {
-        free(out->side);
-        free(target);
-        *out = (mst_file){.descriptor = -1};
-        return status;
-    }
-    out->path = target;
-    return MST_OK;
+    if (!(out->path = target_of(path))) return MST_NO_MEMORY("to write '%s'", path);
+    mst_status status = mst_folder_open_of(out->path, &out->folder, &name);
+    if (!status) return create(out);
+    errno = ENOENT;
+    status = status == MST_NOT_FOUND ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path);
+    mst_file_abandon(out);
+    return status;
+}
+
+mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out) {
+    *out = (mst_file){.descriptor = -1, .path = mst_folder_join(folder, name)};
+    if (!out->path) return MST_NO_MEMORY("to write '%s'", name);
+    const mst_status status = mst_folder_copy(folder, &out->folder);
+    if (!status) return create(out);
+    mst_file_abandon(out);
+    return status;
 }
 
 /* The disk is told to begin with what was written so far, so that the sync at the end has less to wait for. */
@@ -153,62 +197,118 @@ mst_status mst_file_append(mst_file *file, const void *data, size_t size) {
 
 static void forget(mst_file *file) {
     free(file->path);
-    free(file->side);
+    mst_folder_close(&file->folder);
     *file = (mst_file){.descriptor = -1};
 }
 
 void mst_file_abandon(mst_file *file) {
-    if (file->descriptor >= 0) close(file->descriptor);
-    if (file->side) (void)unlink_file(file->side);
+    if (file->descriptor >= 0) {
+        (void)unlink_file(file->folder.descriptor, file->side);
+        close(file->descriptor);
+    }
     forget(file);
 }
 
+/* Some file systems cannot sync a folder: what matters is that the file is whole. */
+static void sync_folder(int folder) {
+    const int file = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return;
+    (void)sync_file(file);
+    close(file);
+}
+
+/* The lock goes when the file has its name. */
 mst_status mst_file_commit(mst_file *file) {
-    mst_status status = sync_file(file->descriptor) ? write_fail(file->path) : MST_OK;
-    const int closed = close(file->descriptor);
-    file->descriptor = -1;
-    if (closed && !status) status = write_fail(file->path);
-    if (!status && rename_file(file->side, file->path)) status = write_fail(file->path);
-    if (status) {
+    const char *name = file->path + folder_length(file->path);
+    const int folder = file->folder.descriptor;
+    if (sync_file(file->descriptor) || rename_file(folder, file->side, name)) {
+        const mst_status status = write_fail(file->path);
         mst_file_abandon(file);
         return status;
     }
-    mst_file_sync_folder(file->path);
+    sync_folder(folder);
+    close(file->descriptor); /* all was synced: nothing is left that could fail */
     forget(file);
     return MST_OK;
 }
 
-/* Some file systems cannot sync a folder: what matters is that the file is whole. */
 void mst_file_sync_folder(const char *path) {
-    const size_t length = folder_length(path);
-    char *folder = length ? strndup(path, length) : strdup(".");
-    int file = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (file >= 0) {
-        (void)sync_file(file);
-        close(file);
-    }
-    free(folder);
+    mst_folder folder;
+    const char *name;
+    if (mst_folder_open_of(path, &folder, &name)) return;
+    sync_folder(folder.descriptor);
+    mst_folder_close(&folder);
+}
+
+/* ---- removing ---- */
+
+static mst_status remove_fail(const mst_folder *folder, const char *name) {
+    const int code = errno;
+    char *path = mst_folder_join(folder, name);
+    const mst_status status = MST_FAIL(MST_IO, "'%s' cannot be removed: %s", path ? path : name, strerror(code));
+    free(path);
+    return status;
 }
 
 mst_status mst_file_remove(const char *path) {
-    if (unlink_file(path) == 0 || errno == ENOENT) return MST_OK;
+    if (unlink_file(AT_FDCWD, path) == 0 || errno == ENOENT) return MST_OK;
     return MST_FAIL(MST_IO, "'%s' cannot be removed: %s", path, strerror(errno));
+}
+
+mst_status mst_file_remove_in(const mst_folder *folder, const char *name) {
+    if (unlink_file(folder->descriptor, name) == 0 || errno == ENOENT) return MST_OK;
+    return remove_fail(folder, name);
+}
+
+/* Some kinds of network file systems lock only what is open for writing. */
+int mst_file_claim(const mst_folder *folder, const char *name) {
+    const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    struct stat info;
+    if (look_at(folder->descriptor, name, &info) || !S_ISREG(info.st_mode)) return -1;
+    int file = openat(folder->descriptor, name, O_RDWR | flags);
+    if (file < 0 && errno == EACCES) file = openat(folder->descriptor, name, O_RDONLY | flags);
+    if (file < 0) return -1;
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+    close(file);
+    return -1;
+}
+
+mst_status mst_file_is_there(const mst_folder *folder, const char *name, bool *out) {
+    struct stat info;
+    *out = look_at(folder->descriptor, name, &info) == 0;
+    if (*out || errno == ENOENT) return MST_OK;
+    const int code = errno;
+    char *path = mst_folder_join(folder, name);
+    const mst_status status =
+        MST_FAIL(MST_IO, "whether there is a '%s' cannot be found out: %s", path ? path : name, strerror(code));
+    free(path);
+    return status;
 }
 
 /* ---- whole files ---- */
 
+static mst_status write_parts(mst_file *file, const mst_file_part *part, int num_parts) {
+    mst_status status = MST_OK;
+    for (int i = 0; i < num_parts && !status; i++) status = mst_file_append(file, part[i].data, part[i].size);
+    if (!status) return mst_file_commit(file);
+    mst_file_abandon(file);
+    return status;
+}
+
 mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts) {
     mst_file file;
     MST_TRY(mst_file_create(path, &file));
-    mst_status status = MST_OK;
-    for (int i = 0; i < num_parts && !status; i++) status = mst_file_append(&file, part[i].data, part[i].size);
-    if (!status) return mst_file_commit(&file);
-    mst_file_abandon(&file);
-    return status;
+    return write_parts(&file, part, num_parts);
 }
 
 mst_status mst_file_write(const char *path, const void *data, size_t size) {
     return mst_file_write_parts(path, &(mst_file_part){data, size}, 1);
+}
+
+mst_status mst_file_write_in(const mst_folder *folder, const char *name, const void *data, size_t size) {
+    mst_file file;
+    MST_TRY(mst_file_create_in(folder, name, &file));
+    return write_parts(&file, &(mst_file_part){data, size}, 1);
 }
 
 mst_status mst_file_check(const char *path) {
@@ -217,17 +317,10 @@ mst_status mst_file_check(const char *path) {
         return MST_FAIL(MST_INVALID, "'%s' is no regular file: name another", path);
     const char *base = path + folder_length(path);
     if (strlen(base) > NAME_MAX) return MST_FAIL(MST_INVALID, "'%.80s...': the name is too long", base);
-    char *target = target_of(path), *name = NULL;
-    if (!target) return MST_NO_MEMORY("to write '%s'", path);
-    int file;
-    mst_status status = create_beside(target, &name, &file);
-    if (!status) {
-        close(file);
-        (void)unlink_file(name);
-    }
-    free(name);
-    free(target);
-    return status;
+    mst_file file;
+    MST_TRY(mst_file_create(path, &file));
+    mst_file_abandon(&file);
+    return MST_OK;
 }
 
 /* ---- reading ---- */

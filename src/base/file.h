@@ -2,15 +2,19 @@
 #ifndef MUSTER_BASE_FILE_H
 #define MUSTER_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/folder.h"
 #include "muster/status.h"
 
 /** Makes the file at PATH hold SIZE bytes of DATA. They are written to the side, synced and renamed: PATH is the old
  *  file or the new one, whole, at any time and after a crash. Where PATH is a symbolic link, so is it after that, and
  *  what it leads to is replaced. MST_IO, naming the path, where that cannot be done; the old file stays then. */
 MST_CHECKED mst_status mst_file_write(const char *path, const void *data, size_t size);
+/** The same of the file NAME of FOLDER. Where that is a symbolic link, the link is replaced. */
+MST_CHECKED mst_status mst_file_write_in(const mst_folder *folder, const char *name, const void *data, size_t size);
 
 typedef struct mst_file_part {
     const void *data;
@@ -18,18 +22,30 @@ typedef struct mst_file_part {
 } mst_file_part;
 /** The same with the parts one after the other. */
 MST_CHECKED mst_status mst_file_write_parts(const char *path, const mst_file_part *part, int num_parts);
-/** A file that is being written, to the side. */
+
+/** How the name of a file or a folder begins that is being written. */
+#define MST_FILE_SIDE ".muster-"
+enum { MST_FILE_SIDE_SIZE = sizeof MST_FILE_SIDE + 13 };
+/** Writes such a name: MST_FILE_SIDE and 13 random letters and digits. Process numbers are not used: programs in two
+ *  containers may have the same number and write to one folder. */
+void mst_file_side_name(char name[MST_FILE_SIDE_SIZE]);
+bool mst_file_is_side_name(const char *name);
+
+/** A file that is being written, to the side. Its descriptor has a lock (flock) as long as it is open: by it
+ *  mst_file_claim knows a file that is written from one that was left by a process that is gone. */
 typedef struct mst_file {
-    char *path, *side; /**< where it will be; where it is */
+    mst_folder folder;
+    char *path;                    /**< where it will be */
+    char side[MST_FILE_SIDE_SIZE]; /**< its name in the folder until then */
     int descriptor;
     uint64_t size, begun; /**< bytes written, and of these those that the disk was told to begin with */
 } mst_file;
 
-/** How the name of a file begins that is being written; one that was left by a process that is gone can be removed. */
-#define MST_FILE_SIDE ".muster-"
-
-/** Begins a file that will be PATH; commit or abandon it. Nothing is left to do after a failure. */
+/** Begins a file that will be PATH, or what the symbolic link PATH leads to; commit or abandon it. Nothing is left to do
+ *  after a failure. */
 MST_CHECKED mst_status mst_file_create(const char *path, mst_file *out);
+/** The same of the file NAME of FOLDER. Where that is a symbolic link, the link will be replaced. */
+MST_CHECKED mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out);
 MST_CHECKED mst_status mst_file_append(mst_file *file, const void *data, size_t size);
 /** The same at OFFSET, at most the size so far, over what was written there. */
 MST_CHECKED mst_status mst_file_put(mst_file *file, uint64_t offset, const void *data, size_t size);
@@ -39,11 +55,18 @@ MST_CHECKED mst_status mst_file_commit(mst_file *file);
 void mst_file_abandon(mst_file *file);
 /** Removes the file at PATH, where there is one. */
 MST_CHECKED mst_status mst_file_remove(const char *path);
+MST_CHECKED mst_status mst_file_remove_in(const mst_folder *folder, const char *name);
+/** Takes the lock of the file NAME of FOLDER that its writer has: a descriptor to be closed, or -1 where a process is
+ *  writing it, where it is no regular file, or where that cannot be known. What is claimed can be removed. */
+int mst_file_claim(const mst_folder *folder, const char *name);
+/** Whether FOLDER has something of that NAME, be it a link that leads nowhere. MST_IO where that cannot be found out. */
+MST_CHECKED mst_status mst_file_is_there(const mst_folder *folder, const char *name, bool *out);
 /** What was renamed and removed in the folder of PATH is on the disk too, where the file system can say so. */
 void mst_file_sync_folder(const char *path);
 
-/** Calls of the system by which this file changes the disk. */
+/** Calls of the system by which this file changes the disk, or asks what is on it. */
 typedef enum mst_file_call {
+    MST_FILE_LOOK,
     MST_FILE_CREATE,
     MST_FILE_WRITE,
     MST_FILE_SYNC,

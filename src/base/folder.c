@@ -1,9 +1,12 @@
 #include "base/folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/no_memory.h"
 
@@ -37,4 +40,78 @@ mst_status mst_folder_make(const char *path) {
     }
     free(part);
     return status ? status : make_one(path, path);
+}
+
+/* ---- open folders ---- */
+
+static mst_status open_failed(const char *path) {
+    if (errno == ENOENT) return MST_FAIL(MST_NOT_FOUND, "there is no folder '%s': make it", path);
+    return MST_FAIL(MST_IO, "the folder '%s' cannot be opened: %s", path, strerror(errno));
+}
+
+/* O_PATH: a folder that may be written to and not be listed will do. */
+static mst_status open_at(int parent, const char *name, int flags, char *path, mst_folder *out) {
+    *out = (mst_folder){.path = NULL};
+    if (!path) return MST_NO_MEMORY("for the path of a folder");
+    const int descriptor = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
+    if (descriptor >= 0) {
+        *out = (mst_folder){.descriptor = descriptor, .path = path};
+        return MST_OK;
+    }
+    const mst_status status = open_failed(*path ? path : ".");
+    free(path);
+    return status;
+}
+
+mst_status mst_folder_open(const char *path, mst_folder *out) {
+    return open_at(AT_FDCWD, *path ? path : ".", 0, strdup(path), out);
+}
+
+mst_status mst_folder_open_in(const mst_folder *parent, const char *name, mst_folder *out) {
+    struct stat info;
+    *out = (mst_folder){.path = NULL};
+    char *path = mst_folder_join(parent, name);
+    if (!path) return MST_NO_MEMORY("for the path of a folder");
+    const bool made = mkdirat(parent->descriptor, name, 0777) == 0;
+    mst_status status = made || errno == EEXIST
+                            ? MST_OK
+                            : MST_FAIL(MST_IO, "the folder '%s' cannot be made: %s", path, strerror(errno));
+    if (!status && fstatat(parent->descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(info.st_mode))
+        status = MST_FAIL(MST_INVALID, "'%s' is %s, where a folder is needed: remove it", path,
+                          S_ISLNK(info.st_mode) ? "a symbolic link" : "a file");
+    if (!status) return open_at(parent->descriptor, name, O_NOFOLLOW, path, out);
+    free(path);
+    return status;
+}
+
+mst_status mst_folder_open_of(const char *path, mst_folder *out, const char **name) {
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0; /* "/x" is in "/" */
+    *name = slash ? slash + 1 : path;
+    char *folder = strndup(path, length ? length : slash != NULL);
+    return open_at(AT_FDCWD, folder && *folder ? folder : ".", 0, folder, out);
+}
+
+mst_status mst_folder_copy(const mst_folder *folder, mst_folder *out) {
+    return open_at(folder->descriptor, ".", 0, strdup(folder->path), out);
+}
+
+char *mst_folder_join(const mst_folder *folder, const char *name) {
+    char *path;
+    const size_t size = strlen(folder->path);
+    const bool separated = size == 0 || folder->path[size - 1] == '/';
+    return asprintf(&path, "%s%s%s", folder->path, separated ? "" : "/", name) < 0 ? NULL : path;
+}
+
+DIR *mst_folder_list(const mst_folder *folder) {
+    const int file = openat(folder->descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = file >= 0 ? fdopendir(file) : NULL;
+    if (file >= 0 && !list) close(file);
+    return list;
+}
+
+void mst_folder_close(mst_folder *folder) {
+    if (folder->path) close(folder->descriptor);
+    free(folder->path);
+    *folder = (mst_folder){.path = NULL};
 }

@@ -96,6 +96,7 @@ static int open_manager(training *t) {
     mst_checkpoint_options options = {.directory = o->checkpoint_dir,
                                       .keep = o->keep,
                                       .keep_every_hours = o->keep_every_hours,
+                                      .anew = !o->resume,
                                       .monitor = o->best ? monitor_of(t) : NULL};
     if (o->save_every) (void)read_interval(o->save_every, &options.every_steps, &options.every_seconds);
     return mst_checkpoint_manager_open(&options, &t->checkpoints) ? command_fail_library(EXIT_FAILED, "checkpoint-dir")

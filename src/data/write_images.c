@@ -213,7 +213,7 @@ static mst_status commit(const char *side, const char *path) {
 
 static mst_status write_images(const char *argument, mst_dataset *train, mst_dataset *test,
                                const mst_write_options *options) {
-    char path[PATH_SIZE], side[PATH_SIZE];
+    char path[PATH_SIZE], side[PATH_SIZE], name[MST_FILE_SIDE_SIZE];
     size_t size = strlen(argument);
     (void)options;
     while (size > 1 && argument[size - 1] == '/') size--;
@@ -221,7 +221,8 @@ static mst_status write_images(const char *argument, mst_dataset *train, mst_dat
     const char *slash = strrchr(path, '/');
     const int begin = slash ? (int)(slash - path) + 1 : 0;
     if (length >= PATH_SIZE - 64) return MST_FAIL(MST_INVALID, "data: the path of the folder is too long");
-    snprintf(side, sizeof side, "%.*s" MST_FILE_SIDE "%ld-images", begin, path, (long)getpid());
+    mst_file_side_name(name);
+    snprintf(side, sizeof side, "%.*s%s", begin, path, name);
     MST_TRY(check(train));
     if (test) MST_TRY(check(test));
     MST_TRY(check_free(path));

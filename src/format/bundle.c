@@ -329,36 +329,23 @@ mst_status mst_bundle_read_string(const mst_bundle *bundle, int64_t i, int64_t e
 
 /* ---- removing ---- */
 
-/* Removes the files of FOLDER whose names begin with BASE.data-. */
-static mst_status remove_data(const char *folder, const char *base) {
+static mst_status remove_data(const mst_folder *folder, const char *name) {
     mst_status status = MST_OK;
-    const size_t size = strlen(base);
-    DIR *list = opendir(folder);
-    if (!list) return MST_FAIL(MST_IO, "'%s' cannot be read: %s", folder, strerror(errno));
-    for (const struct dirent *item; !status && (item = readdir(list));) {
-        char *path;
-        if (strncmp(item->d_name, base, size) != 0 || strncmp(item->d_name + size, ".data-", 6) != 0) continue;
-        if (asprintf(&path, "%s/%s", folder, item->d_name) < 0) {
-            status = MST_NO_MEMORY("for a path");
-            break;
-        }
-        status = mst_file_remove(path);
-        free(path);
-    }
+    const size_t size = strlen(name);
+    DIR *list = mst_folder_list(folder);
+    if (!list) return MST_FAIL(MST_IO, "'%s' cannot be read: %s", folder->path, strerror(errno));
+    for (const struct dirent *item; !status && (item = readdir(list));)
+        if (strncmp(item->d_name, name, size) == 0 && strncmp(item->d_name + size, ".data-", 6) == 0)
+            status = mst_file_remove_in(folder, item->d_name);
     closedir(list);
     return status;
 }
 
 /* The index goes first: from then on nobody looks for the data. */
-mst_status mst_bundle_remove(const char *prefix) {
-    char *path, *folder;
-    const char *slash = strrchr(prefix, '/');
-    if (asprintf(&path, "%s.index", prefix) < 0) return MST_NO_MEMORY("for a path");
-    mst_status status = mst_file_remove(path);
-    free(path);
-    if (status) return status;
-    folder = slash ? strndup(prefix, (size_t)(slash - prefix) + 1) : strdup(".");
-    status = folder ? remove_data(folder, slash ? slash + 1 : prefix) : MST_NO_MEMORY("for a path");
-    free(folder);
-    return status;
+mst_status mst_bundle_remove(const mst_folder *folder, const char *name) {
+    char *index;
+    if (asprintf(&index, "%s.index", name) < 0) return MST_NO_MEMORY("for a name");
+    const mst_status status = mst_file_remove_in(folder, index);
+    free(index);
+    return status ? status : remove_data(folder, name);
 }

@@ -71,6 +71,8 @@ typedef struct mst_bundle_writer mst_bundle_writer;
 /** Begins a bundle in one data file. MST_EXISTS where there is a PREFIX.index: of two files that belong together one
  *  would be the old one for a moment. */
 MST_CHECKED mst_status mst_bundle_writer_create(const char *prefix, mst_bundle_writer **out);
+/** The same of the files NAME.index and so on of FOLDER. */
+MST_CHECKED mst_status mst_bundle_writer_create_in(const mst_folder *folder, const char *name, mst_bundle_writer **out);
 /** Adds a tensor, under a key that has not been added. */
 MST_CHECKED mst_status mst_bundle_writer_add(mst_bundle_writer *writer, const char *key, const mst_tensor *tensor);
 /** Adds a scalar string of SIZE bytes. */
@@ -81,7 +83,7 @@ MST_CHECKED mst_status mst_bundle_writer_finish(mst_bundle_writer *writer);
 /** Removes what was written. NULL is allowed. */
 void mst_bundle_writer_abandon(mst_bundle_writer *writer);
 
-/** Removes the index of a bundle, then its data files. */
-MST_CHECKED mst_status mst_bundle_remove(const char *prefix);
+/** Removes NAME.index of FOLDER, then its data files. */
+MST_CHECKED mst_status mst_bundle_remove(const mst_folder *folder, const char *name);
 
 #endif

@@ -1,4 +1,5 @@
 /* Writing a bundle: the data as it comes, the index when all names are known. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,27 +25,38 @@ typedef struct written {
 } written;
 
 struct mst_bundle_writer {
-    char *index_path;
+    mst_folder folder;
+    const char *index; /* its name in the folder */
     mst_file data;
     mst_arena arena;
     written *entry;
     int64_t count, capacity;
 };
 
-mst_status mst_bundle_writer_create(const char *prefix, mst_bundle_writer **out) {
-    *out = NULL;
-    mst_bundle_writer *w = calloc(1, sizeof *w);
-    if (!w) return MST_NO_MEMORY("to write '%s'", prefix);
-    w->data.descriptor = -1;
-    w->index_path = mst_arena_print(&w->arena, "%s.index", prefix);
-    const char *data_path = mst_arena_print(&w->arena, "%s.data-00000-of-00001", prefix);
-    mst_status status = MST_OK;
-    if (!w->index_path || !data_path)
-        status = MST_NO_MEMORY("to write '%s'", prefix);
-    else if (access(w->index_path, F_OK) == 0)
+/* W has its folder. */
+static mst_status begin(mst_bundle_writer *w, const char *name) {
+    const char *data = mst_arena_print(&w->arena, "%s.data-00000-of-00001", name);
+    char *prefix = mst_folder_join(&w->folder, name);
+    bool taken = false;
+    w->index = mst_arena_print(&w->arena, "%s.index", name);
+    mst_status status = data && w->index && prefix ? mst_file_is_there(&w->folder, w->index, &taken)
+                                                   : MST_NO_MEMORY("to write '%s'", name);
+    if (!status && taken)
         status = MST_FAIL(MST_EXISTS, "'%s': there is such a checkpoint already: remove it, or name another", prefix);
-    else
-        status = mst_file_create(data_path, &w->data);
+    free(prefix);
+    return status ? status : mst_file_create_in(&w->folder, data, &w->data);
+}
+
+/* Takes FOLDER. */
+static mst_status create(mst_folder folder, const char *name, mst_bundle_writer **out) {
+    mst_bundle_writer *w = calloc(1, sizeof *w);
+    if (!w) {
+        mst_folder_close(&folder);
+        return MST_NO_MEMORY("to write '%s'", name);
+    }
+    w->folder = folder;
+    w->data.descriptor = -1;
+    const mst_status status = begin(w, name);
     if (status)
         mst_bundle_writer_abandon(w);
     else
@@ -52,9 +64,28 @@ mst_status mst_bundle_writer_create(const char *prefix, mst_bundle_writer **out)
     return status;
 }
 
+mst_status mst_bundle_writer_create(const char *prefix, mst_bundle_writer **out) {
+    mst_folder folder;
+    const char *name;
+    *out = NULL;
+    if (mst_folder_open_of(prefix, &folder, &name)) {
+        (void)mst_error_prefix("'%s' cannot be written", prefix);
+        return MST_IO;
+    }
+    return create(folder, name, out);
+}
+
+mst_status mst_bundle_writer_create_in(const mst_folder *folder, const char *name, mst_bundle_writer **out) {
+    mst_folder copy;
+    *out = NULL;
+    MST_TRY(mst_folder_copy(folder, &copy));
+    return create(copy, name, out);
+}
+
 void mst_bundle_writer_abandon(mst_bundle_writer *w) {
     if (!w) return;
     mst_file_abandon(&w->data);
+    mst_folder_close(&w->folder);
     free(w->entry);
     mst_arena_free(&w->arena);
     free(w);
@@ -164,24 +195,34 @@ static mst_status make_index(mst_bundle_writer *w, mst_table_writer *table) {
 }
 
 /* Nobody finds the data without its index. The error STATUS stays. */
-static mst_status remove_data(const char *path, mst_status status) {
+static mst_status remove_data(const mst_folder *folder, const char *path, mst_status status) {
+    const char *slash = strrchr(path, '/');
     mst_failure failure;
     mst_failure_keep(&failure, status);
-    (void)!mst_file_remove(path);
+    (void)!mst_file_remove_in(folder, slash ? slash + 1 : path);
     return mst_failure_restore(&failure);
+}
+
+/* The data without its index looks as what a process left that was killed. Its lock is held until the index is there, so
+ * that a training that begins in the folder lets it be. */
+static mst_status commit(mst_bundle_writer *w, const mst_table_writer *table) {
+    char *path = strdup(w->data.path);
+    const int lock = fcntl(w->data.descriptor, F_DUPFD_CLOEXEC, 0);
+    mst_status status = path && lock >= 0 ? mst_file_commit(&w->data) : MST_NO_MEMORY("for the index of a checkpoint");
+    if (!status) {
+        status = mst_file_write_in(&w->folder, w->index, table->data, (size_t)table->size);
+        if (status) status = remove_data(&w->folder, path, status);
+    }
+    if (lock >= 0) close(lock);
+    free(path);
+    return status;
 }
 
 mst_status mst_bundle_writer_finish(mst_bundle_writer *w) {
     mst_table_writer table = {.data = NULL};
-    char *data_path = strdup(w->data.path);
-    mst_status status = data_path ? make_index(w, &table) : MST_NO_MEMORY("for the index of a checkpoint");
-    if (!status) status = mst_file_commit(&w->data);
-    if (!status) {
-        status = mst_file_write(w->index_path, table.data, (size_t)table.size);
-        if (status) status = remove_data(data_path, status);
-    }
+    mst_status status = make_index(w, &table);
+    if (!status) status = commit(w, &table);
     mst_table_writer_free(&table);
-    free(data_path);
     mst_bundle_writer_abandon(w);
     return status;
 }

@@ -4,23 +4,27 @@
 #include "inspect/inspect.h"
 #include "train/checkpoint_file.h"
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
-    mst_checkpoint_list list = {0};
-    const bool found = s->is_folder && mst_checkpoint_list_read(s->path, &list) == MST_OK && list.count > 0;
-    mst_checkpoint_list_free(&list);
-    return found ? MST_INSPECT_SURE : MST_INSPECT_NO;
+static mst_status read_list(const char *path, mst_checkpoint_list *out) {
+    mst_folder folder;
+    *out = (mst_checkpoint_list){.item = NULL};
+    MST_TRY(mst_folder_open(path, &folder));
+    const mst_status status = mst_checkpoint_list_read(&folder, out);
+    mst_folder_close(&folder);
+    return status;
 }
 
-static const char *name_of(const mst_checkpoint_item *item) {
-    const char *slash = strrchr(item->path, '/');
-    return slash ? slash + 1 : item->path;
+static mst_inspect_match knows(const mst_inspect_source *s) {
+    mst_checkpoint_list list = {0};
+    const bool found = s->is_folder && read_list(s->path, &list) == MST_OK && list.count > 0;
+    mst_checkpoint_list_free(&list);
+    return found ? MST_INSPECT_SURE : MST_INSPECT_NO;
 }
 
 /* Whether it is not damaged. */
 static bool print_item(mst_report *r, const mst_checkpoint_item *item) {
     char shown[MST_REPORT_NAME], step[48] = "";
     const int64_t before = r->num_damage;
-    const char *name = name_of(item);
+    const char *name = item->name;
     const bool there = mst_checkpoint_is_there(item->path);
     const mst_status status = there ? mst_report_checkpoint(r, item->path, false) : MST_OK;
     if (status) mst_report_damage(r, status);
@@ -39,7 +43,7 @@ static bool print_item(mst_report *r, const mst_checkpoint_item *item) {
 static mst_status print(const mst_inspect_source *source, mst_report *report) {
     mst_checkpoint_list list;
     const mst_checkpoint_item *newest = NULL;
-    mst_status status = mst_checkpoint_list_read(source->path, &list);
+    mst_status status = read_list(source->path, &list);
     mst_report_title(report, "folder of checkpoints", "%lld", (long long)list.count);
     for (int64_t i = 0; !status && i < list.count; i++)
         if (print_item(report, &list.item[i])) newest = &list.item[i];

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +35,8 @@ static const char lock_name[] = ".muster.lock";
 
 struct mst_checkpoint_manager {
     mst_checkpoint_options options;
-    char *folder, *prefix; /* "run", "run/model.ckpt" */
+    mst_folder folder;
+    char *prefix; /* "model.ckpt" */
     int lock;
     mst_optimizer optimizer;
     bool has_optimizer;
@@ -64,23 +66,31 @@ static double seconds_since_1970(void) {
 
 /* ---- writing one: on the thread ---- */
 
-static bool is_taken(const char *prefix) {
-    char *path;
-    if (asprintf(&path, "%s.index", prefix) < 0) return true;
-    const bool taken = access(path, F_OK) == 0;
-    free(path);
-    return taken;
+static mst_status is_taken(const mst_checkpoint_manager *m, const char *name, int size, bool *out) {
+    char *index;
+    if (asprintf(&index, "%.*s.index", size, name) < 0) return MST_NO_MEMORY("for a name");
+    const mst_status status = mst_file_is_there(&m->folder, index, out);
+    free(index);
+    return status;
 }
 
-/* "run/model.ckpt-1000", or with a number behind it where there is one of that step: it is not written over. */
-static char *free_prefix(const mst_checkpoint_manager *m, int64_t step) {
-    char *path;
-    if (asprintf(&path, "%s-%lld", m->prefix, (long long)step) < 0) return NULL;
-    for (long long copy = 1; is_taken(path); copy++) {
-        free(path);
-        if (asprintf(&path, "%s-%lld-%lld", m->prefix, (long long)step, copy) < 0) return NULL;
+/* "model.ckpt-1000", or with a number behind it where there is one of that step: it is not written over. */
+static mst_status free_name(const mst_checkpoint_manager *m, int64_t step, char **out) {
+    char *name = NULL;
+    bool taken = true;
+    for (long long copy = 0; taken; copy++) {
+        free(name);
+        const int size = copy ? asprintf(&name, "%s-%lld-%lld", m->prefix, (long long)step, copy)
+                              : asprintf(&name, "%s-%lld", m->prefix, (long long)step);
+        if (size < 0) return MST_NO_MEMORY("for a name");
+        const mst_status status = is_taken(m, name, size, &taken);
+        if (status) {
+            free(name);
+            return status;
+        }
     }
-    return path;
+    *out = name;
+    return MST_OK;
 }
 
 /* Removes the oldest of those that the state file names, but for the last `keep`. One that cannot be removed is tried
@@ -94,7 +104,7 @@ static void remove_old(mst_checkpoint_manager *m) {
         const bool listed = item->in_state;
         const bool stays = listed && hours > 0 && item->time - 3600 * hours >= m->list.last_preserved;
         if (stays) m->list.last_preserved = item->time; /* for good */
-        if (stays || (listed && mst_bundle_remove(item->path) == MST_OK))
+        if (stays || (listed && mst_bundle_remove(&m->folder, item->name) == MST_OK))
             mst_checkpoint_list_drop(&m->list, i);
         else
             i++;
@@ -106,28 +116,37 @@ static mst_status add_to_folder(mst_checkpoint_manager *m, const char *path, int
     const mst_checkpoint_item item = {
         .path = (char *)(uintptr_t)path, .step = step, .time = seconds_since_1970(), .in_state = true};
     MST_TRY(mst_checkpoint_list_add(&m->list, &item));
-    MST_TRY(mst_checkpoint_list_write(m->folder, &m->list));
+    MST_TRY(mst_checkpoint_list_write(&m->folder, &m->list));
     const int64_t before = m->list.count;
     remove_old(m);
-    return m->list.count == before ? MST_OK : mst_checkpoint_list_write(m->folder, &m->list);
+    return m->list.count == before ? MST_OK : mst_checkpoint_list_write(&m->folder, &m->list);
 }
 
-static mst_status write_one(mst_checkpoint_manager *m) {
-    const mst_tensor *value = mst_snapshot_find(m->spare, NULL, MST_STATE_GLOBAL_STEP);
-    const int64_t step = value ? (int64_t)mst_tensor_get(value, 0) : 0;
-    char *path = free_prefix(m, step);
+static mst_status write_named(mst_checkpoint_manager *m, const char *name, int64_t step) {
+    char *path = mst_folder_join(&m->folder, name);
     if (!path) return MST_NO_MEMORY("for a path");
-    mst_status status = mst_checkpoint_write(path, m->spare, m->has_optimizer ? &m->optimizer : NULL);
+    const mst_optimizer *optimizer = m->has_optimizer ? &m->optimizer : NULL;
+    mst_status status = mst_checkpoint_write_in(&m->folder, name, m->spare, optimizer, ++m->list.saves);
     if (!status) status = add_to_folder(m, path, step);
     if (status) {
         free(path);
-        return mst_error_prefix("checkpoint of step %lld", (long long)step);
+        return status;
     }
     pthread_mutex_lock(&m->mutex);
     free(m->latest);
     m->latest = path;
     pthread_mutex_unlock(&m->mutex);
     return MST_OK;
+}
+
+static mst_status write_one(mst_checkpoint_manager *m) {
+    const mst_tensor *value = mst_snapshot_find(m->spare, NULL, MST_STATE_GLOBAL_STEP);
+    const int64_t step = value ? (int64_t)mst_tensor_get(value, 0) : 0;
+    char *name = NULL;
+    mst_status status = free_name(m, step, &name);
+    if (!status) status = write_named(m, name, step);
+    free(name);
+    return status ? mst_error_prefix("checkpoint of step %lld", (long long)step) : MST_OK;
 }
 
 static void *write_all(void *context) {
@@ -149,56 +168,74 @@ static void *write_all(void *context) {
 
 /* ---- opening ---- */
 
+/* What is locked is a file of this folder, with no other name: its text is overwritten. */
+static mst_status open_lock(mst_checkpoint_manager *m) {
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const char *folder = m->folder.path;
+    struct stat info;
+    m->lock = openat(m->folder.descriptor, lock_name, flags, 0666);
+    const int code = m->lock < 0 || fstat(m->lock, &info) ? errno : 0;
+    if (code == ELOOP) return MST_FAIL(MST_INVALID, "'%s/%s' is a symbolic link: remove it", folder, lock_name);
+    if (code) return MST_FAIL(MST_IO, "'%s': checkpoints cannot be written to it: %s", folder, strerror(code));
+    if (S_ISREG(info.st_mode) && info.st_nlink == 1) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s/%s' is no file, or a file with another name too: remove it", folder, lock_name);
+}
+
 /* The lock is the system's: it goes with the process that has it. The file only says whose it is. */
 static mst_status take_lock(mst_checkpoint_manager *m) {
-    char *path, owner[32] = "";
-    if (asprintf(&path, "%s/%s", m->folder, lock_name) < 0) return MST_NO_MEMORY("for a path");
-    m->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    const int code = errno;
-    free(path);
-    if (m->lock < 0)
-        return MST_FAIL(MST_IO, "'%s': checkpoints cannot be written to it: %s", m->folder, strerror(code));
+    char owner[32] = "";
+    MST_TRY(open_lock(m));
     if (flock(m->lock, LOCK_EX | LOCK_NB) == 0) {
         const int size = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
         if (ftruncate(m->lock, 0) == 0) (void)!pwrite(m->lock, owner, (size_t)size, 0);
         return MST_OK;
     }
+    if (errno != EWOULDBLOCK)
+        return MST_FAIL(MST_IO, "'%s' cannot be locked: %s: name a folder on another file system", m->folder.path,
+                        strerror(errno));
     const ssize_t size = pread(m->lock, owner, sizeof owner - 1, 0);
     for (ssize_t i = 0; i < size; i++)
         if (owner[i] < '0' || owner[i] > '9') owner[i] = '\0';
     return MST_FAIL(MST_UNAVAILABLE,
                     "'%s': another training writes its checkpoints there (process %s): name another "
                     "folder, or wait until it ends",
-                    m->folder, *owner ? owner : "?");
+                    m->folder.path, *owner ? owner : "?");
 }
 
-/* What a process that was killed left: files on their way, and data whose index was not written or is removed. */
-static bool is_litter(const mst_checkpoint_manager *m, const char *name) {
-    const char *slash = strrchr(m->prefix, '/'), *stem = slash ? slash + 1 : m->prefix;
-    if (strncmp(name, MST_FILE_SIDE, sizeof MST_FILE_SIDE - 1) == 0) return true;
+/* What a process that was killed left: files on their way, and data whose index was not written or is removed. Asked
+ * while the lock of NAME is held: who writes a checkpoint holds it until the index is there. */
+static mst_status is_litter(const mst_checkpoint_manager *m, const char *name, bool *out) {
     const char *data = strstr(name, ".data-");
-    const size_t size = strlen(stem);
-    if (strncmp(name, stem, size) != 0 || name[size] != '-' || !data) return false;
-    char *prefix;
-    if (asprintf(&prefix, "%s/%.*s", m->folder, (int)(data - name), name) < 0) return false;
-    const bool orphan = !is_taken(prefix);
-    free(prefix);
-    return orphan;
+    const size_t size = strlen(m->prefix);
+    *out = mst_file_is_side_name(name);
+    if (*out || strncmp(name, m->prefix, size) != 0 || name[size] != '-' || !data) return MST_OK;
+    bool has_index;
+    MST_TRY(is_taken(m, name, (int)(data - name), &has_index));
+    *out = !has_index;
+    return MST_OK;
 }
 
-static void remove_litter(const mst_checkpoint_manager *m) {
-    DIR *folder = opendir(m->folder);
-    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-        char *path;
-        if (!is_litter(m, entry->d_name) || asprintf(&path, "%s/%s", m->folder, entry->d_name) < 0) continue;
-        (void)!mst_file_remove(path);
-        free(path);
-    }
+static mst_status remove_if_litter(const mst_checkpoint_manager *m, const char *name) {
+    bool litter;
+    mst_status status = is_litter(m, name, &litter);
+    const int lock = status || !litter ? -1 : mst_file_claim(&m->folder, name);
+    if (lock < 0) return status;
+    status = is_litter(m, name, &litter);
+    if (!status && litter) (void)!mst_file_remove_in(&m->folder, name); /* tried again the next time */
+    close(lock);
+    return status;
+}
+
+static mst_status remove_litter(const mst_checkpoint_manager *m) {
+    mst_status status = MST_OK;
+    DIR *folder = mst_folder_list(&m->folder);
+    for (const struct dirent *entry; folder && !status && (entry = readdir(folder));)
+        status = remove_if_litter(m, entry->d_name);
     if (folder) closedir(folder);
+    return status;
 }
 
 static mst_status set_options(mst_checkpoint_manager *m, const mst_checkpoint_options *o) {
-    if (!o->directory || !*o->directory) return MST_FAIL(MST_INVALID, "checkpoints: no directory");
     if (o->every_steps < 0 || !(o->every_seconds >= 0) || !(o->keep_every_hours >= 0))
         return MST_FAIL(MST_INVALID, "checkpoints: every_steps, every_seconds and keep_every_hours must be 0 or more");
     const char *prefix = o->prefix ? o->prefix : "model.ckpt";
@@ -209,35 +246,38 @@ static mst_status set_options(mst_checkpoint_manager *m, const mst_checkpoint_op
     if (!o->every_steps && !(o->every_seconds > 0)) m->options.every_seconds = DEFAULT_SECONDS;
     if (o->optimizer) m->optimizer = *o->optimizer;
     m->has_optimizer = o->optimizer != NULL;
-    m->folder = strdup(o->directory);
-    if (!m->folder) return MST_NO_MEMORY("for checkpoints");
-    for (size_t size = strlen(m->folder); size > 1 && m->folder[size - 1] == '/';) m->folder[--size] = '\0';
-    if (asprintf(&m->prefix, "%s/%s", m->folder, prefix) < 0) {
-        m->prefix = NULL;
-        return MST_NO_MEMORY("for checkpoints");
-    }
-    return MST_OK;
+    return (m->prefix = strdup(prefix)) ? MST_OK : MST_NO_MEMORY("for checkpoints");
 }
 
+/* What was there is no longer in the list: neither is it named in the state file, nor removed. */
+static void forget_list(mst_checkpoint_manager *m) {
+    const int64_t saves = m->list.saves;
+    mst_checkpoint_list_free(&m->list);
+    m->list.saves = saves;
+}
+
+static mst_status open_in(const mst_folder *folder, const mst_checkpoint_options *options,
+                          mst_checkpoint_manager **out);
+
 static mst_status open_best(mst_checkpoint_manager *m) {
-    char *folder;
-    if (asprintf(&folder, "%s/best", m->folder) < 0) return MST_NO_MEMORY("for checkpoints");
+    mst_folder folder;
+    MST_TRY(mst_folder_open_in(&m->folder, "best", &folder));
     mst_checkpoint_options options = m->options;
-    options.directory = folder;
     options.monitor = NULL;
     options.keep = 1;
     options.keep_every_hours = 0;
-    const mst_status status = mst_checkpoint_manager_open(&options, &m->best);
-    free(folder);
+    const mst_status status = open_in(&folder, &options, &m->best);
+    mst_folder_close(&folder);
     return status;
 }
 
-static mst_status start(mst_checkpoint_manager *m, const mst_checkpoint_options *options) {
+static mst_status start(mst_checkpoint_manager *m, const mst_folder *folder, const mst_checkpoint_options *options) {
     MST_TRY(set_options(m, options));
-    MST_TRY(mst_folder_make(m->folder));
+    MST_TRY(mst_folder_copy(folder, &m->folder));
     MST_TRY(take_lock(m));
-    remove_litter(m);
-    MST_TRY(mst_checkpoint_list_read(m->folder, &m->list));
+    MST_TRY(remove_litter(m));
+    MST_TRY(mst_checkpoint_list_read(&m->folder, &m->list));
+    if (options->anew) forget_list(m);
     if (m->list.last_preserved <= 0) m->list.last_preserved = seconds_since_1970();
     const int code = pthread_create(&m->thread, NULL, write_all, m);
     if (code) return MST_FAIL(MST_UNAVAILABLE, "checkpoints: no thread can be started: %s", strerror(code));
@@ -245,15 +285,14 @@ static mst_status start(mst_checkpoint_manager *m, const mst_checkpoint_options 
     return options->monitor ? open_best(m) : MST_OK;
 }
 
-mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options, mst_checkpoint_manager **out) {
-    if (MST_IS_NULL(options) || MST_IS_NULL(out)) return MST_INVALID;
-    *out = NULL;
+static mst_status open_in(const mst_folder *folder, const mst_checkpoint_options *options,
+                          mst_checkpoint_manager **out) {
     mst_checkpoint_manager *m = calloc(1, sizeof *m);
     if (!m) return MST_NO_MEMORY("for checkpoints");
     m->lock = -1;
     pthread_mutex_init(&m->mutex, NULL);
     pthread_cond_init(&m->changed, NULL);
-    mst_status status = start(m, options);
+    mst_status status = start(m, folder, options);
     if (!status) {
         *out = m;
         return MST_OK;
@@ -262,6 +301,27 @@ mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options, ms
     mst_failure_keep(&failure, status);
     (void)!mst_checkpoint_manager_close(m);
     return mst_failure_restore(&failure);
+}
+
+/* "run" of "run//"; to be freed. */
+static char *without_slashes(const char *path) {
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/') size--;
+    return strndup(path, size);
+}
+
+mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options, mst_checkpoint_manager **out) {
+    mst_folder folder = {.path = NULL};
+    if (MST_IS_NULL(options) || MST_IS_NULL(out)) return MST_INVALID;
+    *out = NULL;
+    if (!options->directory || !*options->directory) return MST_FAIL(MST_INVALID, "checkpoints: no directory");
+    char *path = without_slashes(options->directory);
+    mst_status status = path ? mst_folder_make(path) : MST_NO_MEMORY("for checkpoints");
+    if (!status) status = mst_folder_open(path, &folder);
+    if (!status) status = open_in(&folder, options, out);
+    mst_folder_close(&folder);
+    free(path);
+    return status;
 }
 
 mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
@@ -284,7 +344,7 @@ mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
     mst_checkpoint_list_free(&m->list);
     free(m->latest);
     free(m->prefix);
-    free(m->folder);
+    mst_folder_close(&m->folder);
     free(m);
     return status;
 }
@@ -344,7 +404,7 @@ mst_status mst_checkpoint_manager_restore(mst_checkpoint_manager *manager, mst_s
     if (MST_IS_NULL(manager) || MST_IS_NULL(store)) return MST_INVALID;
     mst_snapshot *snapshot;
     MST_TRY(mst_checkpoint_manager_wait(manager));
-    mst_status status = mst_checkpoint_read_latest(manager->folder, &snapshot, &out->path, &out->damaged);
+    mst_status status = mst_checkpoint_read_latest(&manager->folder, &snapshot, &out->path, &out->damaged);
     if (!status) status = mst_restore_snapshot(out->path, snapshot, store, options, out);
     if (!status) status = version_of(store, &manager->saved_version);
     if (!status) {

@@ -20,6 +20,7 @@
 #include "train/checkpoint_names.h"
 
 static const char state_key[] = "_MUSTER_STATE"; /* of an npz archive too: an array of u8 */
+static const char save_key[] = "save";
 enum { VERSION = 1 };
 
 mst_model_file mst_model_file_of(const char *path) {
@@ -45,9 +46,16 @@ mst_status mst_text_add(char **text, const char *format, ...) {
 
 /* ---- writing ---- */
 
+/* Where a file goes. */
+typedef struct target {
+    const char *path;         /* whole, or in the folder where there is one */
+    const mst_folder *folder; /* may be NULL */
+    int64_t save;             /* 0: it is none of a folder's saves */
+} target;
+
 /* What the entries of SNAPSHOT, which have NAMES in the file, are in the store, and its notes; to be freed. NULL: memory
  * is out, or a name or a note is no UTF-8. */
-static char *describe(const mst_snapshot *snapshot, const char *const *names) {
+static char *describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
     json_t *entries = json_object(), *notes = json_object();
     int failed = 0;
     for (int64_t i = 0; i < mst_snapshot_count(snapshot); i++) {
@@ -59,6 +67,7 @@ static char *describe(const mst_snapshot *snapshot, const char *const *names) {
     for (int64_t i = 0; (key = mst_snapshot_note_key(snapshot, i)); i++)
         failed |= json_object_set_new(notes, key, json_string(mst_snapshot_note(snapshot, key)));
     json_t *whole = json_pack("{s:i, s:o, s:o}", "version", (int)VERSION, "entries", entries, "notes", notes);
+    if (save) failed |= json_object_set_new(whole, save_key, json_integer(save));
     char *text = failed ? NULL : json_dumps(whole, JSON_COMPACT);
     json_decref(whole);
     return text;
@@ -94,10 +103,11 @@ static mst_status fill_bundle(mst_bundle_writer *writer, const mst_snapshot *sna
     return add_powers(writer, snapshot, optimizer);
 }
 
-static mst_status write_bundle(const char *prefix, const mst_snapshot *snapshot, const char *const *names,
+static mst_status write_bundle(const target *t, const mst_snapshot *snapshot, const char *const *names,
                                const char *description, const mst_optimizer *optimizer) {
     mst_bundle_writer *writer;
-    MST_TRY(mst_bundle_writer_create(prefix, &writer));
+    MST_TRY(t->folder ? mst_bundle_writer_create_in(t->folder, t->path, &writer)
+                      : mst_bundle_writer_create(t->path, &writer));
     const mst_status status = fill_bundle(writer, snapshot, names, description, optimizer);
     if (!status) return mst_bundle_writer_finish(writer);
     mst_bundle_writer_abandon(writer);
@@ -125,25 +135,35 @@ static mst_status write_model(const char *path, const mst_snapshot *snapshot, co
     return status;
 }
 
-mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot, const mst_optimizer *optimizer) {
-    if (MST_IS_NULL(path) || MST_IS_NULL(snapshot)) return MST_INVALID;
+static mst_status write_target(const target *t, const mst_snapshot *snapshot, const mst_optimizer *optimizer) {
     mst_arena arena = {.block = NULL};
+    const char *path = t->path;
     const int64_t count = mst_snapshot_count(snapshot);
     const char **names = calloc((size_t)count + 1, sizeof *names);
     mst_status status = names ? MST_OK : MST_NO_MEMORY("to write '%s'", path);
     for (int64_t i = 0; i < count && !status; i++)
         if (!(names[i] = mst_checkpoint_file_name(&arena, snapshot, i))) status = MST_NO_MEMORY("to write '%s'", path);
-    char *description = status ? NULL : describe(snapshot, names);
+    char *description = status ? NULL : describe(snapshot, names, t->save);
     if (!status && !description)
         status = MST_FAIL(MST_INVALID, "'%s' cannot be written: a name or a note is no UTF-8, or memory is out", path);
     if (!status)
-        status = mst_model_file_of(path) == MST_FILE_CHECKPOINT
-                     ? write_bundle(path, snapshot, names, description, optimizer)
+        status = t->folder || mst_model_file_of(path) == MST_FILE_CHECKPOINT
+                     ? write_bundle(t, snapshot, names, description, optimizer)
                      : write_model(path, snapshot, names, description);
     free(description);
     free(names);
     mst_arena_free(&arena);
     return status;
+}
+
+mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot, const mst_optimizer *optimizer) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(snapshot)) return MST_INVALID;
+    return write_target(&(target){.path = path}, snapshot, optimizer);
+}
+
+mst_status mst_checkpoint_write_in(const mst_folder *folder, const char *name, const mst_snapshot *snapshot,
+                                   const mst_optimizer *optimizer, int64_t save) {
+    return write_target(&(target){.folder = folder, .path = name, .save = save}, snapshot, optimizer);
 }
 
 /* ---- reading ---- */
@@ -317,6 +337,14 @@ static mst_status open_reader(reader *r) {
     return read_state(r);
 }
 
+static void close_reader(reader *r) {
+    mst_bundle_close(r->bundle);
+    mst_safetensors_close(r->safetensors);
+    mst_npz_close(r->npz);
+    json_decref(r->state);
+    mst_arena_free(&r->arena);
+}
+
 mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
     if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
     reader r = {.path = path, .kind = mst_model_file_of(path)};
@@ -326,14 +354,19 @@ mst_status mst_checkpoint_read(const char *path, mst_snapshot **out) {
     if (!status) status = mst_snapshot_create(&snapshot);
     if (!status) status = read_entries(&r, snapshot);
     if (!status) status = read_notes(&r, snapshot);
-    mst_bundle_close(r.bundle);
-    mst_safetensors_close(r.safetensors);
-    mst_npz_close(r.npz);
-    json_decref(r.state);
-    mst_arena_free(&r.arena);
+    close_reader(&r);
     if (status)
         mst_snapshot_release(snapshot);
     else
         *out = snapshot;
     return status;
+}
+
+mst_status mst_checkpoint_read_save(const char *path, int64_t *out) {
+    reader r = {.path = path, .kind = MST_FILE_CHECKPOINT};
+    const mst_status status = open_reader(&r);
+    const json_int_t save = json_integer_value(json_object_get(r.state, save_key));
+    *out = save > 0 ? save : 0;
+    close_reader(&r);
+    return status == MST_IO || status == MST_OUT_OF_MEMORY ? status : MST_OK;
 }

@@ -15,6 +15,7 @@
 #include "train/checkpoint_file.h"
 
 static const char state_name[] = "checkpoint", index_suffix[] = ".index";
+static const char save_comment[] = "# save "; /* of the state file: the number of the last save stands behind it */
 enum { SUFFIX_SIZE = sizeof index_suffix - 1, STATE_MOST = 1 << 24 };
 
 /* ---- lists ---- */
@@ -22,7 +23,10 @@ enum { SUFFIX_SIZE = sizeof index_suffix - 1, STATE_MOST = 1 << 24 };
 mst_status mst_checkpoint_list_add(mst_checkpoint_list *list, const mst_checkpoint_item *item) {
     MST_TRY(mst_grow(&list->item, sizeof *list->item, list->count + 1, &list->capacity));
     list->item[list->count] = *item;
-    if (!(list->item[list->count].path = strdup(item->path))) return MST_NO_MEMORY("for a list of checkpoints");
+    mst_checkpoint_item *added = &list->item[list->count];
+    if (!(added->path = strdup(item->path))) return MST_NO_MEMORY("for a list of checkpoints");
+    const char *slash = strrchr(added->path, '/');
+    added->name = slash ? slash + 1 : added->path;
     list->count++;
     return MST_OK;
 }
@@ -64,12 +68,6 @@ static void read_step(mst_checkpoint_item *item) {
 
 /* ---- the state file ---- */
 
-static char *join(const char *folder, const char *name) {
-    char *path;
-    if (*name == '/') return strdup(name);
-    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
-}
-
 /* A string between quotes at TEXT, in place, its escapes undone; NULL where there is none. */
 static char *quoted(char *text) {
     while (*text == ' ' || *text == '\t') text++;
@@ -98,9 +96,12 @@ static char *field_of(char *line, const char *name) {
     return strncmp(line, name, size) == 0 && line[size] == ':' ? line + size + 1 : NULL;
 }
 
-/* A path of the state file; the one that is there already stays where it is. */
-static mst_status add_path(mst_checkpoint_list *list, const char *folder, const char *name) {
-    mst_checkpoint_item item = {.path = join(folder, name), .in_state = true};
+/* A path of the state file; the one that is there already stays where it is. Only its last part counts, as the name of a
+ * checkpoint of this folder: a folder may have been moved, and one from elsewhere may name anything. */
+static mst_status add_path(mst_checkpoint_list *list, const mst_folder *folder, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (!*name) return MST_OK;
+    mst_checkpoint_item item = {.path = mst_folder_join(folder, name), .in_state = true};
     if (!item.path) return MST_NO_MEMORY("for a list of checkpoints");
     mst_status status = MST_OK;
     bool there = false;
@@ -117,8 +118,13 @@ static double number_of(const char *text) {
     return mst_number_parse_f64(text, &value) ? value : 0;
 }
 
+static int64_t count_of(const char *text) {
+    const double value = number_of(text);
+    return value >= 1 && value < 1e15 ? (int64_t)value : 0;
+}
+
 /* The newest is the last; where it is not among all of them, it is put there. */
-static mst_status parse_state(char *text, const char *folder, mst_checkpoint_list *list) {
+static mst_status parse_state(char *text, const mst_folder *folder, mst_checkpoint_list *list) {
     char *newest = NULL, *rest = NULL;
     int64_t timestamps = 0;
     for (char *line = strtok_r(text, "\n\r", &rest); line; line = strtok_r(NULL, "\n\r", &rest)) {
@@ -131,25 +137,25 @@ static mst_status parse_state(char *text, const char *folder, mst_checkpoint_lis
             list->item[timestamps++].time = number_of(value);
         else if ((value = field_of(line, "last_preserved_timestamp")))
             list->last_preserved = number_of(value);
+        else if (strncmp(line, save_comment, sizeof save_comment - 1) == 0)
+            list->saves = count_of(line + sizeof save_comment - 1);
     }
     return newest ? add_path(list, folder, newest) : MST_OK;
 }
 
-/* *WRITTEN: when; 0 where there is no state file, or none that can be read: the checkpoints are found without it. */
-static mst_status read_state(const char *folder, mst_checkpoint_list *list, double *written) {
+/* *THERE: there is a state file; where it is something that cannot be one, the checkpoints are found without it. */
+static mst_status read_state(const mst_folder *folder, mst_checkpoint_list *list, bool *there) {
     void *data;
     size_t size;
-    struct stat info;
-    char *path = join(folder, state_name);
-    *written = 0;
+    char *path = mst_folder_join(folder, state_name);
     if (!path) return MST_NO_MEMORY("for a path");
-    const bool there = stat(path, &info) == 0 && mst_file_read(path, STATE_MOST, &data, &size) == MST_OK;
+    mst_status status = mst_file_read(path, STATE_MOST, &data, &size);
     free(path);
-    if (!there) return MST_OK;
+    *there = status == MST_OK;
+    if (status) return status == MST_NOT_FOUND || status == MST_INVALID ? MST_OK : status;
     char *text = data; /* has room for one byte more */
     text[size] = '\0';
-    *written = (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec;
-    const mst_status status = parse_state(text, folder, list);
+    status = parse_state(text, folder, list);
     free(data);
     return status;
 }
@@ -165,100 +171,112 @@ static mst_status add_quoted(char **text, const char *field, const char *name) {
     return mst_text_add(text, "\"\n");
 }
 
-/* The path as the state file has it: without the folder, so that the folder can be moved. */
-static const char *relative(const char *folder, const char *path) {
-    const size_t size = strlen(folder);
-    return strncmp(path, folder, size) == 0 && path[size] == '/' ? path + size + 1 : path;
-}
-
-static mst_status print_state(const char *folder, const mst_checkpoint_list *list, char **text) {
+/* Paths are without the folder, so that it can be moved. */
+static mst_status print_state(const mst_checkpoint_list *list, char **text) {
     char number[MST_NUMBER_TEXT];
     const mst_checkpoint_item *newest = NULL;
     for (int64_t i = 0; i < list->count; i++)
         if (list->item[i].in_state) newest = &list->item[i];
     if (!newest) return mst_text_add(text, "%s", "");
-    MST_TRY(add_quoted(text, "model_checkpoint_path", relative(folder, newest->path)));
+    MST_TRY(add_quoted(text, "model_checkpoint_path", newest->name));
     for (int64_t i = 0; i < list->count; i++)
-        if (list->item[i].in_state)
-            MST_TRY(add_quoted(text, "all_model_checkpoint_paths", relative(folder, list->item[i].path)));
+        if (list->item[i].in_state) MST_TRY(add_quoted(text, "all_model_checkpoint_paths", list->item[i].name));
     for (int64_t i = 0; i < list->count; i++)
         if (list->item[i].in_state)
             MST_TRY(mst_text_add(text, "all_model_checkpoint_timestamps: %s\n",
                                  mst_number_print_f64(list->item[i].time, number)));
-    return mst_text_add(text, "last_preserved_timestamp: %s\n", mst_number_print_f64(list->last_preserved, number));
+    MST_TRY(mst_text_add(text, "last_preserved_timestamp: %s\n", mst_number_print_f64(list->last_preserved, number)));
+    return mst_text_add(text, "%s%lld\n", save_comment, (long long)list->saves);
 }
 
-mst_status mst_checkpoint_list_write(const char *folder, const mst_checkpoint_list *list) {
-    char *text = NULL, *path = join(folder, state_name);
-    mst_status status = path ? print_state(folder, list, &text) : MST_NO_MEMORY("for a path");
-    if (!status) status = mst_file_write(path, text, strlen(text));
+mst_status mst_checkpoint_list_write(const mst_folder *folder, const mst_checkpoint_list *list) {
+    char *text = NULL;
+    mst_status status = print_state(list, &text);
+    if (!status) status = mst_file_write_in(folder, state_name, text, strlen(text));
     free(text);
-    free(path);
     return status;
 }
 
 /* ---- the folder ---- */
 
-static int by_step(const void *a, const void *b) {
+static int by_save(const void *a, const void *b) {
     const mst_checkpoint_item *x = a, *y = b;
+    if (x->save != y->save) return x->save > y->save ? 1 : -1;
     if (x->step != y->step) return x->step > y->step ? 1 : -1;
     if (x->copy != y->copy) return x->copy > y->copy ? 1 : -1;
-    return (x->time > y->time) - (x->time < y->time);
+    return strcmp(x->name, y->name);
 }
 
 /* Adds the file NAME of FOLDER, where it is the index of a checkpoint with a step that KNOWN does not have. */
-static mst_status add_file(mst_checkpoint_list *list, const mst_checkpoint_list *known, const char *folder,
+static mst_status add_file(mst_checkpoint_list *list, const mst_checkpoint_list *known, const mst_folder *folder,
                            const char *name) {
     struct stat info;
     const size_t size = strlen(name);
     if (size <= SUFFIX_SIZE || strcmp(name + size - SUFFIX_SIZE, index_suffix) != 0) return MST_OK;
-    char *path = join(folder, name);
+    char *path = mst_folder_join(folder, name);
     if (!path) return MST_NO_MEMORY("for a list of checkpoints");
     mst_checkpoint_item item = {.path = path};
-    if (stat(path, &info) == 0) item.time = (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec;
+    if (fstatat(folder->descriptor, name, &info, 0) == 0)
+        item.time = (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec;
     path[strlen(path) - SUFFIX_SIZE] = '\0';
     read_step(&item);
     bool there = item.step < 0;
     for (int64_t i = 0; i < known->count; i++) there |= strcmp(known->item[i].path, path) == 0;
-    const mst_status status = there ? MST_OK : mst_checkpoint_list_add(list, &item);
+    mst_status status = there ? MST_OK : mst_checkpoint_read_save(path, &item.save);
+    if (!status && !there) status = mst_checkpoint_list_add(list, &item);
     free(path);
     return status;
 }
 
-static mst_status read_folder(const char *folder, const mst_checkpoint_list *known, mst_checkpoint_list *out) {
-    DIR *directory = opendir(folder);
+static mst_status read_folder(const mst_folder *folder, const mst_checkpoint_list *known, mst_checkpoint_list *out) {
+    DIR *directory = mst_folder_list(folder);
     mst_status status = MST_OK;
-    if (!directory) return MST_FAIL(errno == ENOENT ? MST_NOT_FOUND : MST_IO, "'%s': %s", folder, strerror(errno));
+    if (!directory) return MST_FAIL(MST_IO, "'%s': %s", folder->path, strerror(errno));
     for (const struct dirent *entry; !status && (entry = readdir(directory));)
         status = add_file(out, known, folder, entry->d_name);
     closedir(directory);
-    if (out->count) qsort(out->item, (size_t)out->count, sizeof *out->item, by_step);
+    if (out->count) qsort(out->item, (size_t)out->count, sizeof *out->item, by_save);
     return status;
 }
 
-/* Others of the folder were written before the state file, but for those whose state file was not written any more:
- * these it would have named. */
-static mst_status merge(const mst_checkpoint_list *state, const mst_checkpoint_list *others, double written,
+/* Those of the state file, of which the last save had the number LAST (0: not known), and others. */
+static mst_status merge(const mst_checkpoint_list *state, const mst_checkpoint_list *others, int64_t last,
                         mst_checkpoint_list *out) {
     for (int64_t i = 0; i < others->count; i++)
-        if (written > 0 && others->item[i].time < written) MST_TRY(mst_checkpoint_list_add(out, &others->item[i]));
+        if (last == 0 || others->item[i].save <= last) MST_TRY(mst_checkpoint_list_add(out, &others->item[i]));
     for (int64_t i = 0; i < state->count; i++) MST_TRY(mst_checkpoint_list_add(out, &state->item[i]));
     for (int64_t i = 0; i < others->count; i++)
-        if (written <= 0 || others->item[i].time >= written) {
+        if (last > 0 && others->item[i].save > last) {
             MST_TRY(mst_checkpoint_list_add(out, &others->item[i]));
-            out->item[out->count - 1].in_state = written > 0;
+            out->item[out->count - 1].in_state = true;
         }
     out->last_preserved = state->last_preserved;
     return MST_OK;
 }
 
-mst_status mst_checkpoint_list_read(const char *folder, mst_checkpoint_list *out) {
+static int64_t last_save(const mst_checkpoint_list *list) {
+    int64_t last = list->saves;
+    for (int64_t i = 0; i < list->count; i++)
+        if (list->item[i].save > last) last = list->item[i].save;
+    return last;
+}
+
+/* A state file that does not say it: its checkpoints do, where they are Muster's. */
+static mst_status read_saves(mst_checkpoint_list *state) {
+    for (int64_t i = 0; state->saves == 0 && i < state->count; i++)
+        MST_TRY(mst_checkpoint_read_save(state->item[i].path, &state->item[i].save));
+    return MST_OK;
+}
+
+mst_status mst_checkpoint_list_read(const mst_folder *folder, mst_checkpoint_list *out) {
     mst_checkpoint_list state = {.item = NULL}, others = {.item = NULL};
-    double written;
+    bool there;
     *out = (mst_checkpoint_list){.item = NULL};
-    mst_status status = read_state(folder, &state, &written);
+    mst_status status = read_state(folder, &state, &there);
+    if (!status) status = read_saves(&state);
     if (!status) status = read_folder(folder, &state, &others);
-    if (!status) status = merge(&state, &others, written, out);
+    if (!status) status = merge(&state, &others, state.saves, out);
+    if (!status) out->saves = last_save(&state) > last_save(&others) ? last_save(&state) : last_save(&others);
     mst_checkpoint_list_free(&state);
     mst_checkpoint_list_free(&others);
     if (status) mst_checkpoint_list_free(out);
@@ -267,13 +285,15 @@ mst_status mst_checkpoint_list_read(const char *folder, mst_checkpoint_list *out
 
 /* ---- the newest ---- */
 
-static bool has_index(const char *prefix) {
+static mst_status has_index(const char *prefix, bool *out) {
     char *path;
     struct stat info;
-    if (asprintf(&path, "%s.index", prefix) < 0) return false;
-    const bool there = stat(path, &info) == 0;
+    if (asprintf(&path, "%s%s", prefix, index_suffix) < 0) return MST_NO_MEMORY("for a path");
+    *out = stat(path, &info) == 0;
+    const mst_status status =
+        *out || errno == ENOENT ? MST_OK : MST_FAIL(MST_IO, "'%s' cannot be looked at: %s", path, strerror(errno));
     free(path);
-    return there;
+    return status;
 }
 
 /* A damaged file is passed over; not so memory that is out, or a disk that fails. */
@@ -285,7 +305,9 @@ static mst_status read_newest(const mst_checkpoint_list *list, mst_snapshot **ou
     mst_status status = MST_NOT_FOUND;
     for (int64_t i = list->count - 1; i >= 0; i--) {
         const char *prefix = list->item[i].path;
-        if (!has_index(prefix)) continue;
+        bool there;
+        MST_TRY(has_index(prefix, &there));
+        if (!there) continue;
         status = mst_checkpoint_read(prefix, out);
         if (!status) {
             *path = strdup(prefix);
@@ -299,7 +321,7 @@ static mst_status read_newest(const mst_checkpoint_list *list, mst_snapshot **ou
     return status;
 }
 
-mst_status mst_checkpoint_read_latest(const char *folder, mst_snapshot **out, char **path, char **damaged) {
+mst_status mst_checkpoint_read_latest(const mst_folder *folder, mst_snapshot **out, char **path, char **damaged) {
     mst_checkpoint_list list;
     *out = NULL;
     *path = NULL;
@@ -309,8 +331,8 @@ mst_status mst_checkpoint_read_latest(const char *folder, mst_snapshot **out, ch
     if (!status) status = read_newest(&list, out, path, damaged);
     mst_checkpoint_list_free(&list);
     if (status && is_damage(status))
-        status = **damaged ? MST_FAIL(MST_CORRUPT, "'%s': no checkpoint can be read: %s", folder, *damaged)
-                           : MST_FAIL(MST_NOT_FOUND, "'%s': there is no checkpoint in it", folder);
+        status = **damaged ? MST_FAIL(MST_CORRUPT, "'%s': no checkpoint can be read: %s", folder->path, *damaged)
+                           : MST_FAIL(MST_NOT_FOUND, "'%s': there is no checkpoint in it", folder->path);
     if (status) {
         mst_snapshot_release(*out);
         *out = NULL;

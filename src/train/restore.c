@@ -267,8 +267,16 @@ static mst_status check_prefix(const char *path) {
                     access(path, F_OK) ? "there is no such file, checkpoint or folder" : "is no checkpoint");
 }
 
+static mst_status read_folder(const char *path, mst_snapshot **out, mst_restored *restored) {
+    mst_folder folder;
+    MST_TRY(mst_folder_open(path, &folder));
+    const mst_status status = mst_checkpoint_read_latest(&folder, out, &restored->path, &restored->damaged);
+    mst_folder_close(&folder);
+    return status;
+}
+
 static mst_status read_any(const char *path, mst_snapshot **out, mst_restored *restored) {
-    if (mst_is_folder(path)) return mst_checkpoint_read_latest(path, out, &restored->path, &restored->damaged);
+    if (mst_is_folder(path)) return read_folder(path, out, restored);
     const size_t size = strlen(path), suffix = sizeof ".index" - 1;
     const bool is_index = size > suffix && strcmp(path + size - suffix, ".index") == 0;
     restored->path = strndup(path, is_index ? size - suffix : size);

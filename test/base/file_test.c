@@ -1,5 +1,7 @@
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -119,6 +121,111 @@ static void what_is_no_file_is_told(void **state) {
     assert_null(data);
 }
 
+/* The umask belongs to the whole process: it cannot be read by setting it while another thread makes files. */
+static _Atomic int calls_of_umask;
+mode_t umask(mode_t mask) {
+    calls_of_umask++;
+    return (mode_t)syscall(SYS_umask, mask);
+}
+
+static void mode_is_what_the_umask_leaves_which_is_not_touched(void **state) {
+    (void)state;
+    struct stat info;
+    const mode_t mask = umask(027);
+    calls_of_umask = 0;
+    EXPECT_OK(mst_file_check(folder_path("x")));
+    EXPECT_OK(mst_file_write(folder_path("x"), "1", 1));
+    assert_int_equal(calls_of_umask, 0);
+    assert_int_equal(stat(folder_path("x"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(chmod(folder_path("x"), 0666), 0); /* stays, though the umask would take from it */
+    EXPECT_OK(mst_file_write(folder_path("x"), "2", 1));
+    assert_int_equal(stat(folder_path("x"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0666);
+    umask(mask);
+}
+
+/* A file that nobody else may read is not open to others for a moment when it is replaced. */
+static mode_t side_mode;
+static int look_at_side(mst_file_call call, size_t *size) {
+    struct dirent **list;
+    struct stat info;
+    (void)size;
+    if (call != MST_FILE_WRITE) return 0;
+    const int count = scandir(folder_path(""), &list, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (mst_file_is_side_name(list[i]->d_name) && stat(folder_path(list[i]->d_name), &info) == 0)
+            side_mode = info.st_mode & 0777;
+        free(list[i]);
+    }
+    free(list);
+    return 0;
+}
+
+static void file_of_one_user_is_replaced_by_such_a_file(void **state) {
+    (void)state;
+    struct stat info;
+    EXPECT_OK(mst_file_write(folder_path("x"), "1", 1));
+    assert_int_equal(chmod(folder_path("x"), 0600), 0);
+    mst_file_replace_fault(look_at_side);
+    EXPECT_OK(mst_file_write(folder_path("x"), "2", 1));
+    mst_file_replace_fault(NULL);
+    assert_int_equal(side_mode, 0600);
+    assert_int_equal(stat(folder_path("x"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+}
+
+static void file_in_a_folder_replaces_a_link_and_stays_in_that_folder(void **state) {
+    (void)state;
+    mst_folder folder;
+    mst_file file;
+    assert_int_equal(mkdir(folder_path("a"), 0700), 0);
+    folder_write("target", "old", 3);
+    assert_int_equal(symlink("../target", folder_path("a/link")), 0);
+    EXPECT_OK(mst_folder_open(folder_path("a"), &folder));
+    EXPECT_OK(mst_file_write_in(&folder, "link", "new", 3));
+    expect_content(folder_path("target"), "old");
+    expect_content(folder_path("a/link"), "new");
+    EXPECT_OK(mst_file_create_in(&folder, "x", &file));
+    EXPECT_OK(mst_file_append(&file, "1", 1));
+    assert_int_equal(rename(folder_path("a"), folder_path("b")), 0);
+    assert_int_equal(mkdir(folder_path("a"), 0700), 0);
+    EXPECT_OK(mst_file_commit(&file));
+    expect_content(folder_path("b/x"), "1");
+    EXPECT_OK(mst_file_remove_in(&folder, "x"));
+    assert_int_not_equal(access(folder_path("b/x"), F_OK), 0);
+    mst_folder_close(&folder);
+}
+
+static void file_that_is_written_cannot_be_claimed(void **state) {
+    (void)state;
+    mst_folder folder;
+    mst_file file;
+    EXPECT_OK(mst_folder_open(folder_path(""), &folder));
+    EXPECT_OK(mst_file_create_in(&folder, "x", &file));
+    assert_true(mst_file_is_side_name(file.side));
+    assert_int_equal(mst_file_claim(&folder, file.side), -1);
+    EXPECT_OK(mst_file_commit(&file));
+    const int lock = mst_file_claim(&folder, "x");
+    assert_true(lock >= 0);
+    close(lock);
+    assert_int_equal(symlink("x", folder_path("link")), 0);
+    assert_int_equal(mst_file_claim(&folder, "link"), -1);
+    assert_int_equal(mst_file_claim(&folder, "none"), -1);
+    mst_folder_close(&folder);
+}
+
+/* Two processes with the same number, as in two containers. */
+static void names_of_files_on_their_way_are_random(void **state) {
+    (void)state;
+    char name[2][MST_FILE_SIDE_SIZE];
+    for (int i = 0; i < 2; i++) mst_file_side_name(name[i]);
+    assert_string_not_equal(name[0], name[1]);
+    assert_true(mst_file_is_side_name(name[0]));
+    assert_false(mst_file_is_side_name(".muster-notes"));
+    assert_false(mst_file_is_side_name(".muster-0123456789abcd"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(file_is_made_and_replaced),
@@ -128,6 +235,11 @@ int main(void) {
         TEST_IN_FOLDER(leftover_of_a_process_that_was_killed_is_no_hindrance),
         TEST_IN_FOLDER(path_without_a_folder_is_beside_the_program),
         TEST_IN_FOLDER(what_is_no_file_is_told),
+        TEST_IN_FOLDER(mode_is_what_the_umask_leaves_which_is_not_touched),
+        TEST_IN_FOLDER(file_of_one_user_is_replaced_by_such_a_file),
+        TEST_IN_FOLDER(file_in_a_folder_replaces_a_link_and_stays_in_that_folder),
+        TEST_IN_FOLDER(file_that_is_written_cannot_be_claimed),
+        TEST_IN_FOLDER(names_of_files_on_their_way_are_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

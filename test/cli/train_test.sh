@@ -42,6 +42,13 @@ check history_ends_with_the_loss_of_training awk -v a="$(column history.csv loss
 fails history_in_a_missing_folder_fails_before_training 1 "nowhere/h.csv.*no folder .nowhere/.: make it" train $small --history nowhere/h.csv
 fails history_in_a_folder_is_refused 1 "data" train $small --history data
 
+run train $small --checkpoint-dir anew --keep 1 --steps 6
+run train $small --checkpoint-dir anew --keep 1 --save-every 1 --steps 3 --no-resume
+check a_training_that_begins_anew_leaves_the_checkpoints_that_were_there \
+    [ "$(echo anew/*.index)" = "anew/model.ckpt-3.index anew/model.ckpt-6.index" ]
+works a_training_goes_on_from_the_one_that_began_anew "restored anew/model.ckpt-3, step 3" train $small --checkpoint-dir anew --steps 4
+rm -r anew
+
 goes_on="train $small --learning-rate 0.01 --checkpoint-dir ck --history resumed.csv --json"
 run train $small --learning-rate 0.01 --epochs 6 --history whole.csv
 run $goes_on --steps 25 # 11 steps an epoch: two whole ones, and a part

@@ -1,6 +1,7 @@
 /* Checkpoints of a training: names, restoring, retention, damage, faults of the disk, and going on with the same bits. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -470,15 +471,258 @@ static void what_was_left_half_written_is_removed(void **state) {
     (void)state;
     char path[700];
     train(4, 4, 0);
-    folder_write("run/.muster-abcdef", "half", 4);
+    folder_write("run/.muster-0123456789abc", "half", 4);
     folder_write("run/model.ckpt-8.data-00000-of-00001", "half", 4);
     folder_write("run/mine.data-00000-of-00001", "half", 4);
-    snprintf(path, sizeof path, "%s", folder_path("run/.muster-abcdef"));
+    snprintf(path, sizeof path, "%s", folder_path("run/.muster-0123456789abc"));
     EXPECT_OK(mst_checkpoint_manager_close(manager_of((mst_checkpoint_options){.every_steps = 1})));
     assert_int_not_equal(access(path, F_OK), 0);
     assert_string_equal(files(),
                         "checkpoint mine.data-00000-of-00001 model.ckpt-4.data-00000-of-00001 "
                         "model.ckpt-4.index ");
+}
+
+/* Another program writes into the folder, and keeps a file there whose name is alike. */
+static void what_others_write_in_the_folder_stays(void **state) {
+    (void)state;
+    mst_file file;
+    mst_bundle_writer *writer;
+    char path[700];
+    train(4, 4, 0);
+    EXPECT_OK(mst_file_create(folder_path("run/table.csv"), &file));
+    EXPECT_OK(mst_file_append(&file, "1,2\n", 4));
+    EXPECT_OK(mst_bundle_writer_create(folder_path("run/model.ckpt-9"), &writer));
+    add(writer, "a", MST_F32, 1);
+    snprintf(path, sizeof path, "%s", folder_write("run/.muster-notes", "mine", 4));
+    EXPECT_OK(mst_checkpoint_manager_close(manager_of((mst_checkpoint_options){.every_steps = 1})));
+    EXPECT_OK(mst_file_commit(&file));
+    EXPECT_OK(mst_bundle_writer_finish(writer));
+    assert_int_equal(access(path, F_OK), 0);
+    assert_non_null(strstr(files(), "model.ckpt-9.data-00000-of-00001 model.ckpt-9.index table.csv "));
+}
+
+/* Between data and index there is data alone: a training that begins then takes it for what was left. */
+static int open_meanwhile(mst_file_call call, size_t *size) {
+    static int renames;
+    (void)size;
+    if (call != MST_FILE_RENAME || ++renames != 2) return call == MST_FILE_SYNC ? -1 : 0;
+    mst_file_replace_fault(without_sync);
+    EXPECT_OK(mst_checkpoint_manager_close(manager_of((mst_checkpoint_options){.every_steps = 1})));
+    return 0;
+}
+
+static void data_whose_index_is_being_written_stays(void **state) {
+    (void)state;
+    mst_bundle_writer *writer;
+    mst_snapshot *snapshot;
+    assert_int_equal(mkdir(folder_path("run"), 0700), 0);
+    EXPECT_OK(mst_bundle_writer_create(folder_path("run/model.ckpt-9"), &writer));
+    add(writer, "a", MST_F32, 1);
+    mst_file_replace_fault(open_meanwhile);
+    EXPECT_OK(mst_bundle_writer_finish(writer));
+    mst_file_replace_fault(without_sync);
+    EXPECT_OK(mst_checkpoint_read(folder_path("run/model.ckpt-9"), &snapshot));
+    mst_snapshot_release(snapshot);
+}
+
+/* ---- folders from elsewhere ---- */
+
+static void copy_file(const char *from, const char *to) {
+    void *data;
+    size_t size;
+    EXPECT_OK(mst_file_read(folder_path(from), 1 << 24, &data, &size));
+    folder_write(to, data, size);
+    free(data);
+}
+
+/* A folder beside `run` with a checkpoint that is not the training's. */
+static void make_victim(void) {
+    assert_int_equal(mkdir(folder_path("victim"), 0700), 0);
+    copy_file("run/model.ckpt-4.index", "victim/model.ckpt-2.index");
+    copy_file("run/model.ckpt-4.data-00000-of-00001", "victim/model.ckpt-2.data-00000-of-00001");
+}
+
+static void expect_victim(void) {
+    mst_snapshot *snapshot;
+    EXPECT_OK(mst_checkpoint_read(folder_path("victim/model.ckpt-2"), &snapshot));
+    mst_snapshot_release(snapshot);
+}
+
+static void names_of_the_state_file_count_inside_the_folder_only(void **state) {
+    (void)state;
+    char text[2048];
+    for (int absolute = 0; absolute < 2; absolute++) {
+        train(4, 4, 0);
+        make_victim();
+        snprintf(text, sizeof text,
+                 "model_checkpoint_path: \"model.ckpt-4\"\nall_model_checkpoint_paths: \"%s/victim/model.ckpt-2\"\n"
+                 "all_model_checkpoint_paths: \"model.ckpt-4\"\n",
+                 absolute ? folder_path("") : "..");
+        folder_write_text("run/checkpoint", text);
+        train(12, 4, 1);
+        expect_victim();
+        assert_null(strstr(files(), "model.ckpt-4"));
+        snprintf(text, sizeof text, "rm -r '%s' '%s'", folder_path("run"), folder_path("victim"));
+        assert_int_equal(system(text), 0);
+    }
+}
+
+/* As TensorFlow writes it where the folder was named with its whole path; then the folder is moved. */
+static void whole_paths_of_the_state_file_are_found_where_the_folder_is(void **state) {
+    (void)state;
+    char got[65];
+    train(12, 4, 0);
+    folder_write_text("run/checkpoint",
+                      "model_checkpoint_path: \"/gone/run/model.ckpt-8\"\n"
+                      "all_model_checkpoint_paths: \"/gone/run/model.ckpt-4\"\n"
+                      "all_model_checkpoint_paths: \"/gone/run/model.ckpt-8\"\n");
+    assert_int_equal(resume(got, NULL), 8);
+}
+
+static void link_to(const char *target, const char *name) {
+    (void)unlink(folder_path(name));
+    assert_int_equal(symlink(target, folder_path(name)), 0);
+}
+
+static void expect_text(const char *name, const char *wanted) {
+    void *data;
+    size_t size;
+    EXPECT_OK(mst_file_read(folder_path(name), 4096, &data, &size));
+    ((char *)data)[size] = '\0';
+    assert_string_equal(data, wanted);
+    free(data);
+}
+
+static void links_in_the_folder_are_not_written_through(void **state) {
+    (void)state;
+    static const char *const names[] = {"run/checkpoint", "run/model.ckpt-8.data-00000-of-00001"};
+    struct stat info;
+    for (int i = 0; i < 2; i++) {
+        train(4, 4, 0);
+        folder_write_text("victim", "precious");
+        link_to("../victim", names[i]);
+        train(8, 4, 0);
+        expect_text("victim", "precious");
+        assert_int_equal(lstat(folder_path(names[i]), &info), 0);
+        assert_true(S_ISREG(info.st_mode));
+        char command[700];
+        snprintf(command, sizeof command, "rm -r '%s'", folder_path("run"));
+        assert_int_equal(system(command), 0);
+    }
+}
+
+static void lock_that_is_a_link_is_refused(void **state) {
+    (void)state;
+    char path[700];
+    const mst_checkpoint_options options = {.directory = path};
+    mst_checkpoint_manager *manager;
+    snprintf(path, sizeof path, "%s", folder_path("run"));
+    train(4, 4, 0);
+    folder_write_text("victim", "precious");
+    link_to("../victim", "run/.muster.lock");
+    EXPECT_ERROR(mst_checkpoint_manager_open(&options, &manager), MST_INVALID, ".muster.lock' is a symbolic link");
+    expect_text("victim", "precious");
+    assert_int_equal(unlink(folder_path("run/.muster.lock")), 0);
+    assert_int_equal(link(folder_path("victim"), folder_path("run/.muster.lock")), 0);
+    EXPECT_ERROR(mst_checkpoint_manager_open(&options, &manager), MST_INVALID, "with another name too");
+    expect_text("victim", "precious");
+}
+
+static void folder_of_the_best_that_is_a_link_is_refused(void **state) {
+    (void)state;
+    char path[700];
+    const mst_checkpoint_options options = {.directory = path, .monitor = "loss"};
+    mst_checkpoint_manager *manager;
+    snprintf(path, sizeof path, "%s", folder_path("run"));
+    train(4, 4, 0);
+    make_victim();
+    link_to("../victim", "run/best");
+    EXPECT_ERROR(mst_checkpoint_manager_open(&options, &manager), MST_INVALID, "best' is a symbolic link");
+    expect_victim();
+}
+
+static void folder_can_be_reached_through_a_link_and_data_be_read_through_one(void **state) {
+    (void)state;
+    char wanted[65], got[65];
+    undisturbed(wanted);
+    assert_int_equal(mkdir(folder_path("disk"), 0700), 0);
+    link_to("disk", "run");
+    train(4, 4, 0);
+    assert_int_equal(rename(folder_path("run/model.ckpt-4.data-00000-of-00001"), folder_path("data")), 0);
+    link_to("../data", "run/model.ckpt-4.data-00000-of-00001");
+    assert_int_equal(resume(got, NULL), 4);
+    assert_string_equal(got, wanted);
+    train(8, 4, 1); /* removes the link */
+    assert_int_equal(access(folder_path("data"), F_OK), 0);
+    assert_int_equal(access(folder_path("disk/model.ckpt-8.index"), F_OK), 0);
+}
+
+/* ---- which is the newest ---- */
+
+static void set_time(const char *name, time_t seconds) {
+    const struct timespec times[2] = {{.tv_sec = seconds}, {.tv_sec = seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, folder_path(name), times, 0), 0);
+}
+
+/* One copies a folder and gives the files other times. What the state file does not name was kept for good. */
+static void times_of_files_do_not_tell_the_order(void **state) {
+    (void)state;
+    char got[65];
+    for (int named = 0; named < 2; named++) {
+        mst_model *model = model_of(adam, 8);
+        mst_checkpoint_manager *manager =
+            manager_of((mst_checkpoint_options){.every_steps = 3, .keep = 2, .keep_every_hours = 1e-12});
+        const mst_callback save[] = {mst_checkpoint_callback(manager), {.context = manager, .step_end = wait_for}};
+        EXPECT_OK(fit(model, 12, save, 2));
+        EXPECT_OK(mst_checkpoint_manager_close(manager));
+        mst_model_destroy(model);
+        if (!named) assert_int_equal(unlink(folder_path("run/checkpoint")), 0);
+        for (int step = 3; step <= 12; step += 3) {
+            char name[64];
+            snprintf(name, sizeof name, "run/model.ckpt-%d.index", step);
+            set_time(name, 2000000000 - step);
+        }
+        assert_int_equal(resume(got, NULL), 12);
+        train(15, 15, 1);
+        assert_non_null(strstr(files(), named ? "model.ckpt-15" : "model.ckpt-12"));
+        assert_non_null(strstr(files(), "model.ckpt-3.index model.ckpt-6.data"));
+        assert_int_equal(resume(got, NULL), 15);
+        char command[700];
+        snprintf(command, sizeof command, "rm -r '%s'", folder_path("run"));
+        assert_int_equal(system(command), 0);
+    }
+}
+
+/* The process is killed when the index is there and the state file not yet: that one is the newest all the same. */
+static void checkpoint_that_the_state_file_does_not_name_yet_is_the_newest(void **state) {
+    (void)state;
+    char got[65];
+    train(8, 4, 0);
+    copy_file("run/checkpoint", "state");
+    train(12, 12, 0);
+    copy_file("state", "run/checkpoint");
+    set_time("run/model.ckpt-12.index", 1000000000);
+    assert_int_equal(resume(got, NULL), 12);
+}
+
+static void training_that_begins_anew_keeps_what_was_there(void **state) {
+    (void)state;
+    char got[65];
+    train(8, 4, 0);
+    mst_model *model = model_of(adam, 8);
+    mst_checkpoint_manager *manager = manager_of((mst_checkpoint_options){.every_steps = 2, .keep = 1, .anew = true});
+    const mst_callback save[] = {mst_checkpoint_callback(manager), {.context = manager, .step_end = wait_for}};
+    EXPECT_OK(fit(model, 6, save, 2));
+    EXPECT_OK(mst_checkpoint_manager_close(manager));
+    mst_model_destroy(model);
+    static const char kept[] =
+        "checkpoint model.ckpt-4.data-00000-of-00001 model.ckpt-4.index "
+        "model.ckpt-6.data-00000-of-00001 model.ckpt-6.index "
+        "model.ckpt-8.data-00000-of-00001 model.ckpt-8.index ";
+    assert_string_equal(files(), kept);
+    assert_int_equal(resume(got, NULL), 6); /* the newest, though another is of a later step */
+    assert_int_equal(unlink(folder_path("run/checkpoint")), 0);
+    assert_int_equal(resume(got, NULL), 6);
 }
 
 static void options_that_cannot_be_are_told(void **state) {
@@ -597,6 +841,43 @@ static void whatever_call_fails_a_good_checkpoint_is_there(void **state) {
     }
 }
 
+/* What cannot be looked at is not taken for missing. */
+static int fail_to_look(mst_file_call call, size_t *size) {
+    (void)size;
+    if (call == MST_FILE_LOOK) return EIO;
+    return call == MST_FILE_SYNC ? -1 : 0;
+}
+
+static void file_that_cannot_be_looked_at_is_not_removed(void **state) {
+    (void)state;
+    char got[65];
+    const mst_checkpoint_options options = {.directory = folder_path("run")};
+    mst_checkpoint_manager *manager;
+    train(4, 4, 0);
+    mst_file_replace_fault(fail_to_look);
+    const mst_status status = mst_checkpoint_manager_open(&options, &manager);
+    mst_file_replace_fault(without_sync);
+    assert_int_equal(status, MST_IO);
+    assert_non_null(strstr(mst_error()->message, "model.ckpt-4.index' cannot be found out: Input/output error"));
+    assert_int_equal(resume(got, NULL), 4);
+}
+
+static void save_beside_what_cannot_be_looked_at_fails(void **state) {
+    (void)state;
+    char got[65];
+    train(4, 4, 0);
+    mst_model *model = model_of(adam, 8);
+    mst_checkpoint_manager *manager = manager_of((mst_checkpoint_options){.every_steps = 4});
+    EXPECT_OK(mst_checkpoint_manager_restore(manager, mst_model_store(model), NULL, NULL));
+    mst_file_replace_fault(fail_to_look);
+    EXPECT_OK(mst_checkpoint_manager_save(manager, mst_model_store(model)));
+    EXPECT_ERROR(mst_checkpoint_manager_wait(manager), MST_IO, "model.ckpt-4.index' cannot be found out");
+    mst_file_replace_fault(without_sync);
+    EXPECT_OK(mst_checkpoint_manager_close(manager));
+    mst_model_destroy(model);
+    assert_int_equal(resume(got, NULL), 4);
+}
+
 static void failed_save_ends_the_training_with_its_error(void **state) {
     (void)state;
     EXPECT_OK(train_with_fault(2, -1, WAY_FULL));
@@ -623,9 +904,22 @@ int main(void) {
         TEST_IN_FOLDER(second_manager_is_refused_until_the_first_is_closed),
         TEST_IN_FOLDER(lock_goes_with_the_process_that_has_it),
         TEST_IN_FOLDER(what_was_left_half_written_is_removed),
+        TEST_IN_FOLDER(what_others_write_in_the_folder_stays),
+        TEST_IN_FOLDER(data_whose_index_is_being_written_stays),
+        TEST_IN_FOLDER(names_of_the_state_file_count_inside_the_folder_only),
+        TEST_IN_FOLDER(whole_paths_of_the_state_file_are_found_where_the_folder_is),
+        TEST_IN_FOLDER(links_in_the_folder_are_not_written_through),
+        TEST_IN_FOLDER(lock_that_is_a_link_is_refused),
+        TEST_IN_FOLDER(folder_of_the_best_that_is_a_link_is_refused),
+        TEST_IN_FOLDER(folder_can_be_reached_through_a_link_and_data_be_read_through_one),
+        TEST_IN_FOLDER(times_of_files_do_not_tell_the_order),
+        TEST_IN_FOLDER(checkpoint_that_the_state_file_does_not_name_yet_is_the_newest),
+        TEST_IN_FOLDER(training_that_begins_anew_keeps_what_was_there),
         TEST_IN_FOLDER(options_that_cannot_be_are_told),
         TEST_IN_FOLDER(best_epoch_is_kept_and_stopping_early_goes_on_after_a_restart),
         TEST_IN_FOLDER(whatever_call_fails_a_good_checkpoint_is_there),
+        TEST_IN_FOLDER(file_that_cannot_be_looked_at_is_not_removed),
+        TEST_IN_FOLDER(save_beside_what_cannot_be_looked_at_fails),
         TEST_IN_FOLDER(failed_save_ends_the_training_with_its_error),
     };
     mst_file_replace_fault(without_sync);
