@@ -119,7 +119,7 @@ typedef struct mst_plan_info {
     int64_t nodes;          /**< that run in a step; a node that several devices share is one for each */
     int64_t waits;          /**< of one device for another */
     int64_t crossings;      /**< values that go from one memory domain to another */
-    int64_t crossing_bytes; /**< of these, in each step */
+    int64_t crossing_bytes; /**< of these, in each step; of rows of sparse gradients, at most */
     int64_t arena_bytes;    /**< memory of a step */
     int64_t most_bytes;     /**< of the device that has most of it */
     int64_t plan_bytes;     /**< memory of the plan itself, about */

@@ -1,6 +1,6 @@
 /* cross: where a value is used in another memory domain than the one it is in, a send on the device that makes it and a
  * receive on the one that uses it, once for each domain. The receive copies: it waits until the value is made and takes
- * it, right before its first use. Constants have a copy in each domain, made once. */
+ * it, right before its first use. Of rows that are counted (counted_by) it copies those that are there. Constants have a copy in each domain, made once. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -29,14 +29,16 @@ static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int3
     return MST_OK;
 }
 
-static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int32_t value, int32_t device,
-                          int32_t *out) {
+/* COUNT: value with the number of rows, -1. */
+static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int32_t value, int32_t count,
+                          int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
     const mst_plan_node *maker = &plan->node[plan->value[value].node];
+    const int32_t src[2] = {value, count};
     const mst_plan_node node = {.op = op,
                                 .name = mst_arena_print(&plan->memory, "%s/%s", maker->name, suffix),
                                 .asked = "",
-                                .num_src = 1,
+                                .num_src = 1 + (count >= 0),
                                 .num_dst = 1,
                                 .device = device,
                                 .group = -1,
@@ -44,36 +46,49 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
     if (!node.name) return MST_NO_MEMORY("for a plan");
     const mst_spec spec = plan->value[value].spec;
     int32_t added;
-    MST_TRY(mst_plan_add(plan, &node, &value, &spec, &added));
+    MST_TRY(mst_plan_add(plan, &node, src, &spec, &added));
     *out = plan->node[added].dst;
+    return MST_OK;
+}
+
+/* *OUT is what a receive of VALUE takes: its send, or the value itself where it is fed. */
+static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
+    mst_plan *plan = x->plan;
+    *out = value;
+    if (mst_plan_value_domain(plan, value) == &mst_domain_host &&
+        plan->value[plan->value[value].root].space == MST_IN_FEED)
+        return MST_OK;
+    int32_t *sent = mst_map_at(&x->sent, value, 0, -1);
+    if (!sent) return MST_NO_MEMORY("for a plan");
+    if (*sent < 0)
+        MST_TRY(add_end(x, &mst_op_send, "send", value, -1, plan->node[plan->value[value].node].device, sent));
+    *out = *sent;
+    return MST_OK;
+}
+
+static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_t *out) {
+    mst_plan *plan = x->plan;
+    const int32_t counted_by = plan->value[value].counted_by;
+    int32_t from, count = -1;
+    MST_TRY(find_send(x, value, &from));
+    if (counted_by >= 0) MST_TRY(find_send(x, counted_by, &count));
+    MST_TRY(add_end(x, &mst_op_receive, "receive", from, count, device, out));
+    plan->crossings++;
+    plan->crossing_bytes +=
+        mst_shape_count(plan->value[value].spec.shape) * (int64_t)mst_dtype_size(plan->value[value].spec.dtype);
     return MST_OK;
 }
 
 /* *OUT is VALUE in the domain of DEVICE, which is another than its own: a receive, or a copy of a constant. */
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
-    mst_plan *plan = x->plan;
     int32_t *there = mst_map_at(&x->there, value, x->domain[device], -1);
     if (!there) return MST_NO_MEMORY("for a plan");
     if ((*out = *there) >= 0) return MST_OK;
-    if (plan->value[value].constant) {
+    if (x->plan->value[value].constant)
         MST_TRY(copy_constant(x, value, device, out));
-    } else {
-        int32_t from = value;
-        const bool from_host = mst_plan_value_domain(plan, value) == &mst_domain_host &&
-                               plan->value[plan->value[value].root].space == MST_IN_FEED;
-        if (!from_host) {
-            int32_t *sent = mst_map_at(&x->sent, value, 0, -1);
-            if (!sent) return MST_NO_MEMORY("for a plan");
-            if (*sent < 0)
-                MST_TRY(add_end(x, &mst_op_send, "send", value, plan->node[plan->value[value].node].device, &from));
-            from = *(sent = mst_map_at(&x->sent, value, 0, -1)) < 0 ? (*sent = from) : *sent;
-        }
-        MST_TRY(add_end(x, &mst_op_receive, "receive", from, device, out));
-        plan->crossings++;
-        plan->crossing_bytes +=
-            mst_shape_count(plan->value[value].spec.shape) * (int64_t)mst_dtype_size(plan->value[value].spec.dtype);
-    }
-    *mst_map_at(&x->there, value, x->domain[device], -1) = *out;
+    else
+        MST_TRY(add_receive(x, value, device, out));
+    *there = *out;
     return MST_OK;
 }
 

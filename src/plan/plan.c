@@ -27,8 +27,8 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
     plan->node[plan->num_nodes] = added;
     for (int i = 0; i < added.num_dst; i++) {
         int32_t value = (int32_t)plan->num_values++;
-        plan->value[value] =
-            (mst_plan_value){.spec = dst[i], .node = (int32_t)plan->num_nodes, .root = value, .index = -1};
+        plan->value[value] = (mst_plan_value){
+            .spec = dst[i], .node = (int32_t)plan->num_nodes, .root = value, .index = -1, .counted_by = -1};
     }
     *out = (int32_t)plan->num_nodes++;
     return MST_OK;

@@ -32,6 +32,8 @@ typedef struct mst_plan_value {
     int32_t node;         /**< that makes it */
     int32_t root;         /**< value whose memory it is: itself, or that which it is a view of */
     int32_t index;        /**< number of the feed, for MST_IN_FEED; of the state, for MST_IN_STATE */
+    int32_t counted_by;   /**< value whose first number says how many of the rows are there; -1: all. Itself, where that
+                               and the numbers of the rows are the value */
     int32_t num_uses;     /**< live consumers, shape-only ones left out */
     mst_space space;      /**< where it is; counts for roots only */
     int64_t shift;        /**< bytes between the beginning of the root and the value */

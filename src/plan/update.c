@@ -154,6 +154,11 @@ static mst_status push_weights(mst_lowering *l, mst_update_local *x, const mst_u
     return MST_OK;
 }
 
+static mst_status push_part(mst_update_local *x, const mst_updated *v, const mst_gradient_part *part) {
+    MST_TRY(mst_lowering_push(x, part->value));
+    return v->kind == MST_GRADIENT_DENSE ? MST_OK : mst_lowering_push(x, part->second);
+}
+
 static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_updated *v, mst_update_variable *out) {
     mst_shards *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
     const int32_t pieces = v->num_pieces ? v->num_pieces : 1;
@@ -167,8 +172,8 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
         leaf[0] = (mst_shards){0, l->options->num_shards};
         out->num_leaves = 1;
         for (int32_t i = 0; i < pieces; i++) {
-            piece[i] = (mst_gradient_piece){v->first[i], (int32_t)x->num_src};
-            MST_TRY(mst_lowering_push(x, v->piece[i]));
+            piece[i] = (mst_gradient_piece){v->pieces[i].first, (int32_t)x->num_src};
+            MST_TRY(push_part(x, v, &v->pieces[i].part));
         }
         return MST_OK;
     }
@@ -176,8 +181,7 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
     out->num_leaves = v->num_parts;
     for (int32_t i = 0; i < v->num_parts; i++) {
         leaf[i] = v->parts[i].leaf;
-        MST_TRY(mst_lowering_push(x, v->parts[i].value));
-        if (v->kind != MST_GRADIENT_DENSE) MST_TRY(mst_lowering_push(x, v->parts[i].second));
+        MST_TRY(push_part(x, v, &v->parts[i]));
     }
     return MST_OK;
 }
@@ -282,7 +286,7 @@ static mst_status lower_sets(mst_lowering *l) {
     if (!locals) return MST_NO_MEMORY("for an update");
     mst_status status = MST_OK;
     for (int32_t i = 0; i < l->num_sets && !status; i++) {
-        if (l->sets[i].num_domains > 1) status = mst_lowering_scatter(l, i);
+        status = mst_lowering_exchange(l, i);
         for (int32_t d = 0; d < l->sets[i].num_domains && !status; d++) status = add_local(l, i, d, &locals[count++]);
     }
     if (!status && count && mst_lowering_clips(l)) status = mst_lowering_clipping(l, locals, count);

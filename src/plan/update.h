@@ -13,6 +13,12 @@ typedef struct mst_gradient_part {
     int32_t second; /**< of a product or a sparse gradient, which have two values */
 } mst_gradient_part;
 
+/** Elements FIRST and on of a gradient, as far as the next piece, summed over all shards. */
+typedef struct mst_gradient_sum {
+    int64_t first;
+    mst_gradient_part part;
+} mst_gradient_sum;
+
 /** One variable of the update that is lowered. */
 typedef struct mst_updated {
     int32_t source;    /**< number of the variable itself among the sources of apply_gradients */
@@ -21,9 +27,8 @@ typedef struct mst_updated {
     mst_gradient_kind kind;
     int32_t num_parts;
     mst_gradient_part *parts;
-    int32_t num_pieces; /**< of its sum, where that comes from several domains */
-    int32_t *piece;     /**< values */
-    int64_t *first;     /**< elements */
+    int32_t num_pieces; /**< of its sum, where several domains keep the variable */
+    mst_gradient_sum *pieces;
 } mst_updated;
 
 /** Devices that keep the same variables. */
@@ -93,9 +98,14 @@ bool mst_lowering_clips(const mst_lowering *l);
  *  which each gradient is multiplied. */
 MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
 
-/** update_gradients.c: finds what the gradient of V is, and what of it is added up before it is sent on. */
+/** update_gradients.c: finds what the gradient of V is, and adds up what of it is on one device. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
-/** Sums the dense gradients of the variables of a set over its domains; each domain sums a share of the units. */
-MST_CHECKED mst_status mst_lowering_scatter(mst_lowering *l, int32_t set);
+/** A node of OP that gives at most BOUND rows of the gradient of V, as sum_rows does. */
+MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, const mst_op *op, const void *options,
+                                         size_t options_size, int num_src, const int32_t *src, int64_t bound,
+                                         int32_t device, mst_gradient_part *out);
+
+/** update_exchange.c: adds up what of the gradients of a set's variables has to cross between domains. */
+MST_CHECKED mst_status mst_lowering_exchange(mst_lowering *l, int32_t set);
 
 #endif

@@ -97,23 +97,30 @@ static mst_status collect_rows(mst_lowering *l, int32_t value, rows *out) {
     return MST_OK;
 }
 
-static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows *sources, int32_t gradient,
-                               mst_gradient_part *out) {
-    const mst_shape shape = *mst_lowering_shape(l, v);
-    int64_t indices = 0;
+mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, const mst_op *op, const void *options,
+                             size_t options_size, int num_src, const int32_t *src, int64_t bound, int32_t device,
+                             mst_gradient_part *out) {
+    mst_spec dst[2] = {{.dtype = l->plan->value[v->gradient[0]].spec.dtype, .shape = *mst_lowering_shape(l, v)},
+                       {.dtype = MST_I64}};
     int32_t added;
-    for (int64_t i = 1; i < sources->count; i += 2)
-        indices += mst_shape_count(l->plan->value[sources->value[i]].spec.shape);
-    const mst_sum_rows_options options = {.num_rows = shape.dim[0]};
-    const int64_t bound = indices < shape.dim[0] ? indices : shape.dim[0];
-    mst_spec dst[2] = {{.dtype = l->plan->value[gradient].spec.dtype, .shape = shape}, {.dtype = MST_I64}};
     dst[0].shape.dim[0] = bound;
     dst[1].shape = mst_shape_make(1, (const int64_t[]){1 + bound});
-    MST_TRY(mst_lowering_node(l, &mst_op_sum_rows, "rows", &options, sizeof options, (int)sources->count,
-                              sources->value, 2, dst, mst_lowering_device(l, gradient), &added));
+    MST_TRY(mst_lowering_node(l, op, "rows", options, options_size, num_src, src, 2, dst, device, &added));
     out->value = l->plan->node[added].dst;
     out->second = out->value + 1;
+    l->plan->value[out->value].counted_by = l->plan->value[out->second].counted_by = out->second;
     return MST_OK;
+}
+
+static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows *sources, int32_t gradient,
+                               mst_gradient_part *out) {
+    const mst_sum_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0]};
+    int64_t indices = 0;
+    for (int64_t i = 1; i < sources->count; i += 2)
+        indices += mst_shape_count(l->plan->value[sources->value[i]].spec.shape);
+    return mst_lowering_rows(l, v, &mst_op_sum_rows, &options, sizeof options, (int)sources->count, sources->value,
+                             indices < options.num_rows ? indices : options.num_rows, mst_lowering_device(l, gradient),
+                             out);
 }
 
 /* Each shard's rows are added up on its device. */
@@ -133,7 +140,7 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
 
 /* ---- dense gradients: sums of shards ---- */
 
-/* The sum of the gradients of SHARDS, a node of the tree that is in one domain. */
+/* The sum of the gradients of SHARDS, a node of the tree that is on one device. */
 static mst_status add_node(mst_lowering *l, const mst_updated *v, mst_shards shards, int32_t *out) {
     int32_t sum[MST_SHARD_LEVELS], height = 0, added;
     for (int32_t i = 0; i < shards.count; i++) {
@@ -150,20 +157,13 @@ static mst_status add_node(mst_lowering *l, const mst_updated *v, mst_shards sha
     return MST_OK;
 }
 
-/* Whether the gradients of shards A and B may be added up before they are sent on: they are on one device or, where the
- * update spans several domains, in one domain. */
-static bool are_together(const mst_lowering *l, const mst_updated *v, int32_t a, int32_t b) {
-    const int32_t x = mst_lowering_device(l, v->gradient[a]), y = mst_lowering_device(l, v->gradient[b]);
-    if (x == y || l->sets[v->set].num_domains == 1) return x == y;
-    return mst_plan_domain(l->plan, x) == mst_plan_domain(l->plan, y);
-}
-
-/* Cuts the shards into the largest nodes of the tree whose gradients are together. */
+/* Cuts the shards into the largest nodes of the tree whose gradients are on one device. */
 static mst_status collect_parts(mst_lowering *l, mst_updated *v) {
     const int32_t shards = l->options->num_shards;
     for (int32_t first = 0, end = 0; first < shards;) {
+        const int32_t device = mst_lowering_device(l, v->gradient[first]);
         if (end <= first)
-            for (end = first + 1; end < shards && are_together(l, v, first, end);) end++;
+            for (end = first + 1; end < shards && mst_lowering_device(l, v->gradient[end]) == device;) end++;
         mst_gradient_part *p = &v->parts[v->num_parts++];
         p->leaf = mst_shards_within(first, end, shards);
         MST_TRY(add_node(l, v, p->leaf, &p->value));
@@ -182,82 +182,6 @@ mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
     for (int32_t s = 0; s < shards; s++) {
         const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, v->gradient[s])];
         v->parts[v->num_parts++] = (mst_gradient_part){{s, 1}, node->src[0], node->src[1]};
-    }
-    return MST_OK;
-}
-
-/* ---- between domains: reduce_scatter and all_gather ---- */
-
-enum { BUCKET_BYTES = 4 << 20 };
-
-/* Elements FIRST to FIRST + COUNT - 1 of a variable's gradient, summed on DEVICE. */
-static mst_status sum_piece(mst_lowering *l, const mst_updated *v, int64_t first, int64_t count, int32_t device,
-                            int32_t *out) {
-    const mst_spec spec = {.dtype = l->plan->value[v->parts[0].value].spec.dtype, .shape = mst_shape_make(1, &count)};
-    int32_t *src = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *src), added;
-    mst_shards *leaf = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *leaf);
-    if (!src || !leaf) return MST_NO_MEMORY("for an update");
-    for (int32_t i = 0; i < v->num_parts; i++) {
-        const mst_piece_options piece = {.offset = first};
-        MST_TRY(mst_lowering_node(l, &mst_op_piece, "piece", &piece, sizeof piece, 1, &v->parts[i].value, 1, &spec,
-                                  mst_lowering_device(l, v->parts[i].value), &added));
-        src[i] = l->plan->node[added].dst;
-        leaf[i] = v->parts[i].leaf;
-    }
-    const mst_sum_leaves_options options = {.num_shards = l->options->num_shards, .leaf = leaf};
-    MST_TRY(mst_lowering_node(l, &mst_op_sum_leaves, "sum", &options, sizeof options, v->num_parts, src, 1, &spec,
-                              device, &added));
-    *out = l->plan->node[added].dst;
-    return MST_OK;
-}
-
-/* A bucket of the gradients of a set's variables, and how much of it has an owner. */
-typedef struct bucket {
-    int64_t bytes, done;
-} bucket;
-
-/* Cuts a variable's gradient into pieces, each summed by the domain that owns it: the units of a bucket are shared out
- * among the domains in their order. */
-static mst_status scatter_variable(mst_lowering *l, mst_updated *v, bucket *b) {
-    const mst_update_set *s = &l->sets[v->set];
-    const int64_t units = mst_num_units(*mst_lowering_shape(l, v)), each = mst_unit_elements(*mst_lowering_shape(l, v));
-    const int64_t count = mst_shape_count(*mst_lowering_shape(l, v));
-    const int64_t size = (int64_t)mst_dtype_size(l->plan->value[v->parts[0].value].spec.dtype);
-    v->piece = mst_lowering_alloc(l, (size_t)units + 1, sizeof *v->piece);
-    v->first = mst_lowering_alloc(l, (size_t)units + 1, sizeof *v->first);
-    if (!v->piece || !v->first) return MST_NO_MEMORY("for an update");
-    int64_t first = 0;
-    int32_t owner = -1;
-    for (int64_t u = 0; u <= units; u++) {
-        const int64_t share = b->bytes ? b->done * s->num_domains / b->bytes : 0;
-        const int32_t next = (int32_t)(share < s->num_domains ? share : s->num_domains - 1);
-        const int64_t at = u * each < count ? u * each : count;
-        if (at > first && (u == units || next != owner)) {
-            v->first[v->num_pieces] = first;
-            MST_TRY(sum_piece(l, v, first, at - first, s->ordered[s->domain_start[owner]], &v->piece[v->num_pieces]));
-            v->num_pieces++;
-            first = at;
-        }
-        owner = next;
-        if (u < units) b->done += ((u + 1) * each < count ? each : count - at) * size;
-    }
-    return MST_OK;
-}
-
-/* Variables are taken from the last to the first, the order in which their gradients become ready. */
-mst_status mst_lowering_scatter(mst_lowering *l, int32_t set_index) {
-    const int32_t num = l->options->num_variables;
-    for (int32_t last = num - 1; last >= 0;) {
-        bucket b = {0};
-        int32_t v = last;
-        for (; v >= 0 && b.bytes < BUCKET_BYTES; v--)
-            if (l->variables[v].set == set_index && l->variables[v].kind == MST_GRADIENT_DENSE)
-                b.bytes += mst_shape_count(*mst_lowering_shape(l, &l->variables[v])) *
-                           (int64_t)mst_dtype_size(l->plan->value[l->variables[v].parts[0].value].spec.dtype);
-        for (int32_t k = last; k > v; k--)
-            if (l->variables[k].set == set_index && l->variables[k].kind == MST_GRADIENT_DENSE)
-                MST_TRY(scatter_variable(l, &l->variables[k], &b));
-        last = v;
     }
     return MST_OK;
 }

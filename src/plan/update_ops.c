@@ -6,13 +6,19 @@
 
 #include "op/op.h"
 
-/* ---- sum_rows: op/state/update.h; its kernel is kernel/cpu/update_sum_rows.c ---- */
+/* ---- sum_rows, merge_rows: op/state/update.h; their kernels are kernel/cpu/update_sum_rows.c, update_merge_rows.c ---- */
 
 const mst_op mst_op_sum_rows = {.name = "sum_rows",
                                 .num_src = MST_VARIADIC,
                                 .num_dst = 2,
                                 .flags = MST_OP_STATEFUL,
                                 .options_size = sizeof(mst_sum_rows_options)};
+
+const mst_op mst_op_merge_rows = {.name = "merge_rows",
+                                  .num_src = MST_VARIADIC,
+                                  .num_dst = 2,
+                                  .flags = MST_OP_STATEFUL,
+                                  .options_size = sizeof(mst_merge_rows_options)};
 
 /* ---- sum_leaves: vectors of one length, f32 or f64 -> their sum ---- */
 

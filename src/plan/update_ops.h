@@ -1,4 +1,4 @@
-/** Ops that only the lowering of an update makes nodes of. The options of update and sum_rows, whose kernels are in
+/** Ops that only the lowering of an update makes nodes of. The options of update, sum_rows and merge_rows, whose kernels are in
  *  kernel/cpu, are in op/state/update.h. */
 #ifndef MUSTER_PLAN_UPDATE_OPS_H
 #define MUSTER_PLAN_UPDATE_OPS_H
@@ -12,6 +12,6 @@ typedef struct mst_sum_leaves_options {
     const mst_shards *leaf;
 } mst_sum_leaves_options;
 
-extern const mst_op mst_op_sum_rows, mst_op_sum_leaves, mst_op_update;
+extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_sum_leaves, mst_op_update;
 
 #endif

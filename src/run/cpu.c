@@ -143,6 +143,16 @@ static mst_status not_finite(const mst_kernel_args *a, const mst_array *array, c
     return mst_error_at(name, NULL);
 }
 
+/* ARRAY, which is VALUE, with those rows only that are there. What counts them is among the same outputs, DST. */
+static mst_array counted(const mst_plan *plan, int32_t value, const mst_array *array, const mst_array *dst) {
+    const mst_plan_value *v = &plan->value[value];
+    mst_array out = *array;
+    if (v->counted_by < 0 || v->counted_by == value || out.count == 0) return out;
+    const int64_t rows = *(const int64_t *)dst[v->counted_by - plan->node[v->node].dst].data;
+    out.count = rows * (out.count / out.shape.dim[0]);
+    return out;
+}
+
 /* Checks what a node has made, and the weights that it reads: these are written behind the gate, where nothing may fail
  * any more, so they are checked when they are read. */
 static mst_status check_numerics(const instance *x, const call *c) {
@@ -154,8 +164,10 @@ static mst_status check_numerics(const instance *x, const call *c) {
         if (mst_plan_shape_only(node, i) || root->space != MST_IN_STATE || all_finite(&a->src[i])) continue;
         return not_finite(a, &a->src[i], "holds", plan->node[root->node].name);
     }
-    for (int i = 0; i < a->num_dst; i++)
-        if (!all_finite(&a->dst[i])) return not_finite(a, &a->dst[i], "made", a->name);
+    for (int i = 0; i < a->num_dst; i++) {
+        const mst_array made = counted(plan, node->dst + i, &a->dst[i], a->dst);
+        if (!all_finite(&made)) return not_finite(a, &a->dst[i], "made", a->name);
+    }
     return MST_OK;
 }
 

@@ -123,6 +123,20 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
     return mst_domain_copy(device->domain, array.data, &mst_domain_host, staging, bytes);
 }
 
+/* How many elements of SRC, the first source of a receive, there are: its second source begins with the number of rows,
+ * where they are counted. */
+static mst_status count_elements(mst_frame *frame, const mst_plan_node *node, const mst_array *src, int64_t *out) {
+    mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
+    int64_t rows;
+    *out = src->count;
+    if (node->num_src == 1) return MST_OK;
+    if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)sizeof rows);
+    MST_TRY(mst_domain_copy(&mst_domain_host, &rows, from, array_of(frame, node->src[1]).data, sizeof rows));
+    const int64_t most = src->shape.dim[0];
+    *out = node->src[0] == node->src[1] ? 1 + rows : most ? rows * (src->count / most) : 0;
+    return MST_OK;
+}
+
 static mst_status receive(mst_frame *frame, int32_t n, int d) {
     const mst_plan_node *node = &frame->plan->node[n];
     const mst_device *device = &frame->devices->device[d];
@@ -135,7 +149,9 @@ static mst_status receive(mst_frame *frame, int32_t n, int d) {
         atomic_fetch_add(frame->copied, copied);
         return status;
     }
-    const size_t bytes = (size_t)src.count * mst_dtype_size(src.dtype);
+    int64_t count;
+    MST_TRY(count_elements(frame, node, &src, &count));
+    const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
     atomic_fetch_add(frame->copied, (int64_t)bytes);
     return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data, bytes);
 }

@@ -119,8 +119,8 @@ static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
     int64_t elements = 0, from, to, at, size;
     for (int64_t r = first; r <= last; r++) x->place[r - first] = known->rows_only ? -1 : 0;
-    for (int32_t i = 0; i < v->num_leaves && known->rows_only; i++) {
-        const mst_array *list = &u->src[leaf_source(v, 0, i) + 1];
+    for (int32_t i = 0; i < v->num_leaves * v->num_pieces && known->rows_only; i++) {
+        const mst_array *list = &u->src[leaf_source(v, i / v->num_leaves, i % v->num_leaves) + 1];
         find_rows(list, first, last, &from, &to);
         for (int64_t n = from; n < to; n++) x->place[((const int64_t *)list->data)[1 + n] - first] = 0;
     }

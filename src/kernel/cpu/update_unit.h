@@ -13,11 +13,10 @@ MST_SIMD static void MST_NAME(add)(T *sum, const T *a, const T *b, int64_t count
     for (int64_t i = 0; i < count; i++) sum[i] = a[i] + b[i];
 }
 
-/* Writes the rows of a leaf to their places in OUT. Rows that the leaf does not have become 0. */
+/* Writes the rows of a source to their places in OUT. */
 static void MST_NAME(take_rows)(const variable *known, const mst_array *src, const unit *x, T *out) {
     const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
     int64_t from, to, at, size;
-    memset(out, 0, (size_t)x->elements * sizeof(T));
     find_rows(&src[1], first, last, &from, &to);
     for (int64_t n = from; n < to; n++) {
         const int64_t row = ((const int64_t *)src[1].data)[1 + n];
@@ -27,13 +26,14 @@ static void MST_NAME(take_rows)(const variable *known, const mst_array *src, con
     }
 }
 
-/* Makes leaf I of the gradient of a whole unit in OUT. */
+/* Makes leaf I of the gradient of a whole unit in OUT. Rows that it does not have become 0. */
 static mst_status MST_NAME(make_leaf)(const update *u, int32_t k, int32_t i, const unit *x, T *out) {
     const mst_update_variable *v = &u->state->options->variable[k];
     const variable *known = &u->state->variables[k];
     const mst_array *src = &u->src[leaf_source(v, 0, i)];
     if (v->kind == MST_GRADIENT_SPARSE) {
-        MST_NAME(take_rows)(known, src, x, out);
+        memset(out, 0, (size_t)x->elements * sizeof(T));
+        for (int32_t p = 0; p < v->num_pieces; p++) MST_NAME(take_rows)(known, &u->src[leaf_source(v, p, i)], x, out);
         return MST_OK;
     }
     return mst_product_run(known->product[i], x->begin / known->unit, x->thread, x->pad, src[0].data, src[1].data, NULL,

@@ -31,6 +31,18 @@ typedef struct mst_sum_rows_options {
     int64_t num_rows; /**< of the variable */
 } mst_sum_rows_options;
 
+/** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients, a row that a gradient does not have being 0.
+ *  Sources come in pairs, as sum_rows gives them: one for each node of the tree in `leaf`.
+ *
+ *  dst    as of sum_rows; n is the number of all rows of the sources, or END_ROW - FIRST_ROW where that is less
+ */
+typedef struct mst_merge_rows_options {
+    int zero_;
+    int32_t num_shards; /**< of the tree */
+    const mst_shards *leaf;
+    int64_t first_row, end_row;
+} mst_merge_rows_options;
+
 /** What a gradient's source is. */
 typedef enum mst_gradient_kind {
     MST_GRADIENT_DENSE = 0, /**< one source a leaf and piece: elements */

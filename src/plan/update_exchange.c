@@ -1,0 +1,268 @@
+/* Gradients between memory domains, a part of the lowering of apply_gradients.
+ *
+ * Where several domains keep the variables, gradients go in buckets, runs of variables from the last to the first. The
+ * units of a bucket are shared out among the domains, and those of a domain among its devices: each of these owns a
+ * piece. Every domain sends the sum of its own shards of a piece to the owner, one value for each node of the tree
+ * (base/shard_tree.h) that its shards make up; the owner adds up what has come and sends the sum to all domains:
+ *
+ *    domain 0   shards 0..3 on 4 devices       domain 1   shards 4..7 on 4 devices
+ *
+ *    device 0   owns piece 0 [ 0..3 ] <------- [ 4..7 ]   device 4    piece 0, shards 4..7, is added up
+ *    device 1   owns piece 1 [ 0..3 ] <------- [ 4..7 ]   device 5    and so on
+ *      ...
+ *    device 0   [ 0..3 ] --------------------> [ 4..7 ]   device 4, which owns piece 4
+ *
+ * Sparse gradients go the same way: a piece is a range of row numbers, a sum is that of the rows in it (merge_rows), and
+ * only the rows that are there cross (cross.c).
+ *
+ * Where the variables are in one domain, as towers have them, the others send what they have in the same way, one sum
+ * for each node of the tree.
+ *
+ * Where a piece is added up does not show in its bits: every sum is that of a node of the tree over all shards. */
+#include "base/no_memory.h"
+#include "plan/ops.h"
+#include "plan/update.h"
+#include "plan/update_ops.h"
+
+enum { BUCKET_BYTES = 4 << 20 };
+
+/* Parts of a gradient that are in one domain and make up a node of the tree. */
+typedef struct window {
+    mst_shards shards;
+    int32_t first, count; /* of its parts */
+} window;
+
+/* A piece of a variable's gradient: elements FIRST to END - 1. */
+typedef struct range {
+    int64_t first, end;
+} range;
+
+/* Values to be added up, each of a node of the tree. */
+typedef struct terms {
+    mst_gradient_part *part;
+    int32_t count;
+} terms;
+
+static mst_domain *domain_of(const mst_lowering *l, const mst_gradient_part *part) {
+    return mst_plan_domain(l->plan, mst_lowering_device(l, part->value));
+}
+
+/* Elements of a row of a variable whose gradient is sparse. */
+static int64_t num_columns(const mst_lowering *l, const mst_updated *v) {
+    const mst_shape shape = *mst_lowering_shape(l, v);
+    return mst_shape_count(shape) / shape.dim[0];
+}
+
+/* Fills OUT, which has room for all parts of V, and returns how many windows there are. */
+static int32_t find_windows(const mst_lowering *l, const mst_updated *v, window *out) {
+    int32_t count = 0;
+    for (int32_t first = 0, end; first < v->num_parts; first = end) {
+        const mst_domain *domain = domain_of(l, &v->parts[first]);
+        for (end = first + 1; end < v->num_parts && domain_of(l, &v->parts[end]) == domain;) end++;
+        const mst_shards last = v->parts[end - 1].leaf;
+        for (int32_t p = first; p < end;) {
+            window *w = &out[count++];
+            w->shards = mst_shards_within(v->parts[p].leaf.first, last.first + last.count, l->options->num_shards);
+            w->first = p;
+            while (p < end && v->parts[p].leaf.first < w->shards.first + w->shards.count) p++;
+            w->count = p - w->first;
+        }
+    }
+    return count;
+}
+
+/* ---- sums ---- */
+
+/* Adds a part to what is added up: of a dense gradient, its elements in R. */
+static mst_status add_term(mst_lowering *l, const mst_updated *v, range r, const mst_gradient_part *part, terms *out) {
+    mst_gradient_part *term = &out->part[out->count++];
+    *term = *part;
+    if (v->kind == MST_GRADIENT_SPARSE) return MST_OK;
+    const int64_t count = r.end - r.first;
+    const mst_piece_options piece = {.offset = r.first};
+    const mst_spec spec = {.dtype = l->plan->value[part->value].spec.dtype, .shape = mst_shape_make(1, &count)};
+    int32_t added;
+    MST_TRY(mst_lowering_node(l, &mst_op_piece, "piece", &piece, sizeof piece, 1, &part->value, 1, &spec,
+                              mst_lowering_device(l, part->value), &added));
+    term->value = l->plan->node[added].dst;
+    return MST_OK;
+}
+
+/* The rows in R of the sum of terms. */
+static mst_status add_merge(mst_lowering *l, const mst_updated *v, range r, const terms *t, int32_t num_shards,
+                            const mst_shards *leaf, int32_t device, mst_gradient_part *out) {
+    const int64_t columns = num_columns(l, v);
+    const mst_merge_rows_options options = {
+        .num_shards = num_shards, .leaf = leaf, .first_row = r.first / columns, .end_row = r.end / columns};
+    int32_t *src = mst_lowering_alloc(l, 2 * (size_t)t->count, sizeof *src);
+    if (!src) return MST_NO_MEMORY("for an update");
+    int64_t bound = 0;
+    for (int32_t i = 0; i < t->count; i++) {
+        src[2 * i] = t->part[i].value;
+        src[2 * i + 1] = t->part[i].second;
+        bound += l->plan->value[t->part[i].value].spec.shape.dim[0];
+    }
+    if (bound > options.end_row - options.first_row) bound = options.end_row - options.first_row;
+    return mst_lowering_rows(l, v, &mst_op_merge_rows, &options, sizeof options, 2 * t->count, src, bound, device, out);
+}
+
+/* The sum over NODE of a gradient's elements in R, made on DEVICE of terms that are all of the node. */
+static mst_status add_sum(mst_lowering *l, const mst_updated *v, range r, const terms *t, mst_shards node,
+                          int32_t device, mst_gradient_part *out) {
+    mst_shards *leaf = mst_lowering_alloc(l, (size_t)t->count, sizeof *leaf);
+    int32_t *src = mst_lowering_alloc(l, (size_t)t->count, sizeof *src), added;
+    if (!leaf || !src) return MST_NO_MEMORY("for an update");
+    for (int32_t i = 0; i < t->count; i++) {
+        leaf[i] = (mst_shards){t->part[i].leaf.first - node.first, t->part[i].leaf.count};
+        src[i] = t->part[i].value;
+    }
+    out->leaf = node;
+    if (v->kind == MST_GRADIENT_SPARSE) return add_merge(l, v, r, t, node.count, leaf, device, out);
+    const mst_sum_leaves_options options = {.num_shards = node.count, .leaf = leaf};
+    const mst_spec spec = l->plan->value[src[0]].spec;
+    MST_TRY(mst_lowering_node(l, &mst_op_sum_leaves, "sum", &options, sizeof options, t->count, src, 1, &spec, device,
+                              &added));
+    out->value = l->plan->node[added].dst;
+    return MST_OK;
+}
+
+static mst_status alloc_terms(mst_lowering *l, int32_t most, terms *out) {
+    out->count = 0;
+    out->part = mst_lowering_alloc(l, (size_t)most, sizeof *out->part);
+    return out->part ? MST_OK : MST_NO_MEMORY("for an update");
+}
+
+/* What window W sends of R: the sum of its parts, made on one of their devices, others for other values of NUMBER. */
+static mst_status sum_window(mst_lowering *l, const mst_updated *v, range r, const window *w, int32_t number,
+                             mst_gradient_part *out) {
+    const int32_t device = mst_lowering_device(l, v->parts[w->first + number % w->count].value);
+    terms t;
+    MST_TRY(alloc_terms(l, w->count, &t));
+    for (int32_t p = w->first; p < w->first + w->count; p++) MST_TRY(add_term(l, v, r, &v->parts[p], &t));
+    return add_sum(l, v, r, &t, w->shards, device, out);
+}
+
+/* ---- several domains that keep the variables: reduce_scatter and all_gather ---- */
+
+/* Adds the piece R of V, which device OWNER of the set owns. */
+static mst_status add_piece(mst_lowering *l, mst_updated *v, const window *windows, int32_t num_windows, range r,
+                            int32_t owner) {
+    const int32_t device = l->sets[v->set].ordered[owner];
+    const mst_domain *here = mst_plan_domain(l->plan, device);
+    const bool whole = r.end - r.first == mst_shape_count(*mst_lowering_shape(l, v));
+    terms t;
+    MST_TRY(alloc_terms(l, v->num_parts, &t));
+    for (int32_t i = 0; i < num_windows; i++) {
+        const window *w = &windows[i];
+        const bool local = domain_of(l, &v->parts[w->first]) == here;
+        const bool ready = w->count == 1 && (v->kind == MST_GRADIENT_DENSE || whole);
+        for (int32_t p = w->first; p < w->first + w->count && (local || ready); p++)
+            MST_TRY(add_term(l, v, r, &v->parts[p], &t));
+        if (!local && !ready) MST_TRY(sum_window(l, v, r, w, owner, &t.part[t.count++]));
+    }
+    mst_gradient_sum *out = &v->pieces[v->num_pieces++];
+    out->first = r.first;
+    if (t.count == 1 && (v->kind == MST_GRADIENT_DENSE || whole)) {
+        out->part = t.part[0];
+        return MST_OK;
+    }
+    return add_sum(l, v, r, &t, (mst_shards){0, l->options->num_shards}, device, &out->part);
+}
+
+/* A bucket of the gradients of a set's variables, and how much of it has an owner. */
+typedef struct bucket {
+    int64_t bytes, done;
+} bucket;
+
+/* Part AT of SIZE lies in this one of COUNT equal parts; *REST is where in it, of SIZE again. */
+static int32_t part_at(int64_t at, int64_t size, int32_t count, int64_t *rest) {
+    int64_t part = size ? at * count / size : 0;
+    if (part >= count) part = count - 1;
+    *rest = at * count - part * size;
+    return (int32_t)part;
+}
+
+/* The device that owns what comes next of a bucket, by its place in s->ordered. */
+static int32_t next_owner(const mst_update_set *s, const bucket *b) {
+    int64_t rest;
+    const int32_t domain = part_at(b->done, b->bytes, s->num_domains, &rest), first = s->domain_start[domain];
+    return first + part_at(rest, b->bytes, s->domain_start[domain + 1] - first, &rest);
+}
+
+/* Bytes of a variable's gradient; of a sparse one, at most. */
+static int64_t bytes_of(const mst_lowering *l, const mst_updated *v) {
+    const mst_spec *spec = &l->plan->value[v->parts[0].value].spec;
+    return mst_shape_count(spec->shape) * (int64_t)mst_dtype_size(spec->dtype);
+}
+
+/* Cuts a variable's gradient into pieces, each of which has one owner. */
+static mst_status scatter_variable(mst_lowering *l, mst_updated *v, bucket *b) {
+    const mst_shape *shape = mst_lowering_shape(l, v);
+    const mst_update_set *s = &l->sets[v->set];
+    const int64_t units = mst_num_units(*shape), each = mst_unit_elements(*shape), count = mst_shape_count(*shape);
+    const int64_t row = v->kind == MST_GRADIENT_SPARSE ? num_columns(l, v) : 1, done = b->done;
+    window *windows = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *windows);
+    v->pieces = mst_lowering_alloc(l, (size_t)units + 1, sizeof *v->pieces);
+    if (!v->pieces || !windows) return MST_NO_MEMORY("for an update");
+    const int32_t num_windows = find_windows(l, v, windows);
+    int64_t first = 0;
+    int32_t owner = -1;
+    for (int64_t u = 0; u <= units; u++) {
+        int64_t at = u * each < count ? u * each : count;
+        at -= at % row;
+        b->done = done + (int64_t)((double)bytes_of(l, v) * ((double)at / (double)(count ? count : 1)));
+        const int32_t next = next_owner(s, b);
+        if (at > first && (u == units || next != owner)) {
+            MST_TRY(add_piece(l, v, windows, num_windows, (range){first, at}, owner));
+            first = at;
+        }
+        owner = next;
+    }
+    return MST_OK;
+}
+
+/* Variables are taken from the last to the first, the order in which their gradients become ready. */
+static mst_status scatter(mst_lowering *l, int32_t set) {
+    for (int32_t last = l->options->num_variables - 1; last >= 0;) {
+        bucket b = {0};
+        int32_t v = last;
+        for (; v >= 0 && b.bytes < BUCKET_BYTES; v--)
+            if (l->variables[v].set == set) b.bytes += bytes_of(l, &l->variables[v]);
+        for (int32_t k = last; k > v; k--)
+            if (l->variables[k].set == set) MST_TRY(scatter_variable(l, &l->variables[k], &b));
+        last = v;
+    }
+    return MST_OK;
+}
+
+/* ---- one domain that keeps them ---- */
+
+/* What other domains have of a gradient is added up there. */
+static mst_status join_windows(mst_lowering *l, mst_updated *v) {
+    const mst_domain *here = mst_plan_domain(l->plan, l->sets[v->set].device[0]);
+    const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};
+    window *windows = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *windows);
+    terms joined;
+    if (!windows) return MST_NO_MEMORY("for an update");
+    MST_TRY(alloc_terms(l, v->num_parts, &joined));
+    const int32_t num_windows = find_windows(l, v, windows);
+    for (int32_t i = 0; i < num_windows; i++) {
+        const window *w = &windows[i];
+        if (w->count > 1 && domain_of(l, &v->parts[w->first]) != here) {
+            MST_TRY(sum_window(l, v, all, w, (int32_t)(v - l->variables), &joined.part[joined.count++]));
+            continue;
+        }
+        for (int32_t p = w->first; p < w->first + w->count; p++) joined.part[joined.count++] = v->parts[p];
+    }
+    v->parts = joined.part;
+    v->num_parts = joined.count;
+    return MST_OK;
+}
+
+mst_status mst_lowering_exchange(mst_lowering *l, int32_t set) {
+    if (l->sets[set].num_domains > 1) return scatter(l, set);
+    for (int32_t v = 0; v < l->options->num_variables; v++)
+        if (l->variables[v].set == set && l->variables[v].kind != MST_GRADIENT_PRODUCT)
+            MST_TRY(join_windows(l, &l->variables[v]));
+    return MST_OK;
+}
