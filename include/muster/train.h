@@ -38,9 +38,10 @@ typedef struct mst_target {
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
-/** The loss of an example is that of its output, times the weights of its class and of the example; of several outputs
- *  it is the sum of theirs. Metrics are without weights. With several outputs each metric is reported for each of them,
- *  "OUTPUT_accuracy", and so is its loss, "OUTPUT_loss". */
+/** The loss of an example is that of its output, times the weights of its class (in training only, as in Keras) and of
+ *  the example; of several outputs it is the sum of theirs, each times its target's weight. Metrics are without weights.
+ *  With several outputs each metric is reported for each of them, "OUTPUT_accuracy", and so is its loss, "OUTPUT_loss",
+ *  without its target's weight. */
 typedef struct mst_compile_options {
     int zero_;
     mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
@@ -48,11 +49,13 @@ typedef struct mst_compile_options {
     bool from_probabilities;            /**< the model's outputs are probabilities, not logits */
     mst_example_function loss_function; /**< in place of `loss` */
     void *loss_context;
-    mst_target target[MST_MAX_TARGETS]; /**< for outputs to which the three above do not apply; ended by one all zero */
-    mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
+    /** For outputs to which the three above do not apply; they do apply to the output of an entry that is all zero. */
+    mst_target target[MST_MAX_TARGETS];
+    mst_metric metric[MST_MAX_METRICS];                      /**< ended by MST_METRIC_NONE */
     mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
-    const double
-        *class_weight; /**< [num_class_weights], of examples by their class: labels that are its number, or one-hot */
+    /** [num_class_weights], of examples by their class: labels that are its number, or one-hot. In training only: not in
+     *  "val_loss" and in mst_evaluate. */
+    const double *class_weight;
     int num_class_weights;
     bool sample_weights;         /**< the last component of the data is the weight of each example */
     mst_strategy strategy;       /**< num_devices is taken from the session's devices */

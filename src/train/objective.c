@@ -14,7 +14,7 @@ static int output_named(const mst_trainer *trainer, const char *name) {
     return -1;
 }
 
-static bool is_empty(const mst_target *target) {
+static bool is_all_zero(const mst_target *target) {
     return !target->output && !target->loss && !target->loss_function && !target->from_probabilities &&
            target->weight == 0;
 }
@@ -26,7 +26,8 @@ static mst_status make_targets(mst_trainer *trainer) {
                                           .from_probabilities = o->from_probabilities,
                                           .loss_function = o->loss_function,
                                           .loss_context = o->loss_context};
-    for (int i = 0; i < MST_MAX_TARGETS && !is_empty(&o->target[i]); i++) {
+    for (int i = 0; i < MST_MAX_TARGETS; i++) {
+        if (is_all_zero(&o->target[i])) continue; /* its output keeps the loss of all */
         const char *name = o->target[i].output;
         const int output = name ? output_named(trainer, name) : i;
         if (output < 0 || output >= trainer->num_outputs)
@@ -124,15 +125,15 @@ static mst_value class_weights(const mst_trainer *trainer, int output, mst_value
     return mst_gather(table, mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)), 0);
 }
 
-static mst_value weighted(mst_trainer *trainer, int output, const mst_value *values, mst_value loss) {
-    const mst_target *target = &trainer->target[output];
-    if (trainer->class_weight)
+/* LOSS of each example times the weights of the example and, in training, of its class. */
+static mst_value weighted(mst_trainer *trainer, int output, const mst_value *values, mst_value loss, bool training) {
+    if (training && trainer->class_weight)
         loss = mst_mul(loss, class_weights(trainer, output, values[trainer->num_inputs + output], loss));
     if (trainer->options.sample_weights) {
         const mst_value weights = values[trainer->num_components - 1];
         loss = mst_mul(loss, mst_cast(mst_reshape(weights, MST_SHAPE(-1)), mst_value_spec(loss).dtype));
     }
-    return target->weight == 1 ? loss : mst_scale(loss, target->weight);
+    return loss;
 }
 
 static bool is_logits(const mst_target *target, mst_value predictions) {
@@ -148,14 +149,16 @@ static mst_metric_values measured(const mst_trainer *trainer, const mst_measure 
                             .from_logits = is_logits(target, predictions));
 }
 
-void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, mst_replica *out) {
+void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
+                         mst_replica *out) {
     const mst_value *labels = values + trainer->num_inputs;
     mst_value loss[MST_MAX_OUTPUTS];
     for (int o = 0; o < trainer->num_outputs; o++) {
         const mst_shape shape = mst_value_spec(outputs[o]).shape;
         if (shape.ndim > 0) trainer->num_classes[o] = shape.dim[shape.ndim - 1];
-        loss[o] = target_loss(&trainer->target[o], labels[o], outputs[o]);
-        const mst_value part = weighted(trainer, o, values, loss[o]);
+        const mst_target *target = &trainer->target[o];
+        loss[o] = weighted(trainer, o, values, target_loss(target, labels[o], outputs[o]), training);
+        const mst_value part = target->weight == 1 ? loss[o] : mst_scale(loss[o], target->weight);
         out->loss = o == 0 ? part : mst_add(out->loss, part);
     }
     out->num_metrics = trainer->num_metrics;

@@ -203,7 +203,7 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     for (int c = 0; c < trainer->num_components; c++)
         values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < trainer->num_inputs ? "inputs" : "labels");
     mst_model_call_all(trainer->model, values, trainer->num_inputs, step->training, outputs, trainer->num_outputs);
-    mst_objective_build(trainer, values, outputs, out);
+    mst_objective_build(trainer, values, outputs, step->training, out);
     if (!step->training)
         step->confusion[shard] = mst_objective_confusion(trainer, values[trainer->num_inputs], outputs[0]);
 }

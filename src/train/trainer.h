@@ -71,8 +71,10 @@ MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
 const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
 /** Whether the labels of OUTPUT are numbers of classes. */
 bool mst_objective_has_classes(const mst_trainer *trainer, int output);
-/** The losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. */
-void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, mst_replica *out);
+/** The losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. Weights of classes count in
+ *  TRAINING only. */
+void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
+                         mst_replica *out);
 
 /** The confusion matrix of a batch of a model with one output whose loss is one of classes; else MST_NONE. */
 mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions);

@@ -162,19 +162,31 @@ static void a_loss_of_the_user_trains_as_the_same_loss_of_the_library(void **sta
 
 /* ---- weights ---- */
 
-/* The loss of a model that gives 0 for all classes: ln 2 for each example, times its weight. */
-static double loss_of(mst_dataset *data, const double *class_weight, bool sample_weights) {
+/* A model that gives 0 for all classes, and does not learn: the loss of each example is ln 2. */
+static mst_model *model_of_zeros(const double *class_weight, bool sample_weights) {
     mst_model *model = new_model();
-    mst_result result;
     mst_dense(model, CLASSES, .kernel_initializer = mst_zeros_initializer());
-    EXPECT_OK(mst_compile(model, .class_weight = class_weight, .num_class_weights = class_weight ? CLASSES : 0,
-                          .sample_weights = sample_weights));
-    EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
-    mst_model_destroy(model);
-    return result.loss;
+    EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 1e-30), .class_weight = class_weight,
+                          .num_class_weights = class_weight ? CLASSES : 0, .sample_weights = sample_weights));
+    return model;
 }
 
-static void classes_and_examples_have_weights(void **state) {
+/* Trained with the mean weight TRAINED, and evaluated with the mean weight EVALUATED. */
+static void expect_weights(mst_dataset *data, const double *class_weight, bool sample_weights, double trained,
+                           double evaluated) {
+    mst_model *model = model_of_zeros(class_weight, sample_weights);
+    mst_result result;
+    mst_history history = {0};
+    EXPECT_OK(mst_fit(model, .data = data, .validation = data, .batch_size = BATCH, .history = &history));
+    assert_close(mst_history_at(&history, 0, "loss"), log(2) * trained, 1e-5);
+    assert_close(mst_history_at(&history, 0, "val_loss"), log(2) * evaluated, 1e-5);
+    EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
+    assert_close(result.loss, log(2) * evaluated, 1e-5);
+    mst_history_free(&history);
+    mst_model_destroy(model);
+}
+
+static void classes_have_weights_in_training_only_and_examples_always(void **state) {
     (void)state;
     mst_tensor *tensor[3] = {engine_random(MST_F32, MST_SHAPE(ROWS, FEATURES), -1, 1, 1),
                              engine_tensor(MST_I32, MST_SHAPE(ROWS), NULL),
@@ -189,10 +201,64 @@ static void classes_and_examples_have_weights(void **state) {
         both += class_weight[i % 3 == 0] * (i % 4);
     }
     mst_dataset *data = data_of(tensor, 3);
-    assert_close(loss_of(data, NULL, false), log(2), 1e-6);
-    assert_close(loss_of(data, class_weight, false), log(2) * class_sum / ROWS, 1e-5);
-    assert_close(loss_of(data, NULL, true), log(2) * sample_sum / ROWS, 1e-5);
-    assert_close(loss_of(data, class_weight, true), log(2) * both / ROWS, 1e-5);
+    expect_weights(data, NULL, false, 1, 1);
+    expect_weights(data, class_weight, false, class_sum / ROWS, 1);
+    expect_weights(data, NULL, true, sample_sum / ROWS, sample_sum / ROWS);
+    expect_weights(data, class_weight, true, both / ROWS, sample_sum / ROWS);
+    mst_dataset_release(data);
+}
+
+/* Two outputs that are 0, with labels 1 and 2: their squared errors are 1 and 4. */
+static mst_model *two_zeros(const mst_target target[2], bool sample_weights) {
+    mst_model *model = new_model();
+    const mst_output x = mst_input(model, MST_SHAPE(FEATURES));
+    const mst_output a = mst_dense(x, 1, .name = "a", .kernel_initializer = mst_zeros_initializer());
+    const mst_output b = mst_dense(x, 1, .name = "b", .kernel_initializer = mst_zeros_initializer());
+    mst_model_outputs(model, MST_OUTPUTS(a, b));
+    mst_compile_options options = {.loss = MST_LOSS_MEAN_SQUARED_ERROR, .sample_weights = sample_weights};
+    memcpy(options.target, target, 2 * sizeof *target);
+    EXPECT_OK(mst_compile_with(model, &options));
+    return model;
+}
+
+static mst_dataset *one_and_two(void) {
+    mst_tensor *tensor[4] = {
+        engine_tensor(MST_F32, MST_SHAPE(ROWS, FEATURES), NULL), engine_tensor(MST_F32, MST_SHAPE(ROWS, 1), NULL),
+        engine_tensor(MST_F32, MST_SHAPE(ROWS, 1), NULL), engine_tensor(MST_F32, MST_SHAPE(ROWS), NULL)};
+    for (int i = 0; i < ROWS; i++) {
+        mst_tensor_set(tensor[1], i, 1);
+        mst_tensor_set(tensor[2], i, 2);
+        mst_tensor_set(tensor[3], i, 3);
+    }
+    return data_of(tensor, 4);
+}
+
+static void expect_losses(mst_model *model, mst_dataset *data, double all, double a, double b) {
+    mst_result result;
+    EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
+    assert_close(result.loss, all, 1e-5);
+    assert_close(result.metric[0], a, 1e-5);
+    assert_close(result.metric[1], b, 1e-5);
+    mst_model_destroy(model);
+}
+
+static void the_loss_of_an_output_has_the_weights_of_examples_and_not_that_of_its_target(void **state) {
+    (void)state;
+    mst_dataset *data = one_and_two();
+    const mst_target half[2] = {{.loss = MST_LOSS_MEAN_SQUARED_ERROR},
+                                {.loss = MST_LOSS_MEAN_SQUARED_ERROR, .weight = 0.5}};
+    expect_losses(two_zeros(half, false), data, 1 + 2, 1, 4);
+    expect_losses(two_zeros(half, true), data, 3 * (1 + 2), 3, 12);
+    mst_dataset_release(data);
+}
+
+static void an_entry_of_targets_that_is_all_zero_leaves_its_output_the_loss_of_all(void **state) {
+    (void)state;
+    mst_dataset *data = one_and_two();
+    const mst_target second[2] = {{0}, {.loss = MST_LOSS_MEAN_ABSOLUTE_ERROR}};
+    const mst_target named[2] = {{0}, {.output = "a", .loss = MST_LOSS_MEAN_ABSOLUTE_ERROR, .weight = 2}};
+    expect_losses(two_zeros(second, false), data, 1 + 2, 1, 2);
+    expect_losses(two_zeros(named, false), data, 2 + 4, 1, 4);
     mst_dataset_release(data);
 }
 
@@ -213,7 +279,9 @@ int main(void) {
         cmocka_unit_test(several_outputs_give_the_same_bits_on_every_device_count),
         cmocka_unit_test(data_that_does_not_fit_the_model_is_named),
         cmocka_unit_test(a_loss_of_the_user_trains_as_the_same_loss_of_the_library),
-        cmocka_unit_test(classes_and_examples_have_weights),
+        cmocka_unit_test(classes_have_weights_in_training_only_and_examples_always),
+        cmocka_unit_test(the_loss_of_an_output_has_the_weights_of_examples_and_not_that_of_its_target),
+        cmocka_unit_test(an_entry_of_targets_that_is_all_zero_leaves_its_output_the_loss_of_all),
         cmocka_unit_test(weights_that_are_missing_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
