@@ -1,9 +1,9 @@
-/** dense: dst = activation(src kernel + bias)
+/** dense: dst = activation(src kernel + bias), along the last axis of src
  *
- *  src         [n, ...], flattened to [n, features]
+ *  src         [n, ..., features]; put a flatten before it for [n, all features]
  *  units       columns of dst
  *  activation  default linear
- *  dst         [n, units]
+ *  dst         [n, ..., units]
  *
  *  Weights: kernel [features, units], bias [units].
  */
@@ -23,7 +23,6 @@ typedef struct mst_layer_dense_options {
 #endif
 #include "layer/activation/activation.h"
 #include "layer/initializer/initializer.h"
-#include "layer/rows.h"
 #include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
@@ -43,13 +42,25 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
+static mst_status count_features(const mst_layer_call *call, int64_t *features) {
+    const mst_shape shape = mst_value_spec(call->src[0]).shape;
+    if (shape.ndim < 2)
+        return MST_FAIL(MST_INVALID, "dense '%s': needs [n, ..., features], got %d dimension%s", call->name, shape.ndim,
+                        shape.ndim == 1 ? "" : "s");
+    *features = shape.dim[shape.ndim - 1];
+    if (*features < 0)
+        return MST_FAIL(MST_INVALID, "dense '%s': the last dimension of '%s' must be known", call->name,
+                        mst_value_name(call->src[0]));
+    return *features ? MST_OK : MST_FAIL(MST_INVALID, "dense '%s': no features to compute with", call->name);
+}
+
 static mst_status weights(mst_layer_call *call) {
     const mst_layer_dense_options *o = call->options;
     const mst_spec src = mst_value_spec(call->src[0]);
     int64_t features = 1;
     mst_initializer bias = o->bias_initializer;
     if (bias.kind == MST_INITIALIZER_GLOROT_UNIFORM) bias = mst_zeros_initializer(); /* none was given */
-    MST_TRY(mst_row_features(call, &features));
+    MST_TRY(count_features(call, &features));
     mst_layer_weight(call, .name = o->kernel_name ? o->kernel_name : "kernel", .shape = MST_SHAPE(features, o->units),
                      .dtype = src.dtype, .initializer = o->kernel_initializer, .l1 = o->l1, .l2 = o->l2);
     if (!o->no_bias)
@@ -58,11 +69,26 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
+static mst_value affine(const mst_layer_call *call, mst_value src) {
+    const mst_value y = mst_matmul(src, call->weight[0]);
+    return call->num_weights > 1 ? mst_add(y, call->weight[1]) : y;
+}
+
+/* One product of all rows. Where two dimensions are open no reshape can say which is which: a product for each. */
 static mst_value build(const mst_layer_call *call) {
     const mst_layer_dense_options *o = call->options;
-    const int64_t features = mst_value_spec(call->weight[0]).shape.dim[0];
-    mst_value y = mst_matmul(mst_as_rows(call->src[0], features), call->weight[0]);
-    if (!o->no_bias) y = mst_add(y, call->weight[1]);
+    mst_shape shape = mst_value_spec(call->src[0]).shape;
+    const int last = shape.ndim - 1;
+    int num_open = 0;
+    mst_value y;
+    for (int i = 0; i < last; i++) num_open += shape.dim[i] < 0;
+    if (last == 1 || num_open > 1) {
+        y = affine(call, call->src[0]);
+    } else {
+        y = affine(call, mst_reshape(call->src[0], MST_SHAPE(-1, shape.dim[last])));
+        shape.dim[last] = o->units;
+        y = mst_reshape(y, shape);
+    }
     return mst_activation_build(y, o->activation);
 }
 

@@ -13,7 +13,7 @@ typedef struct mst_layer_flatten_options {
 #define mst_flatten(...) MST_FLATTEN_(__VA_ARGS__, .end_ = 0)
 #define MST_FLATTEN_(source, ...) MST_LAYER(flatten, source, MST_NAMED(mst_layer_flatten_options, __VA_ARGS__))
 #endif
-#include "layer/rows.h"
+#include "layer/type.h"
 #include "muster/layers.h"
 #include "muster/ops.h"
 
@@ -22,11 +22,28 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
+/* The product of all dimensions of the source but the first. */
+static mst_status count_features(const mst_layer_call *call, int64_t *features) {
+    const mst_shape shape = mst_value_spec(call->src[0]).shape;
+    if (shape.ndim < 1) return MST_FAIL(MST_INVALID, "flatten '%s': needs [n, ...], got a scalar", call->name);
+    *features = 1;
+    for (int i = 1; i < shape.ndim; i++) {
+        if (shape.dim[i] < 0)
+            return MST_FAIL(MST_INVALID, "flatten '%s': only the first dimension of '%s' may be open", call->name,
+                            mst_value_name(call->src[0]));
+        if (__builtin_mul_overflow(*features, shape.dim[i], features))
+            return MST_FAIL(MST_INVALID, "flatten '%s': '%s' has too many elements", call->name,
+                            mst_value_name(call->src[0]));
+    }
+    if (*features < 1) return MST_FAIL(MST_INVALID, "flatten '%s': no features to compute with", call->name);
+    return MST_OK;
+}
+
 static mst_value build(const mst_layer_call *call) {
     int64_t features;
-    if (mst_value_spec(call->src[0]).shape.ndim == 1) return mst_expand_dims(call->src[0], 1);
-    if (mst_row_features(call, &features)) return mst_layer_fail(call);
-    return mst_as_rows(call->src[0], features);
+    if (mst_value_spec(call->src[0]).shape.ndim == 2) return call->src[0];
+    if (count_features(call, &features)) return mst_layer_fail(call);
+    return mst_reshape(call->src[0], MST_SHAPE(-1, features));
 }
 
 const mst_layer_type mst_layer_type_flatten = {

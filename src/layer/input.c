@@ -2,7 +2,7 @@
  *
  *  shape  of one example, without the batch; -1 for a dimension that is not known
  *  dtype  default f32; what is given in another dtype is cast to it
- *  name   default input, input_1, ...
+ *  name   default input_layer, input_layer_1, ..., as in Keras
  *  dst    [n, shape]
  *
  *  A model's inputs are fed in the order in which they are made. A model that begins with another layer has one input,
@@ -35,10 +35,16 @@ static mst_value build(const mst_layer_call *call) {
     return have.dtype == o->dtype ? call->src[0] : mst_cast(call->src[0], o->dtype);
 }
 
+static const char *default_name(const void *options) {
+    (void)options;
+    return "input_layer";
+}
+
 const mst_layer_type mst_layer_type_input = {
     .name = "input",
     .class_name = "InputLayer",
     .options_size = sizeof(mst_layer_input_options),
     .fields = fields,
+    .default_name = default_name,
     .build = build,
 };

@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 
-bool mst_model_is_known(const mst_model *model) {
+static bool is_known(const mst_model *model) {
     for (int64_t i = 0; i < model->num_inputs; i++)
         if (!model->input[i].row.dtype) return false;
     return model->num_inputs > 0;
@@ -53,15 +53,14 @@ static mst_status list_variables(mst_model_description *d) {
 mst_status mst_model_describe(mst_model *model, mst_model_description *out) {
     *out = (mst_model_description){0};
     MST_TRY(mst_failure_restore(&model->failure));
-    if (!mst_model_is_known(model))
-        return MST_FAIL(MST_INVALID,
-                        "the shapes of the model's inputs are not known yet: begin it with mst_input, or "
-                        "train it first");
+    MST_TRY(mst_model_order_make(model, &out->order));
+    if (!is_known(model)) return MST_OK;
     MST_TRY(build(model, out));
     return list_variables(out);
 }
 
 void mst_model_forget(mst_model_description *d) {
+    mst_model_order_free(&d->order);
     mst_graph_destroy(d->graph);
     free(d->value);
     free(d->num_variables);
@@ -72,20 +71,28 @@ void mst_model_forget(mst_model_description *d) {
 
 /* ---- weights ---- */
 
+static mst_status add_weight(mst_model *model, const mst_model_description *d, int variable, int64_t layer,
+                             int64_t *count) {
+    const char *name = mst_arena_string(&model->weight_names, mst_value_name(d->variable[variable]));
+    if (!name) return MST_NO_MEMORY("for the list of weights");
+    model->weight[(*count)++] = (mst_weight){.name = name,
+                                             .layer = model->layer[layer].name,
+                                             .spec = mst_value_spec(d->variable[variable]),
+                                             .trainable = d->trainable[variable]};
+    return MST_OK;
+}
+
+/* Of each layer those that are trained come first, as in Keras. */
 static mst_status list_weights(mst_model *model, const mst_model_description *d, int64_t *count) {
     const int num = model->num_nodes ? d->num_variables[model->num_nodes - 1] : 0;
     model->weight = calloc((size_t)num + 1, sizeof *model->weight);
     if (!model->weight) return MST_NO_MEMORY("for the list of weights");
-    for (int64_t node = 0, i = 0; node < model->num_nodes; node++)
-        for (; i < d->num_variables[node]; i++) {
-            const char *name = mst_arena_string(&model->weight_names, mst_value_name(d->variable[i]));
-            if (!name) return MST_NO_MEMORY("for the list of weights");
-            model->weight[i] = (mst_weight){.name = name,
-                                            .layer = model->layer[model->node[node].layer].name,
-                                            .spec = mst_value_spec(d->variable[i]),
-                                            .trainable = d->trainable[i]};
-        }
-    *count = num;
+    for (int64_t i = 0; i < d->order.num_layers; i++)
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t node = 0; node < model->num_nodes; node++)
+                for (int v = mst_model_first_variable(d, node); v < d->num_variables[node]; v++)
+                    if (model->node[node].layer == d->order.layer[i] && d->trainable[v] == (pass == 0))
+                        MST_TRY(add_weight(model, d, v, d->order.layer[i], count));
     return MST_OK;
 }
 
@@ -98,6 +105,10 @@ mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *
     model->weight = NULL;
     mst_arena_free(&model->weight_names);
     mst_status status = mst_model_describe(model, &description);
+    if (!status && !description.graph)
+        status = MST_FAIL(MST_INVALID,
+                          "the shapes of the model's inputs are not known yet: begin it with mst_input, or "
+                          "train it first");
     if (!status) status = list_weights(model, &description, count);
     mst_model_forget(&description);
     if (!status) *out = model->weight;

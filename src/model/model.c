@@ -130,7 +130,10 @@ static mst_status sources(mst_model *model, const mst_layer_source *source, int6
             return MST_FAIL(MST_INVALID, "a layer is applied to an output of another model, or to none");
         src[i] = output.node;
     }
-    if (*num_src > 0) return MST_OK;
+    if (*num_src > 0) {
+        model->has_output_sources = true;
+        return MST_OK;
+    }
     if (model->num_nodes == 0) MST_TRY(add_input(model, &(mst_layer_input_options){0}, false));
     src[0] = model->num_nodes - 1;
     *num_src = 1;

@@ -42,8 +42,9 @@ struct mst_model {
     int64_t num_nodes, node_capacity;
     mst_model_input *input;
     int64_t num_inputs, input_capacity;
-    mst_outputs outputs; /**< count 0: that of the last node */
-    mst_tensor **tensor; /**< retained for options */
+    mst_outputs outputs;     /**< count 0: that of the last node */
+    bool has_output_sources; /**< a layer was applied to an output, and not to the model */
+    mst_tensor **tensor;     /**< retained for options */
     int64_t num_tensors, tensor_capacity;
     mst_failure failure; /**< the first error; code MST_OK: there is none */
 

@@ -18,7 +18,7 @@ typedef struct table {
     bool right[MOST_COLUMNS]; /* aligned to the right */
 } table;
 
-static const table stack_table = {NULL, 3, {31, 22, 13}, {false, false, true}};
+static const table chain_table = {NULL, 3, {31, 22, 13}, {false, false, true}};
 static const table graph_table = {NULL, 4, {19, 17, 10, 17}, {false, false, true, false}};
 
 static void rule(const table *t, const char *left, const char *dash, const char *cross, const char *right) {
@@ -110,20 +110,19 @@ static void describe_layer(const mst_model *model, const mst_model_description *
                            char cell[MOST_COLUMNS][CELL], totals *all) {
     const mst_model_layer *l = &model->layer[layer];
     int64_t count = 0;
-    bool needed = false;
     add(cell[0], "%s (%s)", l->name, l->type->class_of ? l->type->class_of(l->options) : l->type->class_name);
     for (int64_t i = 0; i < model->num_nodes; i++) {
         const mst_model_node *node = &model->node[i];
-        if (node->layer != layer) continue;
+        if (node->layer != layer || !d->order.has_node[i]) continue;
         for (int k = 0; k < node->num_src; k++) {
             const mst_model_node *src = &model->node[node->src[k]];
             add(cell[3], "%s%s[%lld][0]", cell[3][0] ? ", " : "", model->layer[src->layer].name,
                 (long long)src->number);
         }
         if (!d->graph || mst_value_is_none(d->value[i])) continue;
-        if (!needed) add_shape(cell[1], mst_value_spec(d->value[i]).shape);
-        needed = true;
-        for (int v = i > 0 ? d->num_variables[i - 1] : 0; v < d->num_variables[i]; v++) {
+        cell[1][0] = '\0'; /* of several nodes the last one's shape is shown */
+        add_shape(cell[1], mst_value_spec(d->value[i]).shape);
+        for (int v = mst_model_first_variable(d, i); v < d->num_variables[i]; v++) {
             const mst_spec spec = mst_value_spec(d->variable[v]);
             const int64_t elements = mst_shape_count(spec.shape);
             count += elements;
@@ -137,13 +136,10 @@ static void describe_layer(const mst_model *model, const mst_model_description *
     if (!d->graph && l->type->weights) add(cell[2], " (unbuilt)");
 }
 
-/* One input, and each layer applied to the one before it. */
-static bool is_stack(const mst_model *model) {
-    const mst_outputs outputs = mst_model_get_outputs(model);
-    if (model->num_inputs != 1 || outputs.count != 1 || outputs.output[0].node != model->num_nodes - 1) return false;
-    for (int64_t i = 1; i < model->num_nodes; i++)
-        if (model->node[i].num_src != 1 || model->node[i].src[0] != i - 1 || model->node[i].number > 0) return false;
-    return true;
+/* What Keras calls sequential: each layer was added to the model, not to an output. Its table leaves the input out. */
+static bool is_stack(const mst_model *model, const mst_model_order *order) {
+    return order->is_chain && order->num_layers == model->num_layers &&
+           (!model->has_output_sources || !model->input[0].declared);
 }
 
 static void print_total(const table *t, const char *what, int64_t count, int64_t bytes) {
@@ -154,8 +150,8 @@ static void print_total(const table *t, const char *what, int64_t count, int64_t
 }
 
 static mst_status print(const mst_model *model, const mst_model_description *d, const char *name, FILE *file) {
-    const bool stack = is_stack(model);
-    table t = stack ? stack_table : graph_table;
+    const bool stack = is_stack(model, &d->order);
+    table t = d->order.is_chain ? chain_table : graph_table;
     t.file = file;
     totals all = {0};
     char(*cell)[CELL] = malloc(MOST_COLUMNS * sizeof *cell);
@@ -164,9 +160,9 @@ static mst_status print(const mst_model *model, const mst_model_description *d, 
     rule(&t, "┏", "━", "┳", "┓");
     print_row(&t, "┃", (const char *[]){"Layer (type)", "Output Shape", "Param #", "Connected to"});
     rule(&t, "┡", "━", "╇", "┩");
-    for (int64_t i = stack; i < model->num_layers; i++) {
+    for (int64_t i = stack; i < d->order.num_layers; i++) {
         for (int c = 0; c < MOST_COLUMNS; c++) cell[c][0] = '\0';
-        describe_layer(model, d, i, cell, &all);
+        describe_layer(model, d, d->order.layer[i], cell, &all);
         if (i > stack) rule(&t, "├", "─", "┼", "┤");
         print_row(&t, "│", (const char *[]){cell[0], cell[1], cell[2], cell[3]});
     }
@@ -182,7 +178,7 @@ mst_status mst_model_summary(mst_model *model, const char *name, FILE *file) {
     if (MST_IS_NULL(model) || MST_IS_NULL(file)) return MST_INVALID;
     mst_model_description description = {0};
     MST_TRY(mst_model_check(model));
-    mst_status status = mst_model_is_known(model) ? mst_model_describe(model, &description) : MST_OK;
+    mst_status status = mst_model_describe(model, &description);
     if (!status) status = print(model, &description, name, file);
     mst_model_forget(&description);
     return status;

@@ -93,6 +93,39 @@ static void a_layer_is_built_on_a_value_too(void **state) {
     mst_graph_destroy(graph);
 }
 
+static void dense_maps_the_last_axis(void **state) {
+    (void)state;
+    const double x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, y[4] = {7, 16, 25, 34}, kernel[3] = {1, 1, 1};
+    for (int num_open = 0; num_open < 3; num_open++) { /* dimensions that are not known while building */
+        mst_tensor *ones = engine_tensor(MST_F32, MST_SHAPE(3, 1), kernel);
+        mst_tensor *value = engine_tensor(MST_F32, MST_SHAPE(2, 2, 3), x);
+        mst_model *model = new_model();
+        mst_graph *graph = engine_graph();
+        mst_input(model, MST_SHAPE(num_open > 1 ? -1 : 2, 3));
+        mst_dense(model, 1, .kernel_initializer = mst_tensor_initializer(ones),
+                  .bias_initializer = mst_ones_initializer());
+        const mst_value src =
+            mst_placeholder(graph, MST_F32, MST_SHAPE(num_open > 0 ? -1 : 2, num_open > 1 ? -1 : 2, 3), "x");
+        const mst_value dst = mst_model_call(model, src, true);
+        const mst_value kernel_value = {.node = mst_graph_find(graph, "dense/kernel")};
+        mst_value gradient;
+        mst_gradients(mst_reduce_sum(dst), &kernel_value, 1, &gradient);
+        mst_session *session = engine_session(graph, NULL);
+        EXPECT_OK(mst_session_init_variables(session));
+        const mst_feed feed = {.value = src, .tensor = value};
+        mst_tensor *out = engine_fetch(session, &feed, 1, dst), *slope = engine_fetch(session, &feed, 1, gradient);
+        assert_int_equal(mst_tensor_shape(out).ndim, 3);
+        assert_int_equal(mst_tensor_shape(out).dim[1], 2);
+        for (int i = 0; i < 4; i++) assert_float_equal(mst_tensor_get(out, i), y[i], 1e-6);
+        for (int i = 0; i < 3; i++) assert_float_equal(mst_tensor_get(slope, i), 22.F + 4.F * (float)i, 1e-5);
+        mst_tensor *all[] = {ones, value, out, slope};
+        for (int i = 0; i < 4; i++) mst_tensor_release(all[i]);
+        mst_session_destroy(session);
+        mst_model_destroy(model);
+        mst_graph_destroy(graph);
+    }
+}
+
 static void merges_join_element_by_element(void **state) {
     (void)state;
     static const struct {
@@ -207,6 +240,42 @@ static void layers_are_named_by_type_and_number(void **state) {
     mst_model_destroy(model);
 }
 
+static char *summary(mst_model *model, const char *name) {
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    EXPECT_OK(mst_model_summary(model, name, file));
+    fclose(file);
+    return text;
+}
+
+/* Keras' order: farthest from the outputs first, without what no output needs; inputs are always there. */
+static void layers_and_weights_are_in_keras_order(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    const mst_weight *weight;
+    int64_t count;
+    const mst_output x = mst_input(model, MST_SHAPE(4), .name = "x"), y = mst_input(model, MST_SHAPE(2), .name = "y");
+    mst_input(model, MST_SHAPE(3), .name = "alone");
+    const mst_output head = mst_dense(x, 2, .name = "head", .no_bias = true);
+    mst_dense(x, 5, .name = "unused");
+    const mst_output low = mst_dense(y, 3, .name = "low", .no_bias = true);
+    const mst_output high = mst_dense(low, 2, .name = "high", .no_bias = true);
+    mst_model_outputs(model, MST_OUTPUTS(mst_merge(MST_OUTPUTS(head, high), MST_MERGE_ADD, .name = "sum")));
+    EXPECT_OK(mst_model_weights(model, &weight, &count));
+    static const char *const names[] = {"low/kernel", "head/kernel", "high/kernel"};
+    assert_int_equal(count, 3);
+    for (int i = 0; i < 3; i++) assert_string_equal(weight[i].name, names[i]);
+    static const char *const lines[] = {"│ y (Input", "│ x (Input", "│ low (Den", "│ head (De",
+                                        "│ high (De", "│ alone (I", "│ sum (Add"};
+    char *text = summary(model, NULL);
+    const char *at = text;
+    assert_null(strstr(text, "unused"));
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) assert_non_null(at = strstr(at, lines[i]));
+    free(text);
+    mst_model_destroy(model);
+}
+
 static void weights_are_those_in_the_store(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, LEFT, 3, 1);
@@ -226,15 +295,6 @@ static void weights_are_those_in_the_store(void **state) {
     }
     mst_model_destroy(model);
     mst_dataset_release(data);
-}
-
-static char *summary(mst_model *model, const char *name) {
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    EXPECT_OK(mst_model_summary(model, name, file));
-    fclose(file);
-    return text;
 }
 
 static void expect_summary(mst_model *model, const char *name, const char *expected) {
@@ -382,12 +442,14 @@ int main(void) {
         cmocka_unit_test(a_stack_and_the_same_written_as_a_graph_are_one_model),
         cmocka_unit_test(a_shared_layer_has_one_set_of_weights),
         cmocka_unit_test(a_layer_is_built_on_a_value_too),
+        cmocka_unit_test(dense_maps_the_last_axis),
         cmocka_unit_test(merges_join_element_by_element),
         cmocka_unit_test(concatenate_joins_along_an_axis),
         cmocka_unit_test(embedding_takes_rows_by_number),
         cmocka_unit_test(layers_that_no_output_needs_are_not_built),
         cmocka_unit_test(a_lambda_is_told_whether_it_trains),
         cmocka_unit_test(layers_are_named_by_type_and_number),
+        cmocka_unit_test(layers_and_weights_are_in_keras_order),
         cmocka_unit_test(weights_are_those_in_the_store),
         cmocka_unit_test(the_summary_of_a_stack_is_keras_table),
         cmocka_unit_test(the_summary_of_a_graph_says_what_is_connected),

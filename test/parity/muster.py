@@ -48,9 +48,9 @@ def _plain(x):
     return number(x) if isinstance(x, float) else x
 
 
-def evaluate(cases):
-    """The answer of parity_evaluate to each case, a list; arrays of NumPy in CASES become tensors."""
-    program = os.path.join(os.environ["MUSTER_BUILD"], "test", "parity_evaluate")
+def evaluate(cases, program="evaluate"):
+    """The answer of parity_PROGRAM to each case, a list; arrays of NumPy in CASES become tensors."""
+    program = os.path.join(os.environ["MUSTER_BUILD"], "test", f"parity_{program}")
     text = json.dumps(_plain(list(cases)))
     output = subprocess.run([program], input=text, check=True, stdout=subprocess.PIPE, text=True).stdout
     answers = [json.loads(line) for line in output.splitlines()]

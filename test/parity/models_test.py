@@ -1,0 +1,162 @@
+"""Random models against Keras: the summary letter by letter, and the weights by name, shape and order.
+
+    models_test.py [--count N] [--seed N]
+
+Stacks and graphs of layers: several inputs and outputs, layers that are shared, layers and inputs that no output needs,
+sources of two and three dimensions. Needs TensorFlow; exits 77 (skipped) where it is not installed.
+"""
+
+import argparse
+import json
+import os
+import random
+import sys
+
+import muster
+
+ACTIVATIONS = ["linear", "relu", "tanh", "sigmoid"]
+MERGES = {"add": "Add", "multiply": "Multiply", "average": "Average", "maximum": "Maximum", "minimum": "Minimum"}
+LONG_NAME = "a_layer_with_a_name_of_more_than_thirty_letters"
+
+
+class Builder:
+    """A model, written down for Muster and built in Keras at the same time."""
+
+    def __init__(self, keras, rng):
+        self.keras, self.rng = keras, rng
+        self.layers, self.shapes, self.tensors, self.objects, self.names = [], [], [], [], set()
+
+    def name(self, options):
+        """Sometimes a name of its own."""
+        if self.rng.random() < 0.3:
+            name = self.rng.choice(["encode", "head", "left.one", "x", LONG_NAME]) + "_n" + str(len(self.layers))
+            options["name"] = name
+        return options
+
+    def add(self, kind, options, layer, src, share=None):
+        entry = {"src": src} if src else {}
+        if share is None:
+            entry.update(type=kind, options=options)
+        else:
+            entry["share"] = share
+        self.layers.append(entry)
+        self.objects.append(layer)
+        tensors = [self.tensors[i] for i in src]
+        self.tensors.append(layer(tensors if len(tensors) > 1 else tensors[0]) if src else layer)
+        self.shapes.append(tuple(self.tensors[-1].shape[1:]) if src else None)
+
+    def input(self):
+        shape = self.rng.choice([(4,), (6,), (5, 3), (7,), (2, 3, 4)])
+        options = self.name({})
+        tensor = self.keras.Input(shape, **options)
+        self.layers.append({"type": "input", "options": {"shape": list(shape), **options}})
+        self.objects.append(None)
+        self.tensors.append(tensor)
+        self.shapes.append(shape)
+
+    def kind(self):
+        """Kind, options for Muster and layer of Keras, of a layer with one source."""
+        layers, rng = self.keras.layers, self.rng
+        kind = rng.choice(["dense", "dense", "dense", "flatten", "dropout", "activation"])
+        if kind == "dense":
+            options = self.name({"units": rng.choice([1, 3, 8, 1000]), "activation": rng.choice(ACTIVATIONS)})
+            bias = rng.random() < 0.7
+            layer = layers.Dense(use_bias=bias, **options)
+            return kind, dict(options, **({} if bias else {"no_bias": True})), layer
+        options = self.name({})
+        if kind == "flatten":
+            return kind, options, layers.Flatten(**options)
+        if kind == "dropout":
+            return kind, dict(options, rate=0.25), layers.Dropout(0.25, **options)
+        activation = rng.choice(ACTIVATIONS)
+        return kind, dict(options, activation=activation), layers.Activation(activation, **options)
+
+    def one(self):
+        kind, options, layer = self.kind()
+        self.add(kind, options, layer, [self.rng.randrange(len(self.layers))])
+
+    def again(self):
+        """A layer once more, on a source of the shape that its weights are for."""
+        built = [i for i, layer in enumerate(self.objects) if layer is not None and len(self.layers[i]["src"]) == 1]
+        if not built:
+            return self.one()
+        i = self.rng.choice(built)
+        shape = self.tensors[self.layers[i]["src"][0]].shape
+        fitting = [k for k, tensor in enumerate(self.tensors) if tensor.shape == shape]
+        self.add(None, None, self.objects[i], [self.rng.choice(fitting)], share=i)
+
+    def merge(self):
+        first = self.rng.randrange(len(self.layers))
+        alike = [i for i, tensor in enumerate(self.tensors) if tensor.shape == self.tensors[first].shape]
+        src = [first] + [self.rng.choice(alike) for _ in range(self.rng.choice([1, 1, 2]))]
+        options = self.name({})
+        if self.rng.random() < 0.4:
+            return self.add("concatenate", options, self.keras.layers.Concatenate(**options), src)
+        kind = self.rng.choice(list(MERGES))
+        layer = getattr(self.keras.layers, MERGES[kind])(**options)
+        return self.add("merge", dict(options, kind=kind), layer, src)
+
+
+def stack(keras, rng):
+    builder = Builder(keras, rng)
+    builder.input()
+    layers = [builder.tensors[0]]
+    for _ in range(rng.randrange(1, 6)):
+        kind, options, layer = builder.kind()
+        builder.layers.append({"type": kind, "options": options})
+        layers.append(layer)
+    return {"layers": builder.layers}, keras.Sequential(layers)
+
+
+def graph(keras, rng):
+    builder = Builder(keras, rng)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        builder.input()
+    inputs = list(builder.tensors)
+    if rng.random() < 0.15:  # a chain
+        for _ in range(rng.randrange(1, 5)):
+            kind, options, layer = builder.kind()
+            builder.add(kind, options, layer, [len(builder.layers) - 1])
+        outputs = [len(builder.layers) - 1]
+    else:
+        for _ in range(rng.randrange(2, 12)):
+            rng.choice([builder.one, builder.one, builder.one, builder.again, builder.merge])()
+        places = list(range(len(inputs), len(builder.layers)))
+        outputs = rng.sample(places, min(len(places), rng.choice([1, 1, 2, 3])))
+    model = keras.Model(inputs, [builder.tensors[i] for i in outputs])
+    return {"layers": builder.layers, "outputs": outputs}, model
+
+
+def summary(model):
+    lines = []
+    model.summary(print_fn=lines.append)
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    os.environ["COLUMNS"] = "80"
+    muster.tensorflow()
+    import keras
+    rng, report = random.Random(arguments.seed), muster.Report()
+    cases, models = [], []
+    for i in range(arguments.count):
+        keras.utils.clear_session()
+        case, model = (stack if i % 4 == 0 else graph)(keras, rng)
+        cases.append(case)
+        prefix = f"{model.name}/" if i % 4 == 0 else ""  # of the paths in a stack only
+        models.append((summary(model), [[weight.path.removeprefix(prefix), list(weight.shape)]
+                                        for weight in model.weights]))
+    for i, (answer, (table, weights)) in enumerate(zip(muster.evaluate(cases, "models"), models)):
+        report.check(f"summary of model {i} {json.dumps(cases[i])}", answer["summary"] == table,
+                     "\n" + answer["summary"], "\n" + table)
+        report.check(f"weights of model {i} {json.dumps(cases[i])}", answer["weights"] == weights,
+                     answer["weights"], weights)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
