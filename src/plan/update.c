@@ -27,6 +27,7 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 #include "plan/update_ops.h"
+#include "rule/clip.h"
 
 extern const mst_op mst_op_add, mst_op_cast, mst_op_identity, mst_op_reduce_sum;
 
@@ -289,7 +290,7 @@ static mst_status lower_sets(mst_lowering *l) {
         status = mst_lowering_exchange(l, i);
         for (int32_t d = 0; d < l->sets[i].num_domains && !status; d++) status = add_local(l, i, d, &locals[count++]);
     }
-    if (!status && count && mst_lowering_clips(l)) status = mst_lowering_clipping(l, locals, count);
+    if (!status && count && mst_clips_by_norm(&l->options->optimizer)) status = mst_lowering_clipping(l, locals, count);
     for (int32_t i = 0; i < count && !status; i++) status = add_step(l, &locals[i]);
     for (int32_t i = 0; i < count; i++) free(locals[i].src);
     free(locals);

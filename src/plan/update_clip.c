@@ -5,12 +5,12 @@
  *    clip_factors     from them, the factor of each variable's gradient
  *    update (step)    multiplies by it
  *
- * clip_value needs only the element itself: the update's kernel does it on its way (kernel/cpu/update_unit.h). */
-#include <math.h>
-
+ * clip_value needs only the element itself: the update's kernel does it on its way (kernel/cpu/update_unit.h). The
+ * arithmetic of all three is in rule/clip.c. */
 #include "base/no_memory.h"
 #include "op/op.h"
 #include "plan/update.h"
+#include "rule/clip.h"
 
 /* Where the sums of squares of a variable's units are. */
 typedef struct clip_norms {
@@ -28,25 +28,15 @@ typedef struct clip_options {
 
 /* ---- clip_factors: f64 [units of some variables], ... -> f64 [variables] ---- */
 
-/* limit / max(norm, limit), NaN of NaN */
-static double clip_factor(double norm, double limit) {
-    return norm < limit ? 1 : limit / norm;
-}
-
 static mst_status compute_factors(const mst_kernel_args *a) {
     const clip_options *o = a->options;
-    double *factor = a->dst[0].data, all = 0;
+    double *squares = a->dst[0].data;
     for (int32_t v = 0; v < o->num_variables; v++) {
-        const double *squares = (const double *)a->src[o->norms[v].source].data + o->norms[v].first;
-        double sum = 0;
-        for (int64_t u = 0; u < o->norms[v].count; u++) sum += squares[u];
-        factor[v] = o->optimizer->clip_norm > 0 ? clip_factor(sqrt(sum), o->optimizer->clip_norm) : 1;
-        all += sum;
+        const double *unit = (const double *)a->src[o->norms[v].source].data + o->norms[v].first;
+        squares[v] = 0;
+        for (int64_t u = 0; u < o->norms[v].count; u++) squares[v] += unit[u];
     }
-    const double limit = o->optimizer->clip_global_norm, norm = sqrt(all);
-    /* norm - norm: 0, but NaN where the norm is infinite. As in TensorFlow no gradient is then taken for a good one:
-     * the factor alone would be 0, and the step would look like one without gradients. */
-    for (int32_t v = 0; v < o->num_variables && limit > 0; v++) factor[v] = clip_factor(norm, limit) + (norm - norm);
+    mst_clip_factors(o->optimizer, squares, o->num_variables, a->dst[0].data);
     return MST_OK;
 }
 
@@ -58,10 +48,6 @@ static const mst_op clip_factors = {.name = "clip_factors",
                                     .reference = compute_factors};
 
 /* ---- lowering ---- */
-
-bool mst_lowering_clips(const mst_lowering *l) {
-    return l->options->optimizer.clip_norm > 0 || l->options->optimizer.clip_global_norm > 0;
-}
 
 mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals) {
     const int32_t num = l->options->num_variables;

@@ -11,6 +11,7 @@
 #include "plan/ops.h"
 #include "plan/update.h"
 #include "plan/update_ops.h"
+#include "rule/clip.h"
 
 extern const mst_op mst_op_add, mst_op_add_n, mst_op_gather_grad, mst_op_matmul;
 
@@ -47,7 +48,8 @@ static bool are_products(const mst_lowering *l, const mst_updated *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
     int64_t factors = 0;
-    if (s->num_domains > 1 || mst_lowering_clips(l) || l->plan->host->options->check_numerics || l->options->masters)
+    if (s->num_domains > 1 || mst_clips_by_norm(&l->options->optimizer) || l->plan->host->options->check_numerics ||
+        l->options->masters)
         return false;
     for (int32_t i = 0; i < l->options->num_shards; i++) {
         const int32_t gradient = v->gradient[i];

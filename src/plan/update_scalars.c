@@ -1,11 +1,11 @@
 /* What is the same for all elements of one step, a part of the lowering of apply_gradients: the numbers of the rule, how
  * fast moving averages follow, the learning rate; and the next state of the rule, where it keeps one. */
-#include <math.h>
 #include <string.h>
 
 #include "muster/ops.h"
 #include "op/op.h"
 #include "plan/update.h"
+#include "rule/moving_average.h"
 #include "rule/rule.h"
 
 extern const mst_op mst_op_assign;
@@ -18,13 +18,6 @@ typedef struct scalars_options {
 
 /* ---- update_scalars: learning_rate f32, step i64, state f64 -> f64 [MST_NUM_SCALARS], next state f64 ---- */
 
-/* In f32 for every dtype, as tf.train.ExponentialMovingAverage: 1 - 0.9999 is 1.00017e-4 then, which shows. */
-static double average_rest(const mst_optimizer *optimizer, int64_t step) {
-    float decay = (float)optimizer->ema_decay;
-    if (optimizer->ema_num_updates) decay = fminf(decay, (1.0f + (float)step) / (10.0f + (float)step));
-    return (double)(1.0f - decay);
-}
-
 _Static_assert(MST_SCALAR_AVERAGE == MST_RULE_SCALARS, "the rule's scalars come first");
 
 static mst_status compute_scalars(const mst_kernel_args *a) {
@@ -36,7 +29,7 @@ static mst_status compute_scalars(const mst_kernel_args *a) {
     memset(scalar, 0, MST_NUM_SCALARS * sizeof *scalar);
     if (rule->next_state) state = rule->next_state(o, step + 1, state);
     rule->scalars(o, learning_rate, step + 1, state, scalar);
-    scalar[MST_SCALAR_AVERAGE] = average_rest(o, step);
+    scalar[MST_SCALAR_AVERAGE] = mst_moving_average_rest(o, step);
     scalar[MST_SCALAR_LEARNING_RATE] = learning_rate;
     *(double *)a->dst[1].data = state;
     return MST_OK;

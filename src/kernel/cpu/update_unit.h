@@ -167,26 +167,12 @@ static T MST_NAME(penalties)(const update *u, int32_t k, const unit *x) {
 
 /* ---- the rest of a step ---- */
 
-/* may work in place */
-MST_SIMD static void MST_NAME(clip)(T *clipped, const T *gradient, T limit, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        T g = gradient[i];
-        g = g > limit ? limit : g; /* NaN stays */
-        clipped[i] = g < -limit ? -limit : g;
-    }
-}
-
 MST_SIMD static void MST_NAME(multiply)(T *product, const T *gradient, T factor, int64_t count) {
     for (int64_t i = 0; i < count; i++) product[i] = gradient[i] * factor;
 }
 
 MST_SIMD static void MST_NAME(shrink)(T *restrict w, T factor, int64_t count) {
     for (int64_t i = 0; i < count; i++) w[i] -= w[i] * factor; /* not w * (1 - factor): that loses digits of factor */
-}
-
-/* average -= (1 - decay) * (average - w) */
-MST_SIMD static void MST_NAME(average)(T *restrict average, const T *restrict w, T rest, int64_t count) {
-    for (int64_t i = 0; i < count; i++) average[i] -= rest * (average[i] - w[i]);
 }
 
 static void MST_NAME(decay)(const update *u, int32_t k, int64_t at, int64_t count) {
@@ -200,7 +186,7 @@ static void MST_NAME(follow)(const update *u, int32_t k, int64_t at, int64_t cou
     const mst_update_variable *v = &o->variable[k];
     const T *w = MST_NAME(weights)(u, k) + at;
     if (v->average >= 0)
-        MST_NAME(average)((T *)u->src[v->average].data + at, w, (T)u->scalar[MST_SCALAR_AVERAGE], count);
+        MST_NAME(mst_moving_average)((T *)u->src[v->average].data + at, w, (T)u->scalar[MST_SCALAR_AVERAGE], count);
     for (int32_t c = 0; c < o->num_copies; c++)
         if (v->master >= 0)
             round_copy((uint16_t *)u->src[v->weight + c].data + at, w, count);
@@ -229,7 +215,7 @@ static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t 
         gradient = buffer;
     }
     if (o->optimizer->clip_value > 0) {
-        MST_NAME(clip)(buffer, gradient, (T)o->optimizer->clip_value, count);
+        MST_NAME(mst_clip_value)(buffer, gradient, (T)o->optimizer->clip_value, count);
         gradient = buffer;
     }
     if (!alone) MST_NAME(decay)(u, k, at, count);
