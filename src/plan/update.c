@@ -3,7 +3,8 @@
  * Here: which devices keep which variables, the update nodes of each domain, penalties, and the whole. Beside it:
  *
  *    update_scalars.c     what is the same for all elements: rates, decays, the rule's state
- *    update_gradients.c   what each gradient is, and sums over shards and domains
+ *    update_gradients.c   what each gradient is, and sums over the shards of a device
+ *    update_exchange.c    sums over domains
  *    update_clip.c        clipping by norm
  *    update_ops.c         the ops of the nodes
  *

@@ -1,5 +1,4 @@
-/* What the gradients of an update are, and how they are summed over shards and domains: a part of lowering
- * apply_gradients.
+/* What the gradients of an update are: a part of the lowering of apply_gradients.
  *
  * A gradient may be a matrix product that the update itself makes, the rows of a gather, or dense. Dense gradients of
  * one device, and between domains those of one domain, are added up where they are made. */
