@@ -25,14 +25,14 @@ static mst_status become(mst_plan *plan, mst_plan_node *node, const mst_fused_ma
     return MST_OK;
 }
 
-/* add(matmul(a, b), bias) */
+/* add(matmul(a, b), bias), of floats */
 static mst_status fuse_bias(mst_plan *plan, mst_plan_node *node) {
     if (node->op != &mst_op_add || node->num_control) return MST_OK;
     for (int i = 0; i < 2; i++) {
         mst_plan_node *matmul = sole_maker(plan, node, node->src[i]);
         const mst_spec *product = &plan->value[node->src[i]].spec, *bias = &plan->value[node->src[1 - i]].spec;
         if (!matmul || matmul->op != &mst_op_matmul || product->shape.ndim != 2 || bias->shape.ndim != 1 ||
-            bias->shape.dim[0] != product->shape.dim[1])
+            bias->shape.dim[0] != product->shape.dim[1] || !mst_dtype_is_float(product->dtype))
             continue;
         /* both must be matrices: batches are not fused */
         if (plan->value[matmul->src[0]].spec.shape.ndim != 2 || plan->value[matmul->src[1]].spec.shape.ndim != 2)

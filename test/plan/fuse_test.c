@@ -50,6 +50,19 @@ static void fused_matmul_keeps_transposes(void **state) {
     expect_fused_like_unfused(MST_F32, 7, 33, 17, true, true, NULL, false);
 }
 
+static void products_of_integers_are_not_fused(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value a = mst_values(g, MST_I64, MST_SHAPE(2, 2), (const double[]){1, 2, 3, 4});
+    mst_value v = mst_variable(g, "v", a), b = mst_values(g, MST_I64, MST_SHAPE(2), (const double[]){10, 20});
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *got = engine_fetch(session, NULL, 0, mst_add(mst_matmul(v, v), b));
+    static const double wanted[] = {17, 30, 25, 42};
+    for (int i = 0; i < 4; i++) assert_true(mst_tensor_get(got, i) == wanted[i]);
+    mst_tensor_release(got);
+    engine_end(g, session);
+}
+
 static void fused_matmul_does_f64_and_no_rows(void **state) {
     (void)state;
     expect_fused_like_unfused(MST_F64, 7, 33, 17, false, false, mst_relu, false);
@@ -130,6 +143,7 @@ int main(void) {
         cmocka_unit_test(fused_matmul_gives_what_its_parts_give),
         cmocka_unit_test(fused_matmul_keeps_transposes),
         cmocka_unit_test(fused_matmul_does_f64_and_no_rows),
+        cmocka_unit_test(products_of_integers_are_not_fused),
         cmocka_unit_test(parts_that_are_used_elsewhere_are_not_fused),
         cmocka_unit_test(what_is_no_bias_is_not_fused),
         cmocka_unit_test(parts_on_two_devices_are_not_fused),
