@@ -148,6 +148,19 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
 #define mst_with_variables(g, name, reuse) \
     MST_SCOPE_BLOCK_(mst_variable_scope_push((g), (name), (reuse)), mst_variable_scope_pop(g))
 
+/* ---- what a run reads and writes --------------------------------------------------------------------
+ * Variables (mst_variable) are written by mst_assign, mst_assign_add, mst_assign_sub and by updates. What a run reads and
+ * writes does not depend on devices, on what may fail, or on what else is fetched in which order:
+ *
+ *   - The phase of a node is the largest number of writers on any path of sources and control sources to it.
+ *   - A reader sees all writes of earlier phases and none of its own. So where nothing comes after a write, all readers
+ *     see the values before the run.
+ *   - A writer is a reader of the values that it takes: mst_assign(a, b) and mst_assign(b, a) in one run swap.
+ *   - Writers of one phase write in the order in which they were made.
+ *
+ * The output of an assignment is the variable: who reads it, reads the variable in the reader's own phase. Any other
+ * value, that of mst_identity(variable) too, is made in the phase of its node and stays as it is. */
+
 /* ---- collections ---------------------------------------------------------------------------------- */
 
 #define MST_TRAINABLE "trainable_variables"

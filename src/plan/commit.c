@@ -5,13 +5,21 @@
  *
  * What a reader sees is a matter of phases: the phase of a node is the most writers on any path of sources and control
  * sources to it, and a reader sees the writes of earlier phases and none of its own. A writer is a reader of the values
- * that it takes.
+ * that it takes. Writers of one phase write in the order in which they were made.
  *
- *   - A writer that may fail, or that something fallible comes after, is staged: it works on a copy, later phases read
- *     the copy, and behind the gate the variable takes its value.
- *   - The others write behind the gate, in place. What comes after them runs there too; where it reads or writes the
- *     same variables, control sources put it in order.
- *   - A value of a variable that is needed when the variable may have changed is copied in time. */
+ * One number decides what runs where: last_phase, the last phase whose readers must run before the gate, because
+ * something of that phase may fail.
+ *
+ *     phase                 < last_phase           = last_phase                    > last_phase
+ *     readers               body                   body                            behind the gate
+ *     writers               body, on a copy        behind the gate, in place       behind the gate, in place
+ *
+ *   - A writer in the body is staged: it works on a copy of the variable, later phases read that copy, and behind the
+ *     gate the variable takes its value. Whoever reads the variable, or the output of a writer of it, reads the copy
+ *     that is newest in the reader's phase.
+ *   - Behind the gate control sources put the readers and writers of each variable in order.
+ *   - A value of a variable that is needed when the variable may have changed is copied in time: what a writer takes
+ *     where the variable is written in the same phase, and a view that is used in a later phase than its own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +43,12 @@ typedef struct link {
 
 typedef struct committer {
     mst_plan *plan;
-    int32_t last_phase;   /* writers of earlier phases are staged */
+    int32_t last_phase;   /* the last whose readers run in the body */
     int32_t *variable_of; /* by value: the variable whose memory it is, -1 */
     access *accesses;     /* by value of a variable */
-    bool *after_write;    /* by node: comes after a writer that writes behind the gate */
     link *links;
     int64_t num_links, link_capacity;
-    int64_t num_values, num_nodes; /* when the pass began */
+    int64_t num_values; /* when the pass began */
 } committer;
 
 /* ---- what can fail ---- */
@@ -63,10 +70,11 @@ static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
     return false;
 }
 
+/* A view of a value in another domain is received there. */
 static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
-    if (mst_plan_is_silent(plan, node)) return false;
-    if (crosses_domains(plan, node) && node->op != &mst_op_fetch) return true;
-    return kernel_may_fail(plan, node);
+    const bool carries = node->op != &mst_op_fetch && !(node->op->flags & MST_OP_NO_VALUE);
+    if (carries && crosses_domains(plan, node)) return true;
+    return !mst_plan_is_silent(plan, node) && kernel_may_fail(plan, node);
 }
 
 /* Writers of earlier phases than this one are staged on account of the node. A writer that may fail itself is staged
@@ -98,20 +106,28 @@ static mst_status sort_by_phase(mst_plan *plan, int32_t *order) {
     return MST_OK;
 }
 
-/* Writers of one phase in the order of the graph, as they were made. */
-static int by_number(const void *a, const void *b) {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+/* A writer, and its place among the writers of its phase. */
+typedef struct writer {
+    int64_t made;
+    int32_t node;
+} writer;
+
+static int by_making(const void *a, const void *b) {
+    const writer *x = a, *y = b;
+    if (x->made != y->made) return x->made < y->made ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
 }
 
-static void sort_writers(const mst_plan *plan, int32_t *order, int64_t count) {
-    for (int64_t k = 0; k < count;) {
-        int64_t end = k + 1;
-        const mst_plan_node *first = &plan->node[order[k]];
-        while (end < count && plan->node[order[end]].phase == first->phase && plan->node[order[end]].writer) end++;
-        if (first->writer) qsort(order + k, (size_t)(end - k), sizeof *order, by_number);
-        k = end;
-    }
+/* The COUNT writers of one phase, in the order in which they were made. */
+static mst_status sort_writers(const mst_plan *plan, int32_t *order, int64_t count) {
+    if (count < 2) return MST_OK;
+    writer *writers = malloc((size_t)count * sizeof *writers);
+    if (!writers) return MST_NO_MEMORY("for a plan");
+    for (int64_t k = 0; k < count; k++) writers[k] = (writer){plan->node[order[k]].made, order[k]};
+    qsort(writers, (size_t)count, sizeof *writers, by_making);
+    for (int64_t k = 0; k < count; k++) order[k] = writers[k].node;
+    free(writers);
+    return MST_OK;
 }
 
 /* ---- copies ---- */
@@ -170,15 +186,18 @@ static mst_status write_behind(committer *c, access *a, int32_t n) {
     return MST_OK;
 }
 
+static mst_region region_of_readers(const committer *c, int32_t phase) {
+    return phase > c->last_phase ? MST_COMMIT : MST_BODY;
+}
+
 /* Writer N takes the value of source I, a variable (or a view of one) that is written in the same phase: it gets a copy
  * that is made before the writes. */
 static mst_status read_before(committer *c, int32_t n, int i, access *a) {
     mst_plan *plan = c->plan;
-    const int32_t value = plan->node[n].src[i];
+    const int32_t value = plan->node[n].src[i], phase = plan->node[n].phase;
     int32_t copy;
-    const mst_region region = a->last_writer >= 0 ? MST_COMMIT : MST_BODY;
-    MST_TRY(add_identity(c, value, "read", -1, plan->node[n].phase, region, &copy));
-    if (region == MST_COMMIT) MST_TRY(read_behind(c, a, plan->value[copy].node));
+    MST_TRY(add_identity(c, value, "read", -1, phase, region_of_readers(c, phase), &copy));
+    if (region_of_readers(c, phase) == MST_COMMIT) MST_TRY(read_behind(c, a, plan->value[copy].node));
     plan->node[n].src[i] = copy;
     return MST_OK;
 }
@@ -220,9 +239,8 @@ static mst_status commit_staged(committer *c, int32_t v) {
     if (!assign.name) return MST_NO_MEMORY("for a plan");
     MST_TRY(mst_plan_add(plan, &assign, src, &spec, &added));
     MST_TRY(mst_plan_add_effect(plan, added));
-    a->last_writer = added;
-    a->staged = a->first_reader = -1;
-    return MST_OK;
+    a->staged = -1;
+    return write_behind(c, a, added);
 }
 
 static mst_status commit_all_staged(committer *c) {
@@ -233,51 +251,52 @@ static mst_status commit_all_staged(committer *c) {
 
 /* ---- nodes in the order of phases ---- */
 
-static bool comes_after_write(const committer *c, const mst_plan_node *node) {
-    for (int k = 0; k < node->num_src + node->num_control; k++) {
-        const int32_t from = k < node->num_src ? c->plan->value[node->src[k]].node : node->control[k - node->num_src];
-        if (k < node->num_src && mst_plan_shape_only(node, k)) continue;
-        if (from < c->num_nodes && c->after_write[from]) return true;
-    }
-    return false;
+/* VALUE is the variable as it is when it is read: itself, or what a writer of it gave. */
+static bool is_current(const mst_plan *plan, int32_t value) {
+    return mst_plan_is_variable(plan, value) || plan->node[plan->value[value].node].writer;
 }
 
-static mst_status visit_source(committer *c, int32_t n, int i) {
+/* Node N reads source I, whose memory is VARIABLE's as far as the graph says. */
+static mst_status read_source(committer *c, int32_t n, int i, int32_t variable) {
     mst_plan *plan = c->plan;
-    const int32_t value = plan->node[n].src[i], variable = variable_of(c, value);
-    if (variable < 0 || mst_plan_shape_only(&plan->node[n], i)) return MST_OK;
+    mst_plan_node *node = &plan->node[n];
     access *a = &c->accesses[variable];
-    const bool behind = plan->node[n].region == MST_COMMIT, writes = mst_plan_writes(&plan->node[n], i);
-    if (writes && !behind) return stage(c, n, i, variable);
-    if (writes) {
-        if (a->staged >= 0) MST_TRY(commit_staged(c, variable));
-        return write_behind(c, a, n);
+    if (is_current(plan, node->src[i])) {
+        const mst_plan_node *maker = &plan->node[plan->value[node->src[i]].node];
+        const bool stale = maker->writer && maker->region == MST_BODY; /* its output is a copy that was staged */
+        if (a->staged >= 0 || stale) node->src[i] = current_value(c, variable);
+        if (a->staged >= 0) {
+            if (mst_plan_is_view(node) && !node->writer) c->variable_of[node->dst] = -1;
+            return MST_OK;
+        }
     }
-    if (a->staged >= 0 && mst_plan_is_variable(plan, value)) {
-        plan->node[n].src[i] = a->staged;
-        return MST_OK;
-    }
-    if (!behind || mst_plan_is_silent(plan, &plan->node[n])) return MST_OK;
-    if (plan->node[n].writer && a->writers_phase == plan->node[n].phase) return read_before(c, n, i, a);
+    if (node->region == MST_BODY || mst_plan_is_silent(plan, node)) return MST_OK;
+    if (node->writer && a->writers_phase == node->phase) return read_before(c, n, i, a);
     return read_behind(c, a, n);
+}
+
+static mst_status write_source(committer *c, int32_t n, int i, int32_t variable) {
+    if (c->plan->node[n].region == MST_BODY) return stage(c, n, i, variable);
+    if (c->accesses[variable].staged >= 0) MST_TRY(commit_staged(c, variable));
+    return write_behind(c, &c->accesses[variable], n);
+}
+
+static mst_status visit_sources(committer *c, int32_t n, bool writes) {
+    for (int i = 0; i < c->plan->node[n].num_src; i++) {
+        const mst_plan_node *node = &c->plan->node[n];
+        const int32_t variable = variable_of(c, node->src[i]);
+        if (variable < 0 || mst_plan_shape_only(node, i) || mst_plan_writes(node, i) != writes) continue;
+        MST_TRY(writes ? write_source(c, n, i, variable) : read_source(c, n, i, variable));
+    }
+    return MST_OK;
 }
 
 static mst_status visit_reads(committer *c, int32_t n) {
     mst_plan_node *node = &c->plan->node[n];
-    const bool after = comes_after_write(c, node);
     node->fallible = may_fail(c->plan, node);
-    node->region = after || (node->writer && node->phase >= c->last_phase) ? MST_COMMIT : MST_BODY;
-    c->after_write[n] = node->region == MST_COMMIT;
+    node->region = node->writer && node->phase >= c->last_phase ? MST_COMMIT : region_of_readers(c, node->phase);
     c->plan->commits |= node->writer;
-    for (int i = 0; i < c->plan->node[n].num_src; i++)
-        if (!mst_plan_writes(&c->plan->node[n], i)) MST_TRY(visit_source(c, n, i));
-    return MST_OK;
-}
-
-static mst_status visit_writes(committer *c, int32_t n) {
-    for (int i = 0; i < c->plan->node[n].num_src && c->plan->node[n].writer; i++)
-        if (mst_plan_writes(&c->plan->node[n], i)) MST_TRY(visit_source(c, n, i));
-    return MST_OK;
+    return visit_sources(c, n, false);
 }
 
 /* Visits the nodes of one phase: all that they read, then all that they write. */
@@ -290,7 +309,8 @@ static mst_status visit_phase(committer *c, const int32_t *order, int64_t count)
                 c->accesses[variable_of(c, node->src[i])].writers_phase = node->phase;
     }
     for (int64_t k = 0; k < count; k++) MST_TRY(visit_reads(c, order[k]));
-    for (int64_t k = 0; k < count; k++) MST_TRY(visit_writes(c, order[k]));
+    for (int64_t k = 0; k < count; k++)
+        if (plan->node[order[k]].writer) MST_TRY(visit_sources(c, order[k], true));
     return MST_OK;
 }
 
@@ -331,9 +351,14 @@ static mst_status run(committer *c, int32_t *order) {
     }
     find_variables(c);
     MST_TRY(sort_by_phase(plan, order));
-    sort_writers(plan, order, count);
-    for (int64_t k = 0, end; k < count; k = end) {
-        for (end = k + 1; end < count && plan->node[order[end]].phase == plan->node[order[k]].phase;) end++;
+    for (int64_t k = 0, writers, end; k < count; k = end) {
+        const int32_t phase = plan->node[order[k]].phase;
+        for (writers = k; writers < count && plan->node[order[writers]].phase == phase;) {
+            if (plan->node[order[writers]].writer) break;
+            writers++;
+        }
+        for (end = writers; end < count && plan->node[order[end]].phase == phase;) end++;
+        MST_TRY(sort_writers(plan, order + writers, end - writers));
         MST_TRY(visit_phase(c, order + k, end - k));
     }
     return commit_all_staged(c);
@@ -354,13 +379,12 @@ static void find_step(mst_plan *plan) {
 
 mst_status mst_plan_commit(mst_plan *plan) {
     MST_TRY(mst_plan_sort(plan));
-    committer c = {.plan = plan, .num_values = plan->num_values, .num_nodes = plan->num_nodes};
+    committer c = {.plan = plan, .num_values = plan->num_values};
     const size_t values = (size_t)plan->num_values + 1;
     c.variable_of = malloc(values * sizeof *c.variable_of);
     c.accesses = malloc(values * sizeof *c.accesses);
-    c.after_write = calloc((size_t)plan->num_nodes + 1, sizeof *c.after_write);
     int32_t *order = calloc((size_t)plan->num_order + 1, sizeof *order);
-    mst_status status = c.variable_of && c.accesses && c.after_write && order ? MST_OK : MST_NO_MEMORY("for a plan");
+    mst_status status = c.variable_of && c.accesses && order ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) {
         memset(c.variable_of, -1, values * sizeof *c.variable_of);
         memset(c.accesses, -1, values * sizeof *c.accesses);
@@ -368,7 +392,6 @@ mst_status mst_plan_commit(mst_plan *plan) {
     }
     free(c.variable_of);
     free(c.accesses);
-    free(c.after_write);
     free(c.links);
     free(order);
     if (!status) status = mst_plan_sweep(plan);

@@ -8,10 +8,33 @@
 #include <string.h>
 
 #include "muster/ops.h"
+#include "op/state/apply_gradients.h"
 
-extern const mst_op mst_op_apply_gradients, mst_op_no_op;
+extern const mst_op mst_op_no_op;
 
 /* ---- mirrors ---- */
+
+static mst_status find_firsts(mst_distribution *d, mst_mirror_devices *devices) {
+    mst_arena *memory = &d->plan->memory;
+    const int32_t all = d->plan->host->devices->count;
+    mst_mirror_devices *firsts = mst_arena_alloc(memory, sizeof *firsts);
+    if (!firsts) return MST_NO_MEMORY("for a plan");
+    *firsts = (mst_mirror_devices){.text = devices->text};
+    firsts->device = mst_arena_alloc(memory, (size_t)devices->count * sizeof *firsts->device);
+    firsts->place = mst_arena_alloc(memory, (size_t)all * sizeof *firsts->place);
+    if (!firsts->device || !firsts->place) return MST_NO_MEMORY("for a plan");
+    memset(firsts->place, -1, (size_t)all * sizeof *firsts->place);
+    for (int32_t i = 0; i < devices->count; i++) {
+        bool first = true;
+        for (int32_t k = 0; k < firsts->count && first; k++)
+            first = mst_plan_domain(d->plan, firsts->device[k]) != mst_plan_domain(d->plan, devices->device[i]);
+        if (!first) continue;
+        firsts->place[devices->device[i]] = firsts->count;
+        firsts->device[firsts->count++] = devices->device[i];
+    }
+    devices->firsts = firsts;
+    return MST_OK;
+}
 
 static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, const char *text,
                                 mst_mirror_devices *out) {
@@ -40,7 +63,7 @@ static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, 
         out->device[out->count++] = device;
     }
     if (out->count == 0) out->place[out->device[0] = node->device] = out->count++;
-    return MST_OK;
+    return find_firsts(d, out);
 }
 
 static mst_status find_devices(mst_distribution *d, const mst_plan_node *node, const char *text, int64_t *out) {
@@ -59,6 +82,37 @@ static const char *mirrored_on(const mst_plan_node *node) {
     return node->op->flags & MST_OP_VARIABLE ? ((const mst_variable_options *)node->options)->mirrored : NULL;
 }
 
+static mst_status add_mirror(mst_distribution *d, mst_plan_node *node, const mst_mirror_devices *devices,
+                             bool of_domain) {
+    mst_plan *plan = d->plan;
+    mst_mirror *mirror = mst_arena_alloc(&plan->memory, sizeof *mirror);
+    if (!mirror) return MST_NO_MEMORY("for a plan");
+    *mirror = (mst_mirror){.devices = devices, .of_domain = of_domain, .variable = node->origin};
+    mirror->value = mst_arena_alloc(&plan->memory, (size_t)devices->count * sizeof *mirror->value);
+    if (!mirror->value) return MST_NO_MEMORY("for a plan");
+    memset(mirror->value, -1, (size_t)devices->count * sizeof *mirror->value);
+    mirror->value[0] = node->dst;
+    node->device = devices->device[0];
+    plan->state[plan->value[node->dst].index].device = node->device;
+    plan->state[plan->value[node->dst].index].of_domain |= of_domain;
+    d->mirror_of[node->dst] = mirror;
+    return MST_OK;
+}
+
+/* Each domain has one copy of the slots, average and master of a mirrored variable. */
+static mst_status add_slot_mirrors(mst_distribution *d, const mst_plan_node *applied) {
+    const mst_apply_options *o = applied->options;
+    for (int32_t v = 0; v < o->num_variables; v++) {
+        const int32_t first = mst_apply_source(o, v);
+        const mst_mirror *mirror = mst_distribution_mirror(d, applied->src[first]);
+        for (int32_t i = 1; mirror && i < mst_apply_per_variable(o) - o->num_shards; i++)
+            if (!mst_distribution_mirror(d, applied->src[first + i]))
+                MST_TRY(add_mirror(d, &d->plan->node[d->plan->value[applied->src[first + i]].node],
+                                   mirror->devices->firsts, true));
+    }
+    return MST_OK;
+}
+
 /* All lists are found before the first mirror is made: mirrors point to lists, which move while the array grows. */
 static mst_status find_mirrors(mst_distribution *d) {
     mst_plan *plan = d->plan;
@@ -69,17 +123,11 @@ static mst_status find_mirrors(mst_distribution *d) {
         mst_plan_node *node = &plan->node[i];
         if (!mirrored_on(node)) continue;
         MST_TRY(find_devices(d, node, mirrored_on(node), &list));
-        mst_mirror *mirror = mst_arena_alloc(&plan->memory, sizeof *mirror);
-        if (!mirror) return MST_NO_MEMORY("for a plan");
-        *mirror = (mst_mirror){.devices = &d->lists[list], .variable = node->origin};
-        mirror->value = mst_arena_alloc(&plan->memory, (size_t)mirror->devices->count * sizeof *mirror->value);
-        if (!mirror->value) return MST_NO_MEMORY("for a plan");
-        memset(mirror->value, -1, (size_t)mirror->devices->count * sizeof *mirror->value);
-        mirror->value[0] = node->dst;
-        node->device = mirror->devices->device[0];
-        plan->state[plan->value[node->dst].index].device = node->device;
-        d->mirror_of[node->dst] = mirror;
+        MST_TRY(add_mirror(d, node, &d->lists[list], false));
     }
+    for (int64_t i = 0; i < plan->num_nodes; i++)
+        if (plan->node[i].op == &mst_op_apply_gradients && !plan->node[i].dead)
+            MST_TRY(add_slot_mirrors(d, &plan->node[i]));
     return MST_OK;
 }
 
@@ -94,8 +142,8 @@ mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_
         if (mst_plan_domain(d->plan, devices->device[i]) == mst_plan_domain(d->plan, device)) place = i;
     if (place < 0) place = 0;
     if (mirror->value[place] < 0)
-        MST_TRY(
-            mst_plan_add_state(d->plan, mirror->variable, devices->device[place], false, -1, &mirror->value[place]));
+        MST_TRY(mst_plan_add_state(d->plan, mirror->variable, devices->device[place], mirror->of_domain, -1,
+                                   &mirror->value[place]));
     *out = mirror->value[place];
     return MST_OK;
 }
@@ -170,8 +218,17 @@ static mst_status follow_joins(mst_distribution *d, int64_t imported) {
     return MST_OK;
 }
 
+static void count_writers(mst_distribution *d) {
+    for (int64_t n = 0; n < d->plan->num_nodes; n++) {
+        const mst_plan_node *node = &d->plan->node[n];
+        for (int i = 0; i < node->num_src && node->writer && !node->dead; i++)
+            d->num_writers[node->src[i]] += mst_plan_writes(node, i);
+    }
+}
+
 static mst_status distribute(mst_distribution *d) {
     const int64_t imported = d->plan->num_nodes;
+    count_writers(d);
     MST_TRY(find_mirrors(d));
     for (int64_t i = 0; i < imported; i++) MST_TRY(visit(d, (int32_t)i));
     return follow_joins(d, imported);
@@ -181,10 +238,12 @@ mst_status mst_plan_distribute(mst_plan *plan) {
     mst_distribution d = {.plan = plan, .num_values = plan->num_values};
     const size_t nodes = (size_t)plan->num_nodes + 1;
     d.mirror_of = calloc((size_t)plan->num_values + 1, sizeof *d.mirror_of);
+    d.num_writers = calloc((size_t)plan->num_values + 1, sizeof *d.num_writers);
     d.join_of = malloc(nodes * sizeof *d.join_of);
     if (d.join_of) memset(d.join_of, -1, nodes * sizeof *d.join_of);
-    mst_status status = d.mirror_of && d.join_of ? distribute(&d) : MST_NO_MEMORY("for a plan");
+    mst_status status = d.mirror_of && d.num_writers && d.join_of ? distribute(&d) : MST_NO_MEMORY("for a plan");
     free(d.mirror_of);
+    free(d.num_writers);
     free(d.join_of);
     free(d.lists);
     return status ? status : mst_plan_sweep(plan);

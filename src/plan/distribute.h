@@ -9,12 +9,14 @@ typedef struct mst_mirror_devices {
     const char *text; /**< "/device:CPU:0,/device:CPU:1" */
     int32_t count;
     int32_t *device;
-    int32_t *place; /**< by device: its place in the list, -1 */
+    int32_t *place;                          /**< by device: its place in the list, -1 */
+    const struct mst_mirror_devices *firsts; /**< the first of each domain: they keep the slots and averages */
 } mst_mirror_devices;
 
-/** A mirrored variable: the value of each copy, -1 until it is first asked for. */
+/** A mirrored variable, or a slot, average or master of one: the value of each copy, -1 until it is first asked for. */
 typedef struct mst_mirror {
     const mst_mirror_devices *devices;
+    bool of_domain; /**< a copy serves all devices of a domain */
     const mst_node *variable;
     int32_t *value;
 } mst_mirror;
@@ -22,7 +24,8 @@ typedef struct mst_mirror {
 typedef struct mst_distribution {
     mst_plan *plan;
     mst_mirror **mirror_of; /**< by value of a mirrored variable; NULL for others */
-    int64_t num_values;     /**< of mirror_of */
+    int32_t *num_writers;   /**< by value of a variable: nodes that write it */
+    int64_t num_values;     /**< of mirror_of and num_writers */
     int32_t *join_of;       /**< by node that became several: one that comes after all of them; -1 */
     mst_mirror_devices *lists;
     int64_t num_lists, list_capacity;

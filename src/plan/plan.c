@@ -125,8 +125,6 @@ mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device) {
 mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker = &plan->node[plan->value[value].node];
     if (plan->value[value].space == MST_IN_FEED && maker->op == &mst_op_feed) return &mst_domain_host;
-    /* a view is where its source is */
-    if (mst_plan_is_view(maker) && maker->op != &mst_op_receive) return mst_plan_value_domain(plan, maker->src[0]);
     return mst_plan_domain(plan, maker->device);
 }
 
@@ -227,7 +225,7 @@ mst_status mst_plan_sort(mst_plan *plan) {
 void mst_plan_phases(mst_plan *plan) {
     for (int64_t k = 0; k < plan->num_order; k++) {
         mst_plan_node *node = &plan->node[plan->order[k]];
-        node->phase = 0;
+        node->phase = node->earliest;
         for (int i = 0; i < node->num_src + node->num_control; i++) {
             const int32_t from = source_node(plan, node, i);
             if (from < 0) continue;

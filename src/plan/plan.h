@@ -56,7 +56,9 @@ typedef struct mst_plan_node {
     int32_t dst;      /**< first of num_dst values in a row */
     int32_t device;   /**< of a group: its first */
     int32_t group;    /**< runs on all devices of this group, a part on each; -1: on one device */
-    int32_t phase;    /**< most writers on any path to it, see commit.c */
+    int64_t made;  /**< number in the graph of the node that it comes from: writers of one phase write in this order */
+    int32_t phase; /**< most writers on any path to it, see commit.c */
+    int32_t earliest; /**< least phase of a node that a pass made in the place of another: that of the other */
     int32_t position; /**< in the order of all nodes */
     int32_t port;     /**< of a feed or fetch: its number in the call */
     mst_region region;
@@ -162,7 +164,7 @@ MST_CHECKED mst_status mst_plan_add_group(mst_plan *plan, const int32_t *devices
 /** Makes NODE run whether or not a fetch needs it. */
 MST_CHECKED mst_status mst_plan_add_effect(mst_plan *plan, int32_t node);
 /** Sets `phase` of all live nodes, which must be sorted: the most writers on any path of sources and control
- *  sources. */
+ *  sources, and not less than `earliest`. */
 void mst_plan_phases(mst_plan *plan);
 /** NODE comes after AFTER: appends a control source, unless it is there. */
 MST_CHECKED mst_status mst_plan_add_control(mst_plan *plan, int32_t node, int32_t after);
@@ -185,7 +187,8 @@ bool mst_plan_writes(const mst_plan_node *node, int i);
 bool mst_plan_is_view(const mst_plan_node *node);
 /** The domain in which DEVICE computes. */
 mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device);
-/** The domain in whose memory a value is: its device's, or the host for a fed tensor. */
+/** The domain in whose memory a value is: its device's, or the host for a fed tensor. What a view is of is received in
+ *  the view's own domain. */
 mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value);
 /** Bytes of a value, rounded up to the alignment. */
 int64_t mst_plan_bytes(const mst_plan_value *value);

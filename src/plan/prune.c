@@ -12,7 +12,7 @@ typedef struct importer {
     int32_t *feed_of;   /* by graph node: its first fed output, -1 */
     int32_t *next_feed; /* by feed: another of the same node, -1 */
     uint8_t *needed;    /* by graph node */
-    uint8_t *ordered;   /* by graph node: it, or what it computes from, has control dependencies */
+    uint8_t *ordered;   /* by graph node: it, or what it computes from, has control dependencies or writes */
     int32_t *node_of;   /* plan node of a graph node */
     int32_t *value_of;  /* value of its first output */
     const mst_node **stack;
@@ -91,7 +91,8 @@ static mst_status import_variable(importer *m, const mst_node *from) {
     return MST_OK;
 }
 
-/* Source I only for its shape, which is known without running it. Its control dependencies must hold all the same. */
+/* Source I only for its shape, which is known without running it. What it comes after, and what is written for it, must
+ * happen all the same. */
 static bool waits_for_shape(const importer *m, const mst_node *node, int i) {
     const mst_value src = node->src[i];
     return i < 32 && (node->op->shape_only >> i & 1u) && find_feed(m, src) < 0 && m->ordered[src.node->id];
@@ -129,9 +130,11 @@ static mst_status import_node(importer *m, const mst_node *from) {
                           .num_control = num_control,
                           .control = control,
                           .num_dst = from->num_dst,
+                          .made = from->id,
                           .device = -1,
                           .group = -1};
     for (int i = 0; i < from->num_src; i++) node.writer |= mst_plan_writes(&node, i);
+    if (node.writer) m->ordered[from->id] = 1;
     int32_t added;
     MST_TRY(mst_plan_add(plan, &node, src, from->dst, &added));
     m->node_of[from->id] = added;

@@ -61,16 +61,30 @@ static bool has_penalty(const mst_lowering *l, const mst_updated *v) {
     return o->l1 != 0 || o->l2 != 0;
 }
 
+bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src) {
+    for (int i = 0; i < num_src; i++)
+        if (mst_plan_is_variable(plan, src[i]) || plan->node[plan->value[src[i]].node].writer) return true;
+    return false;
+}
+
+/* A node that reads or writes variables runs where apply_gradients would: in its phase, after its control sources. So
+ * does a view, which may be of a variable. */
 mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name, const void *options,
                              size_t options_size, int num_src, const int32_t *src, int num_dst, const mst_spec *dst,
                              int32_t device, int32_t *out) {
+    const mst_plan_node *applied = &l->plan->node[l->node];
+    const bool ordered = (op->flags & MST_OP_VIEW) || mst_lowering_reads_variable(l->plan, num_src, src);
     const mst_plan_node node = {.op = op,
                                 .name = mst_arena_print(&l->plan->memory, "%s/%s", l->plan->node[l->node].name, name),
                                 .options = options ? mst_arena_copy(&l->plan->memory, options, options_size) : NULL,
                                 .asked = "",
                                 .num_src = num_src,
+                                .num_control = ordered ? l->num_after : 0,
+                                .control = l->after,
                                 .num_dst = num_dst,
                                 .device = device,
+                                .made = applied->made,
+                                .earliest = ordered ? applied->phase : 0,
                                 .group = -1};
     if (!node.name || (options && !node.options)) return MST_NO_MEMORY("for an update");
     return mst_plan_add(l->plan, &node, src, dst, out);
@@ -135,14 +149,10 @@ mst_status mst_lowering_push(mst_update_local *x, int32_t value) {
 
 /* Adds a slot, average or master: the domain has one copy, and each device works on its part of it. */
 static mst_status push_slot(mst_lowering *l, mst_update_local *x, int32_t value) {
-    const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
-    if (!x->set->mirrored) {
-        l->plan->state[l->plan->value[value].index].group = x->group;
-        return mst_lowering_push(x, value);
-    }
-    int32_t own;
-    MST_TRY(mst_plan_add_state(l->plan, node->origin, x->device[0], true, x->group, &own));
-    return mst_lowering_push(x, own);
+    mst_mirror *mirror = mst_distribution_mirror(l->d, value);
+    if (mirror) MST_TRY(mst_distribution_copy(l->d, mirror, x->device[0], &value));
+    l->plan->state[l->plan->value[value].index].group = x->group;
+    return mst_lowering_push(x, value);
 }
 
 static mst_status push_weights(mst_lowering *l, mst_update_local *x, const mst_updated *v) {
@@ -254,18 +264,21 @@ static mst_status add_penalty(mst_lowering *l, int32_t units_of) {
 
 static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     int32_t step, penalties;
-    bool wants_penalty = false;
-    for (int32_t k = 0; k < x->options.num_variables && x->first_of_set; k++)
-        wants_penalty |= has_penalty(l, &l->variables[x->variable[k].number]);
+    bool wants_penalty = false, sole_writer = true;
+    for (int32_t k = 0; k < x->options.num_variables && x->first_of_set; k++) {
+        const mst_updated *v = &l->variables[x->variable[k].number];
+        wants_penalty |= has_penalty(l, v);
+        sole_writer &= l->d->num_writers[l->src[v->source]] == 1;
+    }
     MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
     MST_TRY(mst_lowering_part(l, step));
     if (!wants_penalty) return MST_OK;
-    /* of the update itself, where that is in the domain of the whole sum; else before it, so that nothing crosses once
-     * variables are being written */
+    /* of the update itself, where that is in the domain of the whole sum and finds the weights as they were before all
+     * writes; else before it, so that nothing crosses once variables are being written */
     const bool here = mst_plan_domain(l->plan, x->device[0]) ==
                       mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;
-    if (!here) MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
+    if (!here || !sole_writer) MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
     return add_penalty(l, penalties);
 }
 
@@ -339,10 +352,29 @@ static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
     return MST_OK;
 }
 
+static void come_after(mst_lowering *l, int32_t node) {
+    if (node >= 0) l->after[l->num_after++] = node;
+}
+
+/* The control sources of apply_gradients, and of all that it comes after the writers on other devices. */
+static mst_status find_after(mst_lowering *l) {
+    const mst_plan_node *node = &l->plan->node[l->node];
+    const int32_t *join = l->d->join_of;
+    l->after = mst_lowering_alloc(l, (size_t)node->num_src + 2 * (size_t)node->num_control, sizeof *l->after);
+    if (!l->after) return MST_NO_MEMORY("for an update");
+    for (int32_t i = 0; i < node->num_src; i++) come_after(l, join[mst_lowering_maker(l, node->src[i])]);
+    for (int32_t i = 0; i < node->num_control; i++) {
+        come_after(l, node->control[i]);
+        come_after(l, join[node->control[i]]);
+    }
+    return MST_OK;
+}
+
 static mst_status lower(mst_lowering *l) {
     const int32_t num = l->options->num_variables;
     l->variables = calloc((size_t)num, sizeof *l->variables);
     if (!l->variables) return MST_NO_MEMORY("for an update");
+    MST_TRY(find_after(l));
     MST_TRY(mst_lowering_scalars(l));
     for (int32_t v = 0; v < num; v++) {
         mst_updated *variable = &l->variables[v];

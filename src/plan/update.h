@@ -50,6 +50,8 @@ typedef struct mst_lowering {
     mst_updated *variables;
     mst_update_set *sets;
     int32_t num_sets, set_capacity;
+    int32_t *after; /**< nodes that the update comes after: the control sources of the node */
+    int32_t num_after;
     int32_t scalars;  /**< value */
     int32_t factors;  /**< value: what gradients are multiplied by, -1 */
     int32_t *control; /**< nodes that make up the update */
@@ -77,6 +79,8 @@ void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
 int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
 int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
+/** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
+bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
 /** A new node "<name of apply_gradients>/NAME". */
 MST_CHECKED mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name, const void *options,
                                          size_t options_size, int num_src, const int32_t *src, int num_dst,

@@ -43,7 +43,7 @@ static mst_status compute_factors(const mst_kernel_args *a) {
 static const mst_op clip_factors = {.name = "clip_factors",
                                     .num_src = MST_VARIADIC,
                                     .num_dst = 1,
-                                    .flags = MST_OP_STATEFUL,
+                                    .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
                                     .options_size = sizeof(clip_options),
                                     .reference = compute_factors};
 

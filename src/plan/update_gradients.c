@@ -16,11 +16,18 @@ extern const mst_op mst_op_add, mst_op_add_n, mst_op_gather_grad, mst_op_matmul;
 
 /* ---- products ---- */
 
+/* Whether the update can read the sources of NODE in the place of NODE itself, and finds the same values. */
+static bool can_read_sources(const mst_lowering *l, const mst_plan_node *node) {
+    if (node->num_control) return false;
+    return node->phase == l->plan->node[l->node].phase ||
+           !mst_lowering_reads_variable(l->plan, node->num_src, node->src);
+}
+
 /* A matrix product A^T B that nothing but the update needs: its units can be made where they are used. */
 static bool is_product(const mst_lowering *l, int32_t value, const mst_plan_node **out) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     *out = node;
-    if (node->op != &mst_op_matmul || l->plan->value[value].num_uses != 1 || node->num_control) return false;
+    if (node->op != &mst_op_matmul || l->plan->value[value].num_uses != 1 || !can_read_sources(l, node)) return false;
     const mst_matmul_options *o = node->options;
     const mst_spec *spec = &l->plan->value[value].spec, *a = &l->plan->value[node->src[0]].spec;
     return o->transpose_a && !o->transpose_b && spec->dtype == MST_F32 && spec->shape.ndim == 2 && a->shape.ndim == 2 &&
@@ -74,8 +81,9 @@ static bool is_sum(const mst_plan_node *node) {
 /* Whether VALUE is the gradient of a gather of rows, or a sum of such: of a table that is used several times. */
 static bool is_sparse(const mst_lowering *l, int32_t value) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
-    if (node->op == &mst_op_gather_grad) return ((const mst_gather_options *)node->options)->axis == 0;
-    bool sparse = is_sum(node);
+    if (node->op == &mst_op_gather_grad)
+        return ((const mst_gather_options *)node->options)->axis == 0 && can_read_sources(l, node);
+    bool sparse = is_sum(node) && node->num_control == 0;
     for (int i = 0; i < node->num_src && sparse; i++) sparse = is_sparse(l, node->src[i]);
     return sparse;
 }

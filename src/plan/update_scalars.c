@@ -38,7 +38,7 @@ static mst_status compute_scalars(const mst_kernel_args *a) {
 static const mst_op update_scalars = {.name = "update_scalars",
                                       .num_src = 3,
                                       .num_dst = 2,
-                                      .flags = MST_OP_STATEFUL,
+                                      .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
                                       .options_size = sizeof(scalars_options),
                                       .reference = compute_scalars};
 

@@ -41,9 +41,10 @@ static mst_value beside(mst_value variable, const char *suffix, mst_value initia
     if (!name) return MST_VALUE_NO_MEMORY(graph, "for an update");
     const mst_variable_options *o = mst_node_options(variable.node);
     mst_value slot = MST_NONE;
-    mst_with_device (graph, variable.node->device)
-        slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true, .kind = (int)kind,
-                            .container = o->container);
+    mst_with_device (graph, NULL) /* where the variable asks for nothing, it must not be where the update is made */
+        mst_with_device (graph, variable.node->device)
+            slot = mst_variable(graph, name, initial, .not_trainable = true, .hidden = true, .kind = (int)kind,
+                                .container = o->container);
     free(name);
     return slot;
 }

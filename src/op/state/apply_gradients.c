@@ -10,7 +10,8 @@
  *  state          f64 scalar, what the rule keeps from update to update; written where it keeps something
  *  per variable   itself, its slots, its moving average, its master (f32); all written, all of its shape. Then its
  *                 gradients, one a shard, of its shape and dtype (of a variable with a master: f32 or its dtype)
- *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, of the weights before
+ *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, of the weights as a reader of
+ *                 its phase sees them, before all writes
  *
  *  mst_minimize and mst_apply_gradients build it.
  */

@@ -4,10 +4,7 @@
  *  initial  its first value, of known shape; what mst_session_init_variables assigns
  *  dst      like initial: the storage itself, not a copy
  *
- *  Reading gives the value at the time the reader runs, and a step runs in phases: the phase of a node is the largest
- *  number of writers on any path of sources and control dependencies to it. A reader sees all writes of earlier phases
- *  and none of its own. So where nothing comes after a write, all readers see the values before the step, and what
- *  comes after a write sees it. A writer is a reader of the values that it takes: two assignments in one step swap.
+ *  A reader sees the value of its phase: muster/graph.h, "what a run reads and writes".
  *  Variables are trainable unless told otherwise, and then are in the collection MST_TRAINABLE; all are in
  *  MST_VARIABLES.
  */
