@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/reserve.h"
 
 /* ---- failing and the gate ---- */
 
@@ -42,6 +43,7 @@ static bool pass_gate(mst_frame *frame, int device) {
     if (atomic_fetch_add(&frame->arrived, 1) + 1 == frame->participants) {
         const bool writes = frame->has_turn && !atomic_load(&frame->failed);
         mst_status status = writes ? mst_turn_write(&frame->turn, frame->deadline) : MST_OK;
+        if (!status && writes) status = mst_reserve_renew();
         if (status) mst_frame_fail(frame, status, -1, device, false);
         return decide(frame, MST_HAPPENS) == MST_HAPPENS;
     }

@@ -4,19 +4,11 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "support/sanitized.h"
 #include "support/test.h"
 #include "support/training.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-
-#if !defined(SANITIZED) && defined(__GLIBC__)
+#if !SANITIZED && defined(__GLIBC__)
 
 static atomic_bool counting;
 static atomic_int allocations;

@@ -4,14 +4,18 @@
 #include <dnnl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "base/reserve.h"
 #include "run/session.h"
 #include "support/folder.h"
+#include "support/sanitized.h"
 #include "support/state.h"
 #include "support/test.h"
 #include "support/training.h"
 
-enum { COUNT = 3000, MOST_NAMES = 4 };
+enum { COUNT = 3000 };
 
 /* ---- a writer that is wrongly marked ---- */
 
@@ -319,18 +323,23 @@ static void fetch_that_fails_behind_the_gate_tears_nothing(void **state) {
 
 /* ---- a group: the products of an update ---- */
 
-/* Calls of oneDNN by the calling thread of a test ([1]) and by others ([0]). Of one of them, the call whose number is
- * `failing` gets no memory. */
+/* Gradients of weights that the calling thread of a test ([1]) and others ([0]) have had made by oneDNN. Of one of them,
+ * those from number `failing` on get no memory or, with `refusing`, none as long as there is a reserve. */
 static atomic_llong products[2];
 static long long failing;
+static bool refusing;
 
-dnnl_status_t dnnl_primitive_execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream, int nargs,
-                                     const dnnl_exec_arg_t *args) {
-    static dnnl_status_t (*real)(const_dnnl_primitive_t, dnnl_stream_t, int, const dnnl_exec_arg_t *);
-    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "dnnl_primitive_execute");
+dnnl_status_t dnnl_sgemm(char transa, char transb, dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k, float alpha,
+                         const float *a, dnnl_dim_t lda, const float *b, dnnl_dim_t ldb, float beta, float *c,
+                         dnnl_dim_t ldc) {
+    static dnnl_status_t (*real)(char, char, dnnl_dim_t, dnnl_dim_t, dnnl_dim_t, float, const float *, dnnl_dim_t,
+                                 const float *, dnnl_dim_t, float, float *, dnnl_dim_t);
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "dnnl_sgemm");
     const int on = pthread_equal(caller, pthread_self()) != 0;
-    const bool fails = atomic_fetch_add(&products[on], 1) + 1 == failing && on == on_caller;
-    return fails ? dnnl_out_of_memory : real(primitive, stream, nargs, args);
+    const long long number = atomic_fetch_add(&products[on], 1) + 1;
+    if (failing && number >= failing && on == on_caller && (!refusing || mst_reserve_is_there()))
+        return dnnl_out_of_memory;
+    return real(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 enum { ROWS = 96, BATCH = 16, FEATURES = 400, CLASSES = 5, HIDDEN = 160 /* two units or more in a kernel */ };
@@ -339,6 +348,7 @@ enum { ROWS = 96, BATCH = 16, FEATURES = 400, CLASSES = 5, HIDDEN = 160 /* two u
 typedef struct failure {
     long long before;       /* calls before the step */
     mst_snapshot *snapshot; /* after step 3 */
+    int spent;              /* steps that left no reserve */
 } failure;
 
 static mst_status plan_failure(void *context, mst_train_state *state) {
@@ -349,6 +359,7 @@ static mst_status plan_failure(void *context, mst_train_state *state) {
         failing = now + (now - f->before);
     }
     f->before = now;
+    f->spent += !mst_reserve_is_there();
     return MST_OK;
 }
 
@@ -399,6 +410,81 @@ static void fail_in_update(const char *devices, bool caller_fails) {
     mst_dataset_release(data);
 }
 
+/* The C library gives oneDNN nothing in step 4, until the reserve is given back. */
+static void product_of_an_update_that_gets_no_memory_takes_the_reserve(void **state) {
+    (void)state;
+    if (strcmp(engine_here("cpu"), "cpu") != 0) skip();
+    for (int devices = 1; devices <= 2; devices++) {
+        char hex[65], wanted[65];
+        const char *spec = devices == 1 ? "cpu:1/1" : "cpu:2/1";
+        mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+        mst_model *good = compiled_model(spec), *bad = compiled_model(spec);
+        EXPECT_OK(fit(good, data, NULL));
+        EXPECT_OK(mst_model_sha256(good, wanted));
+        failure f = {0};
+        arm(NULL, true);
+        refusing = true;
+        EXPECT_OK(fit(bad, data, &(mst_callback){.context = &f, .step_end = plan_failure}));
+        assert_int_equal(f.spent, ROWS / BATCH - 3); /* in each step from then on, and there again before it writes */
+        refusing = false;
+        failing = 0;
+        EXPECT_OK(mst_model_sha256(bad, hex));
+        assert_string_equal(hex, wanted);
+        mst_snapshot_release(f.snapshot);
+        mst_model_destroy(bad);
+        mst_model_destroy(good);
+        mst_dataset_release(data);
+    }
+}
+
+static rlim_t address_space(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* After step 4, which has spent the reserve, the system has next to no memory left. */
+static mst_status end_memory(void *context, mst_train_state *state) {
+    MST_TRY(plan_failure(context, state));
+    if (state->step != 4) return MST_OK;
+    failing = 0;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = address_space() + (2 << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    return MST_OK;
+}
+
+static void step_without_a_reserve_does_not_begin_to_write(void **state) {
+    (void)state;
+    if (SANITIZED || strcmp(engine_here("cpu"), "cpu") != 0) skip();
+    char hex[65], wanted[65];
+    struct rlimit before;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
+    mst_model *good = compiled_model("cpu:1/1"), *bad = compiled_model("cpu:1/1");
+    EXPECT_OK(fit(good, data, NULL));
+    EXPECT_OK(mst_model_sha256(good, wanted));
+    failure f = {0};
+    arm(NULL, true);
+    refusing = true;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    const mst_status status = fit(bad, data, &(mst_callback){.context = &f, .step_end = end_memory});
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    refusing = false;
+    EXPECT_ERROR(status, MST_OUT_OF_MEMORY, "in reserve");
+    assert_null(strstr(mst_error()->message, "torn"));
+    EXPECT_OK(fit(bad, data, NULL));
+    EXPECT_OK(mst_model_sha256(bad, hex));
+    assert_string_equal(hex, wanted);
+    mst_snapshot_release(f.snapshot);
+    mst_model_destroy(bad);
+    mst_model_destroy(good);
+    mst_dataset_release(data);
+}
+
 static void product_that_fails_in_an_update_tears_the_weights(void **state) {
     (void)state;
     if (strcmp(engine_here("cpu"), "cpu") != 0)
@@ -417,6 +503,8 @@ int main(void) {
         cmocka_unit_test(other_sessions_of_the_store_see_that_an_entry_is_torn),
         TEST_IN_FOLDER(write_that_fails_on_one_of_two_mirrors_tears_the_entry),
         cmocka_unit_test(fetch_that_fails_behind_the_gate_tears_nothing),
+        cmocka_unit_test(product_of_an_update_that_gets_no_memory_takes_the_reserve),
+        cmocka_unit_test(step_without_a_reserve_does_not_begin_to_write),
         cmocka_unit_test(product_that_fails_in_an_update_tears_the_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

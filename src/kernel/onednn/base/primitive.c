@@ -15,6 +15,7 @@ struct mst_primitive {
     int64_t references;
     dnnl_primitive_t primitive;
     dnnl_primitive_desc_t descriptor; /* the scratchpad's description is its */
+    bool sgemm;                       /* mst_primitive_is_sgemm */
     mst_description description[MST_PRODUCT_OPERANDS];
     struct mst_primitive *next;
 };
@@ -107,6 +108,35 @@ static dnnl_status_t create_reorder(dnnl_primitive_desc_t *out, const mst_descri
 
 #endif
 
+/* ---- gradients of weights ---- */
+
+static bool is_implemented_by(const mst_primitive *p, const char *beginning) {
+    const char *name = NULL;
+    return dnnl_primitive_desc_query(p->descriptor, dnnl_query_impl_info_str, 0, (void *)&name) == dnnl_success &&
+           name && strncmp(name, beginning, strlen(beginning)) == 0;
+}
+
+/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. The bits
+ * are those of the primitive: it calls the same function or, for a whole matrix ("brg"), sums in the same order up to so
+ * many rows of A and B. Beyond them an update makes no product of a whole matrix of one unit: the factors are larger. */
+static bool choose_sgemm(const mst_primitive *p) {
+    enum { ROWS = 384 };
+    const mst_product_shape *s = &p->shape;
+    const bool transposed = s->ndim == 2 && s->stride[A][0] == 1 && s->stride[A][1] >= s->dim[A][0];
+    if (!transposed || s->has_bias || s->packed || s->stride[B][1] != 1 || s->stride[C][1] != 1) return false;
+    return s->dim[A][1] <= ROWS || s->stride[A][1] > s->dim[A][0] || is_implemented_by(p, "gemm");
+}
+
+bool mst_primitive_is_sgemm(const mst_primitive *primitive) {
+    return primitive->sgemm;
+}
+
+dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const float *a, const float *b, float *c) {
+    const mst_product_shape *s = &primitive->shape;
+    return dnnl_sgemm('T', 'N', s->dim[C][0], s->dim[C][1], s->dim[A][1], 1, a, s->stride[A][1], b, s->stride[B][0], 0,
+                      c, s->stride[C][0]);
+}
+
 /* ---- making ---- */
 
 static void destroy(mst_primitive *p) {
@@ -168,7 +198,7 @@ static dnnl_status_t run_first(const mst_primitive *p) {
     if (!zeros) return dnnl_out_of_memory;
     char *first = zeros - (uintptr_t)zeros % MST_ALIGNMENT;
     for (int i = 0; i <= MST_PRODUCT_OPERANDS; i++) data[i] = first + offset[i];
-    const dnnl_status_t status = run(p, data);
+    const dnnl_status_t status = p->sgemm ? mst_primitive_sgemm(p, data[A], data[B], data[C]) : run(p, data);
     free(zeros);
     return status;
 }
@@ -182,6 +212,7 @@ static dnnl_status_t create(const mst_product_shape *shape, mst_primitive **out)
     int before; /* a primitive is made for the number of threads that run it */
     dnnl_status_t status = mst_openmp_begin(&before) ? dnnl_out_of_memory : dnnl_success;
     if (!status) status = mst_dnnl_engine() ? make(p) : dnnl_runtime_error;
+    if (!status) p->sgemm = choose_sgemm(p);
     if (!status) status = run_first(p);
     mst_openmp_end(before);
     if (status)
@@ -269,10 +300,7 @@ size_t mst_primitive_scratchpad(const mst_primitive *primitive) {
 /* ---- B in the layout that oneDNN chooses ---- */
 
 bool mst_primitive_reads_packed(const mst_primitive *primitive) {
-    const char *name = NULL;
-    return dnnl_primitive_desc_query(primitive->descriptor, dnnl_query_impl_info_str, 0, (void *)&name) ==
-               dnnl_success &&
-           name && strncmp(name, "brg:", 4) == 0;
+    return is_implemented_by(primitive, "brg:");
 }
 
 static dnnl_status_t reorder(dnnl_primitive_t primitive, const mst_description *from, mst_const_description to,

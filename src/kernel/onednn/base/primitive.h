@@ -29,6 +29,11 @@ mst_const_description mst_primitive_description(const mst_primitive *primitive, 
 /** True where oneDNN's inner loop reads B in the layout that the primitive has for it, and would rearrange any other.
  */
 bool mst_primitive_reads_packed(const mst_primitive *primitive);
+/** True where the product is made by mst_primitive_sgemm, on this and every other occasion. */
+bool mst_primitive_is_sgemm(const mst_primitive *primitive);
+/** The same product by oneDNN's function dnnl_sgemm. It makes no objects and takes one buffer at most. Where it gets no
+ *  memory for that it has done nothing, and returns, where an execution of the primitive would end the process. */
+dnnl_status_t mst_primitive_sgemm(const mst_primitive *primitive, const float *a, const float *b, float *c);
 /** Rearranges B from the strides of SHAPE to the layout that PRIMITIVE has for it. */
 dnnl_status_t mst_primitive_pack(const mst_primitive *primitive, const mst_product_shape *shape, const float *b,
                                  void *packed);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/reserve.h"
 #include "kernel/onednn/base/primitive.h"
 #include "tensor/buffer.h"
 
@@ -78,7 +79,7 @@ static mst_product_shape part_of(const mst_product *p, int64_t count) {
 static dnnl_status_t make_size(mst_product *p, int size, int64_t count) {
     const mst_product_shape part = part_of(p, count);
     dnnl_status_t status = mst_primitive_get(&part, &p->primitive[size]);
-    if (status) return status;
+    if (status || mst_primitive_is_sgemm(p->primitive[size])) return status;
     const size_t scratchpad = mst_primitive_scratchpad(p->primitive[size]);
     if (scratchpad > p->scratchpad) p->scratchpad = scratchpad;
     return make_calls(p, size, p->shape.has_bias);
@@ -102,10 +103,12 @@ mst_status mst_product_create(const mst_product_shape *shape, int axis, int64_t 
     *out = NULL;
     enum { MOST_OF_A_PRIMITIVE = 16 << 20 }; /* bytes that oneDNN takes to make one (the first: 6 MB), generously */
     MST_TRY(mst_memory_probe(MOST_OF_A_PRIMITIVE));
+    MST_TRY(mst_reserve_retain());
     mst_product *p = calloc(1, sizeof *p);
     if (p) p->calls = calloc((size_t)num_threads * NUM_SIZES, sizeof *p->calls);
     if (!p || !p->calls) {
         free(p);
+        mst_reserve_release();
         return MST_NO_MEMORY("for a kernel");
     }
     p->num_threads = num_threads;
@@ -140,6 +143,7 @@ void mst_product_destroy(mst_product *p) {
     for (int i = 0; i < NUM_SIZES; i++) mst_primitive_release(p->primitive[i]);
     free(p->calls);
     free(p);
+    mst_reserve_release();
 }
 
 /* ---- B in the layout that oneDNN chooses ---- */
@@ -228,20 +232,32 @@ static dnnl_status_t set_data(call *k, int which, const void *data) {
     return dnnl_memory_set_data_handle(k->memory[which], (void *)(uintptr_t)data);
 }
 
+static dnnl_status_t execute(mst_product *p, int size, call *k, const float *a, const float *b, const float *bias,
+                             float *c, void *scratchpad) {
+    dnnl_status_t status = set_data(k, A, a);
+    if (!status) status = set_data(k, B, b);
+    if (!status && bias) status = set_data(k, BIAS, bias);
+    if (!status) status = set_data(k, C, c);
+    if (!status) status = set_data(k, SCRATCHPAD, scratchpad);
+    if (status) return status;
+    return dnnl_primitive_execute(mst_primitive_handle(p->primitive[size]), k->stream, k->num_args, k->args);
+}
+
 mst_status mst_product_run(mst_product *p, int64_t part, int thread, void *workspace, const float *a, const float *b,
                            const float *bias, float *c_part) {
     const int size = p->primitive[REST] && part == p->parts - 1 ? REST : WHOLE;
     const int64_t index = part * p->chunk;
-    call *k = &p->calls[thread * NUM_SIZES + size];
-    dnnl_status_t status = set_data(k, A, a + index * p->step[A]);
-    if (!status)
-        status = set_data(
-            k, B, p->shape.packed ? (const char *)b + part * p->packed_step : (const char *)(b + index * p->step[B]));
-    if (!status && bias) status = set_data(k, BIAS, bias + index * p->step[BIAS]);
-    if (!status) status = set_data(k, C, c_part);
-    if (!status) status = set_data(k, SCRATCHPAD, workspace);
-    if (!status)
-        status = dnnl_primitive_execute(mst_primitive_handle(p->primitive[size]), k->stream, k->num_args, k->args);
+    const float *b_part = p->shape.packed ? (const float *)(const void *)((const char *)b + part * p->packed_step)
+                                          : b + index * p->step[B];
+    a += index * p->step[A];
+    dnnl_status_t status;
+    if (!mst_primitive_is_sgemm(p->primitive[size])) {
+        status = execute(p, size, &p->calls[thread * NUM_SIZES + size], a, b_part,
+                         bias ? bias + index * p->step[BIAS] : NULL, c_part, workspace);
+    } else if ((status = mst_primitive_sgemm(p->primitive[size], a, b_part, c_part)) == dnnl_out_of_memory) {
+        mst_reserve_spend();
+        status = mst_primitive_sgemm(p->primitive[size], a, b_part, c_part);
+    }
     if (status == dnnl_out_of_memory) return MST_NO_MEMORY("for a product: take a smaller batch or model");
     return status ? MST_FAIL(MST_INTERNAL, "oneDNN failed with status %d", (int)status) : MST_OK;
 }

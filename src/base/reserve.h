@@ -1,0 +1,24 @@
+/** Memory in reserve, for what must not fail: a library that is called while variables are written (behind the gate of a
+ *  step) asks for memory of its own. The process keeps some untouched memory for that moment; where the library gets
+ *  none, the reserve goes back to the system and the call is made again. No step begins to write before there is a
+ *  reserve again.
+ */
+#ifndef MUSTER_BASE_RESERVE_H
+#define MUSTER_BASE_RESERVE_H
+
+#include <stdbool.h>
+
+#include "muster/status.h"
+
+/** One more user; with the first the reserve is taken. MST_OUT_OF_MEMORY where it cannot be had. */
+MST_CHECKED mst_status mst_reserve_retain(void);
+/** One user less; with the last the reserve goes. */
+void mst_reserve_release(void);
+/** Gives the reserve back to the system, for the caller or another thread that is about to ask for memory. */
+void mst_reserve_spend(void);
+/** Takes the reserve again where there are users and it has been spent. MST_OUT_OF_MEMORY where it cannot be had. */
+MST_CHECKED mst_status mst_reserve_renew(void);
+/** It has been taken, and not been spent since. */
+bool mst_reserve_is_there(void);
+
+#endif
