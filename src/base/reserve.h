@@ -1,5 +1,5 @@
-/** Memory in reserve, for what must not fail: a library that is called while variables are written (behind the gate of a
- *  step) asks for memory of its own. The process keeps some untouched memory for that moment; where the library gets
+/** Memory in reserve, for what must not fail: a library that is called while variables are written (behind the gate of
+ *  a step) asks for memory of its own. The process keeps some untouched memory for that moment; where the library gets
  *  none, the reserve goes back to the system and the call is made again. No step begins to write before there is a
  *  reserve again.
  */

@@ -1,5 +1,5 @@
-/* Products of oneDNN: gradients of weights, which updates make while variables are written, ask for next to no memory, and
- * get it. */
+/* Products of oneDNN: gradients of weights, which updates make while variables are written, ask for next to no memory,
+ * and get it. */
 #include "kernel/onednn/base/product.h"
 
 #include <dlfcn.h>
@@ -196,7 +196,7 @@ static void reserve_is_there_while_there_are_products(void **state) {
 static int one_thread(void **state) {
     static int before;
     (void)state;
-    return mst_openmp_begin(&before);
+    return mst_openmp_begin(&before) != MST_OK;
 }
 
 int main(void) {

@@ -1,5 +1,6 @@
-/* What fails behind the gate all the same (a kernel that is wrongly marked as infallible) is not committed: entries that
- * it leaves half written are torn. The error says which, and every use of one fails until it is set or restored. */
+/* What fails behind the gate all the same (a kernel that is wrongly marked as infallible) is not committed: entries
+ * that it leaves half written are torn. The error says which, and every use of one fails until it is set or
+ * restored. */
 #include <dlfcn.h>
 #include <dnnl.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 
 #include "base/reserve.h"
 #include "run/session.h"
+#include "support/fault.h"
 #include "support/folder.h"
 #include "support/sanitized.h"
 #include "support/state.h"
@@ -117,8 +119,8 @@ static void expect_unusable(mst_session *session, mst_value variable) {
     assert_true(info_of(store, mst_value_name(variable)).torn);
 }
 
-/* Three variables of COUNT elements, each incremented by a node "increment_I" when the one before it has been; variable I
- * is on device I of DEVICES. */
+/* Three variables of COUNT elements, each incremented by a node "increment_I" when the one before it has been; variable
+ * I is on device I of DEVICES. */
 typedef struct chain {
     mst_graph *graph;
     mst_session *session;
@@ -291,6 +293,35 @@ static void write_that_fails_on_one_of_two_mirrors_tears_the_entry(void **state)
     }
 }
 
+/* ---- a device that waits in vain ---- */
+
+/* Device 0, whose part the caller runs, waits behind the gate for a write of device 1 that does not come back in time:
+ * it stops, and the caller is told. The write ends whole when it ends. */
+static void what_waits_in_vain_behind_the_gate_is_torn(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v[2], late = MST_NONE, after = MST_NONE;
+    mst_with_device (g, "/cpu:0") v[0] = mst_variable(g, "v0", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 0));
+    mst_with_device (g, "/cpu:1") v[1] = mst_variable(g, "v1", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 10));
+    mst_with_device (g, "/cpu:1") late = fault_increment(v[1], "late");
+    mst_with_device (g, "/cpu:0")
+        mst_with_control (g, late) after = increment_node(v[0], "after");
+    mst_session *session = engine_session(g, "cpu:2/1");
+    fault_arm(FAULT_LATE, "late", 3);
+    EXPECT_ERROR(mst_session_run(session, NULL, 0, &after, 1, NULL), MST_DEADLINE, "late");
+    fault_disarm();
+    assert_int_equal(fault_count(), 1);
+    expect_torn(mst_session_run(session, NULL, 0, &after, 1, NULL), v[0], "step");
+    expect_elements(session, v[1], 11);
+    mst_tensor *value = filled(3);
+    EXPECT_OK(mst_session_set_variable(session, v[0], value));
+    mst_tensor_release(value);
+    engine_run(session, after);
+    expect_elements(session, v[0], 4);
+    expect_elements(session, v[1], 12);
+    engine_end(g, session);
+}
+
 /* ---- what fails after the last write ---- */
 
 static bool copies_fail;
@@ -323,8 +354,8 @@ static void fetch_that_fails_behind_the_gate_tears_nothing(void **state) {
 
 /* ---- a group: the products of an update ---- */
 
-/* Gradients of weights that the calling thread of a test ([1]) and others ([0]) have had made by oneDNN. Of one of them,
- * those from number `failing` on get no memory or, with `refusing`, none as long as there is a reserve. */
+/* Gradients of weights that the calling thread of a test ([1]) and others ([0]) have had made by oneDNN. Of one of
+ * them, those from number `failing` on get no memory or, with `refusing`, none as long as there is a reserve. */
 static atomic_llong products[2];
 static long long failing;
 static bool refusing;
@@ -502,6 +533,7 @@ int main(void) {
         cmocka_unit_test(torn_entry_is_whole_again_when_a_run_assigns_all_of_it),
         cmocka_unit_test(other_sessions_of_the_store_see_that_an_entry_is_torn),
         TEST_IN_FOLDER(write_that_fails_on_one_of_two_mirrors_tears_the_entry),
+        cmocka_unit_test(what_waits_in_vain_behind_the_gate_is_torn),
         cmocka_unit_test(fetch_that_fails_behind_the_gate_tears_nothing),
         cmocka_unit_test(product_of_an_update_that_gets_no_memory_takes_the_reserve),
         cmocka_unit_test(step_without_a_reserve_does_not_begin_to_write),

@@ -116,9 +116,10 @@ static bool is_implemented_by(const mst_primitive *p, const char *beginning) {
            name && strncmp(name, beginning, strlen(beginning)) == 0;
 }
 
-/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. The bits
- * are those of the primitive: it calls the same function or, for a whole matrix ("brg"), sums in the same order up to so
- * many rows of A and B. Beyond them an update makes no product of a whole matrix of one unit: the factors are larger. */
+/* Products A^T B of two matrices are made by dnnl_sgemm, because updates make them while variables are written. The
+ * bits are those of the primitive: it calls the same function or, for a whole matrix ("brg"), sums in the same order up
+ * to so many rows of A and B. Beyond them an update makes no product of a whole matrix of one unit: the factors are
+ * larger. */
 static bool choose_sgemm(const mst_primitive *p) {
     enum { ROWS = 384 };
     const mst_product_shape *s = &p->shape;
