@@ -1,5 +1,5 @@
-/* What a step copies between memory domains, and who works on it. That the bits are those of one device is tested in
- * sparse_test.c, one_answer_test.c and build_test.c. */
+/* What a step copies between memory domains, who works on it, and that its bits are those of one device; of rows of
+ * embeddings that is tested in sparse_test.c. */
 #include "support/test.h"
 
 #include "muster/store.h"
@@ -140,6 +140,58 @@ static void all_devices_of_a_domain_share_the_sums(void **state) {
     free(text);
 }
 
+/* ---- bits ---- */
+
+/* A weight of many units, so that each device owns some, and small ones. */
+static void two_products(void *context, mst_graph *graph, int shard, mst_replica *out) {
+    mst_value *w = context;
+    (void)shard;
+    mst_value x = mst_random_uniform(graph, MST_SHAPE(3, 700), .low = -1);
+    w[0] = mst_get_variable(graph, "w0", MST_SHAPE(700, 600), MST_F32, mst_random_uniform_initializer(.high = 0.1));
+    w[1] = mst_get_variable(graph, "b0", MST_SHAPE(600), MST_F32, mst_zeros_initializer());
+    w[2] = mst_get_variable(graph, "w1", MST_SHAPE(600, 3), MST_F32, mst_random_uniform_initializer(.high = 0.1));
+    x = mst_tanh(mst_add(mst_matmul(x, w[0]), w[1]));
+    out->loss = mst_reduce_mean(mst_square(mst_matmul(x, w[2])), .axes = MST_AXES(1));
+}
+
+enum { WEIGHTS = 3 };
+
+static void train_at(place at, const mst_optimizer *optimizer, mst_tensor *out[WEIGHTS]) {
+    mst_graph *g = engine_graph();
+    mst_session *session = engine_session(g, at.devices);
+    mst_strategy strategy = {.kind = at.kind, .num_shards = at.shards};
+    mst_step_values values;
+    mst_value w[WEIGHTS];
+    engine_build_step(g, session, &strategy, optimizer, two_products, w, &values);
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_session_run(session, NULL, 0, &values.train, 1, NULL));
+    for (int i = 0; i < WEIGHTS; i++) EXPECT_OK(mst_session_get_variable(session, w[i], &out[i]));
+    engine_end(g, session);
+}
+
+static void weights_are_those_of_one_device_whichever_shards_a_domain_has(void **state) {
+    (void)state;
+    static const place places[] = {
+        {MST_STRATEGY_MIRRORED, "cpu:4/1,island:1/1", 5}, {MST_STRATEGY_MIRRORED, "island:1/1,cpu:4/1", 10},
+        {MST_STRATEGY_MIRRORED, "cpu:3/1,island:3/1", 6}, {MST_STRATEGY_MIRRORED, "island:3/1", 12},
+        {MST_STRATEGY_MIRRORED, "cpu:2/2,island:1/2", 9}, {MST_STRATEGY_TOWERS, "island:1/1,cpu:4/1", 5},
+        {MST_STRATEGY_TOWERS, "island:2/1,cpu:4/1", 12}};
+    const mst_optimizer optimizers[] = {mst_sgd(.learning_rate = 0.1, .momentum = 0.9),
+                                        mst_adam(.clip_global_norm = 0.1)};
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++)
+        for (int k = 0; k < 2; k++) {
+            mst_tensor *wanted[WEIGHTS], *got[WEIGHTS];
+            train_at((place){MST_STRATEGY_ONE, "cpu:1/1", places[p].shards}, &optimizers[k], wanted);
+            train_at(places[p], &optimizers[k], got);
+            for (int i = 0; i < WEIGHTS; i++) {
+                if (!engine_same_bits(got[i], wanted[i]))
+                    fail_msg("strategy %d on %s, %d shards: weight %d differs", (int)places[p].kind, places[p].devices,
+                             places[p].shards, i);
+                mst_tensor_release(got[i]);
+                mst_tensor_release(wanted[i]);
+            }
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_travel_by_count_and_not_at_their_bound),
@@ -147,6 +199,7 @@ int main(void) {
         cmocka_unit_test(towers_of_one_domain_send_one_gradient),
         cmocka_unit_test(towers_of_one_domain_send_each_row_once),
         cmocka_unit_test(all_devices_of_a_domain_share_the_sums),
+        cmocka_unit_test(weights_are_those_of_one_device_whichever_shards_a_domain_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
