@@ -1,5 +1,5 @@
 /* cross: where a value is used in another memory domain than the one it is in, a send on the device that makes it and a
- * receive on the one that uses it, once for each domain. The receive copies: it waits until the value is made and takes
+ * receive on one that uses it, once for each domain. The receive copies: it waits until the value is made and takes
  * it, right before its first use. Of rows that are counted (counted_by) it copies those that are there. Constants have a copy in each domain, made once. */
 #include <stdlib.h>
 
@@ -12,6 +12,7 @@ typedef struct crossing {
     mst_map there;   /* (value, first device of a domain) -> the value there */
     mst_map sent;    /* (value, 0) -> the value of its send */
     int32_t *domain; /* by device: the first device of its domain */
+    int32_t turn;    /* of the devices of a group */
 } crossing;
 
 static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int32_t *out) {
@@ -92,6 +93,13 @@ static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out
     return MST_OK;
 }
 
+/* The device that receives for a node; the devices of a group take turns. */
+static int32_t find_receiver(crossing *x, const mst_plan_node *node) {
+    if (node->group < 0) return node->device;
+    const mst_plan_group *group = &x->plan->group[node->group];
+    return group->device[x->turn++ % group->count];
+}
+
 static mst_status visit(crossing *x, int32_t n) {
     mst_plan *plan = x->plan;
     for (int i = 0; i < plan->node[n].num_src; i++) {
@@ -103,7 +111,7 @@ static mst_status visit(crossing *x, int32_t n) {
             return MST_FAIL(MST_INTERNAL, "'%s' writes '%s' in another memory domain", plan->node[n].name,
                             plan->node[plan->value[value].node].name);
         int32_t here;
-        MST_TRY(carry(x, value, device, &here));
+        MST_TRY(carry(x, value, find_receiver(x, &plan->node[n]), &here));
         plan->node[n].src[i] = here;
     }
     return MST_OK;

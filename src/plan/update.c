@@ -112,6 +112,8 @@ static mst_status split_domains(mst_lowering *l, mst_update_set *s) {
             taken[k] = true;
             s->ordered[count++] = s->device[k];
         }
+        const int32_t here = count - s->domain_start[s->num_domains - 1];
+        if (here > s->most_devices) s->most_devices = here;
     }
     s->domain_start[s->num_domains] = count;
     return MST_OK;

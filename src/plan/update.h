@@ -39,6 +39,7 @@ typedef struct mst_update_set {
     int32_t num_domains;
     int32_t *domain_start; /**< [num_domains + 1], in `ordered` */
     int32_t *ordered;      /**< the devices, those of a domain side by side */
+    int32_t most_devices;  /**< of a domain */
 } mst_update_set;
 
 typedef struct mst_lowering {

@@ -1,16 +1,18 @@
 /* Gradients between memory domains, a part of the lowering of apply_gradients.
  *
  * Where several domains keep the variables, gradients go in buckets, runs of variables from the last to the first. The
- * units of a bucket are shared out among the domains, and those of a domain among its devices: each of these owns a
- * piece. Every domain sends the sum of its own shards of a piece to the owner, one value for each node of the tree
- * (base/shard_tree.h) that its shards make up; the owner adds up what has come and sends the sum to all domains:
+ * units of a bucket are shared out among the domains, and those of a domain cut into as many pieces as the largest
+ * domain has devices. Each domain sends the sum of its own shards of a piece to the owner, one value for each node of
+ * the tree (base/shard_tree.h) that its shards make up; the owner adds up what has come and sends the sum to all. The
+ * devices of a domain take turns, at the pieces that it owns and at those that it sends:
  *
- *    domain 0   shards 0..3 on 4 devices       domain 1   shards 4..7 on 4 devices
+ *                domain 0, shards 0..3       domain 1, shards 4..7
  *
- *    device 0   owns piece 0 [ 0..3 ] <------- [ 4..7 ]   device 4    piece 0, shards 4..7, is added up
- *    device 1   owns piece 1 [ 0..3 ] <------- [ 4..7 ]   device 5    and so on
+ *    piece 0     device 0  [ 0..3 + 4..7 ] <------- [ 4..7 ]  device 4
+ *    piece 1     device 1  [ 0..3 + 4..7 ] <------- [ 4..7 ]  device 5
  *      ...
- *    device 0   [ 0..3 ] --------------------> [ 4..7 ]   device 4, which owns piece 4
+ *    piece 4     device 0  [ 0..3 ] -------> [ 0..3 + 4..7 ]  device 4
+ *      ...
  *
  * Sparse gradients go the same way: a piece is a range of row numbers, a sum is that of the rows in it (merge_rows), and
  * only the rows that are there cross (cross.c).
@@ -132,10 +134,10 @@ static mst_status alloc_terms(mst_lowering *l, int32_t most, terms *out) {
     return out->part ? MST_OK : MST_NO_MEMORY("for an update");
 }
 
-/* What window W sends of R: the sum of its parts, made on one of their devices, others for other values of NUMBER. */
-static mst_status sum_window(mst_lowering *l, const mst_updated *v, range r, const window *w, int32_t number,
+/* What window W sends of R: the sum of its parts, made on one of their devices, for each TURN another. */
+static mst_status sum_window(mst_lowering *l, const mst_updated *v, range r, const window *w, int32_t turn,
                              mst_gradient_part *out) {
-    const int32_t device = mst_lowering_device(l, v->parts[w->first + number % w->count].value);
+    const int32_t device = mst_lowering_device(l, v->parts[w->first + turn % w->count].value);
     terms t;
     MST_TRY(alloc_terms(l, w->count, &t));
     for (int32_t p = w->first; p < w->first + w->count; p++) MST_TRY(add_term(l, v, r, &v->parts[p], &t));
@@ -144,10 +146,18 @@ static mst_status sum_window(mst_lowering *l, const mst_updated *v, range r, con
 
 /* ---- several domains that keep the variables: reduce_scatter and all_gather ---- */
 
-/* Adds the piece R of V, which device OWNER of the set owns. */
+/* Who works on what comes next of a bucket. */
+typedef struct owner {
+    int32_t domain; /* of the set */
+    int32_t turn;   /* of the devices of each domain, from 0 to most_devices - 1 */
+} owner;
+
+/* Adds the piece R of V. */
 static mst_status add_piece(mst_lowering *l, mst_updated *v, const window *windows, int32_t num_windows, range r,
-                            int32_t owner) {
-    const int32_t device = l->sets[v->set].ordered[owner];
+                            owner by) {
+    const mst_update_set *s = &l->sets[v->set];
+    const int32_t first = s->domain_start[by.domain], count = s->domain_start[by.domain + 1] - first;
+    const int32_t device = s->ordered[first + by.turn % count];
     const mst_domain *here = mst_plan_domain(l->plan, device);
     const bool whole = r.end - r.first == mst_shape_count(*mst_lowering_shape(l, v));
     terms t;
@@ -158,7 +168,7 @@ static mst_status add_piece(mst_lowering *l, mst_updated *v, const window *windo
         const bool ready = w->count == 1 && (v->kind == MST_GRADIENT_DENSE || whole);
         for (int32_t p = w->first; p < w->first + w->count && (local || ready); p++)
             MST_TRY(add_term(l, v, r, &v->parts[p], &t));
-        if (!local && !ready) MST_TRY(sum_window(l, v, r, w, owner, &t.part[t.count++]));
+        if (!local && !ready) MST_TRY(sum_window(l, v, r, w, by.turn, &t.part[t.count++]));
     }
     mst_gradient_sum *out = &v->pieces[v->num_pieces++];
     out->first = r.first;
@@ -182,11 +192,12 @@ static int32_t part_at(int64_t at, int64_t size, int32_t count, int64_t *rest) {
     return (int32_t)part;
 }
 
-/* The device that owns what comes next of a bucket, by its place in s->ordered. */
-static int32_t next_owner(const mst_update_set *s, const bucket *b) {
+static owner next_owner(const mst_update_set *s, const bucket *b) {
     int64_t rest;
-    const int32_t domain = part_at(b->done, b->bytes, s->num_domains, &rest), first = s->domain_start[domain];
-    return first + part_at(rest, b->bytes, s->domain_start[domain + 1] - first, &rest);
+    owner by;
+    by.domain = part_at(b->done, b->bytes, s->num_domains, &rest);
+    by.turn = part_at(rest, b->bytes, s->most_devices, &rest);
+    return by;
 }
 
 /* Bytes of a variable's gradient; of a sparse one, at most. */
@@ -206,17 +217,17 @@ static mst_status scatter_variable(mst_lowering *l, mst_updated *v, bucket *b) {
     if (!v->pieces || !windows) return MST_NO_MEMORY("for an update");
     const int32_t num_windows = find_windows(l, v, windows);
     int64_t first = 0;
-    int32_t owner = -1;
+    owner by = {0, 0};
     for (int64_t u = 0; u <= units; u++) {
         int64_t at = u * each < count ? u * each : count;
         at -= at % row;
         b->done = done + (int64_t)((double)bytes_of(l, v) * ((double)at / (double)(count ? count : 1)));
-        const int32_t next = next_owner(s, b);
-        if (at > first && (u == units || next != owner)) {
-            MST_TRY(add_piece(l, v, windows, num_windows, (range){first, at}, owner));
+        const owner next = next_owner(s, b);
+        if (at > first && (u == units || next.domain != by.domain || next.turn != by.turn)) {
+            MST_TRY(add_piece(l, v, windows, num_windows, (range){first, at}, by));
             first = at;
         }
-        owner = next;
+        by = next;
     }
     return MST_OK;
 }
@@ -237,10 +248,17 @@ static mst_status scatter(mst_lowering *l, int32_t set) {
 
 /* ---- one domain that keeps them ---- */
 
+static bool is_all_in(const mst_lowering *l, const mst_updated *v, const mst_domain *domain) {
+    bool all = true;
+    for (int32_t p = 0; p < v->num_parts && all; p++) all = domain_of(l, &v->parts[p]) == domain;
+    return all;
+}
+
 /* What other domains have of a gradient is added up there. */
 static mst_status join_windows(mst_lowering *l, mst_updated *v) {
     const mst_domain *here = mst_plan_domain(l->plan, l->sets[v->set].device[0]);
     const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};
+    if (is_all_in(l, v, here)) return MST_OK;
     window *windows = mst_lowering_alloc(l, (size_t)v->num_parts, sizeof *windows);
     terms joined;
     if (!windows) return MST_NO_MEMORY("for an update");

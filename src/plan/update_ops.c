@@ -6,7 +6,7 @@
 
 #include "op/op.h"
 
-/* ---- sum_rows, merge_rows: op/state/update.h; their kernels are kernel/cpu/update_sum_rows.c, update_merge_rows.c ---- */
+/* ---- sum_rows, merge_rows (op/state/update.h): kernel/cpu/update_sum_rows.c, kernel/cpu/update_merge_rows.c ---- */
 
 const mst_op mst_op_sum_rows = {.name = "sum_rows",
                                 .num_src = MST_VARIADIC,
