@@ -108,6 +108,10 @@ MST_API int mst_session_num_devices(const mst_session *session);
 MST_API const char *mst_session_device(const mst_session *session, int i);
 /** Bytes on device I of variables, of the constants of the plans that are kept, and of the memory of steps. */
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
+/** Runs that the calling thread made alone for all devices, although each has a thread. It does so where that measures
+ *  faster, because other programs keep cores busy and the devices would wait for each other. Only for 2 to 4 devices of
+ *  one thread in the host's memory, in sessions without a timeout of their own. The results are the same bits. */
+MST_API int64_t mst_session_runs_alone(const mst_session *session);
 /** Bytes copied from one memory domain to another (to or from a device whose memory is not the host's) in all runs. */
 MST_API int64_t mst_session_copied_bytes(const mst_session *session);
 /** Number of plans made. */

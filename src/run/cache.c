@@ -126,6 +126,20 @@ static mst_status compile(mst_session *session, mst_cached_plan *cached) {
     return MST_OK;
 }
 
+/* With more devices one thread is slower than any neighbour can make them. */
+enum { MOST_ALONE = 4 };
+
+/* Some devices of one thread each that compute in the host's memory, of which the caller runs one anyway. */
+static bool can_run_alone(const mst_session *session, const mst_cached_plan *cached) {
+    if (cached->num_devices < 2 || cached->num_devices > MOST_ALONE || mst_executor_has_thread(session->executor, 0))
+        return false;
+    for (int32_t i = 0; i < cached->num_devices; i++) {
+        const mst_device *device = &session->devices.device[cached->devices[i]];
+        if (!device->domain->type->host || device->num_threads != 1) return false;
+    }
+    return true;
+}
+
 static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
                        const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
     mst_cached_plan *cached = calloc(1, sizeof *cached);
@@ -152,6 +166,7 @@ static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feed
         const int64_t more = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
         if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more * session->num_slots));
     }
+    cached->can_run_alone = can_run_alone(session, cached);
     session->plans_made++;
     return MST_OK;
 }

@@ -235,6 +235,16 @@ static void finish_own(worker *w, uint64_t number) {
     pthread_mutex_unlock(&w->lock);
 }
 
+void mst_executor_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices) {
+    int before;
+    const uint64_t mode = mst_flush_denormals();
+    const mst_status status = mst_openmp_begin(&before);
+    if (status) mst_frame_fail(frame, status, -1, devices[0], false);
+    mst_frame_run_alone(frame, devices, num_devices);
+    mst_float_mode_set(mode);
+    mst_openmp_end(before);
+}
+
 void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
     worker *w = &e->workers[0];
     if (e->runs_all) return;

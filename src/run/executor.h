@@ -24,6 +24,8 @@ bool mst_executor_has_thread(const mst_executor *executor, int device);
 void mst_executor_submit(mst_executor *executor, mst_frame *frame, const int32_t *devices, int32_t num_devices);
 /** Runs device 0's part of FRAME, which has one, on the calling thread, in its turn. */
 void mst_executor_run_own(mst_executor *executor, mst_frame *frame);
+/** Runs FRAME, which was put on no queue, for all of DEVICES on the calling thread (mst_frame_run_alone). */
+void mst_executor_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices);
 /** The team of a device, NULL where it has one thread. */
 mst_team *mst_executor_team(const mst_executor *executor, int device);
 /** True where each device's threads have cores of their own, so that waiting awake for a moment pays. */

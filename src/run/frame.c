@@ -1,8 +1,10 @@
 #include "run/frame.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/no_memory.h"
 #include "base/reserve.h"
 
 /* ---- failing and the gate ---- */
@@ -38,15 +40,18 @@ bool mst_frame_stop(mst_frame *frame) {
     return decide(frame, MST_DOES_NOT) != MST_HAPPENS;
 }
 
-/* True where the step happens. The last device to come waits for those that still read the state, and decides. */
-static bool pass_gate(mst_frame *frame, int device) {
-    if (atomic_fetch_add(&frame->arrived, 1) + 1 == frame->participants) {
-        const bool writes = frame->has_turn && !atomic_load(&frame->failed);
-        mst_status status = writes ? mst_turn_write(&frame->turn, frame->deadline) : MST_OK;
-        if (!status && writes) status = mst_reserve_renew();
-        if (status) mst_frame_fail(frame, status, -1, device, false);
-        return decide(frame, MST_HAPPENS) == MST_HAPPENS;
-    }
+/* The device is at the gate. The last to come waits for those that still read the state, and decides. */
+static void arrive(mst_frame *frame, int device) {
+    if (atomic_fetch_add(&frame->arrived, 1) + 1 < frame->participants) return;
+    const bool writes = frame->has_turn && !atomic_load(&frame->failed);
+    mst_status status = writes ? mst_turn_write(&frame->turn, frame->deadline) : MST_OK;
+    if (!status && writes) status = mst_reserve_renew();
+    if (status) mst_frame_fail(frame, status, -1, device, false);
+    decide(frame, MST_HAPPENS);
+}
+
+/* True where the step happens. */
+static bool wait_at_gate(mst_frame *frame, int device) {
     if (mst_line_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
         return atomic_load(&frame->decision) == MST_HAPPENS;
     if (decide(frame, MST_DOES_NOT) == MST_HAPPENS) return true;
@@ -204,67 +209,142 @@ static void complete(const mst_frame *frame, mst_status status, int32_t n, uint6
     *errors = mst_error_count();
 }
 
-/* Walks the program of DEVICE to its end or to the first failure: *NODE says where that was, *DERIVED whether it only
- * follows from the failure of another device. Behind the gate a fetch that fails stops nothing. */
-static mst_status walk(mst_frame *frame, int device, mst_team *team, mst_line *lines, int32_t *node, bool *derived) {
-    const mst_program *program = &frame->plan->program[device];
-    const mst_device *self = &frame->devices->device[device];
-    const mst_backend *backend = self->type->backend;
-    mst_run_notes *notes = frame->notes;
-    int64_t began = notes ? mst_clock_now() : 0;
-    bool happens = false;
+/* Where a device is in its program. */
+struct mst_walk {
+    int device;
+    bool alone;    /* one thread walks for all devices: it goes on with another where this one would wait */
+    bool at_gate;  /* the device has arrived there */
+    bool happens;  /* it is behind the gate */
+    bool ended;    /* at the end of the program, or where the frame failed */
+    int64_t next;  /* action */
+    int64_t began; /* when the action began, where notes are taken */
+    mst_team *team;
+    mst_line *lines; /* by device */
+};
+typedef struct mst_walk walk;
+
+/* Whether a thread that walks alone must go on with another device before ACTION. */
+static bool would_wait(const mst_frame *frame, const walk *w, const mst_action *action) {
+    if (!w->alone) return false;
+    if (action->kind == MST_DO_WAIT)
+        return mst_line_value(&w->lines[action->device]) < frame->base[action->device] + (uint64_t)action->first;
+    return action->kind == MST_DO_GATE && w->at_gate && atomic_load(&frame->decision) == MST_UNDECIDED;
+}
+
+/* A node that a failure of ACTION can be told of; -1: none. */
+static int32_t node_of(const mst_action *action) {
+    const bool has = action->kind == MST_DO_FEED || action->kind == MST_DO_RECEIVE || action->kind == MST_DO_FETCH;
+    return has ? action->first : -1;
+}
+
+/* Does ACTION, which is no gate. *NODE: where it failed. */
+static mst_status act(mst_frame *frame, const walk *w, const mst_action *action, int32_t *node) {
+    const mst_device *self = &frame->devices->device[w->device];
+    mst_status status;
+    switch (action->kind) {
+        case MST_DO_WAIT: return wait_for(frame, w->device, action, w->lines, w->happens);
+        case MST_DO_REACH:
+            mst_line_advance(&w->lines[w->device], frame->base[w->device] + (uint64_t)action->first);
+            return MST_OK;
+        case MST_DO_FEED: return feed(frame, action->first, self, w->team, frame->binding->staging[w->device]);
+        case MST_DO_RECEIVE: return receive(frame, action->first, w->device);
+        case MST_DO_FETCH: return fetch(frame, action->first);
+        default:
+            status = self->type->backend->execute(frame->instance[w->device], action->first, action->end, frame);
+            if (status) *node = atomic_load_explicit(&frame->at[w->device], memory_order_relaxed);
+            return status;
+    }
+}
+
+/* Walks the program of a device to its end, to the first failure or, where one thread walks alone, to where it would
+ * wait. *NODE says where it failed, *DERIVED whether that only follows from the failure of another device. */
+static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived) {
+    const mst_program *program = &frame->plan->program[w->device];
     uint64_t errors = mst_error_count();
-    for (int64_t i = 0; i < program->num_actions; i++) {
-        const mst_action *action = &program->action[i];
+    for (; w->next < program->num_actions; w->next++) {
+        const mst_action *action = &program->action[w->next];
         mst_status status = MST_OK;
-        *node = action->kind == MST_DO_FEED || action->kind == MST_DO_RECEIVE || action->kind == MST_DO_FETCH
-                    ? action->first
-                    : -1;
+        if (would_wait(frame, w, action)) return MST_OK;
+        *node = node_of(action);
         *derived = action->kind == MST_DO_WAIT;
         if (action->kind != MST_DO_RUN && action->kind != MST_DO_REACH) /* -1: it waits for others */
-            atomic_store_explicit(&frame->at[device], *node, memory_order_relaxed);
-        switch (action->kind) {
-            case MST_DO_RUN:
-                status = backend->execute(frame->instance[device], action->first, action->end, frame);
-                if (status) *node = atomic_load_explicit(&frame->at[device], memory_order_relaxed);
-                break;
-            case MST_DO_WAIT: status = wait_for(frame, device, action, lines, happens); break;
-            case MST_DO_REACH: mst_line_advance(&lines[device], frame->base[device] + (uint64_t)action->first); break;
-            case MST_DO_FEED: status = feed(frame, action->first, self, team, frame->binding->staging[device]); break;
-            case MST_DO_RECEIVE: status = receive(frame, action->first, device); break;
-            case MST_DO_FETCH: status = fetch(frame, action->first); break;
-            case MST_DO_GATE:
-                if (!pass_gate(frame, device)) return MST_OK; /* the cause is kept */
-                happens = true;
-                break;
+            atomic_store_explicit(&frame->at[w->device], *node, memory_order_relaxed);
+        if (action->kind == MST_DO_GATE) {
+            if (!w->at_gate) arrive(frame, w->device);
+            w->at_gate = true;
+            if (would_wait(frame, w, action)) return MST_OK;
+            if (!(w->happens = wait_at_gate(frame, w->device))) break; /* the cause is kept */
+        } else {
+            status = act(frame, w, action, node);
         }
-        if (notes) began = mst_note_action(notes, device, action, began);
+        if (frame->notes) w->began = mst_note_action(frame->notes, w->device, action, w->began);
         if (status) complete(frame, status, *node, &errors);
-        if (status && happens && action->kind == MST_DO_FETCH) {
-            mst_frame_fail(frame, status, *node, device, false);
+        if (status && w->happens && action->kind == MST_DO_FETCH) {
+            mst_frame_fail(frame, status, *node, w->device, false);
             continue;
         }
-        if (status && happens) stop(frame, device, i, *node);
+        if (status && w->happens) stop(frame, w->device, w->next, *node);
         if (status) return status;
-        if (happens) continue; /* a step that has failed is not worth finishing, but what is being written is */
-        if (atomic_load_explicit(&frame->failed, memory_order_relaxed)) return MST_OK;
+        if (w->happens) continue; /* a step that has failed is not worth finishing, but what is being written is */
+        if (atomic_load_explicit(&frame->failed, memory_order_relaxed)) break;
     }
+    w->ended = true;
     return MST_OK;
 }
 
-void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines) {
+static void keep_going(mst_frame *frame, walk *w) {
     int32_t node = -1;
     bool derived = false;
+    const mst_status status = go_on(frame, w, &node, &derived);
+    if (!status) return;
+    mst_frame_fail(frame, status, node, w->device, derived);
+    w->ended = true;
+}
+
+/* However it ended, no device waits for this one any more. */
+static void end_walk(mst_frame *frame, const walk *w) {
+    atomic_store_explicit(&frame->at[w->device], -1, memory_order_relaxed);
+    mst_line_advance(&w->lines[w->device],
+                     frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
+}
+
+void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines) {
+    walk w = {.device = device, .team = team, .lines = lines};
     /* the caller says when the state may be read, or that the frame has failed before it began */
     if (!mst_line_wait(&frame->ready, frame->number, frame->deadline, frame->spin))
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
-    if (!atomic_load(&frame->failed)) {
-        mst_status status = walk(frame, device, team, lines, &node, &derived);
-        if (status) mst_frame_fail(frame, status, node, device, derived);
+    if (frame->notes) w.began = mst_clock_now();
+    if (!atomic_load(&frame->failed)) keep_going(frame, &w);
+    end_walk(frame, &w);
+}
+
+mst_status mst_frame_prepare_alone(mst_frame *frame) {
+    const size_t count = (size_t)frame->devices->count;
+    frame->own_lines = aligned_alloc(_Alignof(mst_line), count * sizeof *frame->own_lines);
+    frame->walks = calloc(count, sizeof *frame->walks);
+    return frame->own_lines && frame->walks ? MST_OK : MST_NO_MEMORY("for a session");
+}
+
+/* Every wait is for an earlier place of the common order of all nodes, so one of the devices can always go on. */
+void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices) {
+    int32_t left = 0;
+    for (int32_t i = 0; i < num_devices; i++) {
+        const int32_t d = devices[i];
+        frame->base[d] = 0;
+        memset(&frame->own_lines[d], 0, sizeof *frame->own_lines);
+        frame->walks[i] = (walk){.device = d, .alone = true, .lines = frame->own_lines};
+        if (frame->notes) frame->walks[i].began = mst_clock_now();
+        left += !atomic_load(&frame->failed);
     }
-    atomic_store_explicit(&frame->at[device], -1, memory_order_relaxed);
-    /* however it ended, no device waits for this one any more */
-    mst_line_advance(&lines[device], frame->base[device] + (uint64_t)frame->plan->program[device].num_points);
+    while (left > 0) {
+        for (int32_t i = 0; i < num_devices; i++) {
+            walk *w = &frame->walks[i];
+            if (w->ended) continue;
+            keep_going(frame, w);
+            left -= w->ended;
+            if (w->ended) end_walk(frame, w);
+        }
+    }
 }
 
 /* ---- first touch ---- */

@@ -82,6 +82,8 @@ typedef struct mst_frame {
     mst_stop *stop;             /**< by device */
     _Atomic int64_t *copied;    /**< bytes copied between domains, of the session */
     mst_string_memory *strings; /**< by device */
+    mst_line *own_lines;        /**< by device: their progress where one thread runs all; NULL: never */
+    struct mst_walk *walks;     /**< likewise: where each is */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
     mst_failure failure;  /**< the first cause */
@@ -104,5 +106,10 @@ bool mst_frame_give_up(mst_frame *frame);
 /** Runs the program of DEVICE, whose threads are TEAM (NULL: one), from its first to its last action, or to where the
  * frame fails. LINES: by device. */
 void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines);
+/** Gets what mst_frame_run_alone needs: `own_lines` and `walks`, which the owner frees. */
+MST_CHECKED mst_status mst_frame_prepare_alone(mst_frame *frame);
+/** Runs the programs of DEVICES, all that the plan has, on the calling thread, which goes from one to the next where it
+ *  would wait. The devices are of one domain and have one thread each, and the frame is ready. Gives the same bits. */
+void mst_frame_run_alone(mst_frame *frame, const int32_t *devices, int32_t num_devices);
 
 #endif

@@ -50,7 +50,7 @@ static mst_status make_frame(mst_session *session, mst_frame *frame) {
     frame->check_numerics = session->options.check_numerics;
     frame->spin = mst_executor_spins(&session->devices);
     pthread_mutex_init(&frame->lock, NULL);
-    return MST_OK;
+    return mst_frame_prepare_alone(frame);
 }
 
 static void free_frame(mst_frame *frame, const mst_devices *devices) {
@@ -61,6 +61,8 @@ static void free_frame(mst_frame *frame, const mst_devices *devices) {
     free(frame->base);
     free(frame->at);
     free(frame->stop);
+    free(frame->own_lines);
+    free(frame->walks);
     pthread_mutex_destroy(&frame->lock);
 }
 
@@ -370,7 +372,11 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     for (int64_t i = 0; i < bound->num_patches; i++)
         *bound->patch[i].data =
             (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
-    mst_executor_submit(session->executor, frame, cached->devices, cached->num_devices);
+    slot->alone = cached->can_run_alone && !frame->touch && mst_pace_is_alone(&cached->pace);
+    if (slot->alone)
+        mst_executor_submit(session->executor, frame, NULL, 0);
+    else
+        mst_executor_submit(session->executor, frame, cached->devices, cached->num_devices);
 }
 
 /* What kind of run it is. */
@@ -447,18 +453,32 @@ static void keep_notes(mst_session *session, const mst_frame *frame) {
     if (trace) mst_trace_add(trace, frame->plan, frame->step.number, frame->notes);
 }
 
+/* How long the devices took for a run that went well. */
+static void keep_pace(mst_session *session, const mst_slot *slot, int64_t began) {
+    const int64_t now = mst_clock_now();
+    if (slot->alone) atomic_fetch_add(&session->runs_alone, 1);
+    pthread_mutex_lock(&session->lock);
+    mst_pace_add(&slot->cached->pace, slot->alone, now - began, now);
+    pthread_mutex_unlock(&session->lock);
+}
+
 /* Runs the frame to its end or its deadline. */
 static mst_status run_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     mst_frame *frame = &slot->frame;
     const mst_cached_plan *cached = slot->cached;
     mst_failure late;
     open_frame(session, slot, purpose);
-    if (cached->num_devices && cached->devices[0] == 0) mst_executor_run_own(session->executor, frame);
+    const int64_t began = cached->can_run_alone ? mst_clock_now() : 0;
+    if (slot->alone)
+        mst_executor_run_alone(frame, cached->devices, cached->num_devices);
+    else if (cached->num_devices && cached->devices[0] == 0)
+        mst_executor_run_own(session->executor, frame);
     if (!wait_for_devices(slot, &late) && mst_frame_give_up(frame)) return mst_failure_restore(&late);
     const bool happened = commit_frame(frame);
     mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
     if (status && happened) status = mst_session_tell_torn(session->store, cached);
     if (frame->notes && !status) keep_notes(session, frame);
+    if (cached->can_run_alone && !status) keep_pace(session, slot, began);
     release_frame(frame);
     return status;
 }
@@ -670,6 +690,11 @@ int64_t mst_session_device_memory(const mst_session *session, int i) {
 int64_t mst_session_copied_bytes(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;
     return atomic_load(&session->copied);
+}
+
+int64_t mst_session_runs_alone(const mst_session *session) {
+    if (MST_IS_NULL(session)) return 0;
+    return atomic_load(&session->runs_alone);
 }
 
 int64_t mst_session_num_plans(const mst_session *session) {

@@ -18,6 +18,7 @@
 #include "plan/map.h"
 #include "plan/plan.h"
 #include "run/executor.h"
+#include "run/pace.h"
 
 /** Memory of a step in flight. */
 typedef struct mst_slot {
@@ -27,6 +28,7 @@ typedef struct mst_slot {
     mst_arena_memory *arena;        /**< by device */
     uint64_t generation;            /**< rises when an arena moves; from 1 */
     bool busy;
+    bool alone;      /**< the caller runs all devices of the frame, which is on no queue */
     mst_feed *feeds; /**< of the frame */
     int64_t feed_capacity;
     mst_tensor **outputs; /**< likewise */
@@ -72,6 +74,8 @@ typedef struct mst_cached_plan {
     mst_touch *touch; /**< of the copies that were made with the plan: for its first run */
     int64_t num_touches, touch_capacity;
     bool touched;          /**< a run has been given them */
+    bool can_run_alone;    /**< one thread may run the programs of all its devices */
+    mst_pace pace;         /**< whether it does; under the session's lock */
     _Atomic uint64_t seen; /**< number of the last write to the store when all copies were last checked */
     mst_bound_plan *bound; /**< by slot */
 } mst_cached_plan;
@@ -107,6 +111,7 @@ struct mst_session {
     int64_t *constant_bytes; /**< by device */
     char *plan_pass;         /**< the option's own copy */
     _Atomic int64_t copied;
+    _Atomic int64_t runs_alone;
     mst_trace *trace; /**< runs are added to it; NULL: to none */
 };
 
