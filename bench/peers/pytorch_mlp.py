@@ -1,7 +1,6 @@
 """The network of `muster bench mlp` in PyTorch 2; see peer.py."""
 
 import os
-import resource
 import shutil
 import socket
 import subprocess
@@ -138,15 +137,10 @@ def run_replica(torch, rank, replicas, variant, arguments):
         run = by_guide(torch, rank, replicas, network, model, (pixels, labels))
     if rank == 0:
         told = tell_others(torch, run) if replicas > 1 else run
-        result = peer.measure(told, arguments.seconds, peer.BATCH * replicas, torch.__version__,
-                              peer.GUIDE_STEPS_A_CALL if guide else peer.STEPS_A_CALL)
-        with torch.no_grad():
-            entropy = torch.nn.functional.cross_entropy(network(pixels[:10000]), labels[:10000])
-            squares = sum(p.square().sum() for p in network.parameters() if p.ndim == 2)
-            result["loss"] = float(entropy + peer.L2 / 2 * squares)
-        return result
-    follow(torch, run)
-    return None
+        peer.measure(told, peer.BATCH * replicas, torch.__version__,
+                     peer.GUIDE_STEPS_A_CALL if guide else peer.STEPS_A_CALL)
+    else:
+        follow(torch, run)
 
 
 def tell_others(torch, run):
@@ -179,35 +173,33 @@ def run_distributed(arguments, variant):
         os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(REPLICAS), OMP_NUM_THREADS="1")
         for i in range(1, REPLICAS):
             children.append(subprocess.Popen([sys.executable] + sys.argv, env=dict(os.environ, RANK=str(i)),
-                                             stdout=subprocess.DEVNULL))
+                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
         os.environ["RANK"] = "0"
     import torch
     import torch.distributed
 
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo")
-    result = run_replica(torch, rank, REPLICAS, variant, arguments)
+    run_replica(torch, rank, REPLICAS, variant, arguments)
     if rank == 0:
         torch.distributed.broadcast(torch.tensor(0), 0)
     torch.distributed.destroy_process_group()
     for child in children:
         if child.wait() != 0:
             raise RuntimeError("a replica failed")
-    if rank == 0:
-        result["peak_mb"] += resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024.0 * len(children)
-    return result
 
 
 def run_config(config, variant, arguments):
     if config.startswith("ddp"):
-        return run_distributed(arguments, variant)
+        run_distributed(arguments, variant)
+        return
     if config == "one-thread":
         os.environ["OMP_NUM_THREADS"] = "1"
     import torch
 
     torch.set_num_threads(1 if config == "one-thread" else CORES)
-    return run_replica(torch, 0, 1, variant, arguments)
+    run_replica(torch, 0, 1, variant, arguments)
 
 
 if __name__ == "__main__":
-    sys.exit(peer.main("pytorch", os.path.abspath(__file__), CONFIGS, run_config))
+    sys.exit(peer.main("pytorch", CONFIGS, run_config))

@@ -1,0 +1,160 @@
+"""Muster and its peers on the network of `muster bench mlp`, in alternating windows.
+
+    alternate.py [--seconds 1] [--rounds 9] -- COMMAND...
+
+COMMAND trains with Muster for about as long as a window, and its last line of output is the JSON object `done`. Each
+variant of each peer has one window first. Then the fastest variant of each peer, way, and kind (one model, or replicas
+of it) takes turns with Muster, a window each, so that what else the machine does hits both. The contestants that wait
+compute nothing. Prints a JSON line for each finalist: the best and the median window of both, the ratio of the best
+windows, and the median of the ratios of neighbouring windows.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # nothing of ours lands beside the sources
+import jax_mlp
+import peer
+import pytorch_mlp
+import tensorflow_mlp
+
+PEERS = {"tensorflow": tensorflow_mlp, "pytorch": pytorch_mlp, "jax": jax_mlp}
+
+
+class Finalist:
+    """The fastest variant of a peer, way and kind, and its windows."""
+
+    def __init__(self, name, config, variant):
+        self.name, self.config, self.variant = name, config, variant
+        self.way = next(way for way in peer.WAYS if variant.endswith(way))
+        self.replicated = config.startswith(("mirrored", "ddp"))
+        self.rate = 0.0
+        self.rates, self.muster = [], []
+        self.contestant = None
+
+    def kind(self):
+        return self.name, self.way, self.replicated
+
+    def start(self, data):
+        self.contestant = peer.Contestant(PEERS[self.name].__file__, self.config, self.variant, data)
+
+    def line(self):
+        best, muster = max(self.rates), max(self.muster)
+        pairs = [ours / theirs for ours, theirs in zip(self.muster, self.rates)]
+        return {"peer": self.name, "config": self.config, "way": self.way, "variant": self.variant,
+                "replicated": self.replicated, "examples_per_sec": round(best, 1),
+                "median_examples_per_sec": round(statistics.median(self.rates), 1), "muster": round(muster, 1),
+                "median_muster": round(statistics.median(self.muster), 1), "ratio_best": round(muster / best, 4),
+                "ratio_median": round(statistics.median(pairs), 4), "first_step_sec": round(self.first_step, 3)}
+
+
+def is_there(name):
+    module = {"pytorch": "torch"}.get(name, name)
+    return subprocess.run([sys.executable, "-c", f"import importlib.util, sys; "
+                           f"sys.exit(importlib.util.find_spec('{module}') is None)"], check=False).returncode == 0
+
+
+def find_finalists(arguments):
+    """Gives each variant a window, and returns the fastest of each kind."""
+    fastest, first_steps = {}, {}
+    for name, module in PEERS.items():
+        if not is_there(name):
+            print(f"{name} is not installed: it is left out", file=sys.stderr)
+            continue
+        for config, variants in module.CONFIGS.items():
+            for variant in variants:
+                candidate = Finalist(name, config, variant)
+                try:
+                    candidate.start(arguments.data)
+                    candidate.rate = candidate.contestant.window(arguments.seconds)["examples_per_sec"]
+                except RuntimeError as error:
+                    print(error, file=sys.stderr)
+                    continue
+                candidate.contestant.close()
+                first = candidate.contestant.first_step
+                first_steps[name] = min(first, first_steps.get(name, first))
+                if arguments.verbose:
+                    print(f"{name}, {config}, {variant}: {candidate.rate:.0f} examples/s", file=sys.stderr)
+                kind = candidate.kind()
+                if kind not in fastest or candidate.rate > fastest[kind].rate:
+                    fastest[kind] = candidate
+    for finalist in fastest.values():
+        finalist.first_step = first_steps[finalist.name]
+    return list(fastest.values())
+
+
+def muster_window(command):
+    """Examples a second of one run of Muster's command, without its start."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip().splitlines()[-1]
+    return json.loads(done)["examples_per_sec"]
+
+
+def take_turns(finalists, arguments):
+    """Who is first changes from round to round."""
+    for number in range(arguments.rounds):
+        for finalist in finalists:
+            def ours():
+                finalist.muster.append(muster_window(arguments.command))
+
+            def theirs():
+                finalist.rates.append(finalist.contestant.window(arguments.seconds)["examples_per_sec"])
+
+            for window in (ours, theirs) if number % 2 == 0 else (theirs, ours):
+                window()
+
+
+def beside_busy(name, arguments):
+    """Examples a second on all cores over those on one thread, while every core but one is busy with something else;
+    None where that cannot be measured. As `muster bench mlp` does it for itself."""
+    cores = len(os.sched_getaffinity(0))
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores - 1)]
+    rates = []
+    try:
+        for config in ("all-cores", "one-thread"):
+            contestant = peer.Contestant(PEERS[name].__file__, config, "step" if name != "pytorch" else "eager-step",
+                                         arguments.data)
+            rates.append(contestant.window(arguments.seconds)["examples_per_sec"])
+            contestant.close()
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return None
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    return rates[0] / rates[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="measures Muster and its peers in alternating windows")
+    parser.add_argument("--data", default=peer.DATA, help="folder of the gzipped IDX files")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of a window")
+    parser.add_argument("--rounds", type=int, default=9, help="windows of each finalist, and of Muster beside each")
+    parser.add_argument("--verbose", action="store_true", help="the rate of each variant, to standard error")
+    parser.add_argument("command", nargs="+", help="Muster's command, after --")
+    arguments = parser.parse_args()
+    finalists = find_finalists(arguments)
+    if not finalists:
+        print("no peer ran", file=sys.stderr)
+        return 1
+    try:
+        for finalist in finalists:
+            finalist.start(arguments.data)
+        take_turns(finalists, arguments)
+    finally:
+        for finalist in finalists:
+            finalist.contestant.close()
+    for finalist in finalists:
+        print(json.dumps(finalist.line()), flush=True)
+    for name in dict.fromkeys(finalist.name for finalist in finalists):
+        if ratio := beside_busy(name, arguments):
+            print(json.dumps({"peer": name, "beside_busy": round(ratio, 3)}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
