@@ -178,6 +178,20 @@ static void gradient_that_gets_no_memory_takes_the_reserve(void **state) {
     }
 }
 
+/* A batch of one example: both factors are transposed, and the rows of the second are one element. */
+static void product_of_one_row_and_one_column_is_made(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value a = mst_variable(g, "a", mst_values(g, MST_F32, MST_SHAPE(1, 2), (const double[]){2, 3}));
+    mst_value b = mst_variable(g, "b", mst_values(g, MST_F32, MST_SHAPE(3, 1), (const double[]){1, 10, 100}));
+    mst_session *session = engine_session(g, NULL);
+    mst_tensor *got = engine_fetch(session, NULL, 0, mst_matmul(a, b, .transpose_a = true, .transpose_b = true));
+    static const double wanted[] = {2, 20, 200, 3, 30, 300};
+    for (int i = 0; i < 6; i++) assert_true(mst_tensor_get(got, i) == wanted[i]);
+    mst_tensor_release(got);
+    engine_end(g, session);
+}
+
 static void reserve_is_there_while_there_are_products(void **state) {
     (void)state;
     assert_false(mst_reserve_is_there());
@@ -204,6 +218,7 @@ int main(void) {
         cmocka_unit_test(gradient_has_the_bits_of_the_primitive),
         cmocka_unit_test(gradient_makes_no_object_and_one_buffer_a_part_at_most),
         cmocka_unit_test(gradient_that_gets_no_memory_takes_the_reserve),
+        cmocka_unit_test(product_of_one_row_and_one_column_is_made),
         cmocka_unit_test(reserve_is_there_while_there_are_products),
     };
     return cmocka_run_group_tests(tests, one_thread, NULL);

@@ -125,6 +125,8 @@ static bool choose_sgemm(const mst_primitive *p) {
     const mst_product_shape *s = &p->shape;
     const bool transposed = s->ndim == 2 && s->stride[A][0] == 1 && s->stride[A][1] >= s->dim[A][0];
     if (!transposed || s->has_bias || s->packed || s->stride[B][1] != 1 || s->stride[C][1] != 1) return false;
+    /* a transposed matrix of one column has rows of one element, that lie less than a row apart */
+    if (s->stride[B][0] < s->dim[B][1] || s->stride[C][0] < s->dim[C][1]) return false;
     return s->dim[A][1] <= ROWS || s->stride[A][1] > s->dim[A][0] || is_implemented_by(p, "gemm");
 }
 
