@@ -275,6 +275,7 @@ mst_value mst_reduce_restore_dims(const mst_grad *c, mst_value value) {
     return value;
 }
 
+/* Counted in f64 and rounded once: the same number, whichever dimensions are known while building. */
 mst_value mst_reduce_count(const mst_grad *c) {
     mst_spec src = mst_value_spec(c->src[0]);
     bool reduced[MST_MAX_NDIM];
@@ -282,10 +283,10 @@ mst_value mst_reduce_count(const mst_grad *c) {
     double known = 1;
     for (int k = 0; k < src.shape.ndim; k++)
         if (reduced[k] && src.shape.dim[k] >= 0) known *= (double)src.shape.dim[k];
-    mst_value count = mst_scalar(c->graph, src.dtype, known);
+    mst_value count = mst_scalar(c->graph, MST_F64, known);
     for (int k = 0; k < src.shape.ndim; k++)
-        if (reduced[k] && src.shape.dim[k] < 0) count = mst_mul(count, mst_dim_size(c->src[0], k, src.dtype));
-    return count;
+        if (reduced[k] && src.shape.dim[k] < 0) count = mst_mul(count, mst_dim_size(c->src[0], k, MST_F64));
+    return src.dtype == MST_F64 ? count : mst_cast(count, src.dtype);
 }
 
 mst_value mst_reduce_extreme_grad(mst_grad *c, int i) {
