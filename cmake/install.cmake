@@ -12,9 +12,12 @@ install(DIRECTORY include/muster DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_M
 install(FILES ${HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
 
 if(TARGET muster_command)
-  # The command finds the library beside it wherever both are moved to.
+  # The command finds the library from its own place wherever both are moved to: beside it in the build, then where it is
+  # installed. The same path for both: to change it at installation CMake would end that of the build with an empty part,
+  # which is the current folder.
   file(RELATIVE_PATH library_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(muster_command PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_command}")
+  set_target_properties(muster_command PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/${library_from_command}"
+                        BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS muster_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 

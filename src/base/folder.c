@@ -110,6 +110,12 @@ DIR *mst_folder_list(const mst_folder *folder) {
     return list;
 }
 
+mst_status mst_folder_next(DIR *list, const char *path, const struct dirent **out) {
+    errno = 0;
+    *out = readdir(list);
+    return *out || errno == 0 ? MST_OK : MST_FAIL(MST_IO, "'%s' cannot be read: %s", path, strerror(errno));
+}
+
 void mst_folder_close(mst_folder *folder) {
     if (folder->path) close(folder->descriptor);
     free(folder->path);

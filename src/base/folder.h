@@ -34,6 +34,9 @@ MST_CHECKED mst_status mst_folder_copy(const mst_folder *folder, mst_folder *out
 char *mst_folder_join(const mst_folder *folder, const char *name);
 /** A list of what is in FOLDER, for readdir and closedir; NULL where errno says why not. */
 DIR *mst_folder_list(const mst_folder *folder);
+/** The next entry of LIST, or NULL at its end; MST_IO where the disk fails, so that a list that breaks off is not taken
+ *  for a whole one. PATH is for the message. */
+MST_CHECKED mst_status mst_folder_next(DIR *list, const char *path, const struct dirent **out);
 /** Nothing where it is zero-initialised or closed. */
 void mst_folder_close(mst_folder *folder);
 

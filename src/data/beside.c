@@ -1,7 +1,6 @@
 #include "data/beside.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/file.h"
 
@@ -23,8 +22,8 @@ mst_status mst_beside_read(const char *prefix, const char *name, char **text, si
     void *data;
     *text = NULL;
     MST_TRY(path_of(prefix, name, path));
-    if (access(path, F_OK)) return MST_OK;
-    MST_TRY(mst_file_read(path, MOST_BYTES, &data, size));
+    const mst_status status = mst_file_read(path, MOST_BYTES, &data, size);
+    if (status) return status == MST_NOT_FOUND ? MST_OK : status;
     *text = data;
     (*text)[*size] = '\0';
     return MST_OK;

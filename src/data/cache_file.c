@@ -11,6 +11,7 @@
  *  Fails with MST_INVALID for a dataset of batches or without end. Iterating fails with MST_INVALID where the file is of
  *  a dataset with other components or another number of rows, MST_CORRUPT where it is damaged, MST_IO where it cannot
  *  be written. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,9 @@ static mst_status check_rows(cursor *c, summary *end) {
 static mst_status find_file(cursor *c) {
     const source *s = source_of(c);
     summary end = {0};
-    if (access(s->path, F_OK)) return MST_OK;
+    if (access(s->path, F_OK))
+        return errno == ENOENT ? MST_OK
+                               : MST_FAIL(MST_IO, "cache: '%s' cannot be opened: %s", s->path, strerror(errno));
     uint8_t *buffer = malloc(MST_TFRECORD_FRAME + MOST_TITLE);
     if (!buffer) return MST_NO_MEMORY("for a cache");
     mst_bytes_close(&c->bytes);

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/folder.h"
 #include "base/no_memory.h"
 
 static int compare(const void *a, const void *b) {
@@ -38,21 +39,33 @@ static mst_status add(char ***names, int64_t *n, char *name) {
     return MST_NO_MEMORY("for the names of files");
 }
 
+/* Whether NAME in DIR is a folder, or else a file. A link that leads nowhere is neither; what cannot be looked at is not
+ * left out: the other pictures would be another data set. */
+static mst_status is_of_kind(DIR *list, const char *dir, const char *name, bool folder, bool *out) {
+    struct stat info;
+    *out = fstatat(dirfd(list), name, &info, 0) == 0;
+    if (!*out && errno != ENOENT)
+        return MST_FAIL(MST_IO, "'%s/%s' cannot be looked at: %s", dir, name, strerror(errno));
+    *out = *out && S_ISDIR(info.st_mode) == folder;
+    return MST_OK;
+}
+
 /* Names in DIR of folders, or else of pictures; sorted, and to be freed. */
 static mst_status list(const char *dir, bool folders, char ***names, int64_t *n) {
     mst_status status = MST_OK;
-    struct dirent *entry;
     DIR *open = opendir(dir);
     if (!open)
         return MST_FAIL(errno == ENOENT    ? MST_NOT_FOUND
                         : errno == ENOTDIR ? MST_INVALID
                                            : MST_IO,
                         "'%s': cannot be read as a folder of pictures: %s: check the path", dir, strerror(errno));
-    while (!status && (entry = readdir(open))) {
-        struct stat info;
+    for (const struct dirent *entry; !status;) {
+        bool wanted;
+        status = mst_folder_next(open, dir, &entry);
+        if (status || !entry) break;
         if (entry->d_name[0] == '.' || (!folders && !is_image(entry->d_name))) continue;
-        if (fstatat(dirfd(open), entry->d_name, &info, 0) || !S_ISDIR(info.st_mode) == folders) continue;
-        status = add(names, n, strdup(entry->d_name));
+        status = is_of_kind(open, dir, entry->d_name, folders, &wanted);
+        if (!status && wanted) status = add(names, n, strdup(entry->d_name));
     }
     closedir(open);
     if (*n > 1) qsort(*names, (size_t)*n, sizeof **names, compare);

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "base/folder.h"
 #include "format/bytes.h"
 #include "format/events.pb-c.h"
 
@@ -62,7 +63,8 @@ void mst_event_files_free(char **files);
 /** Whether a value of a summary, the times of a step or a graph is to stay. */
 typedef bool (*mst_event_filter)(void *context, const char *tag, int64_t step);
 /** Takes the values that FILTER does not want, and half records at the end, out of the event files in FOLDER. Files
- *  that change are written to the side and renamed, so that nothing that stays is ever missing. */
-MST_CHECKED mst_status mst_event_files_filter(const char *folder, mst_event_filter filter, void *context);
+ *  that change are written to the side and renamed, so that nothing that stays is ever missing; where one is a symbolic
+ *  link, the link is replaced. */
+MST_CHECKED mst_status mst_event_files_filter(const mst_folder *folder, mst_event_filter filter, void *context);
 
 #endif

@@ -1,5 +1,6 @@
 /* The event files of a folder. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,10 @@ void mst_event_files_free(char **files) {
 
 mst_status mst_event_files_list(const char *folder, char ***out) {
     struct dirent **entry = NULL;
+    *out = NULL;
     int count = scandir(folder, &entry, is_event_file, by_name);
+    if (count < 0 && errno != ENOENT && errno != ENOTDIR)
+        return MST_FAIL(MST_IO, "'%s' cannot be read: %s", folder, strerror(errno));
     if (count < 0) count = 0;
     char **files = calloc((size_t)count + 1, sizeof *files);
     bool complete = files != NULL;
@@ -89,23 +93,23 @@ static mst_status filter_records(mst_event_reader *reader, mst_event_filter filt
     return MST_OK;
 }
 
-static mst_status filter_file(const char *path, mst_event_filter filter, void *context) {
+static mst_status filter_file(const mst_folder *folder, const char *path, mst_event_filter filter, void *context) {
     mst_event_reader *reader;
     kept k = {0};
     bool changed = false;
     MST_TRY(mst_event_reader_open(path, &reader));
     mst_status status = filter_records(reader, filter, context, &k, &changed);
     mst_event_reader_close(reader);
-    if (!status && changed) status = mst_file_write(path, k.data, (size_t)k.size);
+    if (!status && changed) status = mst_file_write_in(folder, strrchr(path, '/') + 1, k.data, (size_t)k.size);
     free(k.data);
     return status;
 }
 
-mst_status mst_event_files_filter(const char *folder, mst_event_filter filter, void *context) {
+mst_status mst_event_files_filter(const mst_folder *folder, mst_event_filter filter, void *context) {
     char **files;
     mst_status status = MST_OK;
-    MST_TRY(mst_event_files_list(folder, &files));
-    for (char **file = files; *file && !status; file++) status = filter_file(*file, filter, context);
+    MST_TRY(mst_event_files_list(folder->path, &files));
+    for (char **file = files; *file && !status; file++) status = filter_file(folder, *file, filter, context);
     mst_event_files_free(files);
     return status;
 }

@@ -232,8 +232,11 @@ static mst_status read_folder(const mst_folder *folder, const mst_checkpoint_lis
     DIR *directory = mst_folder_list(folder);
     mst_status status = MST_OK;
     if (!directory) return MST_FAIL(MST_IO, "'%s': %s", folder->path, strerror(errno));
-    for (const struct dirent *entry; !status && (entry = readdir(directory));)
+    for (const struct dirent *entry; !status;) {
+        status = mst_folder_next(directory, folder->path, &entry);
+        if (status || !entry) break;
         status = add_file(out, known, folder, entry->d_name);
+    }
     closedir(directory);
     if (out->count) qsort(out->item, (size_t)out->count, sizeof *out->item, by_save);
     return status;

@@ -1,4 +1,5 @@
 /* A snapshot from a file into a store: names, kinds, and what is missing or left over. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,9 +260,11 @@ mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_
 static mst_status check_prefix(const char *path) {
     char *index;
     if (asprintf(&index, "%s.index", path) < 0) return MST_NO_MEMORY("for a path");
-    const bool is_checkpoint = access(index, F_OK) == 0;
+    const int code = access(index, F_OK) ? errno : 0;
     free(index);
-    if (is_checkpoint) return MST_OK;
+    if (code == 0) return MST_OK;
+    if (code != ENOENT && code != ENOTDIR)
+        return MST_FAIL(MST_IO, "'%s.index' cannot be opened: %s", path, strerror(code));
     return MST_FAIL(MST_NOT_FOUND,
                     "'%s': %s: give FILE.safetensors, FILE.npz, the prefix of a checkpoint or the folder of some", path,
                     access(path, F_OK) ? "there is no such file, checkpoint or folder" : "is no checkpoint");

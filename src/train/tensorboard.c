@@ -14,6 +14,8 @@
 
 #include "base/argument.h"
 #include "base/failure.h"
+#include "base/file.h"
+#include "base/folder.h"
 #include "base/no_memory.h"
 #include "format/events.h"
 #include "muster/train.h"
@@ -30,13 +32,39 @@ typedef struct mst_tensorboard_log {
 
 /* ---- writers ---- */
 
+static mst_status open_root(const mst_tensorboard *t, mst_folder *out) {
+    MST_TRY(mst_folder_make(t->folder));
+    return mst_folder_open(t->folder, out);
+}
+
+/* Makes and opens the folder NAME of the log. A symbolic link is refused: it may lead to another log. */
+static mst_status open_part(const mst_tensorboard *t, const char *name, mst_folder *out) {
+    mst_folder root;
+    MST_TRY(open_root(t, &root));
+    const mst_status status = mst_folder_open_in(&root, name, out);
+    mst_folder_close(&root);
+    return status;
+}
+
+static mst_status has_part(const mst_tensorboard *t, const char *name, bool *out) {
+    mst_folder root;
+    MST_TRY(open_root(t, &root));
+    const mst_status status = mst_file_is_there(&root, name, out);
+    mst_folder_close(&root);
+    return status;
+}
+
+static mst_status open_root_writer(const mst_tensorboard *t) {
+    return t->log->root ? MST_OK : mst_summary_writer_create(t->folder, NULL, &t->log->root);
+}
+
 static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_summary_writer **out) {
-    char *path;
+    mst_folder folder;
     if (*out) return MST_OK;
-    if (asprintf(&path, "%s%s%s", t->folder, *name ? "/" : "", name) < 0) return MST_NO_MEMORY("for a log");
-    const mst_summary_options options = {.resume_step = *name ? t->log->resume_step : 0};
-    const mst_status status = mst_summary_writer_create(path, &options, out);
-    free(path);
+    MST_TRY(open_part(t, name, &folder));
+    const mst_summary_options options = {.resume_step = t->log->resume_step};
+    const mst_status status = mst_summary_writer_create(folder.path, &options, out);
+    mst_folder_close(&folder);
     return status;
 }
 
@@ -50,10 +78,13 @@ static bool is_before(void *context, const char *tag, int64_t step) {
 }
 
 static mst_status drop_later(const mst_tensorboard *t, const char *name, mst_train_state *state) {
-    char *path;
-    if (asprintf(&path, "%s/%s", t->folder, name) < 0) return MST_NO_MEMORY("for a log");
-    const mst_status status = mst_event_files_filter(path, is_before, state);
-    free(path);
+    mst_folder folder;
+    bool there;
+    MST_TRY(has_part(t, name, &there));
+    if (!there) return MST_OK;
+    MST_TRY(open_part(t, name, &folder));
+    const mst_status status = mst_event_files_filter(&folder, is_before, state);
+    mst_folder_close(&folder);
     return status;
 }
 
@@ -83,7 +114,8 @@ static mst_status stop_trace(const mst_tensorboard *t, const mst_train_state *st
     if (asprintf(&path, "%s/trace-%lld-%lld.json", t->folder, (long long)t->profile_first, (long long)t->profile_last) <
         0)
         return MST_NO_MEMORY("for a log");
-    const mst_status status = mst_trace_write(log->trace, path);
+    mst_status status = mst_file_remove(path); /* a link would be written through */
+    if (!status) status = mst_trace_write(log->trace, path);
     free(path);
     return status;
 }
@@ -188,7 +220,7 @@ static mst_status train_begin(void *context, mst_train_state *state) {
         MST_TRY(drop_later(t, "validation", state));
     }
     if (t->num_hparams > 0) {
-        MST_TRY(open_writer(t, "", &t->log->root));
+        MST_TRY(open_root_writer(t));
         mst_summary_hparams(t->log->root, t->hparams, t->num_hparams);
     }
     MST_TRY(open_writer(t, "train", &t->log->train));

@@ -346,6 +346,16 @@ fails a_log_below_a_file_fails_before_training 1 "is a file" train $small --logd
 (ulimit -f 1 && exec "$muster" train $small --epochs 5 --progress none --log-every 1 --logdir log/full) > out 2> err
 check a_log_over_the_limit_of_file_sizes_is_an_error [ $? -eq 1 -a "$(grep -c "^error: '.*tfevents.*cannot be written" err)" -eq 1 ]
 
+# ---- libraries ---------------------------------------------------------------------------------------
+
+# files that are no libraries, under the names of those that the command needs
+mkdir found
+for library in $(ldd "$muster" | awk '/=>/ { print $1 }'); do : > "found/$library"; done
+cd found || exit 1
+works no_library_is_loaded_from_the_current_folder "^muster " version
+cd ..
+rm -r found
+
 # ---- benchmarks --------------------------------------------------------------------------------------
 
 # with memory for a fraction of what it measures it ends soon
@@ -445,6 +455,9 @@ works table_with_names_is_written "train  2 rows" convert csv:named csv:same
 check table_with_names_is_the_same_file cmp -s named-train.csv same-train.csv
 echo '{' > named-schema.json
 fails damaged_schema_names_its_file 1 "'named-schema.json': schema: it is no JSON" convert tfrecord:named csv:broken
+rm named-schema.json && ln -s named-schema.json named-schema.json
+fails schema_that_cannot_be_opened_is_not_taken_for_missing 1 "'named-schema.json' cannot be opened" convert tfrecord:named csv:broken
+rm named-schema.json && echo '{' > named-schema.json
 run convert idx:data tfrecord:named && check records_without_a_schema_take_the_old_away [ ! -e named-schema.json ]
 if run convert idx:data images:pictures && [ $status -eq 0 ]; then
     works pictures_become_records "train  430 rows: u8 \[8, 8, 3\]" convert images:pictures tfrecord:pictured --image-size 8

@@ -139,6 +139,17 @@ static void a_broken_pass_leaves_nothing(void **state) {
     }
 }
 
+/* It would be written anew over what may be a good file. */
+static void a_file_that_cannot_be_looked_at_is_not_taken_for_missing(void **state) {
+    (void)state;
+    counter c = {0};
+    mst_iterator *it;
+    assert_int_equal(symlink(cache_path(), cache_path()), 0);
+    mst_dataset *d = cached(ROWS, &c);
+    EXPECT_ERROR(mst_iterator_create(d, 0, &it), MST_IO, "cannot be opened");
+    mst_dataset_release(d);
+}
+
 static void passes_over_a_part_go_on_with_the_file(void **state) {
     (void)state;
     counter c = {0};
@@ -757,6 +768,7 @@ int main(void) {
         TEST_IN_FOLDER(the_first_pass_writes_and_others_read),
         TEST_IN_FOLDER(rows_can_be_had_in_any_order),
         TEST_IN_FOLDER(a_broken_pass_leaves_nothing),
+        TEST_IN_FOLDER(a_file_that_cannot_be_looked_at_is_not_taken_for_missing),
         TEST_IN_FOLDER(passes_over_a_part_go_on_with_the_file),
         TEST_IN_FOLDER(a_number_of_rows_that_is_not_known_is_found),
         TEST_IN_FOLDER(damaged_records_that_were_left_out_are_counted_in_every_pass),

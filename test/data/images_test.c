@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "data/resize.h"
 #include "format/image.h"
@@ -271,6 +272,20 @@ static void damaged_files_are_named(void **state) {
     assert_null(dataset);
 }
 
+/* Without it the others would be another data set; a link that leads nowhere is no picture. */
+static void pictures_that_cannot_be_looked_at_are_not_left_out(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    make_folder("a");
+    write_png("a/1.png", 5, 5, 3, green);
+    assert_int_equal(symlink("nowhere.png", folder_path("a/2.png")), 0);
+    EXPECT_OK(mst_dataset_from_images(folder_path(""), NULL, &dataset));
+    assert_int_equal(mst_dataset_cardinality(dataset), 1);
+    mst_dataset_release(dataset);
+    assert_int_equal(symlink("3.png", folder_path("a/3.png")), 0);
+    EXPECT_ERROR(mst_dataset_from_images(folder_path(""), NULL, &dataset), MST_IO, "a/3.png' cannot be looked at");
+}
+
 /* A header that names 8000 x 8000 pixels, and no data. */
 /* So that a label does not cost a picture. */
 static void labels_are_copied_without_decoding_pictures(void **state) {
@@ -388,6 +403,7 @@ int main(void) {
         cmocka_unit_test(planes_become_rgb),
         cmocka_unit_test(a_jpeg_is_left_as_planes_where_that_is_asked_for),
         TEST_IN_FOLDER(damaged_files_are_named),
+        TEST_IN_FOLDER(pictures_that_cannot_be_looked_at_are_not_left_out),
         TEST_IN_FOLDER(labels_are_copied_without_decoding_pictures),
         cmocka_unit_test(sizes_in_headers_are_not_trusted),
         TEST_IN_FOLDER(parts_are_in_folders_and_have_the_same_classes),

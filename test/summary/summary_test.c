@@ -207,7 +207,10 @@ static void a_filter_takes_out_what_it_does_not_want(void **state) {
     FILE *file = fopen(files[0], "ab");
     fwrite("half", 1, 4, file);
     fclose(file);
-    EXPECT_OK(mst_event_files_filter(folder_path(""), below_3, NULL));
+    mst_folder folder;
+    EXPECT_OK(mst_folder_open(folder_path(""), &folder));
+    EXPECT_OK(mst_event_files_filter(&folder, below_3, NULL));
+    mst_folder_close(&folder);
     assert_int_equal(read_scalars("", "x", value, step, 8), 3);
     assert_int_equal(read_scalars("", "other", value, step, 8), 1);
     mst_event_reader *reader;

@@ -1,5 +1,6 @@
 /* Checkpoints of a training: names, restoring, retention, damage, faults of the disk, and going on with the same bits. */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -862,6 +863,31 @@ static void file_that_cannot_be_looked_at_is_not_removed(void **state) {
     assert_int_equal(resume(got, NULL), 4);
 }
 
+/* The list of the folder breaks off: an older checkpoint would be taken for the newest. */
+static _Atomic bool readdir_fails;
+struct dirent *readdir(DIR *list) {
+    static struct dirent *(*next)(DIR *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "readdir");
+    if (!readdir_fails) return next(list);
+    errno = EIO;
+    return NULL;
+}
+
+static void list_that_breaks_off_is_an_error(void **state) {
+    (void)state;
+    mst_model *model = model_of(adam, 8);
+    train(4, 4, 0);
+    assert_int_equal(unlink(folder_path("run/checkpoint")), 0);
+    readdir_fails = true;
+    const mst_status status = mst_checkpoint_restore(folder_path("run"), mst_model_store(model), NULL, NULL);
+    readdir_fails = false;
+    assert_int_equal(status, MST_IO);
+    link_to("loop.index", "loop.index");
+    EXPECT_ERROR(mst_checkpoint_restore(folder_path("loop"), mst_model_store(model), NULL, NULL), MST_IO,
+                 "loop.index' cannot be opened");
+    mst_model_destroy(model);
+}
+
 static void save_beside_what_cannot_be_looked_at_fails(void **state) {
     (void)state;
     char got[65];
@@ -919,6 +945,7 @@ int main(void) {
         TEST_IN_FOLDER(best_epoch_is_kept_and_stopping_early_goes_on_after_a_restart),
         TEST_IN_FOLDER(whatever_call_fails_a_good_checkpoint_is_there),
         TEST_IN_FOLDER(file_that_cannot_be_looked_at_is_not_removed),
+        TEST_IN_FOLDER(list_that_breaks_off_is_an_error),
         TEST_IN_FOLDER(save_beside_what_cannot_be_looked_at_fails),
         TEST_IN_FOLDER(failed_save_ends_the_training_with_its_error),
     };

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/events.h"
@@ -155,6 +156,46 @@ static void nor_has_one_that_is_resumed_in_its_first_epoch(void **state) {
     resume_from(1);
 }
 
+/* A log folder from somebody else: an event file in it is a link to another log's. */
+static void a_log_that_goes_on_changes_no_file_of_another(void **state) {
+    (void)state;
+    char **files;
+    mst_model *first = compiled(), *second = compiled();
+    mst_snapshot *start;
+    mst_tensorboard log = {.folder = folder_path("other")};
+    const mst_callback callback = mst_tensorboard_callback(&log);
+    keeper k = {.at = 1};
+    const mst_callback callbacks[] = {{.context = &k, .step_end = keep}, callback};
+    EXPECT_OK(fit(first, 2, false, callbacks, 2));
+    start = k.snapshot;
+    EXPECT_OK(mst_event_files_list(folder_path("other/train"), &files));
+    assert_int_equal(mkdir(folder_path("run"), 0700), 0);
+    assert_int_equal(mkdir(folder_path("run/train"), 0700), 0);
+    assert_int_equal(symlink(files[0], folder_path("run/train/events.out.tfevents.1.host")), 0);
+    log.folder = folder_path("run");
+    EXPECT_OK(mst_store_restore(mst_model_store(second), start));
+    EXPECT_OK(fit(second, 3, true, &callback, 1));
+    const content other = read_log("other/train"), run = read_log("run/train");
+    expect_steps(&other, "epoch_loss", 0, 1, 1);
+    expect_steps(&run, "epoch_loss", 0, 2, 1);
+    mst_event_files_free(files);
+    mst_snapshot_release(start);
+    mst_model_destroy(first);
+    mst_model_destroy(second);
+}
+
+static void a_part_of_the_log_that_is_a_link_is_refused(void **state) {
+    (void)state;
+    mst_model *model = compiled();
+    mst_tensorboard log = {.folder = folder_path("")};
+    const mst_callback callback = mst_tensorboard_callback(&log);
+    assert_int_equal(mkdir(folder_path("other"), 0700), 0);
+    assert_int_equal(symlink("other", folder_path("train")), 0);
+    EXPECT_ERROR(fit(model, 1, false, &callback, 1), MST_INVALID, "train' is a symbolic link");
+    assert_int_equal(rmdir(folder_path("other")), 0);
+    mst_model_destroy(model);
+}
+
 static void a_second_fit_is_not_taken_for_a_resumed_one(void **state) {
     (void)state;
     mst_model *model = compiled();
@@ -266,6 +307,8 @@ int main(void) {
         TEST_IN_FOLDER(a_fit_writes_what_keras_writes),
         TEST_IN_FOLDER(a_resumed_fit_has_no_doubled_points),
         TEST_IN_FOLDER(nor_has_one_that_is_resumed_in_its_first_epoch),
+        TEST_IN_FOLDER(a_log_that_goes_on_changes_no_file_of_another),
+        TEST_IN_FOLDER(a_part_of_the_log_that_is_a_link_is_refused),
         TEST_IN_FOLDER(a_second_fit_is_not_taken_for_a_resumed_one),
         TEST_IN_FOLDER(what_was_written_before_a_failure_is_there),
         TEST_IN_FOLDER(wrong_options_are_errors_before_the_first_step),
