@@ -1,5 +1,5 @@
-# Public headers and tables that are made of the files of a folder, so that what a folder holds is the list of it. The
-# functions add to the lists HEADERS and TABLES; a PATTERN is that of files in src/.
+# Public headers, tables and lists that are made of the files of a folder, so that what a folder holds is the list of it.
+# The functions add to the lists HEADERS, TABLES and LISTS; a PATTERN is that of files in src/.
 
 # muster_generate(OUT SCRIPT FILES OPTION...): OUT is what the awk script cmake/SCRIPT prints of FILES. It is touched only
 # where it changes, so that editing a kernel does not compile again whatever includes muster/ops.h.
@@ -15,11 +15,15 @@ function(muster_generate out script files)
     VERBATIM)
 endfunction()
 
-# muster_table(TYPE PATTERN): TYPE_table.c, in which TYPE_table lists all that is defined as `const TYPE TYPE_NAME`.
+# muster_table(TYPE PATTERN): of all that is defined as `const TYPE TYPE_NAME`, TYPE_table.c with the table TYPE_table, and
+# for who needs one of them by its name FOLDER/list.h with declarations; FOLDER is PATTERN up to its first star.
 function(muster_table type pattern)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${pattern})
-  muster_generate(${GENERATED}/${type}_table.c table.awk "${files}" -v type=${type})
+  string(REGEX REPLACE "/[^/]*[*].*$" "" folder ${pattern})
+  muster_generate(${GENERATED}/${type}_table.c table.awk "${files}" -v type=${type} -v make=table)
+  muster_generate(${GENERATED}/${folder}/list.h table.awk "${files}" -v type=${type} -v make=list)
   set(TABLES ${TABLES} ${GENERATED}/${type}_table.c PARENT_SCOPE)
+  set(LISTS ${LISTS} ${GENERATED}/${folder}/list.h PARENT_SCOPE)
 endfunction()
 
 # muster_header(NAME PATTERNS OPTION...): the public header muster/NAME.h with what the files declare (cmake/header.awk), in

@@ -92,8 +92,6 @@ typedef struct mst_inspector {
 
 /** All of them, ended by NULL. */
 extern const mst_inspector *const mst_inspector_table[];
-/** TFRecord files may be compressed as a whole, which this one sees for itself. */
-extern const mst_inspector mst_inspector_tfrecord;
 
 /** Whether there is an index of the checkpoint PREFIX. */
 bool mst_checkpoint_is_there(const char *prefix);

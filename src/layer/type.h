@@ -49,8 +49,6 @@ struct mst_layer_type {
 
 /** All types, ended by NULL; made by the build. */
 extern const mst_layer_type *const mst_layer_type_table[];
-/** Inputs, which a model feeds. */
-extern const mst_layer_type mst_layer_type_input;
 
 /** The type of this name, or NULL. */
 const mst_layer_type *mst_layer_find(const char *name);

@@ -6,6 +6,7 @@
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
+#include "layer/list.h"
 #include "muster/ops.h"
 
 mst_status mst_model_create(mst_model **out) {

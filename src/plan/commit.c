@@ -25,9 +25,8 @@
 
 #include "base/no_memory.h"
 #include "muster/ops.h"
+#include "op/list.h"
 #include "plan/plan.h"
-
-extern const mst_op mst_op_assign, mst_op_identity;
 
 /* What the nodes visited so far do to one variable. */
 typedef struct access {

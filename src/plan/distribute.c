@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "muster/ops.h"
+#include "op/list.h"
 #include "op/state/apply_gradients.h"
-
-extern const mst_op mst_op_no_op;
 
 /* ---- mirrors ---- */
 

@@ -1,11 +1,10 @@
 /* fuse: several nodes into one kernel. Each rule looks at the last node of its pattern; that node becomes the fused
  * one, so that it stays behind all of its sources. */
 #include "base/no_memory.h"
+#include "op/list.h"
 #include "op/matrix/fused_matmul.h"
 #include "op/op.h"
 #include "plan/plan.h"
-
-extern const mst_op mst_op_matmul, mst_op_add, mst_op_relu, mst_op_relu6;
 
 /* The node that makes VALUE, where USER alone uses it, on the same device and the same side of the gate; else NULL. */
 static mst_plan_node *sole_maker(mst_plan *plan, const mst_plan_node *user, int32_t value) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "op/list.h"
 #include "op/op.h"
 #include "op/state/constant.h"
 #include "plan/plan.h"

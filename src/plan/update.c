@@ -27,10 +27,9 @@
 
 #include "base/no_memory.h"
 #include "muster/ops.h"
+#include "op/list.h"
 #include "plan/update_ops.h"
 #include "rule/clip.h"
-
-extern const mst_op mst_op_add, mst_op_cast, mst_op_identity, mst_op_reduce_sum;
 
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size) {
     return mst_arena_alloc(&l->plan->memory, (count ? count : 1) * size);

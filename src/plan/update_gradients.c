@@ -7,12 +7,11 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 #include "op/index/gather.h"
+#include "op/list.h"
 #include "plan/ops.h"
 #include "plan/update.h"
 #include "plan/update_ops.h"
 #include "rule/clip.h"
-
-extern const mst_op mst_op_add, mst_op_add_n, mst_op_gather_grad, mst_op_matmul;
 
 /* ---- products ---- */
 

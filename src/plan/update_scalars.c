@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "muster/ops.h"
+#include "op/list.h"
 #include "op/op.h"
 #include "plan/update.h"
 #include "rule/moving_average.h"
 #include "rule/rule.h"
-
-extern const mst_op mst_op_assign;
 
 typedef struct scalars_options {
     int zero_;

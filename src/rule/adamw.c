@@ -2,13 +2,12 @@
  *
  *  w -= learning_rate * weight_decay * w before adam's update; the caller does it, as for any rule.
  */
+#include "rule/list.h"
 #include "rule/rule.h"
 
 #ifdef MST_RULE_HEADER
 #define mst_adamw(...) (*mst_optimizer_fill("adamw", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 #endif
-
-extern const mst_rule mst_rule_adam;
 
 static int num_slots(const mst_optimizer *o) {
     return mst_rule_adam.num_slots(o);

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "muster/store.h"
+#include "op/list.h"
 #include "op/state/apply_gradients.h"
 #include "rule/rule.h"
 #include "store/store.h"

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "op/list.h"
 #include "op/state/apply_gradients.h"
 #include "rule/rule.h"
 #include "support/expect.h"

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include "base/folder.h"
+#include "data/spec/list.h"
 #include "data/spec/spec.h"
-
-extern const mst_data_spec mst_data_spec_idx;
 
 static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
 

@@ -11,6 +11,7 @@
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
+#include "op/list.h"
 #include "op/matrix/fused_matmul.h"
 #include "op/op.h"
 #include "op/state/update.h"

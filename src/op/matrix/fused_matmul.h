@@ -12,6 +12,4 @@ typedef struct mst_fused_matmul_options {
     int activation; /**< mst_fused_activation */
 } mst_fused_matmul_options;
 
-extern const mst_op mst_op_fused_matmul;
-
 #endif

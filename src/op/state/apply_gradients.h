@@ -21,6 +21,4 @@ int mst_apply_per_variable(const mst_apply_options *options);
 /** Sources of variable V begin at this index: itself, its slots, its average, its master, its gradients by shard. */
 int mst_apply_source(const mst_apply_options *options, int v);
 
-extern const mst_op mst_op_apply_gradients;
-
 #endif

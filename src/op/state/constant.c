@@ -18,6 +18,7 @@ MST_API mst_value mst_string_values(mst_graph *graph, mst_shape shape, const mst
 #include <string.h>
 
 #include "graph/graph.h"
+#include "op/list.h"
 #include "op/op.h"
 #include "op/state/constant.h"
 #include "tensor/string.h"

@@ -9,6 +9,4 @@ typedef struct mst_constant_options {
     mst_tensor *value;
 } mst_constant_options;
 
-extern const mst_op mst_op_constant;
-
 #endif
