@@ -7,8 +7,6 @@
 #include "cli/number_text.h"
 #include "cli/training.h"
 
-static const char *const strategy_names[] = {"", "one", "towers", "mirrored"};
-
 static int64_t num_parameters(const training *t) {
     mst_graph *graph = mst_model_graph(t->model);
     const int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
@@ -40,7 +38,7 @@ static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT];
     print_model(t);
     printf(" on %s (%s examples), %s over %s, batch %s in %d shard%s, ", t->data,
-           number_text(mst_dataset_num_rows(t->train), examples), strategy_names[t->strategy.kind], t->devices,
+           number_text(mst_dataset_num_rows(t->train), examples), mst_strategy_names[t->strategy.kind], t->devices,
            number_text(t->batch_size, batch), t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
     putchar('\n');
@@ -64,7 +62,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
     if (mst_dataset_num_corrupt(t->train))
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
-    json_add(&event, "", "strategy", json_string(strategy_names[t->strategy.kind]));
+    json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));
     json_add(&event, "", "devices", devices);
     json_add(&event, "", "idle_cores", json_integer(t->idle_cores));
     json_add(&event, "", "shards", json_integer(t->strategy.num_shards));

@@ -57,6 +57,7 @@ expect "toy (a toy that is all on the first device)" build/muster train --help
 expect "toy:ROWS (zeros, labelled 1)" build/muster train --help
 expect "after toy: " build/muster train --data toy:64 --classes 2 --batch-size 8 --epochs 1 --optimizer toy \
     --schedule toy --learning-rate 0.1 --strategy toy --dump-plan toy
+expect ", toy over cpu:" build/muster train --data toy:64 --classes 2 --batch-size 8 --steps 1 --strategy toy
 
 echo "-- two files with one number, and a gap in the numbers"
 number=$(next_number "$toys/src/loss/toy.c")
