@@ -28,8 +28,8 @@ typedef struct mst_optimizer {
     const char *rule;           /**< "sgd", "adam", ...: mst_optimizer_name lists them */
     double learning_rate;       /**< step size; the default is the optimizer's Keras default */
     mst_schedule schedule;      /**< replaces learning_rate where it is set; its rate, if 0, is learning_rate */
-    double momentum;            /**< sgd, rmsprop: default 0 */
-    bool nesterov;              /**< sgd */
+    double momentum;            /**< sgd, rmsprop: default 0; momentum: 0.9 */
+    bool nesterov;              /**< sgd, momentum */
     double rho;                 /**< rmsprop: decay of the mean square, default 0.9 */
     bool centered;              /**< rmsprop */
     double beta_1, beta_2;      /**< adam family: 0.9, 0.999 */

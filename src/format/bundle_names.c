@@ -68,14 +68,23 @@ static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGra
     return MST_OK;
 }
 
+/* The name of a slot behind that of its variable: "m". TensorFlow 1's optimizers name slots by their class, "Momentum",
+ * with a capital, in the full name; that stays, because Keras has slots of the same short name and another meaning. */
+static const char *slot_name(const slot_reference *slot, const char *full_name) {
+    const char *slash = strrchr(full_name, '/'), *last = slash ? slash + 1 : full_name;
+    return *last >= 'A' && *last <= 'Z' ? last : slot->slot_name;
+}
+
 /* A slot is named by its variable and its own name: "dense/kernel/m". */
 static mst_status add_slot(mst_bundle *b, const Muster__TrackableObjectGraph *graph, const slot_reference *slot) {
     int64_t variable, entry;
-    if (!value_of(b, graph, slot->original_variable_node_id, &variable) ||
-        !value_of(b, graph, slot->slot_variable_node_id, &entry) || !b->object_name[variable])
+    const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *a =
+        value_of(b, graph, slot->slot_variable_node_id, &entry);
+    if (!a || !value_of(b, graph, slot->original_variable_node_id, &variable) || !b->object_name[variable])
         return MST_OK;
-    if (strlen(slot->slot_name) > PATH_MOST) return MST_OK;
-    const char *name = mst_arena_print(&b->arena, "%s/%s", b->object_name[variable], slot->slot_name);
+    const char *own = slot_name(slot, a->full_name);
+    if (strlen(own) > PATH_MOST) return MST_OK;
+    const char *name = mst_arena_print(&b->arena, "%s/%s", b->object_name[variable], own);
     MST_TRY(add_name(b, name, entry));
     b->object_name[entry] = name;
     return MST_OK;

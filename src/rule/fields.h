@@ -13,8 +13,8 @@ extern const char *const mst_epsilon_kinds[]; /**< by mst_epsilon_kind, ended by
 #define MST_OPTIMIZER_FIELDS(ROW)                                                                           \
     ROW(rule, STRING, 0, 0, 0, NULL, "name of the optimizer"),                                              \
     ROW(learning_rate, F64, 0, 0, 1e9, NULL, "step size"),                                                  \
-    ROW(momentum, F64, 0, 0, 1, NULL, "part of the last step that is made again: sgd, rmsprop"),            \
-    ROW(nesterov, BOOL, 0, 0, 0, NULL, "looks ahead by the momentum: sgd"),                                 \
+    ROW(momentum, F64, 0, 0, 1, NULL, "part of the last step that is made again: sgd, momentum, rmsprop"),            \
+    ROW(nesterov, BOOL, 0, 0, 0, NULL, "looks ahead by the momentum: sgd, momentum"),                                 \
     ROW(rho, F64, 0.9, 0, MST_BELOW_1, NULL, "decay of the mean square, below 1: rmsprop"),                 \
     ROW(centered, BOOL, 0, 0, 0, NULL, "divides by the standard deviation: rmsprop"),                       \
     ROW(beta_1, F64, 0.9, 0, MST_BELOW_1, NULL, "decay of the mean gradient, below 1: adam, adamw, nadam"), \

@@ -2,7 +2,7 @@
  *
  *  w += -learning_rate * g
  *  with momentum: m = momentum * m - learning_rate * g; w += m; nesterov: w += momentum * m - learning_rate * g
- *  (tf.train.MomentumOptimizer keeps m / -learning_rate: the same steps while the learning rate is constant)
+ *  (momentum, the rule of tf.train.MomentumOptimizer, makes the same steps while the learning rate is constant)
  */
 #include "base/simd.h"
 #include "rule/rule.h"

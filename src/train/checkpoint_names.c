@@ -17,7 +17,7 @@ static const struct row {
     {"mg", "RMSProp_1", {"momentum", "RMSProp_2"}, {NULL}},
     {"momentum", "RMSProp_2", {"mg", "RMSProp_1"}, {NULL}},
     {"momentum", "RMSProp_1", {"rms", "RMSProp"}, {"mg", "RMSProp_2"}},
-    {"momentum", "Momentum", {NULL}, {"rms", "RMSProp"}},
+    {"momentum_buffer", "Momentum", {NULL}, {NULL}},
     {"linear", "Ftrl_1", {NULL}, {NULL}},
     {"accumulator", "Ftrl", {"linear", "Ftrl_1"}, {NULL}},
     {"accumulator", "Adagrad", {NULL}, {"linear", "Ftrl_1"}},
@@ -69,7 +69,7 @@ static bool is_unused(const char *part) {
     return strcmp(part, "beta1_power") == 0 || strcmp(part, "beta2_power") == 0 || strcmp(part, "save_counter") == 0;
 }
 
-/* A slot under Muster's own name, as the object graph gives it. */
+/* A slot under Muster's own name, which is the name in Keras too. */
 static bool is_slot_name(const char *part) {
     for (int r = 0; r < NUM_ROWS; r++)
         if (strcmp(part, rows[r].slot) == 0) return true;

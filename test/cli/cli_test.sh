@@ -80,7 +80,7 @@ fails shards_must_divide_over_the_devices 2 "shards" train --devices cpu:2 --sha
 fails epochs_and_steps_exclude_each_other 2 "not both" train --epochs 2 --steps 3
 fails both_batch_sizes_exclude_each_other 2 "not both" train --batch-size 2 --batch-per-replica 3
 fails exponential_schedule_needs_its_numbers 2 "decay" train $small --schedule exponential
-fails option_of_another_optimizer_is_refused 2 "'adam' has no momentum; these have: rmsprop, sgd" \
+fails option_of_another_optimizer_is_refused 2 "'adam' has no momentum; these have: momentum, rmsprop, sgd" \
     train $small --optimizer adam --momentum 0.9
 fails option_of_another_schedule_is_refused 2 "'cosine' has no decay_rate; these have: exponential, inverse_time" \
     train $small --schedule cosine --decay-rate 0.9

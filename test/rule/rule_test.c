@@ -32,6 +32,13 @@ static void sgd(const mst_optimizer *o, int t, double g, element *e) {
     e->w += o->nesterov ? o->momentum * e->m - o->learning_rate * g : e->m;
 }
 
+/* Polyak's momentum, with the learning rate outside. */
+static void momentum(const mst_optimizer *o, int t, double g, element *e) {
+    (void)t;
+    e->m = o->momentum * e->m + g;
+    e->w -= o->learning_rate * (o->nesterov ? g + o->momentum * e->m : e->m);
+}
+
 /* Duchi, Hazan, Singer 2011. */
 static void adagrad(const mst_optimizer *o, int t, double g, element *e) {
     if (t == 1) e->v = o->initial_accumulator;
@@ -98,6 +105,8 @@ static const struct {
     {"sgd", sgd, {.learning_rate = 0.1, .momentum = 0.9, .nesterov = true}},
     {"adagrad", adagrad, {.learning_rate = 0.1}},
     {"adagrad", adagrad, {.learning_rate = 0.1, .initial_accumulator = 2, .epsilon = 1e-2}},
+    {"momentum", momentum, {.learning_rate = 0.1}},
+    {"momentum", momentum, {.learning_rate = 0.1, .momentum = 0.5, .nesterov = true}},
     {"rmsprop", rmsprop, {.learning_rate = 0.01}},
     {"rmsprop", rmsprop, {.learning_rate = 0.01, .momentum = 0.5, .epsilon = 1e-3}},
     {"rmsprop", rmsprop, {.learning_rate = 0.01, .centered = true, .epsilon = 1e-3}},
@@ -231,6 +240,7 @@ static void slots_have_names_and_initial_values(void **state) {
         {"sgd", {.momentum = 0.9}, 1, {"momentum"}, 0},
         {"adagrad", {.zero_ = 0}, 1, {"accumulator"}, 0.1},
         {"adagrad", {.initial_accumulator = 0.5}, 1, {"accumulator"}, 0.5},
+        {"momentum", {.zero_ = 0}, 1, {"momentum_buffer"}, 0},
         {"rmsprop", {.zero_ = 0}, 1, {"rms"}, 0},
         {"rmsprop", {.momentum = 0.9}, 2, {"rms", "momentum"}, 0},
         {"rmsprop", {.centered = true}, 3, {"rms", "momentum", "mg"}, 0},

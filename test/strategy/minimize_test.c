@@ -46,6 +46,10 @@ static void sgd_makes_the_updates_done_by_hand(void **state) {
     EXPECT_STEPS(mst_sgd(.learning_rate = 0.5), 0, 0, 1, 0.5, 0.25);
     /* m = 0.5 m - 0.5 w, w += m: m = -1, -1, -0.5 */
     EXPECT_STEPS(mst_sgd(.learning_rate = 0.5, .momentum = 0.5), 0, 0, 1, 0, -0.5);
+    /* b = 0.5 b + w, w -= rate b, with rates 0.5, 0.5, 0.25: b = 2, 2, 1; sgd would end with -0.5 */
+    EXPECT_STEPS(mst_momentum(.momentum = 0.5, .schedule = mst_piecewise_constant(.num_pieces = 2, .boundary = {1},
+                                                                                  .value = {0.5, 0.25})),
+                 0, 0, 1, 0, -0.25);
 }
 
 static void adam_makes_the_updates_done_by_hand(void **state) {

@@ -45,6 +45,7 @@ static void sgd_with_momentum_gives_one_answer(void **state) {
     (void)state;
     expect_one_answer("sgd", mst_sgd(.learning_rate = 0.1));
     expect_one_answer("momentum", mst_sgd(.learning_rate = 0.1, .momentum = 0.9, .nesterov = true));
+    expect_one_answer("momentum of TensorFlow 1", mst_momentum(.learning_rate = 0.1));
 }
 
 static void adam_gives_one_answer(void **state) {

@@ -191,7 +191,8 @@ static const struct {
              {"a/w/Adam_1", "a/w/v", MST_STATE_SLOT},
              {"a/w/ExponentialMovingAverage", "a/w/ExponentialMovingAverage", MST_STATE_AVERAGE},
              {"b/w", "b/w", MST_STATE_WEIGHT},
-             {"b/w/Momentum", "b/w/momentum", MST_STATE_SLOT},
+             {"b/w/Momentum", "b/w/momentum_buffer", MST_STATE_SLOT},
+             {"b/w/momentum", "b/w/momentum", MST_STATE_SLOT}, /* Keras', which TensorFlow 1 has no name for */
              {"c/w", "c/w", MST_STATE_WEIGHT},
              {"c/w/RMSProp", "c/w/rms", MST_STATE_SLOT},
              {"c/w/RMSProp_1", "c/w/momentum", MST_STATE_SLOT},

@@ -33,6 +33,7 @@ static const struct {
     {"momentum", {.rule = "sgd", .learning_rate = 0.1, .momentum = 0.9}},
     {"nesterov, clip_norm",
      {.rule = "sgd", .learning_rate = 0.5, .momentum = 0.9, .nesterov = true, .clip_norm = 0.05}},
+    {"momentum of TensorFlow 1", {.rule = "momentum", .learning_rate = 0.1}},
     {"adagrad", {.rule = "adagrad", .learning_rate = 0.1}},
     {"rmsprop", {.rule = "rmsprop", .learning_rate = 0.01}},
     {"centered rmsprop, momentum", {.rule = "rmsprop", .learning_rate = 0.01, .momentum = 0.5, .centered = true}},

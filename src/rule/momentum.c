@@ -1,0 +1,48 @@
+/** momentum: as tf.train.MomentumOptimizer
+ *
+ *  b = momentum * b + g; w -= learning_rate * b; nesterov: w -= learning_rate * g + learning_rate * momentum * b
+ *
+ *  sgd with momentum, which is Keras', keeps -learning_rate * b of the rates of all steps so far: the same steps while
+ *  the learning rate stays, others where it changes. The slot has PyTorch's name, whose SGD keeps b too.
+ *  momentum is 0.9 where it is not given.
+ */
+#include "base/simd.h"
+#include "rule/rule.h"
+
+#ifdef MST_RULE_HEADER
+#define mst_momentum(...) (*mst_optimizer_fill("momentum", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
+
+enum { LEARNING_RATE, MOMENTUM };
+
+static int num_slots(const mst_optimizer *o) {
+    (void)o;
+    return 1;
+}
+
+static void defaults(mst_optimizer *o) {
+    if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.01;
+    if (!mst_number_given(o->momentum)) o->momentum = 0.9;
+}
+
+static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+    (void)t;
+    (void)state;
+    scalar[LEARNING_RATE] = learning_rate;
+    scalar[MOMENTUM] = o->momentum;
+}
+
+#define MST_TEMPLATE "rule/momentum_update.h"
+#include "base/floats.h"
+
+const mst_rule mst_rule_momentum = {
+    .name = "momentum",
+    .rows_only = true,
+    .takes = {"momentum", "nesterov"},
+    .num_slots = num_slots,
+    .slot_name = {"momentum_buffer"},
+    .defaults = defaults,
+    .scalars = scalars,
+    .update_f32 = update_f32,
+    .update_f64 = update_f64,
+};
