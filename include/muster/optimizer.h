@@ -22,6 +22,17 @@ typedef enum mst_epsilon {
     MST_EPSILON_CORRECTED /**< added to the bias-corrected root, as the paper's algorithm and PyTorch do */
 } mst_epsilon;
 
+/** What a gradient does that has only some rows of a variable: that of an embedding, and of any gather of rows. */
+typedef enum mst_sparse {
+    /** As Keras 3 over TensorFlow: every row is updated, those without a gradient with one of 0, so that momentum moves
+     *  them on. A row that comes up several times in a batch counts as often in squares (adagrad, ftrl, rmsprop, the adam
+     *  family) and norms, and is clipped by value each time. */
+    MST_SPARSE_KERAS = 0,
+    /** As the optimizers of TensorFlow 1 and their kernels: sgd, adagrad, rmsprop and ftrl leave the other rows and their
+     *  slots alone. What comes up several times is added up first. */
+    MST_SPARSE_TENSORFLOW
+} mst_sparse;
+
 /** All hyperparameters of all optimizers. One that is set and that the rule does not have is an error, MST_INVALID. */
 typedef struct mst_optimizer {
     int zero_;
@@ -47,6 +58,7 @@ typedef struct mst_optimizer {
     double ema_decay;        /**< > 0: keeps an exponential moving average of each variable: after the update
                                 average -= (1 - ema_decay) * (average - w), in f32 as TensorFlow takes the factor */
     bool ema_num_updates;    /**< the decay is min(ema_decay, (1 + step) / (10 + step)) */
+    mst_sparse sparse;       /**< rows of embeddings; the rule momentum is TensorFlow 1's and changes only these rows */
 } mst_optimizer;
 
 /** OPTIMIZER with its rule set to NAME and every member that is 0 set to that rule's default. */

@@ -7,7 +7,8 @@
  *  name         default embedding, embedding_1, ...
  *  dst          [n, ..., output_dim]
  *
- *  Weights: embeddings [input_dim, output_dim].
+ *  Weights: embeddings [input_dim, output_dim]. Which rows a step changes is a matter of the optimizer: `sparse` in
+ *  muster/optimizer.h.
  */
 #ifdef MST_LAYER_HEADER
 typedef struct mst_layer_embedding_options {

@@ -47,7 +47,7 @@ const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v)
     return &l->plan->value[l->src[v->source]].spec.shape;
 }
 
-static const mst_variable_options *variable_options(const mst_lowering *l, const mst_updated *v) {
+const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_updated *v) {
     return l->plan->node[mst_lowering_maker(l, l->src[v->source])].options;
 }
 
@@ -56,7 +56,7 @@ static int num_written(const mst_apply_options *o) {
 }
 
 static bool has_penalty(const mst_lowering *l, const mst_updated *v) {
-    const mst_variable_options *o = variable_options(l, v);
+    const mst_variable_options *o = mst_lowering_variable(l, v);
     return o->l1 != 0 || o->l2 != 0;
 }
 
@@ -178,6 +178,8 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
     mst_gradient_piece *piece = mst_lowering_alloc(l, (size_t)pieces, sizeof *piece);
     if (!leaf || !piece) return MST_NO_MEMORY("for an update");
     out->kind = v->kind;
+    out->squares = v->squares;
+    out->clipped = v->clipped;
     out->leaf = leaf;
     out->piece = piece;
     out->num_pieces = pieces;
@@ -202,7 +204,7 @@ static mst_status push_gradient(mst_lowering *l, mst_update_local *x, const mst_
 static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_updated *v) {
     const mst_apply_options *o = l->options;
     mst_update_variable *out = &x->variable[x->options.num_variables++];
-    const mst_variable_options *variable = variable_options(l, v);
+    const mst_variable_options *variable = mst_lowering_variable(l, v);
     *out = (mst_update_variable){
         .number = (int32_t)(v - l->variables), .average = -1, .master = -1, .l1 = variable->l1, .l2 = variable->l2};
     out->weight = (int32_t)x->num_src;

@@ -2,6 +2,7 @@
 #ifndef MUSTER_PLAN_UPDATE_H
 #define MUSTER_PLAN_UPDATE_H
 
+#include "muster/ops.h"
 #include "op/state/apply_gradients.h"
 #include "op/state/update.h"
 #include "plan/distribute.h"
@@ -25,6 +26,7 @@ typedef struct mst_updated {
     int32_t set;       /**< number of its mst_update_set */
     int32_t *gradient; /**< by shard: value */
     mst_gradient_kind kind;
+    bool squares, clipped; /**< of a sparse gradient: see mst_update_variable */
     int32_t num_parts;
     mst_gradient_part *parts;
     int32_t num_pieces; /**< of its sum, where several domains keep the variable */
@@ -79,6 +81,7 @@ typedef struct mst_update_local {
 void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
 int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
 int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
+const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_updated *v);
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
 /** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);

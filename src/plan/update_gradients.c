@@ -12,6 +12,7 @@
 #include "plan/update.h"
 #include "plan/update_ops.h"
 #include "rule/clip.h"
+#include "rule/rule.h"
 
 /* ---- products ---- */
 
@@ -108,10 +109,11 @@ static mst_status collect_rows(mst_lowering *l, int32_t value, rows *out) {
 mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, const mst_op *op, const void *options,
                              size_t options_size, int num_src, const int32_t *src, int64_t bound, int32_t device,
                              mst_gradient_part *out) {
-    mst_spec dst[2] = {{.dtype = l->plan->value[v->gradient[0]].spec.dtype, .shape = *mst_lowering_shape(l, v)},
-                       {.dtype = MST_I64}};
+    const mst_shape shape = *mst_lowering_shape(l, v);
+    mst_spec dst[2] = {{.dtype = l->plan->value[v->gradient[0]].spec.dtype, .shape = shape}, {.dtype = MST_I64}};
     int32_t added;
     dst[0].shape.dim[0] = bound;
+    if (v->squares) dst[0].shape = MST_SHAPE(bound, 2 * (mst_shape_count(shape) / shape.dim[0]));
     dst[1].shape = mst_shape_make(1, (const int64_t[]){1 + bound});
     MST_TRY(mst_lowering_node(l, op, "rows", options, options_size, num_src, src, 2, dst, device, &added));
     out->value = l->plan->node[added].dst;
@@ -122,7 +124,9 @@ mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, const mst_op
 
 static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows *sources, int32_t gradient,
                                mst_gradient_part *out) {
-    const mst_sum_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0]};
+    const mst_sum_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0],
+                                          .squares = v->squares,
+                                          .clip = v->clipped ? l->options->optimizer.clip_value : 0};
     int64_t indices = 0;
     for (int64_t i = 1; i < sources->count; i += 2)
         indices += mst_shape_count(l->plan->value[sources->value[i]].spec.shape);
@@ -131,10 +135,20 @@ static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows
                              out);
 }
 
+/* What Keras does with each time that a row comes up, before it adds them up. A penalty makes the gradient dense. */
+static void count_each_time(mst_lowering *l, mst_updated *v) {
+    const mst_optimizer *o = &l->options->optimizer;
+    const mst_variable_options *variable = mst_lowering_variable(l, v);
+    if (o->sparse != MST_SPARSE_KERAS || variable->l1 != 0 || variable->l2 != 0) return;
+    v->squares = mst_rule_find(o->rule)->squares || mst_clips_by_norm(o);
+    v->clipped = o->clip_value > 0;
+}
+
 /* Each shard's rows are added up on its device. */
 static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
     rows sources = {NULL, 0, 0};
     mst_status status = MST_OK;
+    count_each_time(l, v);
     for (int32_t i = 0; i < l->options->num_shards && !status; i++) {
         mst_gradient_part *p = &v->parts[v->num_parts++];
         p->leaf = (mst_shards){i, 1};

@@ -37,25 +37,31 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[EPSILON] = o->epsilon;
 }
 
-#define UPDATE(T, root, update)                                                      \
+#define UPDATE(T, square_root, update)                                               \
     MST_SIMD static void update(const mst_optimizer *o, const mst_rule_tile *tile) { \
         T *restrict w = tile->weight, *restrict accumulator = tile->slot[0];         \
-        const T *restrict g = tile->gradient;                                        \
+        const T *restrict g = tile->gradient, *restrict r = tile->root;              \
         const T learning_rate = (T)tile->scalar[LEARNING_RATE];                      \
         const T epsilon = (T)tile->scalar[EPSILON];                                  \
         (void)o;                                                                     \
         for (int64_t i = 0; i < tile->count; i++) {                                  \
-            accumulator[i] += g[i] * g[i];                                           \
-            w[i] -= learning_rate * g[i] / root(accumulator[i] + epsilon);           \
+            accumulator[i] += r[i] * r[i];                                           \
+            w[i] -= learning_rate * g[i] / square_root(accumulator[i] + epsilon);    \
         }                                                                            \
     }
 
 UPDATE(float, sqrtf, update_f32)
 UPDATE(double, sqrt, update_f64)
 
+static bool rows_only(const mst_optimizer *o) {
+    (void)o;
+    return true; /* a gradient of 0 changes nothing */
+}
+
 const mst_rule mst_rule_adagrad = {
     .name = "adagrad",
-    .rows_only = true,
+    .squares = true,
+    .rows_only = rows_only,
     .takes = {"epsilon", "initial_accumulator"},
     .num_slots = num_slots,
     .slot_name = {"accumulator"},

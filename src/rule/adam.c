@@ -45,6 +45,7 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 
 const mst_rule mst_rule_adam = {
     .name = "adam",
+    .squares = true,
     .takes = {"beta_1", "beta_2", "epsilon", "epsilon_kind", "amsgrad"},
     .num_slots = num_slots,
     .slot_name = {"m", "v", "vhat"},

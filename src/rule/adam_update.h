@@ -11,12 +11,12 @@ static void MST_NAME(scalars)(const mst_optimizer *o, double learning_rate, int6
 
 MST_SIMD static void MST_NAME(plain)(const mst_rule_tile *tile) {
     T *restrict w = tile->weight, *restrict m = tile->slot[0], *restrict v = tile->slot[1];
-    const T *restrict g = tile->gradient;
+    const T *restrict g = tile->gradient, *restrict r = tile->root;
     const T alpha = (T)tile->scalar[MST_NAME(alpha)], epsilon = (T)tile->scalar[MST_NAME(epsilon)];
     const T rest_1 = (T)tile->scalar[REST_1], rest_2 = (T)tile->scalar[REST_2];
     for (int64_t i = 0; i < tile->count; i++) {
         m[i] += (g[i] - m[i]) * rest_1;
-        v[i] += (g[i] * g[i] - v[i]) * rest_2;
+        v[i] += (r[i] * r[i] - v[i]) * rest_2;
         w[i] -= m[i] * alpha / (sqrt(v[i]) + epsilon);
     }
 }
@@ -24,12 +24,12 @@ MST_SIMD static void MST_NAME(plain)(const mst_rule_tile *tile) {
 MST_SIMD static void MST_NAME(with_amsgrad)(const mst_rule_tile *tile) {
     T *restrict w = tile->weight, *restrict m = tile->slot[0], *restrict v = tile->slot[1];
     T *restrict vhat = tile->slot[2];
-    const T *restrict g = tile->gradient;
+    const T *restrict g = tile->gradient, *restrict r = tile->root;
     const T alpha = (T)tile->scalar[MST_NAME(alpha)], epsilon = (T)tile->scalar[MST_NAME(epsilon)];
     const T rest_1 = (T)tile->scalar[REST_1], rest_2 = (T)tile->scalar[REST_2];
     for (int64_t i = 0; i < tile->count; i++) {
         m[i] += (g[i] - m[i]) * rest_1;
-        v[i] += (g[i] * g[i] - v[i]) * rest_2;
+        v[i] += (r[i] * r[i] - v[i]) * rest_2;
         vhat[i] = vhat[i] > v[i] ? vhat[i] : v[i]; /* NaN in v goes on */
         w[i] -= m[i] * alpha / (sqrt(vhat[i]) + epsilon);
     }

@@ -32,6 +32,7 @@ static void update_f64(const mst_optimizer *o, const mst_rule_tile *tile) {
 
 const mst_rule mst_rule_adamw = {
     .name = "adamw",
+    .squares = true,
     .takes = {"beta_1", "beta_2", "epsilon", "epsilon_kind", "amsgrad"},
     .num_slots = num_slots,
     .slot_name = {"m", "v", "vhat"},

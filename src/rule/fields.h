@@ -7,6 +7,7 @@
 #define MST_BELOW_1 (1 - 1e-12)
 
 extern const char *const mst_epsilon_kinds[]; /**< by mst_epsilon_kind, ended by NULL */
+extern const char *const mst_sparse_kinds[];  /**< by mst_sparse, ended by NULL */
 
 /** ROW(member, type as in MST_FIELD_TYPE_..., default, lowest, highest, names of an enum, help) */
 /* clang-format off */
@@ -33,7 +34,9 @@ extern const char *const mst_epsilon_kinds[]; /**< by mst_epsilon_kind, ended by
     ROW(clip_norm, F64, 0, 0, 1e30, NULL, "largest norm of a variable's gradient"),                         \
     ROW(clip_global_norm, F64, 0, 0, 1e30, NULL, "largest norm of all gradients together"),                 \
     ROW(ema_decay, F64, 0, 0, MST_BELOW_1, NULL, "decay of the moving average of the weights, below 1"),    \
-    ROW(ema_num_updates, BOOL, 0, 0, 0, NULL, "the moving average follows faster in the first steps")
+    ROW(ema_num_updates, BOOL, 0, 0, 0, NULL, "the moving average follows faster in the first steps"), \
+    ROW(sparse, ENUM, 0, 0, 0, mst_sparse_kinds,                                                            \
+        "rows of embeddings: all are updated (keras), or those of the batch (tensorflow)")
 /* clang-format on */
 
 #endif

@@ -47,9 +47,14 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/ftrl_update.h"
 #include "base/floats.h"
 
+static bool rows_only(const mst_optimizer *o) {
+    return o->sparse == MST_SPARSE_TENSORFLOW;
+}
+
 const mst_rule mst_rule_ftrl = {
     .name = "ftrl",
-    .rows_only = true,
+    .squares = true,
+    .rows_only = rows_only,
     .takes = {"initial_accumulator", "learning_rate_power", "l1_strength", "l2_strength", "l2_shrinkage", "beta"},
     .num_slots = num_slots,
     .slot_name = {"accumulator", "linear"},

@@ -24,10 +24,10 @@ static inline void MST_NAME(step)(MST_NAME(constants) c, T g, T before, T after,
 /* p(x) = sqrt(x) */
 MST_SIMD static void MST_NAME(with_root)(const mst_rule_tile *tile) {
     T *restrict w = tile->weight, *restrict accumulator = tile->slot[0], *restrict linear = tile->slot[1];
-    const T *restrict g = tile->gradient;
+    const T *restrict g = tile->gradient, *restrict r = tile->root;
     const MST_NAME(constants) c = MST_NAME(constants_of)(tile->scalar);
     for (int64_t i = 0; i < tile->count; i++) {
-        const T n = accumulator[i] + g[i] * g[i];
+        const T n = accumulator[i] + r[i] * r[i];
         MST_NAME(step)(c, g[i], sqrt(accumulator[i]), sqrt(n), &w[i], &linear[i]);
         accumulator[i] = n;
     }
@@ -36,11 +36,11 @@ MST_SIMD static void MST_NAME(with_root)(const mst_rule_tile *tile) {
 /* p(x) = x^power */
 static void MST_NAME(with_power)(const mst_rule_tile *tile) {
     T *restrict w = tile->weight, *restrict accumulator = tile->slot[0], *restrict linear = tile->slot[1];
-    const T *restrict g = tile->gradient;
+    const T *restrict g = tile->gradient, *restrict r = tile->root;
     const MST_NAME(constants) c = MST_NAME(constants_of)(tile->scalar);
     const T power = (T)tile->scalar[POWER];
     for (int64_t i = 0; i < tile->count; i++) {
-        const T n = accumulator[i] + g[i] * g[i];
+        const T n = accumulator[i] + r[i] * r[i];
         MST_NAME(step)(c, g[i], pow(accumulator[i], power), pow(n, power), &w[i], &linear[i]);
         accumulator[i] = n;
     }

@@ -35,9 +35,14 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/momentum_update.h"
 #include "base/floats.h"
 
+static bool rows_only(const mst_optimizer *o) {
+    (void)o;
+    return true;
+}
+
 const mst_rule mst_rule_momentum = {
     .name = "momentum",
-    .rows_only = true,
+    .rows_only = rows_only,
     .takes = {"momentum", "nesterov"},
     .num_slots = num_slots,
     .slot_name = {"momentum_buffer"},

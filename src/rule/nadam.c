@@ -49,17 +49,17 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     SCALARS(double, pow, MOMENT_F64);
 }
 
-#define UPDATE(T, root, first, update)                                                          \
+#define UPDATE(T, square_root, first, update)                                                   \
     MST_SIMD static void update(const mst_optimizer *o, const mst_rule_tile *tile) {            \
         T *restrict w = tile->weight, *restrict m = tile->slot[0], *restrict v = tile->slot[1]; \
-        const T *restrict g = tile->gradient;                                                   \
+        const T *restrict g = tile->gradient, *restrict r = tile->root;                         \
         const T moment = (T)tile->scalar[first], gradient = (T)tile->scalar[(first) + 1];       \
         const T square = (T)tile->scalar[(first) + 2], epsilon = (T)o->epsilon;                 \
         const T rest_1 = 1 - (T)o->beta_1, rest_2 = 1 - (T)o->beta_2;                           \
         for (int64_t i = 0; i < tile->count; i++) {                                             \
             m[i] += (g[i] - m[i]) * rest_1;                                                     \
-            v[i] += (g[i] * g[i] - v[i]) * rest_2;                                              \
-            w[i] -= (moment * m[i] + gradient * g[i]) / (root(v[i] * square) + epsilon);        \
+            v[i] += (r[i] * r[i] - v[i]) * rest_2;                                              \
+            w[i] -= (moment * m[i] + gradient * g[i]) / (square_root(v[i] * square) + epsilon); \
         }                                                                                       \
     }
 
@@ -68,6 +68,7 @@ UPDATE(double, sqrt, MOMENT_F64, update_f64)
 
 const mst_rule mst_rule_nadam = {
     .name = "nadam",
+    .squares = true,
     .takes = {"beta_1", "beta_2", "epsilon"},
     .num_slots = num_slots,
     .slot_name = {"m", "v"},

@@ -12,6 +12,7 @@
 enum { MOST_RULES = 64 };
 
 const char *const mst_epsilon_kinds[] = {"hat", "corrected", NULL};
+const char *const mst_sparse_kinds[] = {"keras", "tensorflow", NULL};
 
 #define ROW(member, type, initial, low, high, names, help) \
     { #member, MST_FIELD_TYPE_##type, offsetof(mst_optimizer, member), initial, low, high, help, names, NULL }
@@ -79,6 +80,8 @@ mst_status mst_optimizer_check(const mst_optimizer *optimizer) {
     }
     if (o->epsilon_kind != MST_EPSILON_HAT && o->epsilon_kind != MST_EPSILON_CORRECTED)
         return MST_FAIL(MST_INVALID, "%s: epsilon_kind is %d, must be hat or corrected", o->rule, (int)o->epsilon_kind);
+    if (o->sparse != MST_SPARSE_KERAS && o->sparse != MST_SPARSE_TENSORFLOW)
+        return MST_FAIL(MST_INVALID, "%s: sparse is %d, must be keras or tensorflow", o->rule, (int)o->sparse);
     if ((o->clip_value > 0) + (o->clip_norm > 0) + (o->clip_global_norm > 0) > 1)
         return MST_FAIL(MST_INVALID, "%s: only one of clip_value, clip_norm and clip_global_norm can be set", o->rule);
     mst_schedule schedule = o->schedule;

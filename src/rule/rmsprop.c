@@ -40,9 +40,14 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/rmsprop_update.h"
 #include "base/floats.h"
 
+static bool rows_only(const mst_optimizer *o) {
+    return o->sparse == MST_SPARSE_TENSORFLOW;
+}
+
 const mst_rule mst_rule_rmsprop = {
     .name = "rmsprop",
-    .rows_only = true,
+    .squares = true,
+    .rows_only = rows_only,
     .takes = {"rho", "momentum", "epsilon", "centered"},
     .num_slots = num_slots,
     .slot_name = {"rms", "momentum", "mg"},

@@ -22,7 +22,9 @@ typedef struct mst_rule_tile {
     void *weight;               /**< read and written */
     void *slot[MST_RULE_SLOTS]; /**< read and written */
     const void *gradient;       /**< averaged, clipped, penalties added */
-    const double *scalar;       /**< what `scalars` computed for this step */
+    const void *root;     /**< like gradient, for its square: the root of the sum of the squares of what was added up
+                                   (of rows that come several times, MST_SPARSE_KERAS), else the gradient itself */
+    const double *scalar; /**< what `scalars` computed for this step */
 } mst_rule_tile;
 
 /** `slot_initial` and `next_state` may be NULL; no other function may. */
@@ -41,10 +43,12 @@ typedef struct mst_rule {
     double (*next_state)(const mst_optimizer *optimizer, int64_t t, double state);
     /** Everything that is the same for all elements of step T (1 for the first), given the state after it. */
     void (*scalars)(const mst_optimizer *optimizer, double learning_rate, int64_t t, double state, double *scalar);
+    bool squares; /**< reads `root` */
     /** Of a gradient that has only some rows of a variable (that of gather), whether the rule leaves the other rows of
-     *  weight and slots as they are, as TensorFlow's kernels ResourceSparseApply... do (core/kernels/training_ops.cc).
-     *  Else they are updated with a gradient of 0: Adam's means decay in all rows. */
-    bool rows_only;
+     *  weight and slots as they are: where a gradient of 0 changes nothing, or as TensorFlow's kernels
+     *  ResourceSparseApply... do (core/kernels/training_ops.cc). Else, also where this is NULL, they are updated with a
+     *  gradient of 0: Adam's means decay in all rows. */
+    bool (*rows_only)(const mst_optimizer *optimizer);
     /** Whether TensorFlow's kernel keeps beta_1^t and beta_2^t in variables: checkpoints then hold them too. */
     bool keeps_powers;
     /** weight_decay, clipping, L1, L2 and moving averages are not the rule's: the caller does them. */

@@ -31,9 +31,13 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/sgd_update.h"
 #include "base/floats.h"
 
+static bool rows_only(const mst_optimizer *o) {
+    return o->momentum == 0 || o->sparse == MST_SPARSE_TENSORFLOW;
+}
+
 const mst_rule mst_rule_sgd = {
     .name = "sgd",
-    .rows_only = true,
+    .rows_only = rows_only,
     .takes = {"momentum", "nesterov"},
     .num_slots = num_slots,
     .slot_name = {"momentum"},

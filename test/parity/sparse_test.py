@@ -1,8 +1,9 @@
 """Sparse gradients, those of gather: every optimizer on rows of a table, against TensorFlow.
 
-sgd, adagrad, rmsprop and ftrl change only the rows that the gradient has, as TensorFlow's kernels ResourceSparseApply... do
-(tensorflow/core/kernels/training_ops.cc); adam, adamw and nadam change all rows, as Keras does with tf.IndexedSlices. Rows
-that come several times are added first."""
+With .sparse = MST_SPARSE_TENSORFLOW sgd, adagrad, rmsprop and ftrl change only the rows that the gradient has, as TensorFlow's
+kernels ResourceSparseApply... do (tensorflow/core/kernels/training_ops.cc), and rows that come several times are added
+first; adam, adamw and nadam change all rows. The rule momentum is TensorFlow 1's. Else, and by default, all are Keras':
+its optimizers get the rows as they come, as tf.IndexedSlices."""
 
 import sys
 
@@ -49,6 +50,16 @@ def momentum(members, weights):
     return step
 
 
+def momentum_1(members, weights):
+    slot = variable(0)
+
+    def step(values, rows):
+        tf.raw_ops.ResourceSparseApplyMomentum(
+            var=weights.handle, accum=slot.handle, lr=tf.constant(RATE, tf.float64), grad=values, indices=rows,
+            momentum=tf.constant(members["momentum"], tf.float64), use_nesterov=members.get("nesterov", False))
+    return step
+
+
 def adagrad(members, weights):
     slot = variable(0.1)
 
@@ -87,7 +98,8 @@ def ftrl(members, weights):
 
 def of_keras(name):
     def make(members, weights):
-        arguments = {key: value for key, value in members.items() if key not in ("rule", "learning_rate")}
+        arguments = {KERAS_NAMES.get(key, key): value for key, value in members.items()
+                     if key not in ("rule", "learning_rate", "sparse")}
         optimizer = getattr(keras.optimizers, name)(learning_rate=RATE, **arguments)
         holder = keras.Variable(weights.numpy(), dtype="float64")
         optimizer.build([holder])
@@ -99,10 +111,15 @@ def of_keras(name):
     return make
 
 
-CASES = [
+KERAS_NAMES = {"clip_value": "clipvalue", "clip_norm": "clipnorm", "clip_global_norm": "global_clipnorm",
+               "l1_strength": "l1_regularization_strength", "l2_strength": "l2_regularization_strength",
+               "l2_shrinkage": "l2_shrinkage_regularization_strength"}
+TENSORFLOW = [
     (sgd, {"rule": "sgd"}),
     (momentum, {"rule": "sgd", "momentum": 0.9}),
     (momentum, {"rule": "sgd", "momentum": 0.9, "nesterov": True}),
+    (momentum_1, {"rule": "momentum", "momentum": 0.9}),
+    (momentum_1, {"rule": "momentum", "momentum": 0.9, "nesterov": True}),
     (adagrad, {"rule": "adagrad", "epsilon": 1e-12}),
     (rmsprop, {"rule": "rmsprop", "rho": 0.8, "momentum": 0.0, "epsilon": 1e-3}),
     (rmsprop, {"rule": "rmsprop", "rho": 0.8, "momentum": 0.5, "epsilon": 1e-3}),
@@ -115,18 +132,41 @@ CASES = [
 ]
 
 
-def main():
-    report = muster.Report()
-    cases = [{**members, "learning_rate": RATE} for _, members in CASES]
+KERAS = [
+    (of_keras("SGD"), {"rule": "sgd"}),
+    (of_keras("SGD"), {"rule": "sgd", "momentum": 0.9}),
+    (of_keras("SGD"), {"rule": "sgd", "momentum": 0.9, "nesterov": True}),
+    (of_keras("Adagrad"), {"rule": "adagrad"}),
+    (of_keras("RMSprop"), {"rule": "rmsprop", "rho": 0.8, "epsilon": 1e-3}),
+    (of_keras("RMSprop"), {"rule": "rmsprop", "rho": 0.8, "momentum": 0.5, "epsilon": 1e-3}),
+    (of_keras("RMSprop"), {"rule": "rmsprop", "rho": 0.8, "momentum": 0.5, "centered": True, "epsilon": 1e-3}),
+    (of_keras("Adam"), {"rule": "adam"}),
+    (of_keras("Adam"), {"rule": "adam", "amsgrad": True}),
+    (of_keras("AdamW"), {"rule": "adamw", "weight_decay": 0.0625}),
+    (of_keras("Nadam"), {"rule": "nadam"}),
+    (of_keras("Ftrl"), {"rule": "ftrl", "l1_strength": 0.3, "l2_strength": 0.2, "l2_shrinkage": 0.1}),
+]
+CLIPS = [{}, {"clip_value": 0.5}, {"clip_norm": 0.5}, {"clip_global_norm": 0.5}]
+
+
+def compare(report, cases, added_first):
     answers = muster.evaluate({"kind": "update", "optimizer": members, "variables": [WEIGHTS],
                                "gradients": [[v] for v in VALUES], "indices": [[i] for i in INDICES]}
-                              for members in cases)
-    for (make, _), members, answer in zip(CASES, cases, answers):
+                              for _, members in cases)
+    for (make, members), answer in zip(cases, answers):
         weights = tf.Variable(WEIGHTS)
         step = make(members, weights)
         for number, (values, indices) in enumerate(zip(VALUES, INDICES)):
-            step(*added_up(values, indices))
+            step(*(added_up(values, indices) if added_first else (tf.constant(values), tf.constant(indices))))
             report.values(f"{members}, step {number}", answer["outputs"][number][0], weights.numpy(), 5e-5, 0.1)
+
+
+def main():
+    report = muster.Report()
+    compare(report, [(make, {**members, "learning_rate": RATE, "sparse": "tensorflow"})
+                     for make, members in TENSORFLOW], True)
+    compare(report, [(make, {**members, "learning_rate": RATE, **clip}) for make, members in KERAS for clip in CLIPS],
+            False)
     return report.finish()
 
 

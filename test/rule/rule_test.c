@@ -181,6 +181,7 @@ static void train(const mst_optimizer *o, bool f64, int tile_count, arrays *a) {
             mst_rule_tile tile = {.count = COUNT - from < tile_count ? COUNT - from : tile_count,
                                   .weight = (char *)&a->w + offset,
                                   .gradient = (char *)&a->gradient + offset,
+                                  .root = (char *)&a->gradient + offset,
                                   .scalar = scalar};
             for (int k = 0; k < rule->num_slots(o); k++) tile.slot[k] = (char *)&a->slot[k] + offset;
             (f64 ? rule->update_f64 : rule->update_f32)(o, &tile);

@@ -67,6 +67,12 @@ static const struct {
     {"ftrl", {.rule = "ftrl", .learning_rate = 0.1, .clip_value = 0.001}},
     {"adam", {.rule = "adam", .learning_rate = 0.1}},
     {"adam, clipped", {.rule = "adam", .learning_rate = 0.1, .clip_norm = 0.01}},
+    {"momentum, only its rows",
+     {.rule = "sgd", .learning_rate = 0.5, .momentum = 0.9, .sparse = MST_SPARSE_TENSORFLOW}},
+    {"momentum of TensorFlow 1", {.rule = "momentum", .learning_rate = 0.5}},
+    {"rmsprop, only its rows", {.rule = "rmsprop", .learning_rate = 0.1, .sparse = MST_SPARSE_TENSORFLOW}},
+    {"adam, rows added first",
+     {.rule = "adam", .learning_rate = 0.1, .clip_global_norm = 0.01, .sparse = MST_SPARSE_TENSORFLOW}},
 };
 
 static void bits_do_not_depend_on_the_strategy(void **state) {
@@ -181,9 +187,44 @@ static void expect_table(table *t, const double *wanted) {
     mst_tensor_release(value);
 }
 
-static void momentum_moves_only_the_rows_of_the_gradient(void **state) {
+/* As Keras' SGD with tf.IndexedSlices. */
+static void momentum_moves_all_rows(void **state) {
     (void)state;
     table t = make_table(mst_sgd(.learning_rate = 1, .momentum = 0.5), 0);
+    EXPECT_OK(step(&t, 3, (double[]){1, 2, 3, 4, 5, 6}, (int32_t[]){2, 0, 2}, NULL));
+    expect_table(&t, (double[]){-2, -3, 1, 1, -5, -7, 1, 1});
+    EXPECT_OK(step(&t, 1, (double[]){1, 1}, (int32_t[]){2}, NULL));
+    expect_table(&t, (double[]){-2 - 1.5, -3 - 2, 1, 1, -5 - 3 - 1, -7 - 4 - 1, 1, 1});
+    engine_end(t.g, t.session);
+}
+
+/* Row 2 comes up with 1 and 3: their squares are 10, and that of their sum is 16. */
+static void a_row_that_comes_up_twice_counts_twice(void **state) {
+    (void)state;
+    const struct {
+        mst_optimizer optimizer;
+        double step;
+    } twice[] = {
+        {mst_adagrad(.learning_rate = 1, .initial_accumulator = 6, .epsilon = MST_ZERO), 4 / sqrt(6 + 10)},
+        {mst_adagrad(.learning_rate = 1, .initial_accumulator = 9, .epsilon = MST_ZERO,
+                     .sparse = MST_SPARSE_TENSORFLOW),
+         4 / sqrt(9 + 16)},
+        {mst_sgd(.learning_rate = 1, .clip_value = 2), 1 + 2},
+        {mst_sgd(.learning_rate = 1, .clip_value = 2, .sparse = MST_SPARSE_TENSORFLOW), 2},
+        {mst_sgd(.learning_rate = 1, .clip_norm = 2), 4 * 2 / sqrt(10)},
+        {mst_sgd(.learning_rate = 1, .clip_global_norm = 2, .sparse = MST_SPARSE_TENSORFLOW), 2},
+    };
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
+        table t = make_table(twice[i].optimizer, 0);
+        EXPECT_OK(step(&t, 2, (double[]){1, 0, 3, 0}, (int32_t[]){2, 2}, NULL));
+        expect_table(&t, (double[]){1, 1, 1, 1, 1 - twice[i].step, 1, 1, 1});
+        engine_end(t.g, t.session);
+    }
+}
+
+static void momentum_moves_only_the_rows_of_the_gradient(void **state) {
+    (void)state;
+    table t = make_table(mst_sgd(.learning_rate = 1, .momentum = 0.5, .sparse = MST_SPARSE_TENSORFLOW), 0);
     EXPECT_OK(step(&t, 3, (double[]){1, 2, 3, 4, 5, 6}, (int32_t[]){2, 0, 2}, NULL));
     expect_table(&t, (double[]){-2, -3, 1, 1, -5, -7, 1, 1});
     /* rows 0 and 2 have momentum, and row 0 none of this gradient */
@@ -252,6 +293,8 @@ int main(void) {
         cmocka_unit_test(bits_do_not_depend_on_the_strategy),
         cmocka_unit_test(bits_do_not_depend_on_which_shards_a_domain_has),
         cmocka_unit_test(check_numerics_looks_at_the_rows_that_are_there),
+        cmocka_unit_test(momentum_moves_all_rows),
+        cmocka_unit_test(a_row_that_comes_up_twice_counts_twice),
         cmocka_unit_test(momentum_moves_only_the_rows_of_the_gradient),
         cmocka_unit_test(weight_decay_and_penalty_reach_all_rows),
         cmocka_unit_test(who_reads_the_gradient_gets_it_dense),

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <tgmath.h>
 
 #include "base/bf16.h"
 #include "base/no_memory.h"
@@ -26,6 +27,7 @@ typedef struct variable {
     int64_t first_unit;         /* of all */
     int64_t before;             /* elements of the variables before it */
     int64_t columns;            /* of a product or sparse gradient: elements of a row */
+    int64_t width;              /* the same of the sources of a sparse gradient, with squares */
     bool rows_only;             /* of a sparse gradient: the rule does not change rows that have no gradient */
     int32_t levels;             /* buffers that a sum over its leaves takes */
     mst_product **product;      /* by leaf */
@@ -89,7 +91,7 @@ static void join_master(void *out, const uint16_t *copy, const void *master, int
     join_floats(out, copy, master, count);
 }
 
-/* ---- sparse gradients: sum_rows gives the values [n, columns] and numbers [1 + n] of the rows, the number of numbers
+/* ---- sparse gradients: sum_rows gives the values [n, width] and numbers [1 + n] of the rows, the number of numbers
  * first, ascending ---- */
 
 /* The part of row ROW that lies in the unit. */
@@ -197,13 +199,16 @@ static mst_status prepare_all(const mst_infer *c, state *s) {
                           .before = s->elements,
                           .levels = mst_shards_levels(v->leaf, v->num_leaves, o->num_shards)};
         out->columns = shape.ndim && out->count ? out->count / shape.dim[0] : 1;
-        out->rows_only = v->kind == MST_GRADIENT_SPARSE && s->rule->rows_only && v->l1 == 0 && v->l2 == 0;
+        out->width = v->squares ? 2 * out->columns : out->columns;
+        out->rows_only = v->kind == MST_GRADIENT_SPARSE && s->rule->rows_only && s->rule->rows_only(o->optimizer) &&
+                         v->l1 == 0 && v->l2 == 0;
         s->units += out->units;
         s->elements += out->count;
         if (v->kind == MST_GRADIENT_PRODUCT) MST_TRY(prepare_product(c, v, out, s->num_threads, &s->scratchpad));
         size_t buffer = (size_t)(out->levels + 2) * TILE * sizeof(double);
         if (v->kind == MST_GRADIENT_SPARSE) buffer += (size_t)(out->unit / out->columns + 2) * sizeof(int32_t);
-        if (whole) buffer += (size_t)out->levels * mst_align((size_t)out->unit * sizeof(double));
+        const size_t levels = (size_t)out->levels * (v->squares ? 2 : 1);
+        if (whole) buffer += levels * mst_align((size_t)out->unit * sizeof(double));
         if (buffer > s->buffer) s->buffer = buffer;
     }
     return MST_OK;

@@ -82,19 +82,39 @@ static void sort(row **rows, row **other, int64_t count, int64_t num_rows) {
 typedef struct work {
     const mst_kernel_args *args;
     workspace space;
-    int64_t columns;
+    int64_t columns, width; /* of a row of the sources, and of dst */
+    bool squares;
+    double clip;
 } work;
+
+/* The squares lie behind the sums. */
+#define ADD(T)                                                        \
+    static void add_##T(T *sum, const T *row, const work *w) {        \
+        const T limit = (T)w->clip;                                   \
+        for (int64_t j = 0; j < w->columns; j++) {                    \
+            T x = row[j];                                             \
+            if (limit > 0) x = x > limit ? limit : x; /* NaN stays */ \
+            if (limit > 0) x = x < -limit ? -limit : x;               \
+            sum[j] += x;                                              \
+            if (w->squares) sum[w->columns + j] += x * x;             \
+        }                                                             \
+    }
+ADD(float)
+ADD(double)
 
 #define SUM(name, T)                                                              \
     static void name(const work *w, int64_t begin, int64_t end) {                 \
         for (int64_t r = begin; r < end; r++) {                                   \
-            T *sum = (T *)w->args->dst[0].data + r * w->columns;                  \
-            memset(sum, 0, (size_t)w->columns * sizeof(T));                       \
+            T *sum = (T *)w->args->dst[0].data + r * w->width;                    \
+            memset(sum, 0, (size_t)w->width * sizeof(T));                         \
             for (int64_t i = w->space.start[r]; i < w->space.start[r + 1]; i++) { \
                 const row *from = &w->space.rows[i];                              \
                 const T *row = w->args->src[from->source].data;                   \
                 row += from->at * w->columns;                                     \
-                for (int64_t j = 0; j < w->columns; j++) sum[j] += row[j];        \
+                if (w->squares || w->clip > 0)                                    \
+                    add_##T(sum, row, w);                                         \
+                else                                                              \
+                    for (int64_t j = 0; j < w->columns; j++) sum[j] += row[j];    \
             }                                                                     \
         }                                                                         \
     }
@@ -113,7 +133,8 @@ static mst_status run(const mst_kernel_args *a) {
     const mst_sum_rows_options *o = a->options;
     const int64_t bound = a->dst[0].shape.dim[0];
     int64_t *number = (int64_t *)a->dst[1].data + 1, count = 0, runs = 0;
-    work w = {.args = a, .columns = bound ? a->dst[0].count / bound : 0};
+    work w = {.args = a, .width = bound ? a->dst[0].count / bound : 0, .squares = o->squares, .clip = o->clip};
+    w.columns = o->squares ? w.width / 2 : w.width;
     divide(a->state, a->workspace, &w.space);
     MST_TRY(collect(a, o->num_rows, w.space.rows, &count));
     sort(&w.space.rows, &w.space.other, count, o->num_rows);

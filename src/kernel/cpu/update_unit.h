@@ -13,40 +13,43 @@ MST_SIMD static void MST_NAME(add)(T *sum, const T *a, const T *b, int64_t count
     for (int64_t i = 0; i < count; i++) sum[i] = a[i] + b[i];
 }
 
-/* Writes the rows of a source to their places in OUT. */
-static void MST_NAME(take_rows)(const variable *known, const mst_array *src, const unit *x, T *out) {
+/* Writes the rows of a source to their places in OUT, or with SQUARES the sums of squares that lie behind them. */
+static void MST_NAME(take_rows)(const variable *known, const mst_array *src, const unit *x, bool squares, T *out) {
+    const T *rows = (const T *)src[0].data + (squares ? known->columns : 0);
     const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
     int64_t from, to, at, size;
     find_rows(&src[1], first, last, &from, &to);
     for (int64_t n = from; n < to; n++) {
         const int64_t row = ((const int64_t *)src[1].data)[1 + n];
         row_part(known, x, row, &at, &size);
-        memcpy(out + x->place[row - first], (const T *)src[0].data + n * known->columns + (at - row * known->columns),
+        memcpy(out + x->place[row - first], rows + n * known->width + (at - row * known->columns),
                (size_t)size * sizeof(T));
     }
 }
 
-/* Makes leaf I of the gradient of a whole unit in OUT. Rows that it does not have become 0. */
-static mst_status MST_NAME(make_leaf)(const update *u, int32_t k, int32_t i, const unit *x, T *out) {
+/* Makes leaf I of the gradient of a whole unit in OUT, or of the sums of its squares. Rows that it does not have become
+ * 0. */
+static mst_status MST_NAME(make_leaf)(const update *u, int32_t k, int32_t i, const unit *x, bool squares, T *out) {
     const mst_update_variable *v = &u->state->options->variable[k];
     const variable *known = &u->state->variables[k];
     const mst_array *src = &u->src[leaf_source(v, 0, i)];
     if (v->kind == MST_GRADIENT_SPARSE) {
         memset(out, 0, (size_t)x->elements * sizeof(T));
-        for (int32_t p = 0; p < v->num_pieces; p++) MST_NAME(take_rows)(known, &u->src[leaf_source(v, p, i)], x, out);
+        for (int32_t p = 0; p < v->num_pieces; p++)
+            MST_NAME(take_rows)(known, &u->src[leaf_source(v, p, i)], x, squares, out);
         return MST_OK;
     }
     return mst_product_run(known->product[i], x->begin / known->unit, x->thread, x->pad, src[0].data, src[1].data, NULL,
                            (float *)(void *)out);
 }
 
-/* The sum over all shards of a whole unit, in BUFFER, whose levels are a unit apart. */
-static mst_status MST_NAME(sum_unit)(const update *u, int32_t k, const unit *x, T *buffer) {
+/* The sum over all shards of a whole unit, in BUFFER, whose levels are a unit apart; or of the sums of its squares. */
+static mst_status MST_NAME(sum_unit)(const update *u, int32_t k, const unit *x, bool squares, T *buffer) {
     const mst_update_variable *v = &u->state->options->variable[k];
     const int32_t shards = u->state->options->num_shards;
     const int64_t level = MST_NAME(whole_level)(&u->state->variables[k]);
     for (int32_t i = 0; i < v->num_leaves; i++, buffer += level) {
-        MST_TRY(MST_NAME(make_leaf)(u, k, i, x, buffer));
+        MST_TRY(MST_NAME(make_leaf)(u, k, i, x, squares, buffer));
         for (mst_shards s = v->leaf[i]; mst_shards_is_right(s, shards); s = mst_shards_parent(s, shards)) {
             buffer -= level;
             MST_NAME(add)(buffer, buffer, buffer + level, x->elements);
@@ -98,6 +101,17 @@ MST_SIMD static double MST_NAME(norm)(const T *g, int64_t count) {
     for (; i + LANES <= count; i += LANES)
         for (int k = 0; k < LANES; k++) lane[k] += (double)g[i + k] * (double)g[i + k];
     for (int k = 0; i < count; i++, k++) lane[k] += (double)g[i] * (double)g[i];
+    for (int k = 0; k < LANES; k++) sum += lane[k];
+    return sum;
+}
+
+/* The sum of squares that are there already, likewise. */
+MST_SIMD static double MST_NAME(total)(const T *squares, int64_t count) {
+    double lane[LANES] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++) lane[k] += (double)squares[i + k];
+    for (int k = 0; i < count; i++, k++) lane[k] += (double)squares[i];
     for (int k = 0; k < LANES; k++) sum += lane[k];
     return sum;
 }
@@ -194,12 +208,20 @@ static void MST_NAME(follow)(const update *u, int32_t k, int64_t at, int64_t cou
             memcpy((T *)u->src[v->weight + c].data + at, w, (size_t)count * sizeof(T));
 }
 
-/* Makes the new weights of a tile from its summed GRADIENT, and adds its penalty to *PENALTY. BUFFER holds a tile. With
- * ALONE only the rule is applied: the caller has decayed the weights and updates averages and copies later. */
+/* root = sqrt(squares) * factor */
+MST_SIMD static void MST_NAME(take_root)(T *root, const T *squares, T factor, int64_t count) {
+    for (int64_t i = 0; i < count; i++) root[i] = sqrt(squares[i]) * factor;
+}
+
+/* Makes the new weights of a tile from its summed GRADIENT, and adds its penalty to *PENALTY. SQUARES may be NULL: they
+ * are those of the gradient. BUFFER holds a tile. With ALONE only the rule is applied: the caller has decayed the weights
+ * and updates averages and copies later. */
 static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t count, bool alone, const T *gradient,
-                                T *buffer, T *penalty) {
+                                const T *squares, T *buffer, T *penalty) {
     const mst_update_options *o = u->state->options;
     const mst_update_variable *v = &o->variable[k];
+    const T factor = o->factors < 0 ? 1 : (T)((const double *)u->src[o->factors].data)[v->number];
+    T root[TILE];
     T *w = MST_NAME(weights)(u, k) + at;
     if (!alone) MST_NAME(adopt)(u, k, at, count);
     if (v->l1 == 0 && v->l2 != 0) {
@@ -211,23 +233,28 @@ static void MST_NAME(step_tile)(const update *u, int32_t k, int64_t at, int64_t 
         gradient = buffer;
     }
     if (o->factors >= 0) {
-        MST_NAME(multiply)(buffer, gradient, (T)((const double *)u->src[o->factors].data)[v->number], count);
+        MST_NAME(multiply)(buffer, gradient, factor, count);
         gradient = buffer;
     }
-    if (o->optimizer->clip_value > 0) {
+    if (o->optimizer->clip_value > 0 && !v->clipped) {
         MST_NAME(mst_clip_value)(buffer, gradient, (T)o->optimizer->clip_value, count);
         gradient = buffer;
     }
     if (!alone) MST_NAME(decay)(u, k, at, count);
-    mst_rule_tile tile = {.count = count, .weight = w, .gradient = gradient, .scalar = u->scalar};
+    if (o->optimizer->clip_global_norm > 0) squares = NULL; /* Keras adds rows up when it multiplies by the factor */
+    if (squares) MST_NAME(take_root)(root, squares, factor, count);
+    mst_rule_tile tile = {
+        .count = count, .weight = w, .gradient = gradient, .root = squares ? root : gradient, .scalar = u->scalar};
     for (int i = 0; i < o->num_slots; i++) tile.slot[i] = (T *)u->src[v->slot + i].data + at;
     u->state->rule->MST_NAME(update)(o->optimizer, &tile);
     if (!alone) MST_NAME(follow)(u, k, at, count);
 }
 
-/* The sum of squares of a tile's gradient with its penalty. */
-static double MST_NAME(norm_tile)(const update *u, int32_t k, int64_t at, int64_t count, const T *gradient, T *buffer) {
+/* The sum of squares of a tile's gradient with its penalty; with SQUARES it is theirs. */
+static double MST_NAME(norm_tile)(const update *u, int32_t k, int64_t at, int64_t count, const T *gradient,
+                                  const T *squares, T *buffer) {
     const mst_update_variable *v = &u->state->options->variable[k];
+    if (squares) return MST_NAME(total)(squares, count);
     if (v->l1 == 0 && v->l2 == 0) return MST_NAME(norm)(gradient, count);
     T room[TILE];
     const T *w = MST_NAME(weights_at)(u, k, at, count, room);
@@ -243,10 +270,10 @@ typedef struct MST_NAME(results) {
     double norm;
 } MST_NAME(results);
 
-/* Elements AT to AT + COUNT - 1 of a unit, tile by tile. GRADIENT is NULL where it is dense and lies in the sources.
- * BUFFER: tiles, one a level and one more. */
+/* Elements AT to AT + COUNT - 1 of a unit, tile by tile. GRADIENT is NULL where it is dense and lies in the sources;
+ * SQUARES where they are those of the gradient. BUFFER: tiles, one a level and one more. */
 static void MST_NAME(tiles)(const update *u, int32_t k, int64_t at, int64_t count, bool alone, const T *gradient,
-                            T *buffer, MST_NAME(results) * out) {
+                            const T *squares, T *buffer, MST_NAME(results) * out) {
     const mst_update_options *o = u->state->options;
     const mst_update_variable *v = &o->variable[k];
     T *own = buffer + (int64_t)u->state->variables[k].levels * TILE;
@@ -260,15 +287,16 @@ static void MST_NAME(tiles)(const update *u, int32_t k, int64_t at, int64_t coun
         else
             sum = MST_NAME(sum_tile)(u, v, piece, at, size, buffer);
         if (o->purpose == MST_UPDATE_NORMS)
-            out->norm += MST_NAME(norm_tile)(u, k, at, size, sum, own);
+            out->norm += MST_NAME(norm_tile)(u, k, at, size, sum, squares, own);
         else
-            MST_NAME(step_tile)(u, k, at, size, alone, sum, own, &out->penalty);
+            MST_NAME(step_tile)(u, k, at, size, alone, sum, squares, own, &out->penalty);
+        if (squares) squares += size;
     }
 }
 
 /* The rows of a sparse gradient, in runs. */
-static void MST_NAME(row_runs)(const update *u, int32_t k, const unit *x, const T *gradient, T *buffer,
-                               MST_NAME(results) * out) {
+static void MST_NAME(row_runs)(const update *u, int32_t k, const unit *x, const T *gradient, const T *squares,
+                               T *buffer, MST_NAME(results) * out) {
     const mst_update_options *o = u->state->options;
     const variable *known = &u->state->variables[k];
     const int64_t first = x->begin / known->columns, last = (x->begin + x->count - 1) / known->columns;
@@ -281,10 +309,10 @@ static void MST_NAME(row_runs)(const update *u, int32_t k, const unit *x, const 
     for (int64_t r = first; r <= last; r++) {
         int64_t at, size, next, more;
         if (x->place[r - first] < 0) continue;
-        const T *from = gradient + x->place[r - first];
+        const int32_t place = x->place[r - first];
         row_part(known, x, r, &at, &size);
         for (; r < last && x->place[r + 1 - first] >= 0; size += more) row_part(known, x, ++r, &next, &more);
-        MST_NAME(tiles)(u, k, at, size, alone, from, buffer, out);
+        MST_NAME(tiles)(u, k, at, size, alone, gradient + place, squares ? squares + place : NULL, buffer, out);
     }
     if (alone) MST_NAME(follow)(u, k, x->begin, x->count);
 }
@@ -299,20 +327,25 @@ static mst_status MST_NAME(unit)(const update *u, int32_t k, int64_t number, cha
     const int64_t rest = known->count - x.begin;
     x.elements = x.count = rest < known->unit ? rest : known->unit;
     MST_NAME(results) out = {0};
-    T *whole = (T *)(void *)workspace, *buffer = whole;
+    T *whole = (T *)(void *)workspace, *buffer = whole, *squares = NULL;
     if (v->kind != MST_GRADIENT_DENSE) buffer += known->levels * MST_NAME(whole_level)(known);
+    if (v->squares) {
+        squares = buffer;
+        buffer += known->levels * MST_NAME(whole_level)(known);
+    }
     x.place = (int32_t *)(void *)(buffer + (int64_t)(known->levels + 1) * TILE);
     if (o->purpose == MST_UPDATE_PENALTIES) {
         out.penalty = MST_NAME(penalties)(u, k, &x);
     } else if (v->kind == MST_GRADIENT_DENSE) {
-        MST_NAME(tiles)(u, k, x.begin, x.count, false, NULL, buffer, &out);
+        MST_NAME(tiles)(u, k, x.begin, x.count, false, NULL, NULL, buffer, &out);
     } else {
         if (v->kind == MST_GRADIENT_SPARSE) x.elements = place_rows(u, k, &x);
-        if (x.elements) MST_TRY(MST_NAME(sum_unit)(u, k, &x, whole));
+        if (x.elements) MST_TRY(MST_NAME(sum_unit)(u, k, &x, false, whole));
+        if (x.elements && squares) MST_TRY(MST_NAME(sum_unit)(u, k, &x, true, squares));
         if (v->kind == MST_GRADIENT_SPARSE)
-            MST_NAME(row_runs)(u, k, &x, whole, buffer, &out);
+            MST_NAME(row_runs)(u, k, &x, whole, squares, buffer, &out);
         else
-            MST_NAME(tiles)(u, k, x.begin, x.count, false, whole, buffer, &out);
+            MST_NAME(tiles)(u, k, x.begin, x.count, false, whole, NULL, buffer, &out);
     }
     const int64_t at = known->first_unit + number;
     if (o->purpose == MST_UPDATE_NORMS)

@@ -20,15 +20,18 @@
 
 /** sum_rows: the gradient of gather over axis 0, as the rows that it has. Sources come in pairs, (values [..,
  *  columns...], indices [..], i32 or i64): one for each gather. Rows of one number are added in the order in which they
- *  come.
+ *  come; before that each is clipped to [-clip, clip], where clip is not 0.
  *
- *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable where that is less
+ *  dst 0  values [n, columns]; n is the number of all indices, or of rows of the variable where that is less. With
+ *         squares [n, 2 * columns]: behind each row the sum of the squares of what was added
  *  dst 1  i64 [1 + n]: how many of the rows there are, then their numbers, ascending
  *  fails  MST_INVALID where an index is out of range
  */
 typedef struct mst_sum_rows_options {
     int zero_;
     int64_t num_rows; /**< of the variable */
+    bool squares;
+    double clip;
 } mst_sum_rows_options;
 
 /** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients, a row that a gradient does not have being 0.
@@ -64,6 +67,8 @@ typedef struct mst_update_variable {
     int32_t average; /**< -1: none */
     int32_t master;  /**< weight in f32 of a variable of another dtype; -1: none */
     mst_gradient_kind kind;
+    bool squares; /**< of a sparse gradient: rows have the sums of their squares behind them */
+    bool clipped; /**< its values were clipped before they were added up */
     int32_t num_leaves;
     const mst_shards *leaf; /**< nodes of the tree, whose gradients are one source each */
     int32_t num_pieces;
