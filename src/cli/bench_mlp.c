@@ -1,5 +1,5 @@
 /* muster bench mlp: the network 784-500-10 with batch 100 a replica, SGD with decay, L2 and a moving average, against
- * the bare calls that it cannot do without, against itself on more devices, and against TensorFlow and PyTorch.
+ * the bare calls that it cannot do without, against itself on more devices, and against TensorFlow, PyTorch and JAX.
  *
  * Every configuration of Muster is a process of its own, `muster train` as users run it; every round measures all of
  * them once, and the ratios are those of each round, so that a change of the machine's speed between rounds cancels. */
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -40,6 +39,7 @@ enum {
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
 enum { MAX_WINDOWS = 100000 };
+static const double PEER_WINDOW = 1; /* seconds */
 enum { ROUNDS = BENCH_ROUNDS, PLAN_NODES = 100000, MAX_ARGUMENTS = 48 };
 
 /* ---- the limit: bare sgemm calls of the same shapes, and one pass over the parameters ---- */
@@ -237,18 +237,26 @@ typedef struct measured {
     double examples_per_sec, best, wall, peak_mb;
 } measured;
 
+/* Arguments of `muster` for the training that is measured, ended by NULL. They point into TEXT. */
+static void training_arguments(const char *devices, const char *strategy, int batch, int64_t steps, char text[3][24],
+                               const char **arguments) {
+    snprintf(text[0], sizeof text[0], "%" PRId64, steps);
+    snprintf(text[1], sizeof text[1], "%d", batch);
+    snprintf(text[2], sizeof text[2], "%d", batch / BATCH);
+    const char *const all[] = {"train",          "--data",       "fashion-mnist", "--model",      "mlp",
+                               "--hidden-units", "500",          "--devices",     devices,        "--strategy",
+                               strategy,         "--batch-size", text[1],         "--shards",     text[2],
+                               "--steps",        text[0],        "--optimizer",   "sgd",          "--learning-rate",
+                               "0.01",           "--schedule",   "exponential",   "--decay-rate", "0.99",
+                               "--decay-steps",  "600",          "--l2",          "1e-4",         "--ema",
+                               "0.99",           "--json",       "--log-every",   STRING(WINDOW), NULL};
+    memcpy(arguments, all, sizeof all);
+}
+
 static bool start_training(child *c, const char *devices, const char *strategy, int batch, int64_t steps) {
-    char steps_text[24], batch_text[16], shards_text[16];
-    snprintf(steps_text, sizeof steps_text, "%" PRId64, steps);
-    snprintf(batch_text, sizeof batch_text, "%d", batch);
-    snprintf(shards_text, sizeof shards_text, "%d", batch / BATCH);
-    const char *arguments[MAX_ARGUMENTS] = {
-        "muster",         "train",    "--data",          "fashion-mnist", "--model",      "mlp",
-        "--hidden-units", "500",      "--devices",       devices,         "--strategy",   strategy,
-        "--batch-size",   batch_text, "--shards",        shards_text,     "--steps",      steps_text,
-        "--optimizer",    "sgd",      "--learning-rate", "0.01",          "--schedule",   "exponential",
-        "--decay-rate",   "0.99",     "--decay-steps",   "600",           "--l2",         "1e-4",
-        "--ema",          "0.99",     "--json",          "--log-every",   STRING(WINDOW), NULL};
+    char text[3][24];
+    const char *arguments[MAX_ARGUMENTS] = {"muster"};
+    training_arguments(devices, strategy, batch, steps, text, arguments + 1);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) return false;
     c->started = bench_now();
@@ -410,25 +418,34 @@ enum {
     PLAN,
     PLAN_GROWTH,
     SIZE,
-    TF_GUIDE,
+    PEER_RATES, /* by peer and way; then MirroredStrategy's */
+    TF_GUIDE = PEER_RATES,
     TF_STEP,
     TF_LOOP,
+    TORCH_GUIDE,
+    TORCH_STEP,
+    TORCH_LOOP,
+    JAX_GUIDE,
+    JAX_STEP,
+    JAX_LOOP,
     TF_MIRRORED_GUIDE,
     TF_MIRRORED_STEP,
     TF_MIRRORED_LOOP,
-    TORCH_GUIDE,
-    TORCH_STEP,
     TO_PEERS_GUIDE,
+    TO_PEERS_GUIDE_MEDIAN,
     TO_PEERS_BY_STEP,
+    TO_PEERS_BY_STEP_MEDIAN,
     TO_PEERS,
+    TO_PEERS_MEDIAN,
     TO_TF_MIRRORED_GUIDE,
+    TO_TF_MIRRORED_GUIDE_MEDIAN,
     TO_TF_MIRRORED_BY_STEP,
+    TO_TF_MIRRORED_BY_STEP_MEDIAN,
     TO_TF_MIRRORED,
-    TF_FIRST,
-    TORCH_FIRST,
-    TF_BESIDE_BUSY,
-    TORCH_BESIDE_BUSY,
-    NUM_ROWS
+    TO_TF_MIRRORED_MEDIAN,
+    PEER_FIRST, /* by peer */
+    PEER_BESIDE_BUSY = PEER_FIRST + BENCH_NUM_PEERS,
+    NUM_ROWS = PEER_BESIDE_BUSY + BENCH_NUM_PEERS
 };
 
 static bench_row rows[NUM_ROWS] = {
@@ -455,27 +472,42 @@ static bench_row rows[NUM_ROWS] = {
     [TF_GUIDE] = BENCH_RATE("tensorflow_guide", "TensorFlow, Keras' fit"),
     [TF_STEP] = BENCH_RATE("tensorflow_step", "TensorFlow, own loop, a call a step"),
     [TF_LOOP] = BENCH_RATE("tensorflow_loop", "TensorFlow, many steps in one compiled call"),
+    [TORCH_GUIDE] = BENCH_RATE("pytorch_guide", "PyTorch, the loop of its guide"),
+    [TORCH_STEP] = BENCH_RATE("pytorch_step", "PyTorch, the least code a step"),
+    [TORCH_LOOP] = BENCH_RATE("pytorch_loop", "PyTorch, many steps in one compiled call"),
+    [JAX_GUIDE] = BENCH_RATE("jax_guide", "JAX, a jitted step a call"),
+    [JAX_STEP] = BENCH_RATE("jax_step", "JAX, a jitted step a call that cuts the batch itself"),
+    [JAX_LOOP] = BENCH_RATE("jax_loop", "JAX, many steps in one call by scan"),
     [TF_MIRRORED_GUIDE] = BENCH_RATE("tensorflow_mirrored_guide", "MirroredStrategy over two CPU devices, Keras' fit"),
     [TF_MIRRORED_STEP] = BENCH_RATE("tensorflow_mirrored_step", "MirroredStrategy, own loop, a call a step"),
     [TF_MIRRORED_LOOP] = BENCH_RATE("tensorflow_mirrored_loop", "MirroredStrategy, many steps in one compiled call"),
-    [TORCH_GUIDE] = BENCH_RATE("pytorch_guide", "PyTorch, the loop of its guide"),
-    [TORCH_STEP] = BENCH_RATE("pytorch_step", "PyTorch, the least code a step"),
     [TO_PEERS_GUIDE] =
-        BENCH_AT_LEAST("to_peers_guide", "Muster mirrored / best of both, as their guides do it", "x", 3),
-    [TO_PEERS_BY_STEP] = BENCH_AT_LEAST("to_peers_by_step", "Muster mirrored / best of both, a call a step", "x", 1.5),
-    [TO_PEERS] = BENCH_AT_LEAST("to_peers", "Muster mirrored / best of both, any way", "x", 1.25),
-    [TO_TF_MIRRORED_GUIDE] =
-        BENCH_AT_LEAST("to_tensorflow_mirrored_guide", "Muster mirrored / MirroredStrategy, Keras' fit", "x", 6),
-    [TO_TF_MIRRORED_BY_STEP] =
-        BENCH_AT_LEAST("to_tensorflow_mirrored_by_step", "Muster mirrored / MirroredStrategy, a call a step", "x", 3),
+        BENCH_AT_LEAST("to_peers_guide", "Muster mirrored / best peer, as their guides do it, best windows", "x", 4),
+    [TO_PEERS_GUIDE_MEDIAN] = BENCH_AT_LEAST("to_peers_guide_median", "  the same, median of the windows", "x", 0),
+    [TO_PEERS_BY_STEP] =
+        BENCH_AT_LEAST("to_peers_by_step", "Muster mirrored / best peer, a call a step, best windows", "x", 1.5),
+    [TO_PEERS_BY_STEP_MEDIAN] = BENCH_AT_LEAST("to_peers_by_step_median", "  the same, median of the windows", "x", 0),
+    [TO_PEERS] = BENCH_AT_LEAST("to_peers", "Muster mirrored / best peer, any way, best windows", "x", 1.2),
+    [TO_PEERS_MEDIAN] = BENCH_AT_LEAST("to_peers_median", "  the same, median of the windows", "x", 0),
+    [TO_TF_MIRRORED_GUIDE] = BENCH_AT_LEAST("to_tensorflow_mirrored_guide",
+                                            "Muster mirrored / MirroredStrategy, Keras' fit, best windows", "x", 4),
+    [TO_TF_MIRRORED_GUIDE_MEDIAN] =
+        BENCH_AT_LEAST("to_tensorflow_mirrored_guide_median", "  the same, median of the windows", "x", 0),
+    [TO_TF_MIRRORED_BY_STEP] = BENCH_AT_LEAST(
+        "to_tensorflow_mirrored_by_step", "Muster mirrored / MirroredStrategy, a call a step, best windows", "x", 1.5),
+    [TO_TF_MIRRORED_BY_STEP_MEDIAN] =
+        BENCH_AT_LEAST("to_tensorflow_mirrored_by_step_median", "  the same, median of the windows", "x", 0),
     [TO_TF_MIRRORED] =
-        BENCH_AT_LEAST("to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy, any way", "x", 1.5),
-    [TF_FIRST] = BENCH_AT_MOST("tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0),
-    [TORCH_FIRST] = BENCH_AT_MOST("pytorch_first_step", "PyTorch: process start to first step done", "s", 0),
-    [TF_BESIDE_BUSY] =
+        BENCH_AT_LEAST("to_tensorflow_mirrored", "Muster mirrored / MirroredStrategy, any way, best windows", "x", 1.2),
+    [TO_TF_MIRRORED_MEDIAN] =
+        BENCH_AT_LEAST("to_tensorflow_mirrored_median", "  the same, median of the windows", "x", 0),
+    [PEER_FIRST] = BENCH_AT_MOST("tensorflow_first_step", "TensorFlow: process start to first step done", "s", 0),
+    BENCH_AT_MOST("pytorch_first_step", "PyTorch: process start to first step done", "s", 0),
+    BENCH_AT_MOST("jax_first_step", "JAX: process start to first step done", "s", 0),
+    [PEER_BESIDE_BUSY] =
         BENCH_AT_LEAST("tensorflow_beside_busy", "TensorFlow: all cores / one thread, other cores busy", "x", 0),
-    [TORCH_BESIDE_BUSY] =
-        BENCH_AT_LEAST("pytorch_beside_busy", "PyTorch: all cores / one thread, other cores busy", "x", 0),
+    BENCH_AT_LEAST("pytorch_beside_busy", "PyTorch: all cores / one thread, other cores busy", "x", 0),
+    BENCH_AT_LEAST("jax_beside_busy", "JAX: all cores / one thread, other cores busy", "x", 0),
 };
 
 static rate mean_of(rate a, rate b) {
@@ -526,34 +558,39 @@ static void add_measured(bench_row *r, double value) {
     if (value > 0) bench_add(r, value);
 }
 
-static void add_ratio(bench_row *r, double value, double to) {
-    if (to > 0) bench_add(r, value / to);
+/* To two rows in a row. */
+static void add_ratio(bench_row *r, bench_ratio ratio) {
+    add_measured(&r[0], ratio.best);
+    add_measured(&r[1], ratio.median);
 }
 
-/* Muster before and after the peers: the machine drifts. */
+/* By the guide, by a call a step (the guide's among them), and by any way. */
+static void add_ratios(bench_row *r, const bench_ratio ratio[BENCH_PEER_WAYS]) {
+    const bench_ratio by_step = bench_ratio_least(ratio[BENCH_PEER_GUIDE], ratio[BENCH_PEER_STEP]);
+    add_ratio(&r[0], ratio[BENCH_PEER_GUIDE]);
+    add_ratio(&r[2], by_step);
+    add_ratio(&r[4], bench_ratio_least(by_step, ratio[BENCH_PEER_LOOP]));
+}
+
+/* STEPS: about as many as a window has, two replicas. */
 static void measure_peers(double seconds, int64_t steps) {
-    measured before, after;
+    char text[3][24], command[1024] = "";
+    const char *arguments[MAX_ARGUMENTS];
     bench_peers peers;
-    if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &before) || !bench_peers_measure(seconds, &peers)) return;
-    if (!train("cpu:2/1", "mirrored", 2 * BATCH, steps, &after)) return;
-    const double mirrored = (before.examples_per_sec + after.examples_per_sec) / 2;
-    const bench_peer *tf = &peers.tensorflow, *torch = &peers.pytorch;
-    for (int way = 0; way < BENCH_PEER_WAYS; way++) {
-        add_measured(&rows[TF_GUIDE + way], tf->best[way]);
-        add_measured(&rows[TF_MIRRORED_GUIDE + way], tf->replicated[way]);
+    training_arguments("cpu:2/1", "mirrored", 2 * BATCH, steps, text, arguments);
+    for (size_t i = 0, used = 0; arguments[i] && used < sizeof command; i++)
+        used += (size_t)snprintf(command + used, sizeof command - used, " %s", arguments[i]);
+    if (!bench_peers_measure(seconds, command, &peers)) return;
+    for (int p = 0; p < BENCH_NUM_PEERS; p++) {
+        for (int way = 0; way < BENCH_PEER_WAYS; way++)
+            add_measured(&rows[PEER_RATES + p * BENCH_PEER_WAYS + way], peers.peer[p].best[way]);
+        add_measured(&rows[PEER_FIRST + p], peers.peer[p].first_step);
+        add_measured(&rows[PEER_BESIDE_BUSY + p], peers.peer[p].beside_busy);
     }
-    add_measured(&rows[TORCH_GUIDE], torch->best[BENCH_PEER_GUIDE]);
-    add_measured(&rows[TORCH_STEP], torch->best[BENCH_PEER_STEP]);
-    add_ratio(&rows[TO_PEERS_GUIDE], mirrored, fmax(tf->best[BENCH_PEER_GUIDE], torch->best[BENCH_PEER_GUIDE]));
-    add_ratio(&rows[TO_PEERS_BY_STEP], mirrored, fmax(bench_peers_by_step(tf->best), bench_peers_by_step(torch->best)));
-    add_ratio(&rows[TO_PEERS], mirrored, fmax(bench_peers_by_any(tf->best), bench_peers_by_any(torch->best)));
-    add_ratio(&rows[TO_TF_MIRRORED_GUIDE], mirrored, tf->replicated[BENCH_PEER_GUIDE]);
-    add_ratio(&rows[TO_TF_MIRRORED_BY_STEP], mirrored, bench_peers_by_step(tf->replicated));
-    add_ratio(&rows[TO_TF_MIRRORED], mirrored, bench_peers_by_any(tf->replicated));
-    add_measured(&rows[TF_FIRST], tf->first_step);
-    add_measured(&rows[TORCH_FIRST], torch->first_step);
-    add_measured(&rows[TF_BESIDE_BUSY], tf->beside_busy);
-    add_measured(&rows[TORCH_BESIDE_BUSY], torch->beside_busy);
+    for (int way = 0; way < BENCH_PEER_WAYS; way++)
+        add_measured(&rows[TF_MIRRORED_GUIDE + way], peers.peer[BENCH_TENSORFLOW].replicated[way]);
+    add_ratios(&rows[TO_PEERS_GUIDE], peers.over_all);
+    add_ratios(&rows[TO_TF_MIRRORED_GUIDE], peers.over_mirrored);
 }
 
 int bench_mlp(const bench_options *options) {
@@ -578,8 +615,8 @@ int bench_mlp(const bench_options *options) {
     }
     bench_progress("plans of large graphs");
     measure_rest();
-    if (options->peers) bench_progress("TensorFlow and PyTorch: some minutes");
-    if (options->peers) measure_peers(options->seconds, steps);
+    if (options->peers) bench_progress("TensorFlow, PyTorch and JAX: some minutes");
+    if (options->peers) measure_peers(PEER_WINDOW, (int64_t)((double)steps * PEER_WINDOW / options->seconds) + 1);
     bench_progress_end();
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return EXIT_DONE;

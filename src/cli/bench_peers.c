@@ -8,48 +8,63 @@
 
 #include "cli/command.h"
 
-static const char SCRIPTS[] = "bench/peers";
+static const char SCRIPT[] = "bench/peers/alternate.py";
 static const char SETUP[] = "scripts/peers";
 static const char PYTHON[] = "build/peers/bin/python";
+static const char *const ways[BENCH_PEER_WAYS] = {"guide", "step", "loop"};
+static const char *const peers[BENCH_NUM_PEERS] = {"tensorflow", "pytorch", "jax"};
 
 static double most(double a, double b) {
     return a > b ? a : b;
 }
 
-double bench_peers_by_step(const double *best) {
-    return most(best[BENCH_PEER_GUIDE], best[BENCH_PEER_STEP]);
+static double least(double a, double b) {
+    return a > 0 && (b == 0 || a < b) ? a : b;
 }
 
-double bench_peers_by_any(const double *best) {
-    return most(bench_peers_by_step(best), best[BENCH_PEER_LOOP]);
+bench_ratio bench_ratio_least(bench_ratio a, bench_ratio b) {
+    return (bench_ratio){least(a.best, b.best), least(a.median, b.median)};
+}
+
+/* The place of the word of OBJECT under KEY in LIST; COUNT where it is not there. */
+static int find(const json_t *object, const char *key, const char *const *list, int count) {
+    const char *word = json_string_value(json_object_get(object, key));
+    int i = 0;
+    while (i < count && !(word && strcmp(word, list[i]) == 0)) i++;
+    return i;
+}
+
+static void take_finalist(const json_t *object, int number, int way, bench_peers *out) {
+    bench_peer *peer = &out->peer[number];
+    const bool replicated = json_is_true(json_object_get(object, "replicated"));
+    const double rate = json_number_value(json_object_get(object, "examples_per_sec"));
+    const bench_ratio ratio = {json_number_value(json_object_get(object, "ratio_best")),
+                               json_number_value(json_object_get(object, "ratio_median"))};
+    peer->best[way] = most(peer->best[way], rate);
+    if (replicated) peer->replicated[way] = most(peer->replicated[way], rate);
+    peer->first_step = least(peer->first_step, json_number_value(json_object_get(object, "first_step_sec")));
+    out->over_all[way] = bench_ratio_least(out->over_all[way], ratio);
+    if (replicated && number == BENCH_TENSORFLOW)
+        out->over_mirrored[way] = bench_ratio_least(out->over_mirrored[way], ratio);
 }
 
 static void take_line(const char *line, bench_peers *out) {
-    static const char *const way_names[BENCH_PEER_WAYS] = {"guide", "step", "loop"};
     json_t *object = json_loads(line, 0, NULL);
-    const char *name = json_string_value(json_object_get(object, "peer"));
-    const char *config = json_string_value(json_object_get(object, "config"));
-    const char *way_name = json_string_value(json_object_get(object, "way"));
-    bench_peer *peer = name && strcmp(name, "tensorflow") == 0 ? &out->tensorflow : &out->pytorch;
-    if (name && json_object_get(object, "beside_busy"))
-        peer->beside_busy = json_number_value(json_object_get(object, "beside_busy"));
-    if (name && config && way_name) {
-        double rate = json_number_value(json_object_get(object, "examples_per_sec"));
-        double first = json_number_value(json_object_get(object, "first_step_sec"));
-        bool replicated = strncmp(config, "mirrored", 8) == 0 || strncmp(config, "ddp", 3) == 0;
-        for (int way = 0; way < BENCH_PEER_WAYS; way++) {
-            if (strcmp(way_name, way_names[way]) != 0) continue;
-            peer->best[way] = most(peer->best[way], rate);
-            if (replicated) peer->replicated[way] = most(peer->replicated[way], rate);
-        }
-        if (first > 0 && (peer->first_step == 0 || first < peer->first_step)) peer->first_step = first;
-    }
+    const int number = find(object, "peer", peers, BENCH_NUM_PEERS), way = find(object, "way", ways, BENCH_PEER_WAYS);
+    if (number < BENCH_NUM_PEERS && way < BENCH_PEER_WAYS) take_finalist(object, number, way, out);
+    if (number < BENCH_NUM_PEERS && json_object_get(object, "beside_busy"))
+        out->peer[number].beside_busy = json_number_value(json_object_get(object, "beside_busy"));
     json_decref(object);
 }
 
-static bool run_peer(const char *script, double seconds, bench_peers *out) {
-    char command[256], line[4096];
-    snprintf(command, sizeof command, "%s %s/%s --seconds %g", PYTHON, SCRIPTS, script, seconds);
+/* The shell that popen starts finds the command in the environment, whatever characters its path has. */
+static bool alternate(double seconds, const char *arguments, bench_peers *out) {
+    char self[4096], command[2048], line[4096];
+    const ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (size < 0) return false;
+    self[size] = '\0';
+    if (setenv("MUSTER", self, 1)) return false;
+    snprintf(command, sizeof command, "%s %s --seconds %g -- \"$MUSTER\" %s", PYTHON, SCRIPT, seconds, arguments);
     FILE *file = popen(command, "r");
     if (!file) return false;
     while (fgets(line, sizeof line, file)) {
@@ -60,17 +75,17 @@ static bool run_peer(const char *script, double seconds, bench_peers *out) {
     return pclose(file) == 0;
 }
 
-bool bench_peers_measure(double seconds, bench_peers *out) {
+bool bench_peers_measure(double seconds, const char *arguments, bench_peers *out) {
     *out = (bench_peers){0};
-    if (access(SCRIPTS, R_OK) || access(SETUP, X_OK)) {
-        command_fail(EXIT_FAILED, "bench mlp --peers: %s is not here: run it in the root of the source tree", SCRIPTS);
+    if (access(SCRIPT, R_OK) || access(SETUP, X_OK)) {
+        command_fail(EXIT_FAILED, "bench mlp --peers: %s is not here: run it in the root of the source tree", SCRIPT);
         return false;
     }
     if (system(SETUP) != 0) {
-        command_fail(EXIT_FAILED, "bench mlp --peers: %s could not install TensorFlow and PyTorch under build/", SETUP);
+        command_fail(EXIT_FAILED, "bench mlp --peers: %s could not install the peers under build/", SETUP);
         return false;
     }
-    bool tensorflow = run_peer("tensorflow_mlp.py", seconds, out), pytorch = run_peer("pytorch_mlp.py", seconds, out);
-    if (!tensorflow && !pytorch) command_fail(EXIT_FAILED, "bench mlp --peers: neither peer ran");
-    return tensorflow || pytorch;
+    if (alternate(seconds, arguments, out)) return true;
+    command_fail(EXIT_FAILED, "bench mlp --peers: no peer could be measured; %s --verbose says more", SCRIPT);
+    return false;
 }

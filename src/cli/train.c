@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/evaluate.h"
 #include "cli/json_events.h"
+#include "cli/number_text.h"
 #include "cli/predict.h"
 #include "cli/train_augment.h"
 #include "cli/train_checkpoint.h"
@@ -279,6 +280,21 @@ static bool has_steps(const training *t) {
     return t->events.first_step > 0;
 }
 
+static int64_t runs_alone(const training *t) {
+    return mst_session_runs_alone(mst_model_session(t->model));
+}
+
+/* Where other programs kept the cores from a good part of the steps. */
+static void print_runs_alone(const training *t) {
+    const int64_t alone = runs_alone(t), steps = (t->result.examples + t->batch_size - 1) / t->batch_size;
+    if (alone == 0 || alone * 10 < steps) return;
+    char percent[NUMBER_TEXT];
+    printf(
+        "note: other programs kept cores busy: in %s %% of the steps one thread did the work of all %d devices, which "
+        "was faster\n",
+        number_text(alone < steps ? alone * 100 / steps : 100, percent), t->strategy.num_devices);
+}
+
 static mst_status write_done(const training *t) {
     const mst_result *result = &t->result;
     json_t *event = json_event("done");
@@ -291,6 +307,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
     json_add(&event, "", "seconds", json_number(result->seconds));
+    json_add(&event, "", "runs_alone", json_integer(runs_alone(t)));
     json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
     if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
         json_add(&event, "", "weights", json_string(has_best_weights(t) ? "best" : t->o->use_ema ? "ema" : "last"));
@@ -318,6 +335,7 @@ static void print_summary(const training *t) {
     if (result->stopped && !is_interrupted(t))
         printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
     print_result(t);
+    print_runs_alone(t);
     if (has_best_weights(t))
         printf("weights: those after epoch %" PRId64 ", whose %s was best\n", t->stopping.best_epoch + 1,
                t->stopping.monitor);
