@@ -79,7 +79,8 @@ MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
 
 /** The values of all entries at one moment between two steps. Steps go on meanwhile; one that is ready to write waits
- *  until the copy is made. MST_CORRUPT where one is torn. The caller owns one reference. */
+ *  until the copy is made. A step that does not write yet, because it is stuck, say, is not waited for. MST_CORRUPT
+ *  where an entry is torn. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
 /** The same, in the memory of *SNAPSHOT where nobody else holds it; the reference to that goes, and *SNAPSHOT is the new
  *  one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */

@@ -72,6 +72,7 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
     for (int d = 0; bound->instance && d < session->devices.count; d++)
         if (bound->instance[d]) session->devices.device[d].type->backend->unbind(bound->instance[d]);
     free(bound->instance);
+    free(bound->use);
     free(bound->arena);
     free(bound->staging);
     free(bound->team);
@@ -109,7 +110,10 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
     bound->arena = calloc(count, sizeof *bound->arena);
     bound->staging = calloc(count, sizeof *bound->staging);
     bound->team = calloc(count, sizeof *bound->team);
-    if (!bound->instance || !bound->arena || !bound->staging || !bound->team) return MST_NO_MEMORY("for a plan");
+    bound->use = calloc((size_t)cached->num_uses + 1, sizeof *bound->use);
+    if (!bound->instance || !bound->arena || !bound->staging || !bound->team || !bound->use)
+        return MST_NO_MEMORY("for a plan");
+    memcpy(bound->use, cached->use, (size_t)cached->num_uses * sizeof *bound->use);
     for (int d = 0; d < session->devices.count; d++) {
         bound->arena[d] = slot->arena[d].data;
         bound->staging[d] = slot->arena[d].staging;

@@ -73,6 +73,7 @@ static void destroy(mst_session *session, mst_cached_plan *cached) {
     free(cached->data);
     free(cached->bound);
     free(cached->touch);
+    free(cached->use);
     free(cached);
 }
 

@@ -13,6 +13,7 @@
 static int decide(mst_frame *frame, int decision) {
     int decided = MST_UNDECIDED;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
+        if (decision == MST_DOES_NOT && frame->has_turn) mst_turn_drop_writes(&frame->turn);
         mst_line_advance(&frame->gate, frame->number);
         return decision;
     }

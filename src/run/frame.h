@@ -59,7 +59,7 @@ typedef struct mst_frame {
     bool check_numerics, spin;
     mst_run_notes *notes; /**< of a trace; NULL: none is taken */
     bool has_turn;
-    mst_turn turn;
+    mst_turn turn;          /**< for the entries of the plan */
     const mst_touch *touch; /**< by the devices, before the frame is ready; NULL: nothing */
     int64_t num_touches;
     /* progress */

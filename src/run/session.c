@@ -14,7 +14,7 @@
 #include "tensor/spec.h"
 #include "tensor/string.h"
 
-static const double DEFAULT_TIMEOUT = 600, MOST_TIMEOUT = 1e9; /* seconds */
+static const double MOST_TIMEOUT = 1e9; /* seconds */
 enum { MOST_FRAMES = 64 };
 
 /* ---- creating ---- */
@@ -23,11 +23,11 @@ static mst_status check_options(mst_session *session) {
     mst_session_options *o = &session->options;
     if (!(o->timeout >= 0 && o->timeout <= MOST_TIMEOUT))
         return MST_FAIL(MST_INVALID, "session: timeout is %g s, must be from 0 (the default, %g) to %g", o->timeout,
-                        DEFAULT_TIMEOUT, MOST_TIMEOUT);
+                        MST_DEFAULT_TIMEOUT, MOST_TIMEOUT);
     if (o->memory_limit < 0) return MST_FAIL(MST_INVALID, "session: memory_limit must not be negative");
     if (o->num_frames < 0 || o->num_frames > MOST_FRAMES)
         return MST_FAIL(MST_INVALID, "session: num_frames is %d, must be from 1 to %d", o->num_frames, MOST_FRAMES);
-    if (o->timeout == 0) o->timeout = DEFAULT_TIMEOUT;
+    if (o->timeout == 0) o->timeout = MST_DEFAULT_TIMEOUT;
     if (o->num_frames == 0) o->num_frames = 1;
     if (o->plan_pass) {
         MST_TRY(mst_plan_check_pass(o->plan_pass));
@@ -106,6 +106,7 @@ static mst_status create(mst_session *session) {
         session->store = mst_store_retain(o->store);
     else
         MST_TRY(mst_store_create(&session->store));
+    mst_store_set_timeout(session->store, o->timeout);
     MST_TRY(make_slots(session));
     session->host = (mst_plan_host){.devices = &session->devices, .options = o};
     /* one more than steps: the end of a queue has a place in it too */
@@ -307,7 +308,7 @@ static void give_number_back(mst_session *session, const mst_step *step) {
 /* The caller and all devices have left: what was written gets its version. True where the step has happened. */
 static bool commit_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
-    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && frame->has_turn && frame->turn.writer;
+    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && slot->cached->plan->commits;
     if (happened) mst_session_commit_states(slot->session, slot->cached, frame);
     return happened;
 }
@@ -424,7 +425,7 @@ static void open_frame(mst_session *session, mst_slot *slot, purpose *purpose) {
     if (!status && purpose->initial && (purpose->overtaken = is_overtaken(slot->cached)))
         status = MST_FAIL(MST_CANCELLED, "another session has given the variables their first values");
     if (!status && frame->touch) status = wait_for_touches(slot);
-    if (!status && slot->cached->uses_state) status = mst_session_check_states(session, slot->cached);
+    if (!status) status = mst_session_check_states(session, slot->cached, frame->deadline);
     if (!status) status = number_step(session, slot, purpose->initial);
     if (status) mst_frame_fail(frame, status, -1, -1, false);
     mst_line_advance(&frame->ready, frame->number);
@@ -492,17 +493,12 @@ static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t 
     mst_slot *slot = &session->slots[index];
     slot->frame.deadline = deadline;
     slot->frame.longer = deadline + (int64_t)(session->options.timeout * 1e9);
-    slot->frame.has_turn = cached->uses_state;
+    slot->frame.has_turn = cached->num_uses > 0;
     mst_run_notes_free(slot->frame.notes); /* of a call that was refused below */
     slot->frame.notes = NULL;
     if (session->trace) MST_TRY(mst_run_notes_create(cached->plan, &slot->frame.notes));
     MST_TRY(hold(slot, feeds, num_feeds, outputs, num_fetches));
-    mst_status status =
-        cached->uses_state ? mst_turn_take(session->store, cached->plan->commits, deadline, &slot->frame.turn) : MST_OK;
-    if (status) {
-        for (int i = 0; i < num_fetches; i++) mst_tensor_release(slot->outputs[i]);
-        return status;
-    }
+    if (cached->num_uses) mst_turn_take(session->store, cached->bound[index].use, cached->num_uses, &slot->frame.turn);
     slot->busy = true;
     slot->cached = cached;
     begin_frame(session, slot, index);
@@ -568,7 +564,8 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
     if (!mst_is_variable(variable))
         return MST_FAIL(MST_INVALID, "get_variable: '%s' is no variable", mst_value_name(variable));
     MST_TRY(enter(session));
-    mst_status status = mst_store_get(session->store, variable_options(variable)->container, variable.node->name, out);
+    mst_status status = mst_store_read(session->store, variable_options(variable)->container, variable.node->name,
+                                       mst_clock_after(session->options.timeout), out);
     leave(session);
     if (status != MST_NOT_FOUND) return status;
     return MST_FAIL(MST_NOT_FOUND, "variable '%s' has no value yet: call mst_session_init_variables first",
@@ -589,7 +586,8 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
     MST_TRY(enter(session));
     const mst_variable_options *o = variable_options(variable);
     const mst_status status =
-        mst_store_set(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value);
+        mst_store_write(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value,
+                        mst_clock_after(session->options.timeout));
     leave(session);
     return status;
 }

@@ -46,6 +46,7 @@ typedef struct mst_patch {
 typedef struct mst_bound_plan {
     uint64_t generation; /**< of the slot when it was bound; 0: not bound */
     void **instance;     /**< by device: of its backend */
+    mst_use *use;        /**< of the entries, in a turn */
     char **arena, **staging;
     mst_team **team;
     mst_array *arrays; /**< of nodes that groups run */
@@ -69,14 +70,14 @@ typedef struct mst_cached_plan {
     char **constants;  /**< by device; NULL where the domain is the host's */
     mst_state **state; /**< by state of the plan; NULL where it is not used */
     mst_copy **copy;
-    void **data; /**< of the copies */
-    bool uses_state;
+    void **data;  /**< of the copies */
+    mst_use *use; /**< of each entry once: what a turn is taken for */
+    int64_t num_uses;
     mst_touch *touch; /**< of the copies that were made with the plan: for its first run */
     int64_t num_touches, touch_capacity;
     bool touched;          /**< a run has been given them */
     bool can_run_alone;    /**< one thread may run the programs of all its devices */
     mst_pace pace;         /**< whether it does; under the session's lock */
-    _Atomic uint64_t seen; /**< number of the last write to the store when all copies were last checked */
     mst_bound_plan *bound; /**< by slot */
 } mst_cached_plan;
 
@@ -134,9 +135,9 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 /** Finds or makes the entries and copies that a new plan needs. Under the lock. */
 MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);
 /** Checks that all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
-MST_CHECKED mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cached);
+MST_CHECKED mst_status mst_session_check_states(mst_session *session, const mst_cached_plan *cached, int64_t deadline);
 /** Gives all that CACHED has written in FRAME, which happens, its new version, or marks it as torn. */
-void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_frame *frame);
+void mst_session_commit_states(mst_session *session, const mst_cached_plan *cached, const mst_frame *frame);
 /** Marks the entries that the devices that stopped behind the gate had still to write. Under the store's lock: torn.c. */
 void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame);
 /** Adds to the calling thread's error, that of a run of CACHED that failed behind the gate, which entries are torn. In

@@ -137,6 +137,27 @@ static mst_status find_elsewhere(mst_session *session, const mst_plan_state *sta
     return status;
 }
 
+static int by_entry(const void *a, const void *b) {
+    const mst_use *x = a, *y = b;
+    return x->state->number < y->state->number ? -1 : x->state->number > y->state->number;
+}
+
+/* The uses of the COUNT states in ORDER, each entry once: a mirrored variable has a state for each device. */
+static mst_status list_uses(mst_cached_plan *cached, const mst_plan_state *const *order, int64_t count) {
+    if (!(cached->use = calloc((size_t)count + 1, sizeof *cached->use))) return MST_NO_MEMORY("for a plan");
+    for (int64_t i = 0; i < count; i++)
+        cached->use[i] = (mst_use){.state = cached->state[order[i] - cached->plan->state], .writes = order[i]->writes};
+    qsort(cached->use, (size_t)count, sizeof *cached->use, by_entry);
+    for (int64_t i = 0; i < count; i++) {
+        mst_use *last = cached->num_uses ? &cached->use[cached->num_uses - 1] : NULL;
+        if (last && last->state == cached->use[i].state)
+            last->writes |= cached->use[i].writes;
+        else
+            cached->use[cached->num_uses++] = cached->use[i];
+    }
+    return MST_OK;
+}
+
 static mst_status place_all(mst_session *session, mst_cached_plan *cached, const mst_plan_state **order, batch *b) {
     const mst_plan *plan = cached->plan;
     int64_t count = 0;
@@ -167,8 +188,7 @@ static mst_status place_all(mst_session *session, mst_cached_plan *cached, const
         cached->copy[index] = session->used[*used].copy;
         cached->data[index] = cached->copy[index]->data;
     }
-    cached->uses_state = count > 0;
-    return MST_OK;
+    return list_uses(cached, order, count);
 }
 
 mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached) {
@@ -187,31 +207,31 @@ mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cache
     free(b.plan_state);
     free(b.state);
     free(b.copy);
-    cached->seen = UINT64_MAX;
     return status;
 }
 
 /* ---- before and after a step ---- */
 
-static mst_status check_state(mst_session *session, const mst_plan_state *state, mst_state *entry, mst_copy *copy) {
+static mst_status check_state(mst_session *session, const mst_plan_state *state, mst_state *entry, mst_copy *copy,
+                              int64_t deadline) {
     if (!state->reads) return MST_OK;
     if (mst_state_check_whole(entry)) return mst_error_at(state->variable->name, NULL);
-    if (entry->version) return mst_copy_refresh(session->store, entry, copy);
+    if (entry->version && copy->version == entry->version) return MST_OK;
+    if (entry->version) return mst_copy_refresh(session->store, entry, copy, deadline);
     MST_FAIL(MST_INVALID, "variable '%s' is read, but has no value: call mst_session_init_variables first",
              state->variable->name);
     return mst_error_at(state->variable->name, NULL);
 }
 
-mst_status mst_session_check_states(mst_session *session, mst_cached_plan *cached) {
-    const uint64_t last = atomic_load(&session->store->last_write);
-    if (cached->seen == last) return MST_OK;
-    for (int64_t i = 0; i < cached->plan->num_states; i++)
-        if (cached->state[i]) MST_TRY(check_state(session, &cached->plan->state[i], cached->state[i], cached->copy[i]));
-    cached->seen = last;
+mst_status mst_session_check_states(mst_session *session, const mst_cached_plan *cached, int64_t deadline) {
+    const mst_plan *plan = cached->plan;
+    for (int64_t i = 0; i < plan->num_states; i++)
+        if (cached->state[i])
+            MST_TRY(check_state(session, &plan->state[i], cached->state[i], cached->copy[i], deadline));
     return MST_OK;
 }
 
-void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, const mst_frame *frame) {
+void mst_session_commit_states(mst_session *session, const mst_cached_plan *cached, const mst_frame *frame) {
     mst_store *store = session->store;
     const uint64_t number = frame->turn.number;
     const bool failed = atomic_load(&frame->failed);
@@ -226,7 +246,4 @@ void mst_session_commit_states(mst_session *session, mst_cached_plan *cached, co
         if (!state->torn) state->version = number;
     }
     pthread_mutex_unlock(&store->lock);
-    /* copies that this plan reads and does not write are as they were */
-    if (!failed && cached->seen == atomic_load(&store->last_write)) cached->seen = number;
-    atomic_store(&store->last_write, number);
 }

@@ -40,25 +40,28 @@ mst_store *mst_store_retain(mst_store *store) {
 
 /* ---- copies ---- */
 
-static void free_block(mst_block *block) {
-    block->domain->type->free(block->domain, block->data, block->bytes);
-    free(block);
+/* Takes COPY out of the list of STATE and frees it. Returns its block where that was the last copy in it: free_block
+ * is called without a lock, because a device may take its time to take memory back. */
+static mst_block *drop_copy(mst_state *state, mst_copy *copy) {
+    mst_copy **at = &state->copies;
+    mst_block *block = copy->block;
+    while (*at != copy) at = &(*at)->next;
+    *at = copy->next;
+    free(copy);
+    return --block->num_copies == 0 ? block : NULL;
 }
 
-static void free_copy(mst_state *state, mst_copy *copy) {
-    for (mst_copy **at = &state->copies; *at; at = &(*at)->next)
-        if (*at == copy) {
-            *at = copy->next;
-            break;
-        }
-    if (--copy->block->num_copies == 0) free_block(copy->block);
-    free(copy);
+/* NULL is allowed. */
+static void free_block(mst_block *block) {
+    if (!block) return;
+    block->domain->type->free(block->domain, block->data, block->bytes);
+    free(block);
 }
 
 void mst_store_release(mst_store *store) {
     if (!store || atomic_fetch_sub(&store->references, 1) > 1) return;
     for (int64_t i = 0; i < store->num_states; i++)
-        while (store->state[i]->copies) free_copy(store->state[i], store->state[i]->copies);
+        while (store->state[i]->copies) free_block(drop_copy(store->state[i], store->state[i]->copies));
     free(store->state);
     mst_notes_free(&store->notes);
     mst_names_free(&store->names);
@@ -73,6 +76,13 @@ static mst_copy *current(const mst_state *state) {
     for (mst_copy *copy = state->copies; copy && state->version; copy = copy->next)
         if (copy->version == state->version) return copy;
     return NULL;
+}
+
+void mst_store_set_timeout(mst_store *store, double seconds) {
+    const int64_t given = (int64_t)(seconds * 1e9);
+    int64_t before = atomic_load(&store->timeout);
+    while (before < given && !atomic_compare_exchange_weak(&store->timeout, &before, given)) {
+    }
 }
 
 uint64_t mst_state_version(const mst_store *store, const mst_state *state) {
@@ -167,26 +177,49 @@ static bool is_spare(const mst_state *state, const mst_copy *copy) {
     return false;
 }
 
-void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy) {
-    pthread_mutex_lock(&store->lock);
+/* Under the lock. */
+static mst_block *release(mst_state *state, mst_copy *copy) {
     copy->users--;
-    if (is_spare(state, copy)) free_copy(state, copy);
-    pthread_mutex_unlock(&store->lock);
+    return is_spare(state, copy) ? drop_copy(state, copy) : NULL;
 }
 
-mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy) {
-    mst_status status = MST_OK;
+void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy) {
     pthread_mutex_lock(&store->lock);
-    if (copy->version != state->version && state->version) { /* another reader may have been here */
-        mst_copy *from = current(state);
-        status = from ? mst_domain_copy(copy->domain, copy->data, from->domain, from->data, state->bytes)
-                      : MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
-        if (!status) {
-            copy->version = state->version;
-            if (is_spare(state, from)) free_copy(state, from);
-        }
-    }
+    mst_block *block = release(state, copy);
     pthread_mutex_unlock(&store->lock);
+    free_block(block);
+}
+
+/* Whether COPY is to be refreshed by the caller, which has *FROM in use then. */
+static bool claim_refresh(mst_state *state, mst_copy *copy, mst_copy **from) {
+    *from = NULL;
+    if (copy->refreshing || copy->version == state->version || !state->version) return false;
+    if ((*from = current(state))) (*from)->users++;
+    copy->refreshing = true;
+    return true;
+}
+
+mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, int64_t deadline) {
+    mst_copy *from;
+    for (;;) {
+        const uint64_t seen = mst_line_value(&store->refreshed);
+        pthread_mutex_lock(&store->lock);
+        const bool mine = claim_refresh(state, copy, &from), waits = copy->refreshing && !mine;
+        pthread_mutex_unlock(&store->lock);
+        if (mine) break;
+        if (!waits) return MST_OK;
+        if (!mst_line_wait(&store->refreshed, seen + 1, deadline, true))
+            return MST_FAIL(MST_DEADLINE, "waited too long for the value of '%s': another step copies it", state->name);
+    }
+    const mst_status status = from ? mst_domain_copy(copy->domain, copy->data, from->domain, from->data, state->bytes)
+                                   : MST_FAIL(MST_INTERNAL, "store: the value of '%s' is lost", state->name);
+    pthread_mutex_lock(&store->lock);
+    copy->refreshing = false;
+    if (!status) copy->version = state->version;
+    mst_block *block = from ? release(state, from) : NULL;
+    pthread_mutex_unlock(&store->lock);
+    mst_line_add(&store->refreshed, 1);
+    free_block(block);
     return status;
 }
 

@@ -36,8 +36,9 @@ typedef struct mst_copy {
     const char
         *place; /**< full name of the device it belongs to; "" where it is one for the whole domain; its block's */
     void *data;
-    uint64_t version; /**< of the value that it holds; 0: none */
-    int users;        /**< sessions that have it in their plans, and calls that read or write it */
+    _Atomic uint64_t version; /**< of the value that it holds; 0: none */
+    int users;                /**< sessions that have it in their plans, and calls that read or write it */
+    bool refreshing;          /**< its value is on the way */
     mst_block *block;
     struct mst_copy *next;
 } mst_copy;
@@ -48,13 +49,11 @@ typedef struct mst_state {
     mst_state_kind kind;
     mst_spec spec;
     size_t bytes;
-    uint64_t version; /**< 0: no value */
-    bool torn;        /**< a step failed while it wrote the value: no copy has it */
+    uint64_t version; /**< 0: no value. Written in a turn and under the lock, so that either is enough to read it */
+    bool torn;        /**< a step failed while it wrote the value: no copy has it. As `version` */
     mst_copy *copies;
+    struct mst_use *first, *last; /**< uses of the turns under way, in their order: order.c */
 } mst_state;
-
-/** Writers that may be under way or waiting at once. */
-enum { MST_STORE_TURNS = 64 };
 
 struct mst_store {
     _Atomic int references;
@@ -65,17 +64,16 @@ struct mst_store {
     mst_state **state;
     int64_t num_states, state_capacity;
     mst_state_notes notes;
-    /* order.c */
-    pthread_mutex_t order_lock;
-    uint64_t writers;                       /**< turns given to writers */
-    uint64_t readers[MST_STORE_TURNS];      /**< turns given to readers after writer number i, i + 64, ... */
-    bool ended[MST_STORE_TURNS];            /**< writers that have ended their turn and are not done yet */
-    mst_line committed;                     /**< number of the last writer that is done, with all before it */
-    mst_line readers_done[MST_STORE_TURNS]; /**< readers that are done, counted as `readers` */
-    _Atomic uint64_t last_write;            /**< number of the last writer that changed something */
-    _Atomic uint64_t runs;                  /**< runs that made no step: the numbers of their random ops */
-    mst_state *runs_state;                  /**< stands for `runs`, and has no copies */
+    pthread_mutex_t order_lock; /**< of the queues of all entries: order.c. May be taken under `lock` */
+    uint64_t turns;             /**< taken so far by those that may write */
+    mst_line refreshed;         /**< copies that have been refreshed, or that could not be */
+    _Atomic int64_t timeout;    /**< nanoseconds, of calls from outside; 0: none of its sessions has said */
+    _Atomic uint64_t runs;      /**< runs that made no step: the numbers of their random ops */
+    mst_state *runs_state;      /**< stands for `runs`, and has no copies */
 };
+
+/** Seconds that calls wait where nobody says how long. */
+#define MST_DEFAULT_TIMEOUT 600.0
 
 /** Entries that the system makes. */
 #define MST_STATE_RUNS "random/runs"
@@ -84,23 +82,45 @@ struct mst_store {
 
 /* ---- turns: the order of reads and writes -------------------------------------------------------------- */
 
-/** A place in the order of all uses of a store. A writer begins when the writer before it is done, and writes when the
- *  readers between the two are done too. A reader begins when the last writer before it is done. So each sees the state
- *  as all before it left it, and waits only for earlier ones: they cannot wait for each other in a circle. */
+/** A use of an entry in a turn. */
+typedef struct mst_use {
+    mst_state *state;
+    bool writes; /**< also: may read */
+    /* order.c */
+    bool excludes;                  /**< will write, as far as is known */
+    bool behind_writer, behind_any; /**< what it waits for in the queue of the entry; `behind_any` only of writers */
+    struct mst_turn *turn;
+    struct mst_use *before, *after; /**< in the queue */
+} mst_use;
+
+/** A place in the order of all who use some entries of a store. Those that use no entry in common, or only read what
+ *  they have in common, run side by side. Else a turn begins when the writers before it have ended, and writes when the
+ *  readers before it have ended too. So each sees the state as all before it left it, and waits only for earlier ones:
+ *  they cannot wait for each other in a circle. */
 typedef struct mst_turn {
     mst_store *store;
-    bool writer;
-    uint64_t number; /**< of the writer; for a reader, of the writer before it */
+    mst_use *use; /**< the caller's, until the turn has ended; an entry at most once */
+    int64_t num_uses;
+    uint64_t number; /**< version of what it writes */
+    /* order.c */
+    bool visits, wants_to_write, writes;
+    _Atomic int64_t behind_writers, behind_others; /**< uses that wait to read, and to write */
+    mst_line moved;                                /**< rises when one of the two comes to 0 */
 } mst_turn;
 
-/** Takes the next place. MST_DEADLINE where there are MST_STORE_TURNS writers for that long. */
-MST_CHECKED mst_status mst_turn_take(mst_store *store, bool writer, int64_t deadline, mst_turn *out);
+/** Takes the next place for USES, of which `state` and `writes` are set. TURN stays where it is until it ends. */
+void mst_turn_take(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn);
+/** The same for one who only reads, and then waits for nobody else (a snapshot): its place is before all writers that
+ *  do not write yet, stuck ones too. It waits only for those that do. */
+void mst_turn_visit(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn);
 /** Waits until the state may be read; MST_DEADLINE after that time. */
-MST_CHECKED mst_status mst_turn_begin(const mst_turn *turn, int64_t deadline);
-/** Waits until the state may be written. Only for writers. */
-MST_CHECKED mst_status mst_turn_write(const mst_turn *turn, int64_t deadline);
+MST_CHECKED mst_status mst_turn_begin(mst_turn *turn, int64_t deadline);
+/** Waits until the state may be written, in a turn that has begun. */
+MST_CHECKED mst_status mst_turn_write(mst_turn *turn, int64_t deadline);
+/** Nothing has been written in this turn, and nothing will be: readers after it need not wait. It still reads. */
+void mst_turn_drop_writes(mst_turn *turn);
 /** Ends a turn, also one that never began. */
-void mst_turn_end(const mst_turn *turn);
+void mst_turn_end(mst_turn *turn);
 
 /* ---- entries --------------------------------------------------------------------------------------- */
 
@@ -109,6 +129,14 @@ MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container
                                          const mst_spec *spec, mst_state **out);
 /** The entry, or NULL. */
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name);
+/** Copies the value of an entry, or sets it, as mst_store_get and mst_store_set do; MST_DEADLINE after that time. */
+MST_CHECKED mst_status mst_store_read(mst_store *store, const char *container, const char *name, int64_t deadline,
+                                      mst_tensor **out);
+MST_CHECKED mst_status mst_store_write(mst_store *store, const char *container, const char *name, mst_state_kind kind,
+                                       const mst_tensor *value, int64_t deadline);
+/** A session with this timeout, in seconds, uses the store: other calls wait at most as long as the most patient of its
+ *  sessions. */
+void mst_store_set_timeout(mst_store *store, double seconds);
 /** Removes the values of all entries of kinds in the set KINDS (1 << kind), in a turn of its own. */
 MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
 /** The same of all entries of a container. */
@@ -131,8 +159,9 @@ MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *state
                                        const char *place, mst_copy **out);
 /** Ends the caller's use of COPY of STATE. A copy without users is freed where the value is elsewhere too. */
 void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy);
-/** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. */
-MST_CHECKED mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy);
+/** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. Waits where
+ *  another reader is doing the same. */
+MST_CHECKED mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, int64_t deadline);
 /** Whether STATE has a value. */
 bool mst_state_has_value(mst_store *store, const mst_state *state);
 /** As mst_state_info has it; in a turn that has begun, or under the lock. */

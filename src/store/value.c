@@ -21,12 +21,56 @@ struct mst_snapshot {
 };
 typedef struct mst_snapshot_entry entry;
 
-static mst_status take_and_begin(mst_store *store, bool writer, mst_turn *turn) {
-    MST_TRY(mst_turn_take(store, writer, MST_NEVER, turn));
-    mst_status status = mst_turn_begin(turn, MST_NEVER);
-    if (!status && writer) status = mst_turn_write(turn, MST_NEVER);
+/* For calls whose caller does not say how long they may wait. */
+static int64_t deadline_of(const mst_store *store) {
+    const int64_t timeout = atomic_load(&store->timeout);
+    return timeout ? mst_clock_now() + timeout : mst_clock_after(MST_DEFAULT_TIMEOUT);
+}
+
+/* A turn that has been taken goes on to where it may read, or write. */
+static mst_status begin_turn(mst_turn *turn, int64_t deadline) {
+    mst_status status = mst_turn_begin(turn, deadline);
+    if (!status && !turn->visits) status = mst_turn_write(turn, deadline);
     if (status) mst_turn_end(turn);
     return status;
+}
+
+/* A turn for all entries of KINDS that there are, in CONTAINER where that is given; its uses are freed with end_all. The
+ * entries are listed and the places taken at once: an entry that comes later has no value that this turn could see. */
+static mst_status take_all(mst_store *store, unsigned kinds, const char *container, bool writes, mst_turn *turn) {
+    mst_use *uses = NULL;
+    int64_t room = -1, count = 0;
+    pthread_mutex_lock(&store->lock);
+    while (room < store->num_states) {
+        room = store->num_states;
+        pthread_mutex_unlock(&store->lock);
+        free(uses);
+        if (!(uses = calloc((size_t)room + 1, sizeof *uses))) return MST_NO_MEMORY("for a turn");
+        pthread_mutex_lock(&store->lock);
+    }
+    for (int64_t i = 0; i < store->num_states; i++) {
+        mst_state *state = store->state[i];
+        if (!(kinds >> state->kind & 1u) || (container && strcmp(state->container, container) != 0)) continue;
+        uses[count++] = (mst_use){.state = state, .writes = writes};
+    }
+    if (writes)
+        mst_turn_take(store, uses, count, turn);
+    else
+        mst_turn_visit(store, uses, count, turn);
+    pthread_mutex_unlock(&store->lock);
+    return MST_OK;
+}
+
+static mst_status begin_all(mst_store *store, unsigned kinds, const char *container, bool writes, mst_turn *turn) {
+    MST_TRY(take_all(store, kinds, container, writes, turn));
+    const mst_status status = begin_turn(turn, deadline_of(store));
+    if (status) free(turn->use);
+    return status;
+}
+
+static void end_all(mst_turn *turn) {
+    mst_turn_end(turn);
+    free(turn->use);
 }
 
 /* Copies the value of STATE, which has one, to host memory, in a turn that has begun. */
@@ -42,15 +86,16 @@ static mst_status read_value(mst_store *store, mst_state *state, void *dst) {
     return status;
 }
 
-mst_status mst_store_get(mst_store *store, const char *container, const char *name, mst_tensor **out) {
-    if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
-    MST_TRY(mst_process_check(store->process, "store"));
+mst_status mst_store_read(mst_store *store, const char *container, const char *name, int64_t deadline,
+                          mst_tensor **out) {
     *out = NULL;
     mst_state *state = mst_store_find(store, container, name);
     if (!state) return MST_FAIL(MST_NOT_FOUND, "store: there is no '%s'", name);
     MST_TRY(mst_tensor_create(state->spec.dtype, state->spec.shape, out));
-    mst_turn turn;
-    mst_status status = take_and_begin(store, false, &turn);
+    mst_use use = {.state = state};
+    mst_turn turn = {.store = store};
+    mst_turn_visit(store, &use, 1, &turn);
+    mst_status status = begin_turn(&turn, deadline);
     if (!status) {
         status = mst_state_check_whole(state);
         if (!status)
@@ -63,6 +108,12 @@ mst_status mst_store_get(mst_store *store, const char *container, const char *na
         *out = NULL;
     }
     return status;
+}
+
+mst_status mst_store_get(mst_store *store, const char *container, const char *name, mst_tensor **out) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
+    return mst_store_read(store, container, name, deadline_of(store), out);
 }
 
 /* Any copy will do: the others are refreshed before they are read. One in the host's memory costs least. */
@@ -106,38 +157,41 @@ static mst_spec spec_of(const mst_tensor *value) {
     return (mst_spec){mst_tensor_dtype(value), mst_tensor_shape(value)};
 }
 
-mst_status mst_store_set(mst_store *store, const char *container, const char *name, mst_state_kind kind,
-                         const mst_tensor *value) {
-    if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(value)) return MST_INVALID;
-    MST_TRY(mst_process_check(store->process, "store"));
-    mst_state *state;
-    mst_turn turn;
+mst_status mst_store_write(mst_store *store, const char *container, const char *name, mst_state_kind kind,
+                           const mst_tensor *value, int64_t deadline) {
     const mst_spec spec = spec_of(value);
-    MST_TRY(mst_store_declare(store, container, name, kind, &spec, &state));
-    MST_TRY(place_at_rest(store, &state, 1));
-    MST_TRY(take_and_begin(store, true, &turn));
-    mst_status status = write_value(store, state, mst_tensor_data(value), turn.number);
-    atomic_store(&store->last_write, turn.number);
+    mst_use use = {.writes = true};
+    mst_turn turn = {.store = store};
+    MST_TRY(mst_store_declare(store, container, name, kind, &spec, &use.state));
+    MST_TRY(place_at_rest(store, &use.state, 1));
+    mst_turn_take(store, &use, 1, &turn);
+    MST_TRY(begin_turn(&turn, deadline));
+    const mst_status status = write_value(store, use.state, mst_tensor_data(value), turn.number);
     mst_turn_end(&turn);
     return status;
 }
 
+mst_status mst_store_set(mst_store *store, const char *container, const char *name, mst_state_kind kind,
+                         const mst_tensor *value) {
+    if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(value)) return MST_INVALID;
+    MST_TRY(mst_process_check(store->process, "store"));
+    return mst_store_write(store, container, name, kind, value, deadline_of(store));
+}
+
 /* Of the entries of KINDS, in CONTAINER where that is given. */
 static mst_status clear(mst_store *store, unsigned kinds, const char *container) {
-    mst_turn turn;
-    MST_TRY(take_and_begin(store, true, &turn));
+    mst_turn turn = {.store = store};
+    MST_TRY(begin_all(store, kinds, container, true, &turn));
     pthread_mutex_lock(&store->lock);
-    for (int64_t i = 0; i < store->num_states; i++) {
-        mst_state *state = store->state[i];
-        if (!(kinds >> state->kind & 1u) || state == store->runs_state) continue;
-        if (container && strcmp(state->container, container) != 0) continue;
+    for (int64_t i = 0; i < turn.num_uses; i++) {
+        mst_state *state = turn.use[i].state;
+        if (state == store->runs_state) continue;
         state->version = 0;
         state->torn = false;
         for (mst_copy *copy = state->copies; copy; copy = copy->next) copy->version = 0;
     }
     pthread_mutex_unlock(&store->lock);
-    atomic_store(&store->last_write, turn.number);
-    mst_turn_end(&turn);
+    end_all(&turn);
     return MST_OK;
 }
 
@@ -367,19 +421,21 @@ static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
     return status;
 }
 
-static mst_status check_whole(mst_store *store) {
+/* Of the first NUM_STATES entries, which are those of a turn. */
+static mst_status check_whole(mst_store *store, int64_t num_states) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&store->lock);
-    for (int64_t i = 0; i < store->num_states && !status; i++) status = mst_state_check_whole(store->state[i]);
+    for (int64_t i = 0; i < num_states && !status; i++) status = mst_state_check_whole(store->state[i]);
     pthread_mutex_unlock(&store->lock);
     return status;
 }
 
-/* Copies all values, in a turn that has begun. Entries that have got a value since room was made are added. */
-static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
+/* Copies all values, in a turn of NUM_STATES entries that has begun. Those that have got a value since room was made are
+ * added; entries made later have none that belongs to it. */
+static mst_status fill(mst_store *store, int64_t num_states, mst_snapshot *snapshot) {
     mst_state_info *list = NULL;
     int64_t count = 0;
-    mst_status status = check_whole(store);
+    mst_status status = check_whole(store, num_states);
     if (!status) status = fill_room(store, snapshot);
     if (!status) status = mst_store_list(store, &list, &count);
     for (int64_t i = 0; i < count && !status; i++) {
@@ -387,9 +443,10 @@ static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
         bool found;
         const int64_t at = place_of(snapshot, list[i].container, list[i].name, &found);
         if (!list[i].version || found) continue;
+        mst_state *state = mst_store_find(store, list[i].container, list[i].name);
+        if (!state || state->number >= num_states) continue;
         status = mst_tensor_create(list[i].spec.dtype, list[i].spec.shape, &value);
-        if (!status)
-            status = read_value(store, mst_store_find(store, list[i].container, list[i].name), mst_tensor_data(value));
+        if (!status) status = read_value(store, state, mst_tensor_data(value));
         if (!status) status = insert(snapshot, at, &list[i], value);
         mst_tensor_release(value);
     }
@@ -401,13 +458,13 @@ static mst_status fill(mst_store *store, mst_snapshot *snapshot) {
 static mst_status take_snapshot(mst_store *store, const mst_snapshot *spare, mst_snapshot **out) {
     *out = NULL;
     mst_snapshot *snapshot;
-    mst_turn turn;
+    mst_turn turn = {.store = store};
     MST_TRY(mst_snapshot_create(&snapshot));
     mst_status status = make_room(store, spare, snapshot);
-    if (!status) status = take_and_begin(store, false, &turn);
+    if (!status) status = begin_all(store, ~0u, NULL, false, &turn);
     if (!status) {
-        status = fill(store, snapshot);
-        mst_turn_end(&turn);
+        status = fill(store, turn.num_uses, snapshot);
+        end_all(&turn);
     }
     pthread_mutex_lock(&store->lock);
     if (!status) status = mst_notes_take(&snapshot->notes, &store->notes);
@@ -449,8 +506,9 @@ static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_st
     return mst_copy_together(bytes_of(snapshot), snapshot->count, write_some, &p);
 }
 
-/* The entries of the snapshot, made where there are none. All that can be wrong is found before the first is made. */
-static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, mst_state **states) {
+/* The entries of the snapshot, made where there are none, and their uses. All that can be wrong is found before the
+ * first is made. */
+static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, mst_state **states, mst_use *uses) {
     for (int64_t i = 0; i < snapshot->count; i++) {
         const mst_state_info *info = &snapshot->entry[i].info;
         const mst_state *state = mst_store_find(store, info->container, info->name);
@@ -459,6 +517,7 @@ static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, ms
     for (int64_t i = 0; i < snapshot->count; i++) {
         const mst_state_info *info = &snapshot->entry[i].info;
         MST_TRY(mst_store_declare(store, info->container, info->name, info->kind, &info->spec, &states[i]));
+        uses[i] = (mst_use){.state = states[i], .writes = true};
     }
     return place_at_rest(store, states, snapshot->count);
 }
@@ -466,18 +525,23 @@ static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, ms
 mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
     if (MST_IS_NULL(store) || MST_IS_NULL(snapshot)) return MST_INVALID;
     MST_TRY(mst_process_check(store->process, "store"));
-    mst_turn turn;
+    mst_turn turn = {.store = store};
     mst_state **states = calloc((size_t)snapshot->count + 1, sizeof *states);
-    mst_status status = states ? find_states(store, snapshot, states) : MST_NO_MEMORY("to restore a snapshot");
-    if (!status) status = take_and_begin(store, true, &turn);
+    mst_use *uses = calloc((size_t)snapshot->count + 1, sizeof *uses);
+    mst_status status = states && uses ? MST_OK : MST_NO_MEMORY("to restore a snapshot");
+    if (!status) status = find_states(store, snapshot, states, uses);
+    if (!status) {
+        mst_turn_take(store, uses, snapshot->count, &turn);
+        status = begin_turn(&turn, deadline_of(store));
+    }
     if (!status) {
         status = set_all(store, snapshot, states, turn.number);
-        atomic_store(&store->last_write, turn.number);
         mst_turn_end(&turn);
     }
     pthread_mutex_lock(&store->lock);
     if (!status) status = mst_notes_take(&store->notes, &snapshot->notes);
     pthread_mutex_unlock(&store->lock);
     free(states);
+    free(uses);
     return status;
 }

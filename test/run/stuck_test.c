@@ -109,8 +109,156 @@ static void call_that_waits_behind_the_gate_ends_too(void **state) {
     engine_end(g, session);
 }
 
+/* ---- state while a step is stuck ---- */
+
+/* "v" is 1; a step adds to it what comes out of the gate. */
+typedef struct machine {
+    mst_graph *graph;
+    mst_session *session;
+    mst_value v, step;
+} machine;
+
+static machine make_machine(double timeout, mst_store *store) {
+    machine m = {.graph = engine_graph()};
+    mst_graph *g = m.graph;
+    m.v = mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(4), 1));
+    m.step = mst_assign_add(m.v, gate(m.v));
+    const mst_session_options options = {.devices = "cpu:1/1", .timeout = timeout, .store = store};
+    EXPECT_OK(mst_session_create(g, &options, &m.session));
+    EXPECT_OK(mst_session_init_variables(m.session));
+    return m;
+}
+
+static void *run_step(void *context) {
+    machine *m = context;
+    return mst_session_run(m->session, NULL, 0, &m->step, 1, NULL) ? m : NULL;
+}
+
+static void expect_saved(const machine *m, double wanted) {
+    mst_tensor *got;
+    mst_snapshot *snapshot;
+    mst_store *store = mst_session_store(m->session);
+    EXPECT_OK(mst_session_get_variable(m->session, m->v, &got));
+    assert_true(mst_tensor_get(got, 3) == wanted);
+    mst_tensor_release(got);
+    EXPECT_OK(mst_store_snapshot(store, &snapshot));
+    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, "", "v"), 3) == wanted);
+    EXPECT_OK(mst_store_snapshot_again(store, &snapshot));
+    assert_true(mst_tensor_get(mst_snapshot_find(snapshot, "", "v"), 3) == wanted);
+    mst_snapshot_release(snapshot);
+}
+
+/* The step has ten minutes: nobody has given it up. */
+static void state_is_read_and_saved_while_a_step_is_stuck_before_the_gate(void **state) {
+    (void)state;
+    machine m = make_machine(0, NULL);
+    pthread_t thread;
+    void *failed;
+    atomic_store(&is_open, false);
+    alarm(20);
+    assert_int_equal(pthread_create(&thread, NULL, run_step, &m), 0);
+    while (!atomic_load(&inside)) usleep(1000);
+    expect_saved(&m, 1);
+    atomic_store(&is_open, true);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    expect_saved(&m, 2);
+    alarm(0);
+    engine_end(m.graph, m.session);
+}
+
+/* Reads, another session's steps included, go on; writes must wait for what still reads, and end at their deadline. */
+static void state_is_read_and_saved_after_a_step_was_given_up(void **state) {
+    (void)state;
+    mst_store *store;
+    EXPECT_OK(mst_store_create(&store));
+    machine m = make_machine(0.3, store);
+    atomic_store(&is_open, false);
+    alarm(20);
+    EXPECT_ERROR(mst_session_run(m.session, NULL, 0, &m.step, 1, NULL), MST_DEADLINE, "'closed' (gate)");
+    expect_saved(&m, 1);
+    mst_graph *h = engine_graph();
+    const mst_value v = mst_variable(h, "v", mst_fill(h, MST_F32, MST_SHAPE(4), 1)), sum = mst_reduce_sum(v);
+    const mst_value write = mst_assign(v, mst_fill(h, MST_F32, MST_SHAPE(4), 7));
+    mst_session *other;
+    EXPECT_OK(mst_session_create(h, &(mst_session_options){.store = store, .timeout = 0.3}, &other));
+    assert_true(engine_number(other, sum) == 4);
+    EXPECT_ERROR(mst_session_run(other, NULL, 0, &write, 1, NULL), MST_DEADLINE, "");
+    mst_tensor *value = engine_tensor(MST_F32, MST_SHAPE(4), (double[]){5, 5, 5, 5});
+    EXPECT_ERROR(mst_session_set_variable(m.session, m.v, value), MST_DEADLINE, "to write the state");
+    EXPECT_ERROR(mst_store_set(store, NULL, "v", MST_STATE_WEIGHT, value), MST_DEADLINE, "to write the state");
+    expect_saved(&m, 1);
+    atomic_store(&is_open, true);
+    while (atomic_load(&inside)) usleep(1000);
+    mst_status status = MST_DEADLINE;
+    for (int i = 0; i < 50 && status == MST_DEADLINE; i++) status = mst_session_set_variable(m.session, m.v, value);
+    EXPECT_OK(status);
+    expect_saved(&m, 5);
+    alarm(0);
+    mst_tensor_release(value);
+    engine_end(h, other);
+    engine_end(m.graph, m.session);
+    mst_store_release(store);
+}
+
+/* ---- steps side by side ---- */
+
+enum { CLIENTS = 4 };
+
+/* Comes back when all clients are inside. */
+static mst_status wait_for_all(const mst_kernel_args *a) {
+    atomic_fetch_add(&inside, 1);
+    for (int i = 0; i < 10000 && atomic_load(&inside) < CLIENTS; i++) usleep(1000);
+    memcpy(a->dst[0].data, a->src[0].data, (size_t)a->dst[0].count * sizeof(float));
+    return atomic_load(&inside) < CLIENTS ? mst_kernel_fail(a, MST_CANCELLED, "the others did not come") : MST_OK;
+}
+
+static const mst_op meet_op = {.name = "meet",
+                               .num_src = 1,
+                               .num_dst = 1,
+                               .dtypes = MST_FLOATS,
+                               .flags = MST_OP_STATEFUL,
+                               .infer = like_source,
+                               .reference = wait_for_all};
+
+/* A session with a variable of its own, in a store that all share; what they share they only read. */
+static void steps_over_disjoint_entries_of_one_store_run_side_by_side(void **state) {
+    (void)state;
+    mst_store *store;
+    EXPECT_OK(mst_store_create(&store));
+    machine m[CLIENTS];
+    pthread_t thread[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        const char name[] = {'v', (char)('0' + i), '\0'};
+        mst_graph *g = m[i].graph = engine_graph();
+        m[i].v = mst_variable(g, name, mst_fill(g, MST_F32, MST_SHAPE(4), i));
+        const mst_value common = mst_variable(g, "common", mst_fill(g, MST_F32, MST_SHAPE(4), 10));
+        mst_value x = mst_add(m[i].v, common);
+        m[i].step = mst_assign(m[i].v, mst_call_named(g, &meet_op, "meet", 1, &x, NULL));
+        EXPECT_OK(mst_session_create(g, &(mst_session_options){.devices = "cpu:1/1", .store = store}, &m[i].session));
+        EXPECT_OK(mst_session_init_variables(m[i].session));
+    }
+    for (int round = 1; round <= 3; round++) {
+        atomic_store(&inside, 0);
+        for (int i = 0; i < CLIENTS; i++) assert_int_equal(pthread_create(&thread[i], NULL, run_step, &m[i]), 0);
+        for (int i = 0; i < CLIENTS; i++) {
+            void *failed;
+            pthread_join(thread[i], &failed);
+            assert_null(failed);
+        }
+        for (int i = 0; i < CLIENTS; i++)
+            assert_true(engine_number(m[i].session, mst_reduce_sum(m[i].v)) == 4 * (i + 10 * round));
+    }
+    atomic_store(&inside, 0);
+    for (int i = 0; i < CLIENTS; i++) engine_end(m[i].graph, m[i].session);
+    mst_store_release(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(state_is_read_and_saved_while_a_step_is_stuck_before_the_gate),
+        cmocka_unit_test(state_is_read_and_saved_after_a_step_was_given_up),
+        cmocka_unit_test(steps_over_disjoint_entries_of_one_store_run_side_by_side),
         cmocka_unit_test(call_that_waits_behind_the_gate_ends_too),
         cmocka_unit_test(call_with_new_state_ends_at_its_deadline_while_an_earlier_op_is_stuck),
     };
