@@ -1,4 +1,7 @@
-/* The plans of a session, found by (graph version, feeds, fetches). */
+/* The plans of a session, found by (graph version, feeds, fetches).
+ *
+ * A thread that finds none makes one without the session's lock: first it puts the call on the list of those that are
+ * being made, so that no other thread makes the same, and at the end it takes it off and puts the plan into the cache. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +54,8 @@ static bool is_for(const mst_cached_plan *cached, const mst_session *session, ui
 
 /* ---- making and freeing ---- */
 
-static void destroy(mst_session *session, mst_cached_plan *cached) {
-    if (!cached) return;
+/* Frees all but the description of the call. */
+static void undo(mst_session *session, mst_cached_plan *cached) {
     for (int i = 0; cached->bound && i < session->num_slots; i++) mst_bound_plan_free(session, &cached->bound[i]);
     for (int d = 0; d < session->devices.count; d++) {
         const mst_device *device = &session->devices.device[d];
@@ -60,25 +63,61 @@ static void destroy(mst_session *session, mst_cached_plan *cached) {
         if (!cached->constants || !cached->constants[d]) continue;
         const int64_t bytes = cached->plan->program[d].constant_bytes;
         device->domain->type->free(device->domain, cached->constants[d], (size_t)bytes);
-        session->constant_bytes[d] -= bytes;
+        atomic_fetch_sub(&session->constant_bytes[d], bytes);
     }
     mst_plan_destroy(cached->plan);
-    free(cached->feeds);
-    free(cached->fetches);
     free(cached->devices);
     free(cached->executable);
     free(cached->constants);
     free(cached->state);
     free(cached->copy);
     free(cached->data);
-    free(cached->bound);
-    free(cached->touch);
     free(cached->use);
+    free(cached->touch);
+    free(cached->bound);
+    cached->plan = NULL;
+    cached->devices = NULL;
+    cached->executable = NULL;
+    cached->constants = NULL;
+    cached->state = NULL;
+    cached->copy = NULL;
+    cached->data = NULL;
+    cached->use = NULL;
+    cached->touch = NULL;
+    cached->bound = NULL;
+    cached->num_uses = cached->num_touches = cached->touch_capacity = cached->num_devices = 0;
+}
+
+static void destroy(mst_session *session, mst_cached_plan *cached) {
+    if (!cached) return;
+    undo(session, cached);
+    free(cached->feeds);
+    free(cached->fetches);
     free(cached);
 }
 
+static void destroy_all(mst_session *session, mst_cached_plan *dropped) {
+    while (dropped) {
+        mst_cached_plan *next = dropped->next;
+        destroy(session, dropped);
+        dropped = next;
+    }
+}
+
+/* Drops a reference, under the lock. A plan that nobody has any more is put on the list DROPPED, to be destroyed without
+ * the lock: devices may take their time to take memory back. */
+static void drop_reference(mst_cached_plan *cached, mst_cached_plan **dropped) {
+    if (--cached->references) return;
+    cached->next = *dropped;
+    *dropped = cached;
+}
+
 void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached) {
-    if (cached && --cached->references == 0) destroy(session, cached);
+    mst_cached_plan *dropped = NULL;
+    pthread_mutex_lock(&session->lock);
+    drop_reference(cached, &dropped);
+    pthread_mutex_unlock(&session->lock);
+    destroy_all(session, dropped);
 }
 
 static mst_status place_constant(mst_domain *domain, void *dst, const mst_tensor *constant) {
@@ -92,11 +131,17 @@ static mst_status place_constants(mst_session *session, mst_cached_plan *cached,
     const int64_t bytes = plan->program[d].constant_bytes;
     mst_domain *domain = session->devices.device[d].domain;
     if (bytes == 0) return MST_OK;
-    MST_TRY(mst_session_check_limit(session, plan, d, bytes));
+    pthread_mutex_lock(&session->lock);
+    mst_status status = mst_session_check_limit(session, plan, d, bytes);
+    if (!status) atomic_fetch_add(&session->constant_bytes[d], bytes);
+    pthread_mutex_unlock(&session->lock);
+    MST_TRY(status);
     void *data;
-    MST_TRY(domain->type->alloc(domain, (size_t)bytes, &data));
+    if ((status = domain->type->alloc(domain, (size_t)bytes, &data))) {
+        atomic_fetch_sub(&session->constant_bytes[d], bytes);
+        return status;
+    }
     cached->constants[d] = data;
-    session->constant_bytes[d] += bytes;
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
         for (int i = 0; i < node->num_dst && node->device == d; i++) {
@@ -141,8 +186,9 @@ static bool can_run_alone(const mst_session *session, const mst_cached_plan *cac
     return true;
 }
 
-static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
-                       const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
+/* Describes the call in a plan that is still to be made. */
+static mst_status describe(const mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
+                           const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
     mst_cached_plan *cached = calloc(1, sizeof *cached);
     if (!cached) return MST_NO_MEMORY("for a plan");
     *out = cached;
@@ -159,8 +205,11 @@ static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feed
         cached->feeds[i].spec = feed_spec(&feeds[i]);
     }
     if (num_fetches) memcpy(cached->fetches, fetches, (size_t)num_fetches * sizeof *fetches);
-    MST_TRY(mst_plan_make(session->graph, &session->host, feeds, num_feeds, fetches, num_fetches, &cached->plan));
-    MST_TRY(compile(session, cached));
+    return MST_OK;
+}
+
+/* What needs the lock: memory of variables, and the limits. */
+static mst_status place(mst_session *session, mst_cached_plan *cached) {
     MST_TRY(mst_session_place_states(session, cached));
     for (int d = 0; d < session->devices.count; d++) {
         const mst_program *program = &cached->plan->program[d];
@@ -168,59 +217,126 @@ static mst_status make(mst_session *session, uint64_t hash, const mst_feed *feed
         if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more * session->num_slots));
     }
     cached->can_run_alone = can_run_alone(session, cached);
-    session->plans_made++;
-    return MST_OK;
+    return mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity);
 }
 
-/* ---- the cache ---- */
+/* ---- the cache: under the lock ---- */
 
-static void drop(mst_session *session, int64_t i) {
+static void drop(mst_session *session, int64_t i, mst_cached_plan **dropped) {
     mst_cached_plan *cached = session->plans[i];
     memmove(session->plans + i, session->plans + i + 1, (size_t)(--session->num_plans - i) * sizeof *session->plans);
-    mst_cached_plan_release(session, cached);
-}
-
-void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached) {
-    for (int64_t i = 0; i < session->num_plans; i++)
-        if (session->plans[i] == cached) {
-            drop(session, i);
-            return;
-        }
+    drop_reference(cached, dropped);
 }
 
 /* A graph only grows: no later call can use the plan of an older version. */
-static void drop_old_versions(mst_session *session) {
+static void drop_old_versions(mst_session *session, mst_cached_plan **dropped) {
     for (int64_t i = session->num_plans - 1; i >= 0; i--)
-        if (session->plans[i]->graph_version != mst_graph_version(session->graph)) drop(session, i);
+        if (session->plans[i]->graph_version != mst_graph_version(session->graph)) drop(session, i, dropped);
+}
+
+static void put_first(mst_session *session, int64_t i, mst_cached_plan *cached) {
+    memmove(session->plans + 1, session->plans, (size_t)i * sizeof *session->plans);
+    session->plans[0] = cached;
+}
+
+/* ---- without the lock ---- */
+
+void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached) {
+    mst_cached_plan *dropped = NULL;
+    pthread_mutex_lock(&session->lock);
+    for (int64_t i = session->num_plans - 1; i >= 0; i--)
+        if (session->plans[i] == cached) drop(session, i, &dropped);
+    pthread_mutex_unlock(&session->lock);
+    destroy_all(session, dropped);
+}
+
+/* Makes the plan that CACHED describes, and puts it into the cache. */
+static mst_status make(mst_session *session, mst_cached_plan *cached) {
+    mst_cached_plan *dropped = NULL;
+    MST_TRY(mst_plan_make(session->graph, &session->host, cached->feeds, cached->num_feeds, cached->fetches,
+                          cached->num_fetches, &cached->plan));
+    MST_TRY(compile(session, cached));
+    pthread_mutex_lock(&session->lock);
+    const mst_status status = place(session, cached);
+    if (!status) {
+        drop_old_versions(session, &dropped);
+        if (session->num_plans == MAX_PLANS) drop(session, session->num_plans - 1, &dropped);
+        put_first(session, session->num_plans++, cached);
+        cached->references++;
+        session->plans_made++;
+    }
+    pthread_mutex_unlock(&session->lock);
+    destroy_all(session, dropped);
+    return status;
+}
+
+/* Drops all plans of the cache; false where there is none. */
+static bool drop_all(mst_session *session) {
+    mst_cached_plan *dropped = NULL;
+    pthread_mutex_lock(&session->lock);
+    const bool some = session->num_plans > 0;
+    while (session->num_plans) drop(session, session->num_plans - 1, &dropped);
+    pthread_mutex_unlock(&session->lock);
+    destroy_all(session, dropped);
+    return some;
+}
+
+/* Takes CACHED off the list of calls that are being planned. */
+static void end_making(mst_session *session, const mst_cached_plan *cached) {
+    pthread_mutex_lock(&session->lock);
+    mst_cached_plan **at = &session->making;
+    while (*at != cached) at = &(*at)->next;
+    *at = cached->next;
+    pthread_cond_broadcast(&session->plan_made);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* The plan for the call among PLANS, NULL where it is not there. */
+static mst_cached_plan *find(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
+                             const mst_value *fetches, int num_fetches) {
+    for (int64_t i = 0; i < session->num_plans; i++) {
+        mst_cached_plan *cached = session->plans[i];
+        if (!is_for(cached, session, hash, feeds, num_feeds, fetches, num_fetches)) continue;
+        put_first(session, i, cached);
+        cached->references++;
+        return cached;
+    }
+    return NULL;
 }
 
 mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
-                            int num_fetches, mst_cached_plan **out) {
+                            int num_fetches, int64_t deadline, mst_cached_plan **out) {
     const uint64_t hash = hash_call(session, feeds, num_feeds, fetches, num_fetches);
-    int64_t i = 0;
-    while (i < session->num_plans && !is_for(session->plans[i], session, hash, feeds, num_feeds, fetches, num_fetches))
-        i++;
-    mst_cached_plan *found = i < session->num_plans ? session->plans[i] : NULL;
-    if (!found) {
-        drop_old_versions(session);
-        MST_TRY(mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity));
-        mst_status status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
-        if (status == MST_OUT_OF_MEMORY && session->num_plans) { /* there may be room without the other plans */
-            destroy(session, found);
-            found = NULL;
-            while (session->num_plans) drop(session, session->num_plans - 1);
-            status = make(session, hash, feeds, num_feeds, fetches, num_fetches, &found);
+    mst_cached_plan *fresh = NULL, *other;
+    mst_status status = MST_OK;
+    bool mine = false;
+    *out = NULL;
+    pthread_mutex_lock(&session->lock);
+    while (!status && !mine && !(*out = find(session, hash, feeds, num_feeds, fetches, num_fetches))) {
+        for (other = session->making; other; other = other->next)
+            if (is_for(other, session, hash, feeds, num_feeds, fetches, num_fetches)) break;
+        if (other) {
+            if (!mst_session_wait(session, &session->plan_made, deadline))
+                status = MST_FAIL(MST_DEADLINE, "waited too long for another thread that plans the same call");
+        } else if ((mine = fresh != NULL)) {
+            fresh->next = session->making;
+            session->making = fresh;
+        } else {
+            pthread_mutex_unlock(&session->lock);
+            status = describe(session, hash, feeds, num_feeds, fetches, num_fetches, &fresh);
+            pthread_mutex_lock(&session->lock);
         }
-        if (status) {
-            destroy(session, found);
-            return status;
-        }
-        if (session->num_plans == MAX_PLANS) drop(session, session->num_plans - 1);
-        i = session->num_plans++;
     }
-    memmove(session->plans + 1, session->plans, (size_t)i * sizeof *session->plans);
-    session->plans[0] = found;
-    found->references++;
-    *out = found;
-    return MST_OK;
+    pthread_mutex_unlock(&session->lock);
+    if (mine) {
+        status = make(session, fresh);
+        if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room without the other plans */
+            undo(session, fresh);
+            status = make(session, fresh);
+        }
+        end_making(session, fresh);
+        if (!status) *out = fresh;
+    }
+    if (fresh != *out) destroy(session, fresh);
+    return status;
 }

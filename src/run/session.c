@@ -89,6 +89,7 @@ static void init_lock(mst_session *session) {
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->slot_is_free, &attributes);
+    pthread_cond_init(&session->plan_made, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
@@ -181,6 +182,7 @@ static void free_session(void *owner) {
     mst_map_free(&session->copies);
     pthread_mutex_destroy(&session->lock);
     pthread_cond_destroy(&session->slot_is_free);
+    pthread_cond_destroy(&session->plan_made);
     free(session->slots);
     free(session->plans);
     free(session->used);
@@ -266,23 +268,28 @@ static mst_status too_late(const mst_slot *slot) {
                     slot->session->options.timeout);
 }
 
+/* At most a second: a clock that a test has put in place does not wake us. */
+bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline) {
+    const int64_t left = deadline - mst_clock_now();
+    if (left <= 0) return false;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(left < 1000000000 ? left : 1000000000);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(condition, &session->lock, &until);
+    return true;
+}
+
 static mst_status wait_for_slot(mst_session *session, int64_t deadline, int *out) {
     for (;;) {
         for (*out = 0; *out < session->num_slots; ++*out)
             if (!session->slots[*out].busy) return MST_OK;
-        const int64_t left = deadline - mst_clock_now();
-        if (left <= 0) {
+        if (!mst_session_wait(session, &session->slot_is_free, deadline)) {
             const mst_slot *slot = &session->slots[0];
             MST_TRY(slot->cached ? too_late(slot) : MST_OK);
             return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end", session->options.timeout);
         }
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        const int64_t step = left < 1000000000 ? left : 1000000000;
-        until.tv_nsec += (long)step;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&session->slot_is_free, &session->lock, &until);
     }
 }
 
@@ -327,9 +334,9 @@ static void release_frame(mst_frame *frame) {
     pthread_mutex_lock(&session->lock);
     slot->busy = false;
     slot->cached = NULL;
-    mst_cached_plan_release(session, cached);
     pthread_cond_signal(&session->slot_is_free);
     pthread_mutex_unlock(&session->lock);
+    mst_cached_plan_release(session, cached);
 }
 
 /* The same by the last device to leave, where the caller has given the frame up. */
@@ -513,11 +520,7 @@ static mst_status run(mst_session *session, purpose *purpose, const mst_feed *fe
     mst_slot *slot = NULL;
     MST_TRY(mst_graph_read_begin(session->graph));
     mst_status status = check_call(session, feeds, num_feeds, fetches, num_fetches);
-    if (!status) {
-        pthread_mutex_lock(&session->lock);
-        status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, &cached);
-        pthread_mutex_unlock(&session->lock);
-    }
+    if (!status) status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, deadline, &cached);
     mst_graph_read_end(session->graph);
     MST_TRY(status);
     /* an output that is fed too must neither be written in place nor freed before the end */
@@ -526,9 +529,9 @@ static mst_status run(mst_session *session, purpose *purpose, const mst_feed *fe
     status = prepare_outputs(cached->plan, outputs);
     pthread_mutex_lock(&session->lock);
     if (!status) status = submit(session, cached, deadline, feeds, num_feeds, outputs, num_fetches, &slot);
+    pthread_mutex_unlock(&session->lock);
     if (purpose->once) mst_session_forget_plan(session, cached);
     if (status) mst_cached_plan_release(session, cached);
-    pthread_mutex_unlock(&session->lock);
     for (int i = 0; i < num_feeds && status; i++) mst_tensor_release(feeds[i].tensor);
     return status ? status : run_frame(session, slot, purpose);
 }

@@ -58,7 +58,8 @@ typedef struct mst_bound_plan {
 
 /** A plan with what it needs to run, and the call it was made for. */
 typedef struct mst_cached_plan {
-    int references; /**< the cache's, and those of runs under way */
+    int references;               /**< the cache's, and those of runs under way; under the lock */
+    struct mst_cached_plan *next; /**< of those that are being made, or are to be destroyed */
     uint64_t graph_version, hash;
     int num_feeds, num_fetches;
     mst_feed *feeds; /**< tensors not held: `spec` describes them, `tensor` only says that it is one */
@@ -103,14 +104,16 @@ struct mst_session {
     int num_slots;
     mst_cached_plan **plans; /**< the last used first */
     int64_t num_plans, plan_capacity, plans_made;
+    mst_cached_plan *making;  /**< calls whose plans are being made, by threads without the lock */
+    pthread_cond_t plan_made; /**< or could not be */
     /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
      *  first device of the domain in place of the device. */
     mst_map copies;
     mst_used_copy *used;
     int64_t num_used, used_capacity;
-    int64_t *state_bytes;    /**< by device */
-    int64_t *constant_bytes; /**< by device */
-    char *plan_pass;         /**< the option's own copy */
+    int64_t *state_bytes;            /**< by device */
+    _Atomic int64_t *constant_bytes; /**< by device; rises under the lock */
+    char *plan_pass;                 /**< the option's own copy */
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
     mst_trace *trace; /**< runs are added to it; NULL: to none */
@@ -118,13 +121,17 @@ struct mst_session {
 
 /* ---- plans: cache.c ---- */
 
-/** The plan for this call, from the cache or new, with a reference for the caller. Under the lock. */
+/** The plan for this call, from the cache or new, with a reference for the caller. New ones are made without the lock,
+ *  several at a time; a thread that wants one that another thread is making waits for it. */
 MST_CHECKED mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num_feeds,
-                                        const mst_value *fetches, int num_fetches, mst_cached_plan **out);
-/** Drops a reference. Under the lock. */
+                                        const mst_value *fetches, int num_fetches, int64_t deadline,
+                                        mst_cached_plan **out);
+/** Drops a reference. Without the lock. */
 void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached);
-/** Takes a plan out of the cache: it will not run again. Under the lock. */
+/** Takes a plan out of the cache: it will not run again. Without the lock. */
 void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
+/** Waits on CONDITION, under the lock, for some time; false where DEADLINE has come. */
+bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 /** Gives CACHED addresses in slot I, where it has none that hold. Under the lock. */
 MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
 /** Frees what a plan has in a slot. */
