@@ -25,7 +25,14 @@ static dnnl_engine_t engine;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_primitive *table[BUCKETS];
 
+/* oneDNN keeps 1024 primitives that nobody uses any more, some 30 kB each. What plans share is in the table here; a few
+ * are worth keeping for plans that are made again. */
+enum { MOST_KEPT = 64 };
+
 static void make_engine(void) {
+    if (dnnl_set_primitive_cache_capacity(MOST_KEPT) != dnnl_success) {
+        /* a build of oneDNN without a cache: nothing is kept */
+    }
     if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success) engine = NULL;
 }
 
