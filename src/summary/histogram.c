@@ -8,7 +8,7 @@
 
 #include "base/simd.h"
 
-enum { POSITIVE = 775, PREFIXES = 1 << 16, CHUNK = 1024, LANES = 16, TABLES = 4 };
+enum { POSITIVE = 775, PREFIXES = 1 << 16, RANK_BITS = 17, CHUNK = 1024, LANES = 16, TABLES = 4 };
 
 /* Vectors of LANES numbers, which the compiler cuts to those of the processor; a mask has all bits where it is true. */
 typedef float narrow __attribute__((vector_size(LANES * sizeof(float))));
@@ -19,8 +19,9 @@ typedef double wide __attribute__((vector_size(LANES * sizeof(double))));
 
 static double limits[MST_HISTOGRAM_BUCKETS];
 /* By the upper 16 bits of an f32, which are sign, exponent and 7 bits: the bucket of the smallest number that begins
- * with them. These numbers are less than 1% apart and limits 10%, so each is in that bucket or in the next. */
-static uint16_t first_bucket[PREFIXES];
+ * with them, and in the lower RANK_BITS bits how many of these numbers are in it. The numbers are less than 1% apart and
+ * limits 10%, so each is in that bucket or in the next. */
+static uint32_t place[PREFIXES];
 
 static int bucket_of(double x) {
     int low = 0, high = MST_HISTOGRAM_BUCKETS - 1; /* the first limit that is larger than x is one of these */
@@ -40,6 +41,26 @@ static float from_bits(uint32_t bits) {
     return x;
 }
 
+/* Of the numbers that begin with the 16 bits of PREFIX, the one of this RANK: 0 is the smallest. */
+static double number_of(uint32_t prefix, uint32_t rank) {
+    const bool negative = prefix >> 15;
+    return (double)from_bits(prefix << 16 | (negative ? rank ^ 0xffff : rank));
+}
+
+static uint32_t place_of(uint32_t prefix) {
+    if (!isfinite(number_of(prefix, 0))) return 0;
+    const int first = bucket_of(number_of(prefix, 0));
+    uint32_t low = 0, high = PREFIXES; /* the first rank that is not in this bucket */
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (number_of(prefix, middle) >= limits[first])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return (uint32_t)first << RANK_BITS | low;
+}
+
 static void make_tables(void) {
     double *zero = limits + POSITIVE, limit = 1e-12;
     for (int i = 1; i < POSITIVE; i++, limit *= 1.1) {
@@ -48,11 +69,7 @@ static void make_tables(void) {
     }
     zero[POSITIVE] = DBL_MAX;
     zero[-POSITIVE] = -DBL_MAX;
-    for (uint32_t prefix = 0; prefix < PREFIXES; prefix++) {
-        const bool negative = prefix >> 15;
-        const float smallest = from_bits(prefix << 16 | (negative ? 0xffff : 0));
-        first_bucket[prefix] = isfinite(smallest) ? (uint16_t)bucket_of((double)smallest) : 0;
-    }
+    for (uint32_t prefix = 0; prefix < PREFIXES; prefix++) place[prefix] = place_of(prefix);
 }
 
 static void prepare(void) {
@@ -111,15 +128,24 @@ MST_SIMD static bool add_sums(mst_histogram *h, const float *x) {
     return true;
 }
 
+/* The buckets of a chunk, whose numbers have these BITS. */
+MST_SIMD static void find_buckets(const uint32_t *restrict bits, int32_t *restrict bucket) {
+    const uint32_t ranks = (1u << RANK_BITS) - 1;
+    for (int i = 0; i < CHUNK; i++) {
+        const uint32_t first = place[bits[i] >> 16], negative = (uint32_t)((int32_t)bits[i] >> 31);
+        const int32_t rank = (int32_t)((bits[i] ^ negative) & 0xffff);
+        bucket[i] = (int32_t)(first >> RANK_BITS) + (rank >= (int32_t)(first & ranks));
+    }
+}
+
 /* Several tables, so that the next number need not wait for the count of the last. */
 static void add_buckets(uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS], const float *x) {
+    uint32_t bits[CHUNK];
+    int32_t bucket[CHUNK];
+    memcpy(bits, x, sizeof bits);
+    find_buckets(bits, bucket);
     for (int i = 0; i < CHUNK; i += TABLES)
-        for (int k = 0; k < TABLES; k++) {
-            uint32_t bits;
-            memcpy(&bits, &x[i + k], sizeof bits);
-            const int first = first_bucket[bits >> 16];
-            table[k][first + ((double)x[i + k] >= limits[first])]++;
-        }
+        for (int k = 0; k < TABLES; k++) table[k][bucket[i + k]]++;
 }
 
 static void count_f32(mst_histogram *h, const float *x, int64_t count) {

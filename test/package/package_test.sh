@@ -45,6 +45,14 @@ pictures() {
         exit 1
     fi
 
+    echo "-- a stack protector, addresses that are bound at the start, and then read-only"
+    for file in "$prefix/bin/muster" "$libdir"/libmuster.so; do
+        readelf -d "$file" | grep -q 'BIND_NOW' || { echo "error: $file is bound lazily" && exit 1; }
+        readelf -lW "$file" | grep -q GNU_RELRO || { echo "error: addresses of $file are not read-only" && exit 1; }
+        readelf -sW --dyn-syms "$file" | grep -q __stack_chk_fail || { echo "error: $file has no stack protector" && exit 1; }
+    done
+    readelf -sW --dyn-syms "$libdir/libmuster.so" | grep -q '_chk@' || { echo "error: no _FORTIFY_SOURCE" && exit 1; }
+
     echo "-- pkg-config, static"
     cc -std=c17 $warnings "$user/main.c" -o static $(pkg-config --cflags muster) \
         $(pkg-config --static --libs muster | sed "s|-lmuster|$libdir/libmuster.a|")
