@@ -12,8 +12,9 @@ static const option options[] = {
     {"seconds", OPTION_NUMBER, offsetof(bench_options, seconds), "X", "5", 0, 3600, .above_low = true,
      .help = "time of each measurement"},
     {"peers", OPTION_FLAG, offsetof(bench_options, peers),
-     .help = "mlp: also TensorFlow, PyTorch and JAX; data: also TensorFlow, in a virtual environment made under build/; "
-             "checkpoint: also TensorFlow, where that is there"},
+     .help =
+         "mlp: also TensorFlow, PyTorch and JAX; data: also TensorFlow, in a virtual environment made under build/; "
+         "checkpoint: also TensorFlow, where that is there"},
     {"op", OPTION_TEXT, offsetof(bench_options, op), "NAME", .help = "ops: only this op"},
     {"json", OPTION_FLAG, offsetof(bench_options, json), .help = "one JSON object a line"},
     {0}};
@@ -81,7 +82,8 @@ const command command_bench = {
     .usage = "mlp|ops|plan|data|checkpoint|events [options]",
     .notes =
         "mlp measures the network 784-500-10 with batch 100 a replica against what the machine could do, and with "
-        "--peers against TensorFlow, PyTorch and JAX. ops measures each op's kernel against its limit of bytes or flops, "
+        "--peers against TensorFlow, PyTorch and JAX. ops measures each op's kernel against its limit of bytes or "
+        "flops, "
         "and what two threads gain. plan measures how plans, calls and snapshots grow with the graph and the devices. "
         "data measures how TFRecord files are read and parsed and JPEG files decoded, and with --peers TensorFlow. "
         "checkpoint measures a save of "
