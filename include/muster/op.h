@@ -275,8 +275,10 @@ enum {
 /** Everything about one op. `name`, `infer` and `reference` are needed, and `count_dst` where num_dst is MST_VARIADIC;
  *  the other pointers may be NULL. */
 struct mst_op {
-    const char *name;        /**< "leaky_relu" */
-    const char *tf_name;     /**< TensorFlow's name of the same op, "LeakyRelu"; NULL: name in camel case */
+    const char *name; /**< "leaky_relu" */
+    /** How it is said in TensorFlow's ops, as src/graph/tf_form.h explains: "LeakyRelu($0; alpha=slope)". NULL:
+     *  TensorFlow has no equal of it. */
+    const char *tf_form;
     int num_src;             /**< or MST_VARIADIC */
     int num_dst;             /**< or MST_VARIADIC with `count_dst` */
     unsigned dtypes;         /**< of source 0 (or of the output where there is none), MST_DTYPE_BITs */

@@ -11,7 +11,13 @@
 /** On one node, ..._0 and on: the name of a collection, then its values in their order. */
 #define MST_ATTR_COLLECTION "_muster_collection"
 #define MST_ATTR_SHAPES "_output_shapes" /**< on each node, list of shapes */
-#define MST_ATTR_VALUE "_"               /**< before the name of an option that is a value */
+#define MST_ATTR_OPTION "_"              /**< before the name of an option */
+/** On a node whose inputs are not the sources, list of strings: its sources. */
+#define MST_ATTR_SOURCES "_muster_sources"
+/** On a node that only TensorFlow needs, string: the node that it is a part of. */
+#define MST_ATTR_PART "_muster_part"
+/** Before our name of an op, in camel case, that TensorFlow has no equal of. */
+#define MST_TYPE_PREFIX "Muster"
 
 /** A GraphDef is smaller than this: protobuf's limit of a message. */
 #define MST_GRAPHDEF_MOST ((size_t)INT32_MAX)

@@ -236,8 +236,8 @@ static void nodes_that_need_what_is_not_there_are_errors(void **state) {
         {"x:1", "node 'n': it needs output 1 of 'x', which has 1"},
         {"n", "node 'n': it needs 'n', which needs it in turn"},
         {"x ^n", "node 'n': it needs 'n', which needs it in turn"},
-        {"", "node 'n': neg: takes 1 sources, got 0"},
-        {"x x", "node 'n': neg: takes 1 sources, got 2"},
+        {"", "node 'n': a Neg takes 1 sources, got 0"},
+        {"x x", "node 'n': a Neg takes 1 sources, got 2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         maker m;
@@ -292,14 +292,84 @@ static void ops_that_are_not_known_or_not_one_are_errors(void **state) {
     expect_error(&m, MST_CORRUPT, "node 'n': attribute '_muster_op' is an integer, must be a string");
 }
 
-static void attributes_must_be_of_their_kind(void **state) {
+/* A constant of one integer. */
+static void constant_i(maker *m, const char *name, int32_t *i) {
+    node(m, name, "Const", "");
+    Muster__TensorProto *t = attr_tensor(m, "value", MUSTER__DATA_TYPE__DT_INT32, 0, NULL);
+    t->n_int_val = 1;
+    t->int_val = i;
+}
+
+static void attributes_have_the_names_and_defaults_of_tensorflow(void **state) {
     (void)state;
     maker m;
     begin(&m);
     placeholder(&m, "x");
+    node(&m, "a", "LeakyRelu", "x");
+    node(&m, "b", "LeakyRelu", "a");
+    attr_f(&m, "alpha", 0.5f);
+    node(&m, "c", "Elu", "b");
+    expect_text(&m,
+                "x = placeholder() {dtype=f32, shape=[?, 2]} : f32[?, 2]\n"
+                "a = leaky_relu(x) {slope=0.2} : f32[?, 2]\n"
+                "b = leaky_relu(a) {slope=0.5} : f32[?, 2]\n"
+                "c = elu(b) {alpha=1} : f32[?, 2]\n");
+}
+
+static void constants_of_the_file_become_options(void **state) {
+    (void)state;
+    maker m;
+    begin(&m);
+    placeholder(&m, "x");
+    constant_i(&m, "axes", (int32_t[]){-1});
+    node(&m, "behind", "Identity", "axes");
+    node(&m, "sum", "Sum", "x behind");
+    attr_b(&m, "keep_dims", true);
+    node(&m, "biased", "AddV2", "sum x");
+    expect_text(&m,
+                "x = placeholder() {dtype=f32, shape=[?, 2]} : f32[?, 2]\n"
+                "axes = constant() {value=i32(-1)} : i32[]\n"
+                "behind = identity(axes) : i32[]\n"
+                "sum = reduce_sum(x) {axes=[-1], keep_dims} : f32[?, 1]\n"
+                "biased = add(sum, x) : f32[?, 2]\n");
+    begin(&m);
+    placeholder(&m, "x");
+    node(&m, "axes", "Placeholder", "");
+    attr_type(&m, "dtype", MUSTER__DATA_TYPE__DT_INT32);
+    node(&m, "sum", "Sum", "x axes");
+    expect_error(&m, MST_INVALID, "node 'sum': its input 'axes' (axes) must be a constant in the file");
+}
+
+static void parts_of_a_composition_are_no_nodes(void **state) {
+    (void)state;
+    maker m;
+    begin(&m);
+    placeholder(&m, "x");
+    node(&m, "part", "Neg", "x");
+    attr_s(&m, MST_ATTR_PART, "y");
+    node(&m, "y", "Neg", "part");
+    expect_error(&m, MST_CORRUPT, "node 'y': it needs 'part', which is a part of another node");
+    begin(&m);
+    placeholder(&m, "x");
+    node(&m, "part", "Neg", "x");
+    attr_s(&m, MST_ATTR_PART, "y");
+    node(&m, "y", "Neg", "x ^part");
+    expect_error(&m, MST_CORRUPT, "node 'y': it needs '^part', which is a part of another node");
+    begin(&m);
+    node(&m, "part", "NoOp", "");
+    attr_s(&m, MST_ATTR_PART, "y");
+    expect_error(&m, MST_CORRUPT, "there are only parts of other nodes in it");
+}
+
+static void attributes_must_be_of_their_kind(void **state) {
+    (void)state;
+    maker m;
+    int32_t axis = 0;
+    begin(&m);
+    placeholder(&m, "x");
     node(&m, "n", "LeakyRelu", "x");
-    attr_f(&m, "alpha", 0.2f); /* TensorFlow's name of the slope: to read it as another value would be worse */
-    expect_error(&m, MST_INVALID, "node 'n': attribute 'alpha' is no option of leaky_relu");
+    attr_f(&m, "slope", 0.2f); /* our name of TensorFlow's alpha */
+    expect_error(&m, MST_INVALID, "node 'n': attribute 'slope' is no option of leaky_relu");
     begin(&m);
     placeholder(&m, "x");
     node(&m, "n", "LeakyRelu", "x");
@@ -308,18 +378,26 @@ static void attributes_must_be_of_their_kind(void **state) {
     begin(&m);
     placeholder(&m, "x");
     node(&m, "n", "LeakyRelu", "x");
-    attr_f(&m, "slope", 2);
+    attr_f(&m, "alpha", 2);
     expect_error(&m, MST_INVALID, "leaky_relu 'n': slope is 2, must be between");
     begin(&m);
     placeholder(&m, "x");
     node(&m, "n", "LeakyRelu", "x");
-    attr_i(&m, "slope", 1);
+    attr_i(&m, "alpha", 1);
     expect_error(&m, MST_CORRUPT, "attribute 'slope' is an integer, must be a float");
     begin(&m);
     placeholder(&m, "x");
-    node(&m, "n", "ArgMax", "x");
-    attr_i(&m, "axis", 1ll << 40);
-    expect_error(&m, MST_CORRUPT, "option axis is 1099511627776, which needs more than 32 bits");
+    constant_i(&m, "axis", &axis);
+    m.tensor[1].dtype = MUSTER__DATA_TYPE__DT_INT64;
+    m.tensor[1].n_int64_val = 1;
+    m.tensor[1].int64_val = (int64_t[]){1ll << 40};
+    node(&m, "n", "ArgMax", "x axis");
+    expect_error(&m, MST_INVALID, "node 'n': axis has the number 1099511627776, which is out of range");
+    begin(&m);
+    placeholder(&m, "x");
+    node(&m, "n", "BiasAdd", "x x");
+    attr_s(&m, "data_format", "NCHW");
+    expect_error(&m, MST_INVALID, "node 'n': attribute 'data_format' of BiasAdd must be 'NHWC'");
     begin(&m);
     placeholder(&m, "x");
     node(&m, "n", "AddN", "x");
@@ -388,8 +466,9 @@ static void few_bytes_cannot_ask_for_much_memory(void **state) {
     begin(&m);
     node(&m, "x", "Placeholder", "");
     attr_shape(&m, "shape", 1, (int64_t[]){-1});
-    node(&m, "n", "Split", "x");
-    attr_i(&m, "num", 1 << 20);
+    constant_i(&m, "axis", (int32_t[]){0});
+    node(&m, "n", "Split", "axis x");
+    attr_i(&m, "num_split", 1 << 20);
     expect_error(&m, MST_CORRUPT, "node 'n': it has 1048576 outputs, more than the file has a use for");
 }
 
@@ -430,7 +509,7 @@ static mst_status refuse(const mst_kernel_args *a) {
 static void type_name_of_two_ops_is_an_error_that_names_both(void **state) {
     (void)state;
     static const mst_op twin = {.name = "twin",
-                                .tf_name = "Neg",
+                                .tf_form = "Neg($0)",
                                 .num_src = 1,
                                 .num_dst = 1,
                                 .dtypes = MST_ALL_DTYPES,
@@ -457,6 +536,9 @@ int main(void) {
         cmocka_unit_test(cycles_are_errors),
         cmocka_unit_test(names_must_be_names_and_differ),
         cmocka_unit_test(ops_that_are_not_known_or_not_one_are_errors),
+        cmocka_unit_test(attributes_have_the_names_and_defaults_of_tensorflow),
+        cmocka_unit_test(constants_of_the_file_become_options),
+        cmocka_unit_test(parts_of_a_composition_are_no_nodes),
         cmocka_unit_test(attributes_must_be_of_their_kind),
         cmocka_unit_test(shapes_and_tensors_are_not_trusted),
         cmocka_unit_test(few_bytes_cannot_ask_for_much_memory),

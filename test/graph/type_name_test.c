@@ -7,8 +7,10 @@ static void tensorflow_has_a_name_or_ours_is_in_camel_case(void **state) {
         mst_op op;
         const char *wanted;
     } rows[] = {
-        {{.name = "reduce_sum", .tf_name = "Sum"}, "Sum"},     {{.name = "relu"}, "Relu"},
-        {{.name = "squared_difference"}, "SquaredDifference"}, {{.name = "relu6_grad"}, "Relu6Grad"},
+        {{.name = "reduce_sum", .tf_form = "Sum($0, @axes)"}, "Sum"},
+        {{.name = "relu"}, "Relu"},
+        {{.name = "squared_difference"}, "SquaredDifference"},
+        {{.name = "relu6_grad"}, "Relu6Grad"},
         {{.name = "a_very_long_name"}, "AVeryLongNa"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -15,7 +15,6 @@
 #include <jansson.h>
 
 #include "graph/graph.h"
-#include "graph/type_name.h"
 #include "muster/muster.h"
 
 enum { MOST = 32, PATH_SIZE = 1024 };
@@ -137,13 +136,11 @@ static json_t *nodes_of(const mst_graph *g) {
     json_t *list = json_array();
     for (int64_t i = 0; i < mst_graph_num_nodes(g); i++) {
         const mst_node *node = mst_graph_node(g, i);
-        char type[MST_TYPE_NAME_TEXT];
         json_t *shapes = json_array();
         for (int k = 0; k < node->num_dst && !(node->op->flags & MST_OP_NO_VALUE); k++)
             json_array_append_new(shapes, shape_of(node->dst[k].shape));
-        json_array_append_new(
-            list, json_pack("{ss ss so ss so}", "name", node->name, "op", mst_op_type_name(node->op, type, sizeof type),
-                            "inputs", inputs_of(node), "device", node->device, "shapes", shapes));
+        json_array_append_new(list, json_pack("{ss ss so ss so}", "name", node->name, "op", node->op->name, "inputs",
+                                              inputs_of(node), "device", node->device, "shapes", shapes));
     }
     return list;
 }

@@ -45,6 +45,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_abs = {
     .name = "abs",
+    .tf_form = "Abs($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -31,6 +31,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_acos = {
     .name = "acos",
+    .tf_form = "Acos($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

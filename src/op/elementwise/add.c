@@ -55,6 +55,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_add = {
     .name = "add",
+    .tf_form =
+        "Add($0, $1)\n"
+        "<AddV2($0, $1)\n"
+        "<BiasAdd($0, $1; data_format='NHWC')",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -83,7 +83,9 @@ static bool is_identity(const mst_infer *c) {
 
 const mst_op mst_op_add_n = {
     .name = "add_n",
-    .tf_name = "AddN",
+    .tf_form =
+        "AddN($*; N=n)\n"
+        "<AccumulateNV2($*; N=n shape=*)",
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -29,6 +29,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_atan = {
     .name = "atan",
+    .tf_form = "Atan($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -48,6 +48,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_atan2 = {
     .name = "atan2",
+    .tf_form = "Atan2($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -157,6 +157,17 @@ static bool is_identity(const mst_infer *c) {
 
 const mst_op mst_op_cast = {
     .name = "cast",
+    /* what the integers do not hold is not defined in TensorFlow */
+    .tf_form =
+        "<Cast($0; SrcT=t0 DstT=dtype)\n"
+        ">SelectV2(GreaterEqual($0, 2147483648), 2147483647:i32, SelectV2(Less($0, -2147483648), "
+        "-2147483648:i32, Cast(SelectV2(IsNan($0), 0, $0); SrcT=t0 DstT=i32))) if float0==1 dtype==i32\n"
+        ">SelectV2(GreaterEqual($0, 9223372036854775808), 9223372036854775807:i64, "
+        "SelectV2(Less($0, -9223372036854775808), -9223372036854775808:i64, "
+        "Cast(SelectV2(IsNan($0), 0, $0); SrcT=t0 DstT=i64))) if float0==1 dtype==i64\n"
+        ">Cast(SelectV2(Less($0, 0), 0, SelectV2(Less($0, 256), $0, SelectV2(IsNan($0), 0, 255))); "
+        "SrcT=t0 DstT=u8) if float0==1 dtype==u8\n"
+        ">Cast($0; SrcT=t0 DstT=dtype)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,

@@ -24,6 +24,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_ceil = {
     .name = "ceil",
+    .tf_form = "Ceil($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -108,7 +108,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_clip = {
     .name = "clip",
-    .tf_name = "ClipByValue",
+    .tf_form = "ClipByValue($0, low:t0, high:t0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

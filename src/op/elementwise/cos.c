@@ -27,6 +27,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_cos = {
     .name = "cos",
+    .tf_form = "Cos($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -27,6 +27,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_cosh = {
     .name = "cosh",
+    .tf_form = "Cosh($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

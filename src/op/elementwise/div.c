@@ -89,6 +89,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_div = {
     .name = "div",
+    .tf_form =
+        "Div($0, $1)\n"
+        "<RealDiv($0, $1)\n"
+        "<TruncateDiv($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

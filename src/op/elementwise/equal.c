@@ -19,6 +19,7 @@ enum { LESS = 0, EQUAL = 1, GREATER = 0, UNORDERED = 0 };
 
 const mst_op mst_op_equal = {
     .name = "equal",
+    .tf_form = "Equal($0, $1; incompatible_shape_error=true)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES | MST_DTYPE_BIT(MST_STRING),

@@ -27,6 +27,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_exp = {
     .name = "exp",
+    .tf_form = "Exp($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -85,6 +85,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_floor_div = {
     .name = "floor_div",
+    .tf_form = "FloorDiv($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

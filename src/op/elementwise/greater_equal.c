@@ -18,6 +18,7 @@ enum { LESS = 0, EQUAL = 1, GREATER = 1, UNORDERED = 0 };
 
 const mst_op mst_op_greater_equal = {
     .name = "greater_equal",
+    .tf_form = "GreaterEqual($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -20,6 +20,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_is_inf = {
     .name = "is_inf",
+    .tf_form = "IsInf($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

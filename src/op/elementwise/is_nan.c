@@ -20,6 +20,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_is_nan = {
     .name = "is_nan",
+    .tf_form = "IsNan($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

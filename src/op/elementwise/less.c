@@ -18,6 +18,7 @@ enum { LESS = 1, EQUAL = 0, GREATER = 0, UNORDERED = 0 };
 
 const mst_op mst_op_less = {
     .name = "less",
+    .tf_form = "Less($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -18,6 +18,7 @@ enum { LESS = 1, EQUAL = 1, GREATER = 0, UNORDERED = 0 };
 
 const mst_op mst_op_less_equal = {
     .name = "less_equal",
+    .tf_form = "LessEqual($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

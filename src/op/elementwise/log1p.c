@@ -33,6 +33,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_log1p = {
     .name = "log1p",
+    .tf_form = "Log1p($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -16,6 +16,7 @@ enum { NEITHER = 0, ONE = 0, BOTH = 1 };
 
 const mst_op mst_op_logical_and = {
     .name = "logical_and",
+    .tf_form = "LogicalAnd($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),

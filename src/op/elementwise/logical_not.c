@@ -20,6 +20,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_logical_not = {
     .name = "logical_not",
+    .tf_form = "LogicalNot($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),

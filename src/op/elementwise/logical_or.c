@@ -16,6 +16,7 @@ enum { NEITHER = 0, ONE = 1, BOTH = 1 };
 
 const mst_op mst_op_logical_or = {
     .name = "logical_or",
+    .tf_form = "LogicalOr($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),

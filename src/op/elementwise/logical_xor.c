@@ -16,6 +16,7 @@ enum { NEITHER = 0, ONE = 1, BOTH = 0 };
 
 const mst_op mst_op_logical_xor = {
     .name = "logical_xor",
+    .tf_form = ">LogicalAnd(LogicalOr($0, $1), LogicalNot(LogicalAnd($0, $1)))",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),

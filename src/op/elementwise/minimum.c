@@ -63,6 +63,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_minimum = {
     .name = "minimum",
+    .tf_form = "Minimum($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -96,7 +96,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_mod = {
     .name = "mod",
-    .tf_name = "FloorMod",
+    .tf_form = "FloorMod($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -42,6 +42,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_neg = {
     .name = "neg",
+    .tf_form = "Neg($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

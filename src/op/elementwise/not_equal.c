@@ -19,6 +19,7 @@ enum { LESS = 1, EQUAL = 0, GREATER = 1, UNORDERED = 1 };
 
 const mst_op mst_op_not_equal = {
     .name = "not_equal",
+    .tf_form = "NotEqual($0, $1; incompatible_shape_error=true)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES | MST_DTYPE_BIT(MST_STRING),

@@ -123,6 +123,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_pow = {
     .name = "pow",
+    .tf_form = "Pow($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -30,6 +30,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reciprocal = {
     .name = "reciprocal",
+    .tf_form =
+        "Reciprocal($0)\n"
+        "<Inv($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

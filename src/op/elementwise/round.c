@@ -27,6 +27,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_round = {
     .name = "round",
+    .tf_form =
+        "Round($0)\n"
+        "<Rint($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

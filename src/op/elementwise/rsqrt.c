@@ -30,6 +30,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_rsqrt = {
     .name = "rsqrt",
+    .tf_form = "Rsqrt($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -51,6 +51,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_scale = {
     .name = "scale",
+    .tf_form = ">Mul($0, factor:t0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -132,7 +132,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_select = {
     .name = "select",
-    .tf_name = "SelectV2",
+    .tf_form =
+        "SelectV2($0, $1, $2; T=t1)\n"
+        "<Select($0, $1, $2; T=t1) if rank0==rank1\n"
+        "<Select($0, $1, $2; T=t1) if rank0==0",
     .num_src = 3,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),

@@ -34,6 +34,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_sign = {
     .name = "sign",
+    .tf_form = "Sign($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -27,6 +27,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_sin = {
     .name = "sin",
+    .tf_form = "Sin($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

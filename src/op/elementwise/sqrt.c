@@ -30,6 +30,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_sqrt = {
     .name = "sqrt",
+    .tf_form = "Sqrt($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -47,6 +47,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_squared_difference = {
     .name = "squared_difference",
+    .tf_form = "SquaredDifference($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

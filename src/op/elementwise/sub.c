@@ -54,6 +54,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_sub = {
     .name = "sub",
+    .tf_form = "Sub($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -25,6 +25,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_tan = {
     .name = "tan",
+    .tf_form = "Tan($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

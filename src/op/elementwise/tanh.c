@@ -27,6 +27,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_tanh = {
     .name = "tanh",
+    .tf_form = "Tanh($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
@@ -74,6 +75,7 @@ static const mst_example grad_examples[] = {
 
 const mst_op mst_op_tanh_grad = {
     .name = "tanh_grad",
+    .tf_form = "TanhGrad($1, $0)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

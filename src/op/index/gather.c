@@ -146,7 +146,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_gather = {
     .name = "gather",
-    .tf_name = "GatherV2",
+    .tf_form =
+        "GatherV2($0, $1, axis; Tparams=t0 Tindices=t1 Taxis=i32 batch_dims=0)\n"
+        "<Gather($0, $1; validate_indices=*)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -72,6 +72,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_gather_last = {
     .name = "gather_last",
+    .tf_form = ">GatherV2($0, $1, @last; Tparams=t0 Tindices=t1 Taxis=i32 batch_dims=@last)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,

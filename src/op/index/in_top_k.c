@@ -122,7 +122,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_in_top_k = {
     .name = "in_top_k",
-    .tf_name = "InTopKV2",
+    .tf_form = "InTopKV2($0, $1, k:t1; T=t1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

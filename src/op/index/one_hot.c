@@ -135,7 +135,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_one_hot = {
     .name = "one_hot",
-    .tf_name = "OneHot",
+    .tf_form = "OneHot($0, depth, on_value:dtype, off_value:dtype; T=dtype TI=t0 axis=-1)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_INDICES | MST_DTYPE_BIT(MST_U8),

@@ -92,7 +92,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_range = {
     .name = "range",
-    .tf_name = "Range",
+    .tf_form = "Range(start:dtype, limit:dtype, delta:dtype; Tidx=dtype|i32)",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

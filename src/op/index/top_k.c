@@ -116,7 +116,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_top_k = {
     .name = "top_k",
-    .tf_name = "TopKV2",
+    .tf_form = "TopKV2($0, k; sorted=true T=t0 Tk=i32 index_type=i32)",
     .num_src = 1,
     .num_dst = 2,
     .dtypes = MST_NUMBERS,

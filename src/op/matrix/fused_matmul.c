@@ -93,7 +93,13 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_fused_matmul = {
     .name = "fused_matmul",
-    .tf_name = "_FusedMatMul",
+    .tf_form =
+        ">BiasAdd(MatMul($0, $1; transpose_a=transpose_a transpose_b=transpose_b), $2; "
+        "data_format='NHWC') if activation==0\n"
+        ">Relu(BiasAdd(MatMul($0, $1; transpose_a=transpose_a transpose_b=transpose_b), $2; "
+        "data_format='NHWC')) if activation==1\n"
+        ">Relu6(BiasAdd(MatMul($0, $1; transpose_a=transpose_a transpose_b=transpose_b), $2; "
+        "data_format='NHWC')) if activation==2",
     .num_src = 3,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

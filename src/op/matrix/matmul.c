@@ -237,7 +237,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_matmul = {
     .name = "matmul",
-    .tf_name = "MatMul",
+    .tf_form =
+        "MatMul($0, $1; transpose_a=transpose_a transpose_b=transpose_b) if rank0==2 rank1==2\n"
+        "BatchMatMulV2($0, $1; adj_x=transpose_a adj_y=transpose_b)\n"
+        "<BatchMatMul($0, $1; adj_x=transpose_a adj_y=transpose_b)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS | MST_INDICES,

@@ -68,6 +68,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_elu = {
     .name = "elu",
+    .tf_form =
+        "Elu($0) if alpha==1\n"
+        ">SelectV2(Greater($0, 0), $0, Mul(Expm1($0), alpha:t0))",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -80,6 +80,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_gelu = {
     .name = "gelu",
+    .tf_form =
+        ">Mul($0, Mul(AddV2(Erf(Mul($0, 0.70710678118654752)), 1), 0.5)) if approximate==0\n"
+        ">Mul($0, Mul(AddV2(Tanh(Mul(AddV2($0, Mul(Mul($0, Square($0)), 0.044715)), "
+        "0.79788456080286536)), 1), 0.5))",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -48,7 +48,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_l2_loss = {
     .name = "l2_loss",
-    .tf_name = "L2Loss",
+    .tf_form = "L2Loss($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

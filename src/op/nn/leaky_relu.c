@@ -58,7 +58,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_leaky_relu = {
     .name = "leaky_relu",
-    .tf_name = "LeakyRelu",
+    .tf_form = "LeakyRelu($0; alpha=slope|0.2)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

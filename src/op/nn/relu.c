@@ -44,6 +44,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_relu = {
     .name = "relu",
+    .tf_form = "Relu($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
@@ -90,6 +91,7 @@ static const mst_example grad_examples[] = {
 
 const mst_op mst_op_relu_grad = {
     .name = "relu_grad",
+    .tf_form = "ReluGrad($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

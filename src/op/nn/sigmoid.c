@@ -33,6 +33,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_sigmoid = {
     .name = "sigmoid",
+    .tf_form = "Sigmoid($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
@@ -81,6 +82,7 @@ static const mst_example grad_examples[] = {
 
 const mst_op mst_op_sigmoid_grad = {
     .name = "sigmoid_grad",
+    .tf_form = "SigmoidGrad($1, $0)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

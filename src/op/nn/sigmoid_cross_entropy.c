@@ -70,6 +70,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_sigmoid_cross_entropy = {
     .name = "sigmoid_cross_entropy",
+    .tf_form = ">AddV2(Sub(Relu($0), Mul($0, $1)), Log1p(Exp(Neg(Abs($0)))))",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

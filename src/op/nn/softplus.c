@@ -34,6 +34,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_softplus = {
     .name = "softplus",
+    .tf_form = "Softplus($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -30,6 +30,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_swish = {
     .name = "swish",
+    .tf_form = ">Mul($0, Sigmoid($0))",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

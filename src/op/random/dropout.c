@@ -120,6 +120,14 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_dropout = {
     .name = "dropout",
+    .tf_form =
+        ">IdentityN(SelectV2(Greater(Div(Cast(GreaterEqual(RandomUniform(Shape($0; "
+        "out_type=i32); T=i32 dtype=t0 seed=0 seed2=seed), rate:t0); SrcT=bool DstT=t0), "
+        "Sub(1, rate:t0)), 0), Mul($0, Div(Cast(GreaterEqual(RandomUniform(Shape($0; "
+        "out_type=i32); T=i32 dtype=t0 seed=0 seed2=seed), rate:t0); SrcT=bool DstT=t0), "
+        "Sub(1, rate:t0))), ZerosLike($0)), Div(Cast(GreaterEqual(RandomUniform(Shape($0; "
+        "out_type=i32); T=i32 dtype=t0 seed=0 seed2=seed), rate:t0); SrcT=bool DstT=t0), "
+        "Sub(1, rate:t0)))",
     .num_src = 1,
     .num_dst = 2,
     .dtypes = MST_FLOATS,

@@ -46,7 +46,11 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_random_normal = {
     .name = "random_normal",
-    .tf_name = "RandomStandardNormal",
+    .tf_form =
+        "RandomStandardNormal(shape:i64; T=i64 dtype=dtype seed=0 seed2=seed) if mean==0 "
+        "stddev==1\n"
+        ">AddV2(Mul(RandomStandardNormal(shape:i64; T=i64 dtype=dtype seed=0 seed2=seed), "
+        "stddev:dtype), mean:dtype)",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -48,7 +48,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_random_truncated_normal = {
     .name = "random_truncated_normal",
-    .tf_name = "TruncatedNormal",
+    .tf_form =
+        "TruncatedNormal(shape:i64; T=i64 dtype=dtype seed=0 seed2=seed) if mean==0 stddev==1\n"
+        ">AddV2(Mul(TruncatedNormal(shape:i64; T=i64 dtype=dtype seed=0 seed2=seed), "
+        "stddev:dtype), mean:dtype)",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

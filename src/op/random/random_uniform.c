@@ -110,7 +110,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_random_uniform = {
     .name = "random_uniform",
-    .tf_name = "RandomUniform",
+    .tf_form =
+        "RandomUniform(shape:i64; T=i64 dtype=dtype seed=0 seed2=seed) if low==0 high==0\n"
+        ">AddV2(Mul(RandomUniform(shape:i64; T=i64 dtype=dtype seed=0 seed2=seed), "
+        "Sub(high:dtype, low:dtype)), low:dtype)",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -88,7 +88,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_random_uniform_int = {
     .name = "random_uniform_int",
-    .tf_name = "RandomUniformInt",
+    .tf_form =
+        "RandomUniformInt(shape:i64, low:dtype, high:dtype; T=i64 Tout=dtype seed=0 "
+        "seed2=seed)",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_INDICES,

@@ -70,7 +70,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_argmax = {
     .name = "argmax",
-    .tf_name = "ArgMax",
+    .tf_form = "ArgMax($0, axis; Tidx=i32 output_type=dtype)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

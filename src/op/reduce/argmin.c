@@ -69,7 +69,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_argmin = {
     .name = "argmin",
-    .tf_name = "ArgMin",
+    .tf_form = "ArgMin($0, axis; Tidx=i32 output_type=dtype)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

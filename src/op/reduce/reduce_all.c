@@ -57,7 +57,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reduce_all = {
     .name = "reduce_all",
-    .tf_name = "All",
+    .tf_form = "All($0, @axes; keep_dims=keep_dims Tidx=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),

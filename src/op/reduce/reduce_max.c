@@ -82,7 +82,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reduce_max = {
     .name = "reduce_max",
-    .tf_name = "Max",
+    .tf_form = "Max($0, @axes; keep_dims=keep_dims Tidx=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

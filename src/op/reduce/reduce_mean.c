@@ -96,7 +96,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reduce_mean = {
     .name = "reduce_mean",
-    .tf_name = "Mean",
+    .tf_form = "Mean($0, @axes; keep_dims=keep_dims Tidx=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -82,7 +82,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reduce_min = {
     .name = "reduce_min",
-    .tf_name = "Min",
+    .tf_form = "Min($0, @axes; keep_dims=keep_dims Tidx=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

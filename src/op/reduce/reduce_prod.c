@@ -76,7 +76,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reduce_prod = {
     .name = "reduce_prod",
-    .tf_name = "Prod",
+    .tf_form = "Prod($0, @axes; keep_dims=keep_dims Tidx=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -95,7 +95,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reduce_sum = {
     .name = "reduce_sum",
-    .tf_name = "Sum",
+    .tf_form = "Sum($0, @axes; keep_dims=keep_dims Tidx=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

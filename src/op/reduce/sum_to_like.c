@@ -104,6 +104,9 @@ static bool is_identity(const mst_infer *c) {
 
 const mst_op mst_op_sum_to_like = {
     .name = "sum_to_like",
+    .tf_form =
+        ">Reshape(Sum($0, BroadcastGradientArgs(Shape($1; out_type=i32), Shape($0; "
+        "out_type=i32)); Tidx=i32 keep_dims=false), Shape($1; out_type=i32); Tshape=i32)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

@@ -58,6 +58,7 @@ static bool is_identity(const mst_infer *c) {
 
 const mst_op mst_op_broadcast_like = {
     .name = "broadcast_like",
+    .tf_form = ">BroadcastTo($0, Shape($1; out_type=i32); Tidx=i32)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -81,7 +81,9 @@ static bool is_identity(const mst_infer *c) {
 
 const mst_op mst_op_broadcast_to = {
     .name = "broadcast_to",
-    .tf_name = "BroadcastTo",
+    .tf_form =
+        "BroadcastTo($0, @shape:i64; Tidx=i64) if known==1\n"
+        "<Fill(@shape, $0; index_type=*)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

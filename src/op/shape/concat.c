@@ -102,7 +102,10 @@ static bool is_identity(const mst_infer *c) {
 
 const mst_op mst_op_concat = {
     .name = "concat",
-    .tf_name = "ConcatV2",
+    .tf_form =
+        "ConcatV2($*, axis; N=n Tidx=i32) if n>1\n"
+        ">Identity($0)\n"
+        "<Concat(axis, $*; N=n)",
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -62,6 +62,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_dim_size = {
     .name = "dim_size",
+    .tf_form =
+        ">Cast(GatherV2(Shape($0; out_type=i64), @axis, 0:i32; Tparams=i64 Tindices=i32 "
+        "Taxis=i32 batch_dims=0); SrcT=i64 DstT=dtype)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,

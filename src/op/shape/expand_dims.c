@@ -63,7 +63,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_expand_dims = {
     .name = "expand_dims",
-    .tf_name = "ExpandDims",
+    .tf_form = "ExpandDims($0, axis; Tdim=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -25,6 +25,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_ones_like = {
     .name = "ones_like",
+    .tf_form = "OnesLike($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,

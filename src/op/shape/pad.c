@@ -108,7 +108,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_pad = {
     .name = "pad",
-    .tf_name = "PadV2",
+    .tf_form =
+        "PadV2($0, @paddings:i64, value:t0; Tpaddings=i64)\n"
+        "<Pad($0, @paddings)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,

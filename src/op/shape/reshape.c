@@ -86,7 +86,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reshape = {
     .name = "reshape",
-    .tf_name = "Reshape",
+    .tf_form = "Reshape($0, shape:i64; Tshape=i64)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -41,6 +41,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_reshape_like = {
     .name = "reshape_like",
+    .tf_form = ">Reshape($0, Shape($1; out_type=i32); Tshape=i32)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -91,7 +91,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_slice = {
     .name = "slice",
-    .tf_name = "Slice",
+    .tf_form = "Slice($0, begin:i64, size:i64; Index=i64)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

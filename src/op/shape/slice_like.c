@@ -61,6 +61,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_slice_like = {
     .name = "slice_like",
+    .tf_form = ">Slice($0, begin:i32, Shape($1; out_type=i32); Index=i32)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -71,7 +71,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_split = {
     .name = "split",
-    .tf_name = "Split",
+    .tf_form = "Split(axis, $0; T=t0 num_split=num)",
     .num_src = 1,
     .num_dst = MST_VARIADIC,
     .dtypes = MST_MOVED_DTYPES,

@@ -78,7 +78,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_squeeze = {
     .name = "squeeze",
-    .tf_name = "Squeeze",
+    .tf_form = "Squeeze($0; squeeze_dims=axes)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -84,7 +84,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_stack = {
     .name = "stack",
-    .tf_name = "Pack",
+    .tf_form = "Pack($*; N=n axis=axis)",
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -199,7 +199,9 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_strided_slice = {
     .name = "strided_slice",
-    .tf_name = "StridedSlice",
+    .tf_form =
+        "StridedSlice($0, @begin, @end, @strides; begin_mask=@begin_mask end_mask=@end_mask "
+        "shrink_axis_mask=shrink_mask ellipsis_mask=0 new_axis_mask=0 Index=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
@@ -287,6 +289,10 @@ static const mst_example grad_examples[] = {
 
 const mst_op mst_op_strided_slice_grad = {
     .name = "strided_slice_grad",
+    .tf_form =
+        ">StridedSliceGrad(Shape($1; out_type=i32), @begin, @end, @strides, $0; T=t0 "
+        "begin_mask=@begin_mask end_mask=@end_mask shrink_axis_mask=shrink_mask "
+        "ellipsis_mask=0 new_axis_mask=0 Index=i32)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,

@@ -98,7 +98,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_tile = {
     .name = "tile",
-    .tf_name = "Tile",
+    .tf_form = "Tile($0, multiples:i64; Tmultiples=i64)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -107,7 +107,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_transpose = {
     .name = "transpose",
-    .tf_name = "Transpose",
+    .tf_form = "Transpose($0, @perm; Tperm=i32)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

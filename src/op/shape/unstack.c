@@ -69,7 +69,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_unstack = {
     .name = "unstack",
-    .tf_name = "Unpack",
+    .tf_form = "Unpack($0; num=num axis=axis)",
     .num_src = 1,
     .num_dst = MST_VARIADIC,
     .dtypes = MST_MOVED_DTYPES,

@@ -59,7 +59,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_log_softmax = {
     .name = "log_softmax",
-    .tf_name = "LogSoftmax",
+    .tf_form = "LogSoftmax($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

@@ -99,7 +99,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_softmax = {
     .name = "softmax",
-    .tf_name = "Softmax",
+    .tf_form = "Softmax($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,

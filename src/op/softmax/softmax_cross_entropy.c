@@ -124,7 +124,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
-    .tf_name = "SoftmaxCrossEntropyWithLogits",
+    .tf_form =
+        "<SoftmaxCrossEntropyWithLogits($0, $1)\n"
+        ">IdentityN(SoftmaxCrossEntropyWithLogits($0, $1), Sub(Mul(Softmax($0), Sum($1, "
+        "-1:i32; keep_dims=true Tidx=i32)), $1)) if rank0==2",
     .num_src = 2,
     .num_dst = 2,
     .dtypes = MST_FLOATS,

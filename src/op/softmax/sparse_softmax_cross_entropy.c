@@ -166,7 +166,10 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_sparse_softmax_cross_entropy = {
     .name = "sparse_softmax_cross_entropy",
-    .tf_name = "SparseSoftmaxCrossEntropyWithLogits",
+    .tf_form =
+        "SparseSoftmaxCrossEntropyWithLogits($0, $1; T=t0 Tlabels=t1) if rank0==2 t1!=u8\n"
+        ">SparseSoftmaxCrossEntropyWithLogits($0, Cast($1; SrcT=u8 DstT=i32); T=t0 "
+        "Tlabels=i32) if rank0==2",
     .num_src = 2,
     .num_dst = 2,
     .dtypes = MST_FLOATS,

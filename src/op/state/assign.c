@@ -36,6 +36,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_assign = {
     .name = "assign",
+    .tf_form = "Assign($0, $1; validate_shape=true use_locking=*)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,

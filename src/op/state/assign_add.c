@@ -28,6 +28,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_assign_add = {
     .name = "assign_add",
+    .tf_form = "AssignAdd($0, $1; use_locking=*)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

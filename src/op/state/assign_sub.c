@@ -28,6 +28,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_assign_sub = {
     .name = "assign_sub",
+    .tf_form = "AssignSub($0, $1; use_locking=*)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,

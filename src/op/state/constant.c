@@ -47,7 +47,7 @@ static const mst_example examples[] = {{.fails = MST_INVALID}};
 
 const mst_op mst_op_constant = {
     .name = "constant",
-    .tf_name = "Const",
+    .tf_form = "Const(; value=value dtype=d0)",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

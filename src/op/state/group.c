@@ -23,6 +23,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_group = {
     .name = "group",
+    .tf_form = ">NoOp(^*)",
     .num_src = MST_VARIADIC,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,

@@ -23,6 +23,7 @@ static const mst_example examples[] = {{.expect = {(const double[]){1}}}};
 
 const mst_op mst_op_no_op = {
     .name = "no_op",
+    .tf_form = "NoOp()",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_DTYPE_BIT(MST_BOOL),

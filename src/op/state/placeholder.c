@@ -42,6 +42,7 @@ static mst_status reference(const mst_kernel_args *a) {
 
 const mst_op mst_op_placeholder = {
     .name = "placeholder",
+    .tf_form = "Placeholder(; dtype=dtype shape=shape)",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

@@ -22,6 +22,7 @@ static const mst_example examples[] = {
 
 const mst_op mst_op_stop_gradient = {
     .name = "stop_gradient",
+    .tf_form = "StopGradient($0)",
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,

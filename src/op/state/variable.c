@@ -79,7 +79,7 @@ static mst_status reference(const mst_kernel_args *a) {
 
 const mst_op mst_op_variable = {
     .name = "variable",
-    .tf_name = "VariableV2",
+    .tf_form = "VariableV2(; dtype=dtype shape=shape container=container shared_name='')",
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,
