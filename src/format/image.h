@@ -39,7 +39,7 @@ typedef struct mst_image_want {
 
 /** The picture in SIZE bytes at DATA; NAME stands for the path in messages. Transparency is left out, 16 bits become 8.
  *  *OUT is zero on failure: MST_CORRUPT where the bytes are no such picture, or damaged, or incomplete; MST_UNAVAILABLE
- *  where the codec's module cannot be loaded; MST_UNIMPLEMENTED where the colors are CMYK. */
+ *  where the codec's module cannot be loaded; MST_UNIMPLEMENTED where gray is wanted of CMYK. */
 MST_CHECKED mst_status mst_image_decode(const char *name, const void *data, size_t size, const mst_image_want *want,
                                         mst_image *out);
 

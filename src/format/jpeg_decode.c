@@ -22,6 +22,7 @@ typedef struct decoder {
     struct jpeg_progress_mgr progress; /* jpeg.progress */
     jmp_buf failed;
     bool incomplete;
+    uint8_t *inks;           /* a row of CMYK */
     size_t plane_at[PLANES]; /* bytes from the beginning of the pixels */
     char message[JMSG_LENGTH_MAX];
 } decoder;
@@ -57,9 +58,27 @@ static unsigned scale_of(const decoder *d, const mst_image_want *want) {
     return denominator;
 }
 
-static mst_status check_colors(const decoder *d, const char *name) {
-    if (d->jpeg.jpeg_color_space != JCS_CMYK && d->jpeg.jpeg_color_space != JCS_YCCK) return MST_OK;
-    return MST_FAIL(MST_UNIMPLEMENTED, "'%s': its colors are CMYK: save it as RGB", name);
+static bool is_cmyk(const decoder *d) {
+    return d->jpeg.jpeg_color_space == JCS_CMYK || d->jpeg.jpeg_color_space == JCS_YCCK;
+}
+
+/* libjpeg makes no gray of four inks, and TensorFlow none either. */
+static mst_status choose_colors(decoder *d, const char *name, const mst_image_want *want) {
+    d->jpeg.out_color_space = is_cmyk(d) ? JCS_CMYK : want->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    if (!is_cmyk(d)) return MST_OK;
+    if (want->channels == 1)
+        return MST_FAIL(MST_UNIMPLEMENTED, "'%s': its colors are CMYK, of which no gray is made: save it as RGB", name);
+    if ((d->inks = malloc(4 * (size_t)d->jpeg.image_width))) return MST_OK;
+    return MST_NO_MEMORY("for a row of '%s'", name);
+}
+
+/* As tf.io.decode_jpeg: Adobe's programs write inks inverted. Source: tensorflow/core/lib/jpeg/jpeg_mem.cc. */
+static void inks_to_rgb(const decoder *d, uint8_t *rgb) {
+    const uint8_t *ink = d->inks;
+    for (JDIMENSION i = 0; i < d->jpeg.output_width; i++, ink += 4, rgb += 3)
+        for (int c = 0; c < 3; c++)
+            rgb[c] =
+                (uint8_t)(d->jpeg.saw_Adobe_marker ? ink[3] * ink[c] / 255 : (255 - ink[3]) * (255 - ink[c]) / 255);
 }
 
 #if JPEG_LIB_VERSION >= 70
@@ -129,7 +148,9 @@ static void read_planes(decoder *d, const mst_image *image) {
 static void read_pixels(decoder *d, const mst_image *image) {
     while (d->jpeg.output_scanline < d->jpeg.output_height && !d->incomplete) {
         JSAMPROW row = image->pixels + (size_t)d->jpeg.output_scanline * (size_t)(image->width * image->channels);
-        (void)jpeg_read_scanlines(&d->jpeg, &row, 1);
+        JSAMPROW into = d->inks ? d->inks : row;
+        const JDIMENSION lines = jpeg_read_scanlines(&d->jpeg, &into, 1);
+        if (d->inks && lines) inks_to_rgb(d, row);
     }
 }
 
@@ -143,8 +164,7 @@ static mst_status decode(decoder *d, const char *name, const void *data, size_t 
     jpeg_mem_src(&d->jpeg, data, size);
     (void)jpeg_read_header(&d->jpeg, TRUE);
     MST_TRY(mst_image_check_header(name, size, d->jpeg.image_height, d->jpeg.image_width));
-    MST_TRY(check_colors(d, name));
-    d->jpeg.out_color_space = want->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    MST_TRY(choose_colors(d, name, want));
     d->jpeg.scale_num = 1;
     d->jpeg.scale_denom = scale_of(d, want);
     d->jpeg.mem->max_memory_to_use = MST_IMAGE_MOST_BYTES;
@@ -176,6 +196,7 @@ static mst_status decode_jpeg(const char *name, const void *data, size_t size, c
     d.errors.emit_message = warn;
     const mst_status status = decode(&d, name, data, size, want, out);
     jpeg_destroy_decompress(&d.jpeg);
+    free(d.inks);
     return status;
 }
 

@@ -1,5 +1,7 @@
 /* The module `png`: PNG files by libspng. */
+#include <math.h>
 #include <spng.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -8,10 +10,51 @@
 
 /* ---- reading ---- */
 
-/* The luma of libjpeg, in 16 bits of fraction. A gray pixel keeps its value. */
-static void make_gray(uint8_t *gray, const uint8_t *rgb, int64_t count) {
-    for (int64_t i = 0; i < count; i++, rgb += 3)
-        gray[i] = (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 32768u) >> 16);
+/* Gray as tf.io.decode_png makes it: by libpng's png_set_rgb_to_gray with 0.299 and 0.587, in 15 bits of fraction. A
+ * pixel whose three values are one keeps it. Where the file has a gamma (gAMA, sRGB), and it is not near 1, the sum is made
+ * of linear light; nothing else is changed by it. Source: libpng, pngrtran.c (png_do_rgb_to_gray), png.c
+ * (png_build_8bit_table). */
+enum { RED = 9797, GREEN = 19234, BLUE = 32768 - RED - GREEN, HALF = 16384, SRGB_GAMMA = 45455 };
+
+typedef struct light {
+    bool is_linear; /* the values are: there are no tables */
+    uint8_t to_linear[256], from_linear[256];
+} light;
+
+static void fill_table(uint8_t table[256], double exponent) {
+    for (int i = 0; i < 256; i++) table[i] = (uint8_t)floor(255 * pow(i / 255., exponent) + 0.5);
+}
+
+static void find_light(spng_ctx *context, light *out) {
+    const double unit = 100000, least = 95000, most = 105000;
+    uint8_t intent;
+    double gamma = 1;
+    const bool srgb = spng_get_srgb(context, &intent) == 0;
+    if (!srgb && spng_get_gama(context, &gamma)) gamma = 1;
+    const double stored = srgb ? SRGB_GAMMA : floor(gamma * unit + 0.5);
+    out->is_linear = stored < 1 || (stored >= least && stored <= most);
+    if (out->is_linear) return;
+    fill_table(out->to_linear, floor(unit * unit / stored + 0.5) / unit);
+    fill_table(out->from_linear, stored / unit);
+}
+
+static void make_gray(uint8_t *gray, const uint8_t *rgb, int64_t count, const light *l) {
+    for (int64_t i = 0; i < count; i++, rgb += 3) {
+        const uint8_t *to = l->to_linear;
+        if (rgb[0] == rgb[1] && rgb[1] == rgb[2])
+            gray[i] = rgb[0];
+        else if (l->is_linear)
+            gray[i] = (uint8_t)((RED * rgb[0] + GREEN * rgb[1] + BLUE * rgb[2]) >> 15);
+        else
+            gray[i] = l->from_linear[(RED * to[rgb[0]] + GREEN * to[rgb[1]] + BLUE * to[rgb[2]] + HALF) >> 15];
+    }
+}
+
+/* Of 16 bits, the sum is made before it is cut to 8. */
+static void make_gray_of_16(uint8_t *gray, const uint16_t *rgba, int64_t count) {
+    for (int64_t i = 0; i < count; i++, rgba += 4)
+        gray[i] =
+            (uint8_t)(((uint32_t)RED * rgba[0] + (uint32_t)GREEN * rgba[1] + (uint32_t)BLUE * rgba[2] + HALF) >> 23);
 }
 
 static mst_status damaged(const char *name, int failed) {
@@ -19,22 +62,30 @@ static mst_status damaged(const char *name, int failed) {
 }
 
 static mst_status decode(spng_ctx *context, const char *name, const void *data, size_t size, mst_image *out) {
+    enum { RGB = 3, WIDE = 8 }; /* bytes of a pixel; WIDE: 16 bits of red, green, blue and transparency */
     struct spng_ihdr header;
-    mst_image rgb = {.channels = 3};
     int failed = spng_set_png_buffer(context, data, size);
     if (!failed) failed = spng_set_chunk_limits(context, (size_t)1 << 24, (size_t)1 << 26);
     if (!failed) failed = spng_get_ihdr(context, &header);
     if (failed) return damaged(name, failed);
-    MST_TRY(mst_image_alloc(name, size, header.height, header.width, out->channels == 3 ? out : &rgb));
-    uint8_t *pixels = out->channels == 3 ? out->pixels : rgb.pixels;
+    const bool gray = out->channels == 1;
+    const bool wide = gray && header.bit_depth == 16 && (header.color_type & SPNG_COLOR_TYPE_TRUECOLOR);
+    mst_image color = {.channels = wide ? WIDE : RGB}, *to = gray ? &color : out;
+    MST_TRY(mst_image_alloc(name, size, header.height, header.width, to));
     const int64_t count = (int64_t)header.height * header.width;
-    failed = spng_decode_image(context, pixels, 3 * (size_t)count, SPNG_FMT_RGB8, 0);
+    failed = spng_decode_image(context, to->pixels, (size_t)(to->channels * count),
+                               wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGB8, 0);
     mst_status status = failed ? damaged(name, failed) : MST_OK;
-    if (!status && out->channels == 1) {
-        status = mst_image_alloc(name, size, header.height, header.width, out);
-        if (!status) make_gray(out->pixels, pixels, count);
+    if (!status && gray) status = mst_image_alloc(name, size, header.height, header.width, out);
+    if (!status && gray) {
+        light l;
+        find_light(context, &l);
+        if (wide)
+            make_gray_of_16(out->pixels, (const uint16_t *)(const void *)color.pixels, count);
+        else
+            make_gray(out->pixels, color.pixels, count, &l);
     }
-    free(rgb.pixels);
+    free(color.pixels);
     return status;
 }
 

@@ -1,12 +1,15 @@
 """Pictures in class folders: what Muster decodes and resizes has the values of tf.io.decode_jpeg, decode_png and
-tf.image.resize, to the bit for PNG. JPEG with TensorFlow's accurate transform; decoders of two versions may differ by
+tf.image.resize, to the bit for PNG, as gray too. JPEG with TensorFlow's accurate transform; decoders of two versions may differ by
 one step of a color. Where planes are resized before they become RGB, the transform is the fast one, and colors are not made as large
 as the picture first, and pictures differ by their finest colors: hardly in a smooth one, by up to 2 of 255 on average in
 noise that is not the same in red, green and blue."""
 
+import io
 import os
+import struct
 import subprocess
 import tempfile
+import zlib
 
 import muster
 import numpy as np
@@ -50,6 +53,66 @@ def check_png(report):
             report.check(f"PNG {height}x{width}x{channels} to {size}, {method}", np.array_equal(got, expected),
                          np.abs(got - expected).max(), 0)
     os.remove(path)
+
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def make_png(array, depth, color, extra=b""):
+    """A PNG file with chunks of our choice."""
+    rows = b"".join(b"\0" + row.tobytes() for row in array)
+    header = struct.pack(">IIBBBBB", array.shape[1], array.shape[0], depth, color, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(rows)) +
+            chunk(b"IEND", b""))
+
+
+def check_gray(report):
+    """Gray of colored PNG is TensorFlow's, which counts a file's gamma; colors do not."""
+    random = np.random.default_rng(4)
+    rgb = random.integers(0, 256, (40, 50, 3)).astype(np.uint8)
+    rgb[0] = rgb[0, :, :1]
+    rgba = np.concatenate([rgb, rgb[:, :, :1]], -1)
+    wide = random.integers(0, 65536, (40, 50, 3)).astype(">u2")
+    palette = chunk(b"PLTE", random.integers(0, 256, 768).astype(np.uint8).tobytes())
+    cases = [("8 bits", rgb, 8, 2, b""), ("transparent", rgba, 8, 6, b""), ("16 bits", wide, 16, 2, b""),
+             ("palette", rgb[:, :, 0], 8, 3, palette), ("gray", rgb[:, :, 0], 8, 0, b""),
+             ("gray with gamma", rgb[:, :, 0], 8, 0, chunk(b"gAMA", struct.pack(">I", 45455))),
+             ("sRGB", rgb, 8, 2, chunk(b"sRGB", b"\0"))]
+    cases += [(f"gamma {gamma}", rgb, 8, 2, chunk(b"gAMA", struct.pack(">I", gamma)))
+              for gamma in (22727, 45455, 60000, 94000, 97000, 100000, 104000)]
+    for title, array, depth, color, extra in cases:
+        data = tf.constant(make_png(array, depth, color, extra))
+        path = write("a.png", data)
+        for channels in 1, 3:
+            expected = tf.io.decode_png(data, channels=channels).numpy().astype(np.float32)
+            got = read(*array.shape[:2], channels, "nearest", True)[0]
+            report.check(f"PNG, {title}, as {channels} channels", np.array_equal(got, expected),
+                         np.abs(got - expected).max(), 0)
+    os.remove(path)
+
+
+def check_cmyk(report):
+    """JPEG of four inks."""
+    from PIL import Image
+    random = np.random.default_rng(5)
+    for size in (40, 50), (33, 17):
+        inks = np.kron(random.integers(0, 256, (5, 5, 4)), np.ones((10, 10, 1)))[:size[0], :size[1]].astype(np.uint8)
+        buffer = io.BytesIO()
+        Image.fromarray(inks, "CMYK").save(buffer, "JPEG", quality=95)
+        for title, data in ("Adobe's", buffer.getvalue()), ("others'", without_adobe(buffer.getvalue())):
+            path = write("a.jpg", tf.constant(data))
+            expected = tf.io.decode_jpeg(data, channels=3, dct_method="INTEGER_ACCURATE").numpy().astype(np.float32)
+            difference = np.abs(read(*size, 3, "nearest", True)[0] - expected)
+            report.check(f"JPEG of {title} inks, {size}", difference.max() <= 2 and difference.mean() < 0.05,
+                         (difference.max(), difference.mean()), 0)
+    os.remove(path)
+
+
+def without_adobe(data):
+    """The file without its marker APP14."""
+    at = data.index(b"\xff\xee")
+    return data[:at] + data[at + 2 + struct.unpack(">H", data[at + 2:at + 4])[0]:]
 
 
 def ratio_of(height, width, size):
@@ -102,6 +165,8 @@ if __name__ == "__main__":
     report = muster.Report()
     with tempfile.TemporaryDirectory() as folder:
         check_png(report)
+        check_gray(report)
+        check_cmyk(report)
         check_jpeg(report)
         check_planes(report)
     raise SystemExit(report.finish())
