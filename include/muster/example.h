@@ -24,12 +24,13 @@ extern "C" {
 typedef struct mst_feature {
     const char *name;
     mst_dtype dtype;
-    mst_shape shape; /**< of a row; of a variable or sequence feature, dimension 0 is the most that there can be, or -1:
+    mst_shape shape;  /**< of a row, [0] of one that has none; of a variable or sequence feature, where none is 0,
+                          dimension 0 is the most that there can be, or -1:
                           rows have lengths of their own (mst_dataset_padded_batch) */
-    bool variable;   /**< dimension 0 is what the Example has, padded to the most there can be: then comes a second
+    bool variable;    /**< dimension 0 is what the Example has, padded to the most there can be: then comes a second
                           component, i64 [], with it */
-    bool sequence;   /**< of a SequenceExample's feature_lists: a step for each of dimension 0, padded as variable */
-    bool has_default;     /**< the feature may be missing; else that is an error */
+    bool sequence;    /**< of a SequenceExample's feature_lists: a step for each of dimension 0, padded as variable */
+    bool has_default; /**< the feature may be missing; else that is an error */
     double default_value; /**< of all elements where it is missing, and what pads; of strings 0, which stands for empty
                                ones. A missing feature of a length of its own has none */
 } mst_feature;

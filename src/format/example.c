@@ -288,7 +288,8 @@ static mst_status parse_values(const slot *s, mst_wire feature, int64_t most, ui
     if (sink.out_of_range)
         return MST_FAIL(MST_INVALID, "feature '%s' has an integer that is out of the range of %s", name,
                         mst_dtype_name(s->feature.dtype));
-    if (sink.count > sink.most || sink.count % s->inner || (!s->feature.variable && sink.count != s->inner))
+    if (sink.count > sink.most || (s->inner && sink.count % s->inner) ||
+        (!s->feature.variable && sink.count != s->inner))
         return MST_FAIL(MST_INVALID, "feature '%s' has %lld values, %s%lld%s asked for", name, (long long)sink.count,
                         s->feature.variable ? "at most " : "", (long long)sink.most, sink.most == 1 ? " is" : " are");
     *count = sink.count;
@@ -326,7 +327,7 @@ static mst_status parse_feature(const slot *s, mst_wire value, void *const *dst)
         count = found * s->inner;
     } else if (!missing) {
         MST_TRY(parse_values(s, value, s->most, values, &count, &missing));
-        found = count / s->inner;
+        found = s->inner ? count / s->inner : 0;
     }
     if (missing && !f->has_default)
         return MST_FAIL(MST_NOT_FOUND, "feature '%s' is missing, and has no default", f->name);
@@ -379,7 +380,8 @@ static mst_status check_feature(const mst_feature *f, int i) {
     bool bad = f->shape.ndim < 0 || f->shape.ndim > MST_MAX_NDIM;
     for (int j = 0; !bad && j < f->shape.ndim; j++) {
         if (j == 0 && f->shape.dim[0] == -1 && (f->variable || f->sequence)) continue;
-        bad = f->shape.dim[j] < 1 || __builtin_mul_overflow(count, f->shape.dim[j], &count) || count > MOST_ELEMENTS;
+        bad = f->shape.dim[j] < ((f->variable || f->sequence) ? 1 : 0) ||
+              __builtin_mul_overflow(count, f->shape.dim[j], &count) || count > MOST_ELEMENTS;
     }
     if (bad)
         return MST_FAIL(MST_INVALID, "example: feature '%s': each dimension must be known and of a possible size",

@@ -320,6 +320,28 @@ static void what_is_encoded_is_parsed_and_described(void **state) {
     blob_free(&example);
 }
 
+static void features_of_no_elements_hold_nothing(void **state) {
+    (void)state;
+    for (int n = 0; n < 2; n++) {
+        const float value = 1;
+        blob features = {0}, f = floats(n, n, &value);
+        add_entry(&features, "none", &f);
+        blob example = example_of(&features, 1);
+        const mst_feature wanted[] = {{.name = "none", .dtype = MST_F32, .shape = MST_SHAPE(0)},
+                                      {.name = "none", .dtype = MST_F32, .shape = MST_SHAPE(2, 0)}};
+        float got;
+        for (int i = 0; i < 2; i++)
+            if (n == 0)
+                EXPECT_OK(parse(&wanted[i], 1, &example, (void *[]){&got}));
+            else
+                EXPECT_ERROR(parse(&wanted[i], 1, &example, (void *[]){&got}), MST_INVALID,
+                             "'none' has 1 values, 0 are asked for");
+        const mst_feature missing = {.name = "other", .dtype = MST_F32, .shape = MST_SHAPE(0)};
+        EXPECT_ERROR(parse(&missing, 1, &example, (void *[]){&got}), MST_NOT_FOUND, "'other' is missing");
+        blob_free(&example);
+    }
+}
+
 static void impossible_features_are_refused(void **state) {
     (void)state;
     mst_example_parser *p;
@@ -347,6 +369,7 @@ int main(void) {
         cmocka_unit_test(wrong_kinds_and_ranges_are_named),
         cmocka_unit_test(every_truncation_is_an_error_or_lacks_a_feature),
         cmocka_unit_test(what_is_encoded_is_parsed_and_described),
+        cmocka_unit_test(features_of_no_elements_hold_nothing),
         cmocka_unit_test(impossible_features_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
