@@ -57,7 +57,8 @@ typedef struct mst_restored {
     int64_t step;    /**< its global_step; 0 where it has none */
     int64_t count;   /**< entries that were set */
     char *missing;   /**< entries of the store that the file does not have */
-    char *left_over; /**< entries of the file that the store does not have */
+    char *left_over; /**< entries of the file that the store does not have; of other than a store's dtypes with these:
+                          "counts (int16, which is not read)" */
     char *damaged; /**< newer checkpoints that could not be read, each with the reason; they are left where they are */
 } mst_restored;
 /** Frees the texts. */

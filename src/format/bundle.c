@@ -186,6 +186,21 @@ void mst_bundle_close(mst_bundle *bundle) {
 
 /* ---- look up ---- */
 
+/* Source: tensorflow/core/framework/types.proto. */
+const char *mst_bundle_type_name(int type, char text[MST_BUNDLE_TYPE_TEXT]) {
+    static const char *const names[] = {
+        [1] = "float32",  [2] = "float64",   [3] = "int32",    [4] = "uint8",    [5] = "int16",   [6] = "int8",
+        [7] = "string",   [8] = "complex64", [9] = "int64",    [10] = "bool",    [11] = "qint8",  [12] = "quint8",
+        [13] = "qint32",  [14] = "bfloat16", [15] = "qint16",  [16] = "quint16", [17] = "uint16", [18] = "complex128",
+        [19] = "float16", [20] = "resource", [21] = "variant", [22] = "uint32",  [23] = "uint64"};
+    const bool known = type > 0 && type < (int)(sizeof names / sizeof *names);
+    if (known)
+        snprintf(text, MST_BUNDLE_TYPE_TEXT, "%s", names[type]);
+    else
+        snprintf(text, MST_BUNDLE_TYPE_TEXT, "dtype %d", type);
+    return text;
+}
+
 int64_t mst_bundle_count(const mst_bundle *bundle) {
     return bundle->count;
 }

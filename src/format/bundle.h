@@ -18,6 +18,10 @@
 #define MST_BUNDLE_STRING 7
 #define MST_BUNDLE_OBJECT_GRAPH "_CHECKPOINTABLE_OBJECT_GRAPH"
 
+/** TensorFlow's name of a DataType: "int16", "string"; "dtype 99" for one that is not known, in TEXT. */
+enum { MST_BUNDLE_TYPE_TEXT = 24 };
+const char *mst_bundle_type_name(int type, char text[MST_BUNDLE_TYPE_TEXT]);
+
 typedef struct mst_bundle_entry {
     const char *key; /**< ended by a 0, which is not counted; keys of slices hold others */
     size_t key_size;

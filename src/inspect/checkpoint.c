@@ -101,12 +101,11 @@ static mst_status print_tensor(mst_report *r, const mst_bundle *b, int64_t i, bo
 
 static mst_status print_entry(mst_report *r, const mst_bundle *b, int64_t i, bool list) {
     const mst_bundle_entry *e = mst_bundle_at(b, i);
-    char dtype[48];
+    char dtype[MST_BUNDLE_TYPE_TEXT];
     if (e->slice) return MST_OK; /* it is read with its variable */
     if (e->type == MST_BUNDLE_STRING) return print_strings(r, b, i, list);
     if (e->dtype) return print_tensor(r, b, i, list);
-    snprintf(dtype, sizeof dtype, "TensorFlow's dtype %d", e->type);
-    if (list) print_other(r, e, dtype, ", which is not read here");
+    if (list) print_other(r, e, mst_bundle_type_name(e->type, dtype), ", which is not read here");
     return MST_OK;
 }
 

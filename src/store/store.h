@@ -167,4 +167,9 @@ bool mst_state_has_value(mst_store *store, const mst_state *state);
 /** As mst_state_info has it; in a turn that has begun, or under the lock. */
 uint64_t mst_state_version(const mst_store *store, const mst_state *state);
 
+/** Keeps that a file has a tensor of NAME whose dtype no entry can have; of a file of many, the first 64. */
+MST_CHECKED mst_status mst_snapshot_leave_out(mst_snapshot *snapshot, const char *name, const char *dtype);
+/** The name of tensor I of those, and its dtype; NULL past the last. */
+const char *mst_snapshot_left_out(const mst_snapshot *snapshot, int64_t i, const char **dtype);
+
 #endif

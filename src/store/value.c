@@ -18,6 +18,7 @@ struct mst_snapshot {
     } * entry; /* by container and name */
     int64_t count, capacity;
     mst_state_notes notes;
+    mst_state_notes left_out; /* names and dtypes of what a file has beside */
 };
 typedef struct mst_snapshot_entry entry;
 
@@ -237,6 +238,18 @@ const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i) {
     return snapshot->notes.note[i].key;
 }
 
+mst_status mst_snapshot_leave_out(mst_snapshot *snapshot, const char *name, const char *dtype) {
+    enum { MOST = 64 }; /* more are not told */
+    if (snapshot->left_out.count == MOST) return MST_OK;
+    return mst_notes_set(&snapshot->left_out, name, dtype);
+}
+
+const char *mst_snapshot_left_out(const mst_snapshot *snapshot, int64_t i, const char **dtype) {
+    if (i < 0 || i >= snapshot->left_out.count) return NULL;
+    *dtype = mst_notes_get(&snapshot->left_out, snapshot->left_out.note[i].key);
+    return snapshot->left_out.note[i].key;
+}
+
 /* ---- snapshots ---- */
 
 mst_status mst_snapshot_create(mst_snapshot **out) {
@@ -258,6 +271,7 @@ void mst_snapshot_release(mst_snapshot *snapshot) {
     for (int64_t i = 0; i < snapshot->count; i++) mst_tensor_release(snapshot->entry[i].value);
     free(snapshot->entry);
     mst_notes_free(&snapshot->notes);
+    mst_notes_free(&snapshot->left_out);
     mst_arena_free(&snapshot->arena);
     free(snapshot);
 }

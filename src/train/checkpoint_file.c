@@ -196,7 +196,7 @@ static const char *reader_name(const reader *r, int64_t i) {
         return strcmp(mst_npz_name(r->npz, i), state_key) == 0 ? NULL : mst_npz_name(r->npz, i);
     if (r->kind == MST_FILE_SAFETENSORS) return mst_safetensors_name(r->safetensors, i);
     const mst_bundle_entry *e = mst_bundle_at(r->bundle, i);
-    if (e->slice || e->type == MST_BUNDLE_STRING) return NULL;
+    if (e->slice || strcmp(e->key, state_key) == 0 || strcmp(e->key, MST_BUNDLE_OBJECT_GRAPH) == 0) return NULL;
     const char *name = mst_bundle_object_name(r->bundle, i);
     return name ? name : e->key;
 }
@@ -295,13 +295,23 @@ static mst_status read_all(const reader *r, wanted *entry, int64_t count) {
     return mst_copy_together(INT64_MAX, count, read_some, &w);
 }
 
-/* What the entries of the file are. Those that a checkpoint of TensorFlow has in a dtype that no store has are left out:
- * they are no variables of a model here. */
-static mst_status identify_all(reader *r, wanted *entry, int64_t *count) {
+/* Whether a checkpoint of TensorFlow has entry I in a dtype that no store has: it is left out, and named. */
+static mst_status leave_out(const reader *r, int64_t i, const char *name, mst_snapshot *snapshot, bool *out) {
+    char dtype[MST_BUNDLE_TYPE_TEXT];
+    const mst_bundle_entry *e = r->kind == MST_FILE_CHECKPOINT ? mst_bundle_at(r->bundle, i) : NULL;
+    *out = e && (e->type == MST_BUNDLE_STRING || !e->dtype);
+    return *out ? mst_snapshot_leave_out(snapshot, name, mst_bundle_type_name(e->type, dtype)) : MST_OK;
+}
+
+/* What the entries of the file are. */
+static mst_status identify_all(reader *r, mst_snapshot *snapshot, wanted *entry, int64_t *count) {
     for (int64_t i = 0; i < reader_count(r); i++) {
         const char *name = reader_name(r, i);
         wanted *e = &entry[*count];
-        if (!name || (r->kind == MST_FILE_CHECKPOINT && !mst_bundle_at(r->bundle, i)->dtype)) continue;
+        bool is_out;
+        if (!name) continue;
+        MST_TRY(leave_out(r, i, name, snapshot, &is_out));
+        if (is_out) continue;
         e->i = i;
         MST_TRY(identify(r, name, &e->container, &e->name, &e->kind));
         *count += *e->name != '\0';
@@ -318,7 +328,7 @@ static mst_status read_entries(reader *r, mst_snapshot *snapshot) {
     int64_t count = 0;
     wanted *entry = calloc((size_t)reader_count(r) + 1, sizeof *entry);
     if (!entry) return MST_NO_MEMORY("to read '%s'", r->path);
-    mst_status status = identify_all(r, entry, &count);
+    mst_status status = identify_all(r, snapshot, entry, &count);
     if (!status) status = read_all(r, entry, count);
     for (int64_t k = 0; k < count; k++) {
         if (!status) status = add_entry(r, &entry[k], snapshot);

@@ -218,6 +218,12 @@ static mst_status choose_others(restore *r) {
         MST_TRY(value ? mst_snapshot_add(r->chosen, info.container, name, info.kind, value)
                       : list_name(&r->out->left_over, &r->num_left_over, info.name));
     }
+    const char *name, *dtype;
+    for (int64_t i = 0; (name = mst_snapshot_left_out(r->file, i, &dtype)); i++) {
+        char text[NAME_SIZE];
+        snprintf(text, sizeof text, "%.900s (%s, which is not read)", name, dtype);
+        MST_TRY(list_name(&r->out->left_over, &r->num_left_over, text));
+    }
     return MST_OK;
 }
 

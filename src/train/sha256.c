@@ -8,11 +8,12 @@
 
 static mst_status add_weight(crypto_hash_sha256_state *hash, mst_store *store, const mst_state_info *weight) {
     mst_tensor *value;
-    char shape[MST_SHAPE_TEXT], head[MST_SHAPE_TEXT + 512];
+    char shape[MST_SHAPE_TEXT], spec[MST_SHAPE_TEXT + 32];
     MST_TRY(mst_store_get(store, weight->container, weight->name, &value));
-    int size = snprintf(head, sizeof head, "%s %s %s\n", weight->name, mst_dtype_name(weight->spec.dtype),
-                        mst_shape_print(weight->spec.shape, shape, sizeof shape));
-    crypto_hash_sha256_update(hash, (const unsigned char *)head, (unsigned long long)size);
+    const int size = snprintf(spec, sizeof spec, " %s %s\n", mst_dtype_name(weight->spec.dtype),
+                              mst_shape_print(weight->spec.shape, shape, sizeof shape));
+    crypto_hash_sha256_update(hash, (const unsigned char *)weight->name, strlen(weight->name)); /* of any length */
+    crypto_hash_sha256_update(hash, (const unsigned char *)spec, (unsigned long long)size);
     crypto_hash_sha256_update(hash, mst_tensor_data(value), mst_tensor_bytes(value));
     mst_tensor_release(value);
     return MST_OK;

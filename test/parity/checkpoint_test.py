@@ -112,6 +112,22 @@ def muster_reads_savers(report, folder, test):
         report.check(f"{name}: training begins with them", event["step"] == 1, event["step"], 1)
 
 
+def muster_names_what_it_leaves_out(report, folder):
+    """Tensors of other dtypes: named, and the others are read."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        variables()
+        v1.get_variable("counts", initializer=np.array([1, 2], np.int16))
+        v1.get_variable("halves", initializer=np.array([1, 2], np.float16))
+        v1.get_variable("words", initializer=tf.constant(["a", "b"]))
+        session.run(v1.global_variables_initializer())
+        path = v1.train.Saver().save(session, f"{folder}/odd")
+    output = subprocess.run([os.environ["MUSTER"], "train", "--data", f"idx:{folder}", "--hidden-units", str(HIDDEN),
+                             "--batch-size", "20", "--load", path, "--steps", "1"], check=True, capture_output=True,
+                            text=True).stdout
+    for name, dtype in ("counts", "int16"), ("halves", "float16"), ("words", "string"):
+        report.check(f"{name} is named", f"{name} ({dtype}, which is not read)" in output, output, "")
+
+
 def muster_reads_objects(report, folder, test):
     """What tf.train.Checkpoint wrote: paths of objects, and full names of variables."""
     class Layer(tf.Module):
@@ -183,6 +199,7 @@ def main():
         _, test = list(write_idx(folder))
         tensorflow_reads_musters(report, folder, test)
         muster_reads_savers(report, folder, test)
+        muster_names_what_it_leaves_out(report, folder)
         muster_reads_objects(report, folder, test)
         muster_maps_names(report, folder, test)
         numpy_reads_musters(report, folder)

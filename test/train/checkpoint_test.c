@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sodium.h>
+
 #include "base/file.h"
 #include "format/bundle.h"
 #include "muster/muster.h"
@@ -382,6 +384,51 @@ static void missing_and_left_over_entries_are_listed(void **state) {
     mst_restored_free(&restored);
     mst_model_destroy(model);
     mst_dataset_release(data);
+}
+
+/* The hash is that of "NAME DTYPE SHAPE\n" and the bytes of each weight. */
+static void name_of_any_length_is_hashed_whole(void **state) {
+    (void)state;
+    enum { LONG = 5000 };
+    static char name[LONG + 1];
+    char sha[65], wanted[65];
+    mst_snapshot *snapshot;
+    mst_tensor *value;
+    memset(name, 'w', LONG);
+    mst_model *model = model_of(mst_sgd(.learning_rate = 0.1), 8);
+    EXPECT_OK(mst_snapshot_create(&snapshot));
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(2), &value));
+    EXPECT_OK(mst_snapshot_add(snapshot, NULL, name, MST_STATE_WEIGHT, value));
+    EXPECT_OK(mst_store_restore(mst_model_store(model), snapshot));
+    EXPECT_OK(mst_model_sha256(model, sha));
+    crypto_hash_sha256_state hash;
+    unsigned char digest[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_init(&hash);
+    crypto_hash_sha256_update(&hash, (const unsigned char *)name, LONG);
+    crypto_hash_sha256_update(&hash, (const unsigned char *)" f32 [2]\n", 9);
+    crypto_hash_sha256_update(&hash, mst_tensor_data(value), mst_tensor_bytes(value));
+    crypto_hash_sha256_final(&hash, digest);
+    for (size_t i = 0; i < sizeof digest; i++) snprintf(wanted + 2 * i, 3, "%02x", digest[i]);
+    assert_string_equal(sha, wanted);
+    mst_tensor_release(value);
+    mst_snapshot_release(snapshot);
+    mst_model_destroy(model);
+}
+
+static void strings_of_other_programs_are_named(void **state) {
+    (void)state;
+    mst_restored restored;
+    mst_bundle_writer *writer;
+    mst_store *store;
+    EXPECT_OK(mst_bundle_writer_create(folder_path("tf"), &writer));
+    add(writer, "a/w", MST_F32, 1);
+    EXPECT_OK(mst_bundle_writer_add_string(writer, "vocabulary", "abc", 3));
+    EXPECT_OK(mst_bundle_writer_finish(writer));
+    EXPECT_OK(mst_store_create(&store));
+    EXPECT_OK(mst_checkpoint_restore(folder_path("tf"), store, NULL, &restored));
+    assert_string_equal(restored.left_over, "vocabulary (string, which is not read)");
+    mst_restored_free(&restored);
+    mst_store_release(store);
 }
 
 static mst_tensor *value_of(mst_model *model, const char *name) {
@@ -926,6 +973,8 @@ int main(void) {
         TEST_IN_FOLDER(folder_without_checkpoint_says_so),
         TEST_IN_FOLDER(checkpoint_of_another_model_is_an_error_that_changes_nothing),
         TEST_IN_FOLDER(missing_and_left_over_entries_are_listed),
+        TEST_IN_FOLDER(strings_of_other_programs_are_named),
+        TEST_IN_FOLDER(name_of_any_length_is_hashed_whole),
         TEST_IN_FOLDER(names_can_be_mapped_and_averages_taken),
         TEST_IN_FOLDER(weights_alone_begin_another_training),
         TEST_IN_FOLDER(second_manager_is_refused_until_the_first_is_closed),
