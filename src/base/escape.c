@@ -14,6 +14,7 @@ static size_t character(const unsigned char *c, size_t length) {
     for (size_t i = 1; i < size; i++)
         if ((c[i] & 0xc0) != 0x80) return 0;
     if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0)) return 0;
+    if (c[0] == 0xc2 && c[1] < 0xa0) return 0; /* control characters, which terminals obey */
     if ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90)) return 0;
     return size;
 }
@@ -30,4 +31,21 @@ size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]) {
     else
         memcpy(text, data, size), text[size] = '\0';
     return size ? size : 1;
+}
+
+const char *mst_escape_line(const char *data, size_t length, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    while (length && used + MST_ESCAPE_TEXT + sizeof "..." <= size) {
+        char one[MST_ESCAPE_TEXT];
+        const size_t taken = mst_escape(data, length, one);
+        const char *shown = *data == '\'' || *data == '\\' ? one + 1 : one;
+        const size_t bytes = strlen(shown);
+        memcpy(text + used, shown, bytes + 1);
+        used += bytes;
+        data += taken;
+        length -= taken;
+    }
+    snprintf(text + used, size - used, "%s", length ? "..." : "");
+    return text;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 
@@ -83,6 +84,20 @@ int64_t class_names_count(const char *const *names) {
 
 const char *class_names_at(const char *const *names, int64_t i) {
     return i < class_names_count(names) ? names[i] : NULL;
+}
+
+const char *class_name_shown(const char *name, char text[CLASS_NAME_TEXT]) {
+    return mst_escape_line(name, strlen(name), text, CLASS_NAME_TEXT);
+}
+
+int class_names_width(const char *const *names) {
+    char text[CLASS_NAME_TEXT];
+    int width = 0;
+    for (; names && *names; names++) {
+        const int length = (int)strlen(class_name_shown(*names, text));
+        if (length > width) width = length;
+    }
+    return width;
 }
 
 bool class_names_agree(const char *const *a, const char *const *b) {

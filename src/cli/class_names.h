@@ -17,6 +17,12 @@ MST_CHECKED mst_status class_names_copy(const char *const *names, int64_t n, cla
 int64_t class_names_count(const char *const *names);
 /** The name of class I, or NULL. */
 const char *class_names_at(const char *const *names, int64_t i);
+/** Bytes that hold a name as it is printed. */
+enum { CLASS_NAME_TEXT = 128 };
+/** NAME as it is printed, in TEXT: nothing in it that a terminal would obey. */
+const char *class_name_shown(const char *name, char text[CLASS_NAME_TEXT]);
+/** Columns of the widest of the names as they are printed; 0 where there are none. */
+int class_names_width(const char *const *names);
 /** Whether two models have the same names, or one of them has none. */
 bool class_names_agree(const char *const *a, const char *const *b);
 

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/class_names.h"
 #include "cli/json_events.h"
@@ -43,15 +42,14 @@ static class_scores scores_of(const mst_tensor *confusion, int64_t i) {
 
 /* "    3", or "    3 Dress      " as wide as the longest of the names. */
 static void print_label(int64_t i, const char *const *names) {
-    int width = 0;
-    for (int j = 0; names && names[j]; j++)
-        if ((int)strlen(names[j]) > width) width = (int)strlen(names[j]);
+    char text[CLASS_NAME_TEXT];
+    const int width = class_names_width(names);
     const char *name = i < 0 ? NULL : class_names_at(names, i);
     if (i < 0)
         printf("%6s", "");
     else
         printf("%6" PRId64, i);
-    if (width) printf(" %-*s", width, name ? name : "");
+    if (width) printf(" %-*s", width, name ? class_name_shown(name, text) : "");
 }
 
 void confusion_print(const mst_tensor *confusion, const char *const *names) {

@@ -33,10 +33,8 @@ static const char *class_of(const predictions *p, int64_t row, char number[24], 
 
 /* As wide as the longest name, or the number of the last class. */
 static int class_width(const predictions *p) {
-    int width = (int)sizeof "class" - 1;
-    for (int64_t i = 0; p->names && p->names[i]; i++)
-        if ((int)strlen(p->names[i]) > width) width = (int)strlen(p->names[i]);
-    return width;
+    const int least = (int)sizeof "class" - 1, width = class_names_width(p->names);
+    return width > least ? width : least;
 }
 
 void predictions_print(const predictions *p) {
@@ -50,9 +48,9 @@ void predictions_print(const predictions *p) {
         printf("%8" PRId64, row);
         if (classes) {
             double probability;
-            char number[24];
+            char number[24], text[CLASS_NAME_TEXT];
             const char *class = class_of(p, row, number, NULL, &probability);
-            printf("  %-*s  %.4f", width, class, probability);
+            printf("  %-*s  %.4f", width, class_name_shown(class, text), probability);
         }
         for (int64_t i = 0; !classes && i < num_outputs(p); i++) printf("  %.6g", output_at(p, row, i));
         putchar('\n');

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/number.h"
@@ -80,13 +81,22 @@ static mst_status write_event(const mst_restored *r) {
     return json_write(event);
 }
 
+/* Names of a file may hold anything. */
+static void print_names(const char *what, const char *names) {
+    enum { EACH = MST_ESCAPE_TEXT - 1 };
+    const size_t size = strlen(names);
+    char *text = malloc(size * EACH + sizeof "..." + MST_ESCAPE_TEXT);
+    if (text && size) printf("%s: %s\n", what, mst_escape_line(names, size, text, size * EACH + sizeof "..." + EACH));
+    free(text);
+}
+
 mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
     if (*r->damaged) fprintf(stderr, "warning: an older checkpoint is used: %s\n", r->damaged);
     if (json) return write_event(r);
     if (quiet) return MST_OK;
     printf("restored %s, step %" PRId64 "\n", r->path, r->step);
-    if (*r->missing) printf("not in the file, as they were: %s\n", r->missing);
-    if (*r->left_over) printf("in the file, not in the model: %s\n", r->left_over);
+    print_names("not in the file, as they were", r->missing);
+    print_names("in the file, not in the model", r->left_over);
     fflush(stdout);
     return MST_OK;
 }

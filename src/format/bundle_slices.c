@@ -85,6 +85,41 @@ static bool read_slice_key(const mst_bundle_entry *entry, const mst_bundle_entry
     return k.at == k.end;
 }
 
+/* The keys of all slices of WHOLE begin alike: a zero, as a number, and the name, with its end. How the key of ENTRY
+ * compares with that: entries are in the order of their keys, so the slices of a variable are side by side. */
+static int compare_beginning(const mst_bundle_entry *entry, const mst_bundle_entry *whole) {
+    const uint8_t *key = (const uint8_t *)entry->key;
+    size_t used = 0;
+    for (size_t i = 0; i < whole->key_size + 2; i++) {
+        uint8_t code[2] = {0, 1}; /* the end */
+        size_t size = i == 0 ? 1 : 2;
+        if (i > 0 && i <= whole->key_size) {
+            const uint8_t byte = (uint8_t)whole->key[i - 1];
+            size = byte == 0 || byte == 0xff ? 2 : 1;
+            code[0] = byte;
+            code[1] = byte ? 0 : 0xff;
+        }
+        for (size_t k = 0; k < size; k++, used++) {
+            if (used == entry->key_size) return -1;
+            if (key[used] != code[k]) return key[used] < code[k] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* The first entry that may be a slice of WHOLE. */
+static int64_t first_slice(const mst_bundle *b, const mst_bundle_entry *whole) {
+    int64_t low = 0, high = b->count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (compare_beginning(&b->entry[middle], whole) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static bool fits(const region *r, const mst_bundle_entry *whole, const mst_bundle_entry *slice) {
     if (slice->dtype != whole->dtype || slice->sliced || slice->shape.ndim != whole->shape.ndim) return false;
     for (int i = 0; i < whole->shape.ndim; i++)
@@ -121,13 +156,17 @@ static mst_status read_slice(const mst_bundle *b, int64_t i, const region *r, ms
 mst_status mst_bundle_read_slices(const mst_bundle *b, int64_t i, mst_tensor *tensor) {
     const mst_bundle_entry *whole = &b->entry[i];
     int64_t filled = 0;
-    for (int64_t k = 0; k < b->count; k++) {
+    for (int64_t k = first_slice(b, whole); k < b->count; k++) {
         const mst_bundle_entry *e = &b->entry[k];
         region r = {{0}, {0}};
+        if (compare_beginning(e, whole)) break;
         if (!e->slice || !read_slice_key(e, whole, &r)) continue;
         if (!fits(&r, whole, e))
             return MST_FAIL(MST_CORRUPT, "'%s': a slice of '%.200s' does not fit into it: the checkpoint is damaged",
                             b->name, whole->key);
+        if (mst_shape_count(e->shape) > mst_tensor_count(tensor) - filled)
+            return MST_FAIL(MST_CORRUPT, "'%s': slices of '%.200s' overlap: the checkpoint is damaged", b->name,
+                            whole->key);
         MST_TRY(read_slice(b, k, &r, tensor, &filled));
     }
     if (filled == mst_tensor_count(tensor)) return MST_OK;
@@ -137,9 +176,11 @@ mst_status mst_bundle_read_slices(const mst_bundle *b, int64_t i, mst_tensor *te
 
 int64_t mst_bundle_num_slices(const mst_bundle *bundle, int64_t i) {
     int64_t count = 0;
-    for (int64_t k = 0; k < bundle->count; k++) {
+    const mst_bundle_entry *whole = &bundle->entry[i];
+    for (int64_t k = first_slice(bundle, whole); k < bundle->count; k++) {
         region r = {{0}, {0}};
-        count += bundle->entry[k].slice && read_slice_key(&bundle->entry[k], &bundle->entry[i], &r);
+        if (compare_beginning(&bundle->entry[k], whole)) break;
+        count += bundle->entry[k].slice && read_slice_key(&bundle->entry[k], whole, &r);
     }
     return count;
 }

@@ -142,6 +142,27 @@ static mst_status read_directory(mst_zip *zip, const directory *d, uint8_t *data
     return MST_OK;
 }
 
+static int by_offset(const void *a, const void *b) {
+    const mst_zip_entry *left = *(const mst_zip_entry *const *)a, *right = *(const mst_zip_entry *const *)b;
+    return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+/* Entries that share bytes could be unpacked to far more than the file holds. */
+static mst_status check_overlap(const mst_zip *zip) {
+    const mst_zip_entry **sorted = malloc(((size_t)zip->num_entries + 1) * sizeof *sorted);
+    if (!sorted) return MST_NO_MEMORY("to read '%s'", zip->bytes->name);
+    for (int64_t i = 0; i < zip->num_entries; i++) sorted[i] = &zip->entry[i];
+    if (zip->num_entries) qsort(sorted, (size_t)zip->num_entries, sizeof *sorted, by_offset);
+    mst_status status = MST_OK;
+    for (int64_t i = 1; i < zip->num_entries && !status; i++) {
+        const uint64_t distance = sorted[i]->offset - sorted[i - 1]->offset;
+        if (distance < LOCAL_SIZE || sorted[i - 1]->compressed_size > distance - LOCAL_SIZE)
+            status = corrupt(zip->bytes, "an entry lies in another", sorted[i]->offset);
+    }
+    free(sorted);
+    return status;
+}
+
 mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out) {
     directory d;
     *out = (mst_zip){.bytes = bytes};
@@ -150,6 +171,7 @@ mst_status mst_zip_open(const mst_bytes *bytes, mst_zip *out) {
     out->entry = calloc((size_t)d.num_entries + 1, sizeof *out->entry);
     mst_status status = data && out->entry ? read_directory(out, &d, data) : MST_NO_MEMORY("to read '%s'", bytes->name);
     free(data);
+    if (!status) status = check_overlap(out);
     return status;
 }
 

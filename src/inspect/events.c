@@ -72,9 +72,15 @@ static mst_status find(log_summary *l, const char *run, const char *tag, tag_row
             return MST_OK;
         }
     MST_TRY(mst_grow(&l->row, sizeof *l->row, l->count + 1, &l->capacity));
-    tag_row *row = *out = &l->row[l->count++];
+    tag_row *row = *out = &l->row[l->count];
     *row = (tag_row){.run = strdup(run), .tag = strdup(tag), .first = INT64_MAX, .last = INT64_MIN, .value = NAN};
-    return row->run && row->tag ? MST_OK : MST_NO_MEMORY("for the tags of a log");
+    if (row->run && row->tag) {
+        l->count++;
+        return MST_OK;
+    }
+    free(row->run);
+    free(row->tag);
+    return MST_NO_MEMORY("for the tags of a log");
 }
 
 static mst_status add(log_summary *l, const char *run, const char *tag, const char *kind, int64_t step, tag_row **out) {

@@ -35,19 +35,7 @@ void mst_report_line(mst_report *report, const char *form, ...) {
 }
 
 const char *mst_report_name(const char *data, size_t size, char text[MST_REPORT_NAME]) {
-    size_t used = 0;
-    while (size && used + MST_ESCAPE_TEXT + sizeof "..." <= MST_REPORT_NAME) {
-        char one[MST_ESCAPE_TEXT];
-        const size_t taken = mst_escape(data, size, one);
-        const char *shown = *data == '\'' || *data == '\\' ? one + 1 : one; /* there are no quotes around it */
-        const size_t length = strlen(shown);
-        memcpy(text + used, shown, length + 1);
-        used += length;
-        data += taken;
-        size -= taken;
-    }
-    snprintf(text + used, MST_REPORT_NAME - used, "%s", size ? "..." : "");
-    return text;
+    return mst_escape_line(data, size, text, MST_REPORT_NAME);
 }
 
 /* ---- JSON ---- */

@@ -50,13 +50,15 @@ static mst_status find_feature(summary *s, const mst_feature_value *value, featu
     s->more_features |= !*out && s->num_features == MOST_FEATURES;
     if (*out || s->more_features) return MST_OK;
     *out = &s->feature[s->num_features];
-    **out = (feature_row){.name = strndup(value->name, value->name_size),
+    /* a name may hold zero bytes */
+    **out = (feature_row){.name = malloc(value->name_size + 1),
                           .name_size = value->name_size,
                           .kind = value->kind,
                           .sequence = value->sequence,
                           .least = INT64_MAX,
                           .numbers = MST_STATISTICS};
     if (!(*out)->name) return MST_NO_MEMORY("for the name of a feature");
+    if (value->name_size) memcpy((*out)->name, value->name, value->name_size);
     s->num_features++;
     return MST_OK;
 }

@@ -100,6 +100,13 @@ grep '^ *[0-9] ' out > got
 check names_and_raw_pixels_of_a_training_are_noted cmp -s wanted got
 for i in 0 1 2 3 4 5 6 7 8 9; do echo "other $i"; done > others.txt
 works names_can_be_given_anew '^ *7 other 7 ' evaluate --load named.npz --confusion --class-names others.txt
+escape=$(printf '\033')
+for i in 0 1 2 3 4 5 6 7 8 9; do printf 'red \033[31m %s\n' $i; done > colored.txt
+run train --data idx:data $options --epochs 1 --class-names colored.txt --save colored.npz --raw-pixels
+works names_are_printed_without_commands_to_the_terminal '7 red \\x1b\[31m 7 ' evaluate --load colored.npz --confusion
+check confusion_has_no_escape sh -c "! grep -q '$escape' out"
+works classes_are_predicted_by_such_names 'red \\x1b\[31m [0-9]  ' predict --load colored.npz --data idx:data
+check predictions_have_no_escape sh -c "! grep -q '$escape' out"
 fails averages_that_a_file_lacks_are_told 1 "use-ema: 'named.npz' has no moving averages" evaluate --load named.npz --use-ema
 run train --data idx:data $options --epochs 2 --ema 0.5 --use-ema --evaluate --save averaged.npz --json
 wanted=$(value test_loss)

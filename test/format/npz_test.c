@@ -213,6 +213,23 @@ static void array_that_is_longer_than_the_directory_says_is_refused(void **state
     zip_free(&zip);
 }
 
+/* Two names for the same bytes: so a small file could be unpacked to any size. */
+static void entries_that_overlap_are_refused(void **state) {
+    (void)state;
+    blob npy = {0};
+    zip_maker zip = {.num_entries = 0};
+    mst_npz *npz;
+    blob_npy(&npy, 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }", "ab", 2);
+    zip_add(&zip, "x.npy", &npy, 8);
+    zip_add(&zip, "y.npy", &npy, 8);
+    memset(zip.directory.data + zip.directory.size / 2 + 42, 0, 4); /* where the second begins */
+    zip_end(&zip);
+    EXPECT_ERROR(mst_npz_parse("a.npz", zip.file.data, zip.file.size, &npz), MST_CORRUPT, "an entry lies in another");
+    assert_null(npz);
+    zip_free(&zip);
+    blob_free(&npy);
+}
+
 static void missing_array_says_which_there_are(void **state) {
     (void)state;
     blob b = from_hex(by_numpy);
@@ -360,6 +377,7 @@ int main(void) {
         cmocka_unit_test(unsupported_arrays_say_what_to_convert_to),
         cmocka_unit_test(broken_headers_are_named),
         cmocka_unit_test(array_that_is_longer_than_the_directory_says_is_refused),
+        cmocka_unit_test(entries_that_overlap_are_refused),
         cmocka_unit_test(missing_array_says_which_there_are),
         cmocka_unit_test(every_truncation_and_every_change_is_found_or_harmless),
         cmocka_unit_test(damaged_data_fails_its_check_sum),

@@ -5,7 +5,9 @@
 
 #include "base/file.h"
 #include "format/png_encode.h"
+#include "format/table.h"
 #include "muster/inspect.h"
+#include "muster/tfrecord.h"
 #include "support/folder.h"
 #include "support/samples.h"
 #include "support/test.h"
@@ -30,7 +32,7 @@ static json_t *report_json(const char *name, mst_status expected) {
     FILE *out = open_memstream(&text, &size);
     assert_int_equal(mst_inspect_json(folder_path(name), out), expected);
     fclose(out);
-    json_t *json = json_loads(text, 0, NULL);
+    json_t *json = json_loads(text, JSON_ALLOW_NUL, NULL);
     if (!json) fail_msg("'%s' is no JSON", text);
     free(text);
     return json;
@@ -192,6 +194,31 @@ static void slices_and_names_of_objects_are_told(void **state) {
     json_decref(json);
 }
 
+/* After the slice of the first two rows of "p", one more of rows 1 and 2, with the same data. */
+static mst_status add_overlap(void *context, const mst_table_entry *e) {
+    mst_table_writer *writer = context;
+    MST_TRY(mst_table_add(writer, e->key, e->key_size, e->value, e->value_size));
+    const size_t start = 6;
+    if (e->key_size < 10 || (uint8_t)e->key[start] != 0x80) return MST_OK;
+    char key[16];
+    memcpy(key, e->key, e->key_size);
+    key[start] = (char)0x81;
+    return mst_table_add(writer, key, e->key_size, e->value, e->value_size);
+}
+
+static void slices_that_overlap_are_damage(void **state) {
+    (void)state;
+    uint8_t data[sizeof slices_data + sizeof slices_data / 2] = {0};
+    mst_table_writer writer = {.data = NULL};
+    memcpy(data, slices_data, sizeof slices_data);
+    EXPECT_OK(mst_table_parse("p", slices_index, sizeof slices_index, add_overlap, &writer));
+    EXPECT_OK(mst_table_finish(&writer));
+    (void)folder_write("p.index", writer.data, (size_t)writer.size);
+    (void)folder_write("p.data-00000-of-00001", data, sizeof data);
+    mst_table_writer_free(&writer);
+    EXPECT_IN("p", MST_CORRUPT, "slices of 'p' overlap");
+}
+
 static void logs_have_tags_with_steps_and_last_values(void **state) {
     (void)state;
     samples_write();
@@ -303,11 +330,31 @@ static void damaged_beginning_is_told_by_the_format_of_the_name(void **state) {
     EXPECT_IN("arrays.npz", MST_CORRUPT, "NPZ", "damage: ");
 }
 
+/* Features with the names "a\0bc" and "a\0bd", three times, in one file of records. */
+static void names_of_features_may_hold_zero_bytes(void **state) {
+    (void)state;
+    static const uint8_t example[] = {0x0a, 0x1c, 0x0a, 0x0c, 0x0a, 0x04, 'a',  0,    'b',  'c',
+                                      0x12, 0x04, 0x1a, 0x02, 0x0a, 0x00, 0x0a, 0x0c, 0x0a, 0x04,
+                                      'a',  0,    'b',  'd',  0x12, 0x04, 0x1a, 0x02, 0x0a, 0x00};
+    mst_tfrecord_writer *writer;
+    EXPECT_OK(mst_tfrecord_writer_open(folder_path("zero.tfrecord"), MST_TFRECORD_PLAIN, &writer));
+    for (int i = 0; i < 3; i++) EXPECT_OK(mst_tfrecord_writer_add(writer, example, sizeof example));
+    EXPECT_OK(mst_tfrecord_writer_commit(writer));
+    mst_tfrecord_writer_close(writer);
+    EXPECT_IN("zero.tfrecord", MST_OK, "  a\\x00bc ", "  a\\x00bd ");
+    json_t *json = report_json("zero.tfrecord", MST_OK), *features = json_object_get(json, "features");
+    assert_int_equal(json_array_size(features), 2);
+    const json_t *name = json_object_get(json_array_get(features, 1), "name");
+    assert_int_equal(json_string_length(name), 4);
+    assert_memory_equal(json_string_value(name), "a\0bd", 4);
+    json_decref(json);
+}
+
 static void names_of_a_file_cannot_write_to_the_terminal(void **state) {
     (void)state;
-    const char table[] = "a\x1b[31m,\xff\n1,2\n";
+    const char table[] = "a\x1b[31m,\xff,\xc2\x9b\n1,2,3\n"; /* U+009B begins a command of terminals, as ESC [ does */
     (void)folder_write("odd.csv", table, sizeof table - 1);
-    EXPECT_IN("odd.csv", MST_OK, "a\\x1b[31m ", "\\xff ");
+    EXPECT_IN("odd.csv", MST_OK, "a\\x1b[31m ", "\\xff ", "\\xc2\\x9b ");
     json_t *json = report_json("odd.csv", MST_OK), *columns = json_object_get(json, "columns");
     assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 0), "name")), "a\x1b[31m");
     assert_string_equal(json_string_value(json_object_get(json_array_get(columns, 1), "name")), "\\xff");
@@ -322,9 +369,11 @@ int main(void) {
         TEST_IN_FOLDER(checkpoint_is_found_by_prefix_files_and_folder),
         TEST_IN_FOLDER(wrong_check_sum_is_named_with_its_tensor),
         TEST_IN_FOLDER(slices_and_names_of_objects_are_told),
+        TEST_IN_FOLDER(slices_that_overlap_are_damage),
         TEST_IN_FOLDER(logs_have_tags_with_steps_and_last_values),
         TEST_IN_FOLDER(tables_have_types_missing_cells_and_categories),
         TEST_IN_FOLDER(text_has_lines),
+        TEST_IN_FOLDER(names_of_features_may_hold_zero_bytes),
         TEST_IN_FOLDER(graphs_have_feeds_variables_and_ops),
         TEST_IN_FOLDER(pictures_have_sizes_and_damage),
         TEST_IN_FOLDER(folders_of_pictures_have_classes_and_sizes),
