@@ -104,12 +104,15 @@ static mst_status constant(writing *s, const char *label, mst_dtype dtype, mst_s
 /* At most MST_MAX_NDIM rows of two. */
 typedef struct numbers {
     mst_shape shape;
+    unsigned pushed;
     double number[2 * MST_MAX_NDIM];
 } numbers;
 
+/* One more of a list, which has room for all that an option may hold. */
 static void push(numbers *n, double number) {
-    n->shape.ndim = 1;
-    n->number[n->shape.dim[0]++] = number;
+    if (n->pushed == 2 * MST_MAX_NDIM) return;
+    n->number[n->pushed++] = number;
+    n->shape = mst_shape_make(1, (const int64_t[]){n->pushed});
 }
 
 static const void *option_at(const writing *s, const char *name) {
