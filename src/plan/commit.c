@@ -178,7 +178,7 @@ static mst_status read_behind(committer *c, access *a, int32_t n) {
 
 static mst_status write_behind(committer *c, access *a, int32_t n) {
     if (a->last_writer >= 0 && a->last_writer != n) MST_TRY(mst_plan_add_control(c->plan, n, a->last_writer));
-    for (int32_t i = a->first_reader; i >= 0; i = c->links[i].next)
+    for (int32_t i = a->first_reader; i >= 0 && c->links; i = c->links[i].next)
         if (c->links[i].node != n) MST_TRY(mst_plan_add_control(c->plan, n, c->links[i].node));
     a->first_reader = -1;
     a->last_writer = n;

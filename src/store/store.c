@@ -129,10 +129,11 @@ mst_copy *mst_state_use_any(mst_store *store, const mst_state *state) {
 }
 
 static mst_block *new_block(mst_state *const *states, int64_t n, mst_domain *domain, const char *place) {
-    mst_block *block = calloc(1, sizeof *block + strlen(place) + 1);
+    const size_t size = strlen(place) + 1;
+    mst_block *block = calloc(1, sizeof *block + size);
     if (!block) return NULL;
     *block = (mst_block){.domain = domain, .num_copies = n};
-    strcpy(block->place, place);
+    memcpy(block->place, place, size);
     for (int64_t i = 0; i < n; i++) block->bytes += mst_align(states[i]->bytes);
     return block;
 }

@@ -172,7 +172,7 @@ static void *write_all(void *context) {
 static mst_status open_lock(mst_checkpoint_manager *m) {
     const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     const char *folder = m->folder.path;
-    struct stat info;
+    struct stat info = {.st_mode = 0};
     m->lock = openat(m->folder.descriptor, lock_name, flags, 0666);
     const int code = m->lock < 0 || fstat(m->lock, &info) ? errno : 0;
     if (code == ELOOP) return MST_FAIL(MST_INVALID, "'%s/%s' is a symbolic link: remove it", folder, lock_name);

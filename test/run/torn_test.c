@@ -300,7 +300,7 @@ static void write_that_fails_on_one_of_two_mirrors_tears_the_entry(void **state)
 static void what_waits_in_vain_behind_the_gate_is_torn(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    mst_value v[2], late = MST_NONE, after = MST_NONE;
+    mst_value v[2] = {MST_NONE, MST_NONE}, late = MST_NONE, after = MST_NONE;
     mst_with_device (g, "/cpu:0") v[0] = mst_variable(g, "v0", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 0));
     mst_with_device (g, "/cpu:1") v[1] = mst_variable(g, "v1", mst_fill(g, MST_F32, MST_SHAPE(COUNT), 10));
     mst_with_device (g, "/cpu:1") late = fault_increment(v[1], "late");

@@ -9,13 +9,13 @@ static void MST_NAME(add_rows)(T *sum, const T *left, const T *right, int64_t co
 static void MST_NAME(sum_row)(const work *w, int64_t row, int64_t *place, T *stack, T *out) {
     const mst_merge_rows_options *o = w->options;
     const int64_t columns = w->state->columns;
-    const T *sum[MST_SHARD_LEVELS];
+    const T *sum[MST_SHARD_LEVELS] = {NULL};
     int32_t height = 0;
     for (int32_t i = 0; i < w->state->num_leaves; i++) {
         const int64_t *number = numbers(w->args, i);
         const bool has = place[i] < number[-1] && number[place[i]] == row;
         sum[height++] = has ? (const T *)w->args->src[2 * (int64_t)i].data + place[i]++ * columns : NULL;
-        for (mst_shards s = o->leaf[i]; mst_shards_is_right(s, o->num_shards);
+        for (mst_shards s = o->leaf[i]; height > 1 && mst_shards_is_right(s, o->num_shards);
              s = mst_shards_parent(s, o->num_shards)) {
             const T *left = sum[--height - 1], *right = sum[height];
             T *both = stack + (height - 1) * columns;
@@ -23,7 +23,7 @@ static void MST_NAME(sum_row)(const work *w, int64_t row, int64_t *place, T *sta
             sum[height - 1] = !left ? right : !right ? left : both;
         }
     }
-    memcpy(out, sum[0], (size_t)columns * sizeof(T));
+    if (sum[0]) memcpy(out, sum[0], (size_t)columns * sizeof(T)); /* a source has it */
 }
 
 static void MST_NAME(sum_all)(const work *w, int64_t begin, int64_t end, int64_t *place, void *stack) {

@@ -63,11 +63,12 @@ static mst_status MST_NAME(sum_unit)(const update *u, int32_t k, const unit *x, 
 static const T *MST_NAME(sum_tile)(const update *u, const mst_update_variable *v, int32_t piece, int64_t at,
                                    int64_t count, T *buffer) {
     const int32_t shards = u->state->options->num_shards;
-    const T *sum[MST_SHARD_LEVELS];
+    const T *sum[MST_SHARD_LEVELS] = {NULL};
     int32_t height = 0;
     for (int32_t i = 0; i < v->num_leaves; i++) {
         sum[height++] = (const T *)u->src[leaf_source(v, piece, i)].data + (at - v->piece[piece].first);
-        for (mst_shards s = v->leaf[i]; mst_shards_is_right(s, shards); s = mst_shards_parent(s, shards)) {
+        for (mst_shards s = v->leaf[i]; height > 1 && mst_shards_is_right(s, shards);
+             s = mst_shards_parent(s, shards)) {
             T *both = buffer + (--height - 1) * TILE;
             MST_NAME(add)(both, sum[height - 1], sum[height], count);
             sum[height - 1] = both;
