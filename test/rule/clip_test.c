@@ -10,7 +10,8 @@ static void values_beyond_the_limit_become_the_limit(void **state) {
     (void)state;
     float f32[COUNT];
     double f64[COUNT];
-    for (int i = 0; i < COUNT; i++) f32[i] = (float)(f64[i] = (i - COUNT / 2) * 0.25);
+    const int middle = COUNT / 2;
+    for (int i = 0; i < COUNT; i++) f32[i] = (float)(f64[i] = (i - middle) * 0.25);
     f32[5] = NAN;
     f64[5] = NAN;
     f32[6] = -INFINITY;
@@ -18,7 +19,7 @@ static void values_beyond_the_limit_become_the_limit(void **state) {
     mst_clip_value_f32(f32, f32, 1.5f, COUNT);
     mst_clip_value_f64(f64, f64, 1.5, COUNT);
     for (int i = 0; i < COUNT; i++) {
-        const double value = (i - COUNT / 2) * 0.25, wanted = i == 6 ? -1.5 : fmin(fmax(value, -1.5), 1.5);
+        const double value = (i - middle) * 0.25, wanted = i == 6 ? -1.5 : fmin(fmax(value, -1.5), 1.5);
         assert_true(i == 5 ? isnan(f64[i]) : f64[i] == wanted);
         assert_true(i == 5 ? isnan(f32[i]) : (double)f32[i] == wanted);
     }
