@@ -221,6 +221,7 @@ typedef struct checkpoints {
     mst_checkpoint_manager *manager;
     mst_store *store; /* of the session: weights, averages, global_step */
     int64_t every;
+    bool begins; /* there was no checkpoint to go on from */
 } checkpoints;
 
 /* The step at which training begins: 0, or that of the newest checkpoint. */
@@ -230,7 +231,8 @@ static int64_t open_checkpoints(checkpoints *c, const flags *f, mst_graph *g, ms
     if (!f->train_dir) return 0;
     check(mst_checkpoint_manager_open(&(mst_checkpoint_options){.directory = f->train_dir}, &c->manager));
     const mst_status status = mst_checkpoint_manager_restore(c->manager, c->store, NULL, NULL);
-    if (status != MST_NOT_FOUND) check(status);
+    c->begins = status == MST_NOT_FOUND;
+    if (!c->begins) check(status);
     check(mst_session_get_variable(session, mst_global_step(g), &step));
     const int64_t first = (int64_t)mst_tensor_get(step, 0);
     mst_tensor_release(step);
@@ -365,7 +367,7 @@ static void train(const flags *f) {
     checkpoints kept;
     int64_t step = open_checkpoints(&kept, f, g, session);
     open_log(&log, f, g, step);
-    if (step == 0) save(&kept, 0, false);
+    if (kept.begins) save(&kept, 0, false);
     for (int64_t epoch = step / mst_dataset_cardinality(training); step < f->max_steps; epoch++)
         run_epoch(session, g, training, epoch, "train/", train_op, &step, f->max_steps, &log, &kept);
     run_epoch(session, g, test, 0, "test/", MST_NONE, &step, f->max_steps, &log, &kept);
