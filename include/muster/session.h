@@ -110,7 +110,8 @@ MST_API const char *mst_session_device(const mst_session *session, int i);
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
 /** Runs that the calling thread made alone for all devices, although each has a thread. It does so where that measures
  *  faster, because other programs keep cores busy and the devices would wait for each other. Only for 2 to 4 devices of
- *  one thread in the host's memory, in sessions without a timeout of their own. The results are the same bits. */
+ *  one thread in the host's memory, in sessions with one step in flight and no timeout of their own. The results are the
+ *  same bits. */
 MST_API int64_t mst_session_runs_alone(const mst_session *session);
 /** Bytes copied from one memory domain to another (to or from a device whose memory is not the host's) in all runs. */
 MST_API int64_t mst_session_copied_bytes(const mst_session *session);

@@ -175,9 +175,11 @@ static mst_status compile(mst_session *session, mst_cached_plan *cached) {
 /* With more devices one thread is slower than any neighbour can make them. */
 enum { MOST_ALONE = 4 };
 
-/* Some devices of one thread each that compute in the host's memory, of which the caller runs one anyway. */
+/* Some devices of one thread each that compute in the host's memory, of which the caller runs one anyway. No other frame
+ * may be in flight: calls of a device share what their kernels have prepared. */
 static bool can_run_alone(const mst_session *session, const mst_cached_plan *cached) {
-    if (cached->num_devices < 2 || cached->num_devices > MOST_ALONE || mst_executor_has_thread(session->executor, 0))
+    if (cached->num_devices < 2 || cached->num_devices > MOST_ALONE || session->num_slots > 1 ||
+        mst_executor_has_thread(session->executor, 0))
         return false;
     for (int32_t i = 0; i < cached->num_devices; i++) {
         const mst_device *device = &session->devices.device[cached->devices[i]];
