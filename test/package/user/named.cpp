@@ -18,6 +18,7 @@ static bool optimizers_and_schedules() {
         mst_sgd(.learning_rate = 0.1, .momentum = 0.9),
         mst_adagrad(),
         mst_rmsprop(.rho = 0.8, .centered = true),
+        mst_momentum(.learning_rate = 0.01, .momentum = 0.8, .nesterov = true),
         mst_adam(.schedule = mst_exponential_decay(.rate = 0.1, .decay_rate = 0.99, .decay_steps = 600)),
         mst_adamw(.weight_decay = 0.01),
         mst_nadam(.schedule = mst_inverse_time_decay(.rate = 0.1, .decay_rate = 0.5, .decay_steps = 10)),
