@@ -10,9 +10,9 @@ import peer
 
 CORES = len(os.sched_getaffinity(0))
 
-# "guide" cuts the batch outside the compiled step, "step" inside it; "loop" is lax.scan over as many steps as a call
-# does. All give up the old state for the new one (donate_argnums).
-SINGLE = ["guide", "step", "loop"]
+# A jitted step a call, which is what its guide does: "outside-step" cuts the batch outside of it, "inside-step" in it.
+# "loop" is lax.scan over as many steps as a call does. All give up the old state for the new one (donate_argnums).
+SINGLE = ["outside-step", "inside-step", "loop"]
 CONFIGS = {"one-thread": SINGLE, "all-cores": SINGLE}
 
 
@@ -77,7 +77,7 @@ def make_run(jax, jnp, variant, data):
         if variant == "loop":
             state = scanned(state, pixels, labels, jnp.int32(position), count)
         for at in range(position, position + count) if variant != "loop" else ():
-            if variant == "step":
+            if variant == "inside-step":
                 state = inside(state, pixels, labels, jnp.int32(at))
             else:
                 begin = at % batches * peer.BATCH

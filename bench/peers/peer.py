@@ -11,7 +11,7 @@ holds the window's seconds. Of each window it prints one JSON line. Between wind
 several contestants can take turns; alternate.py makes them do so.
 
 A variant's name ends in its way: "guide" as the peer's own guide does (Keras' fit; DataLoader, optimizer, scheduler and
-AveragedModel; a jitted step a call), "step" for the least code a step that could be found, "loop" for many such steps in
+AveragedModel), "step" for the least code a step that could be found, "loop" for many such steps in
 one compiled call.
 """
 
