@@ -141,7 +141,7 @@ static mst_status set_number(reading *s, const mst_field *field, const mst_tenso
     if (field->type == MST_FIELD_TYPE_F64) *(double *)at = mst_tensor_get(tensor, 0);
     if (field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64) {
         const bool wide = field->type == MST_FIELD_TYPE_I64;
-        int64_t number;
+        int64_t number = 0;
         int count = 1;
         MST_TRY(set_integers(s, field->name, tensor, wide ? INT64_MIN : INT32_MIN, wide ? INT64_MAX : INT32_MAX,
                              &number, &count));
@@ -157,7 +157,7 @@ static mst_status set_number(reading *s, const mst_field *field, const mst_tenso
 static mst_status set_paddings(reading *s, const mst_tensor *tensor) {
     const mst_field *before = mst_op_field(s->it->op, "before"), *after = mst_op_field(s->it->op, "after");
     const mst_shape shape = mst_tensor_shape(tensor);
-    int64_t number[2 * MST_MAX_NDIM];
+    int64_t number[2 * MST_MAX_NDIM] = {0};
     int count = 2 * MST_MAX_NDIM;
     if (shape.ndim != 2 || shape.dim[1] != 2)
         return mst_read_wrong(s->it, MST_INVALID, "paddings must be of the shape [number of dimensions, 2]");
@@ -173,7 +173,7 @@ static mst_status set_paddings(reading *s, const mst_tensor *tensor) {
 
 static mst_status set_axes(reading *s, const mst_field *field, const mst_tensor *tensor) {
     mst_axes *axes = (mst_axes *)(void *)(s->options + field->offset);
-    int64_t number[MST_MAX_NDIM];
+    int64_t number[MST_MAX_NDIM] = {0};
     int count = MST_MAX_NDIM;
     MST_TRY(set_integers(s, field->name, tensor, INT32_MIN, INT32_MAX, number, &count));
     axes->count = count;
@@ -191,7 +191,7 @@ static mst_status set_shape(reading *s, const mst_field *field, const mst_tensor
 }
 
 static mst_status read_constant(reading *s, const mst_form_argument *argument, const mst_read_link *l) {
-    mst_tensor *tensor;
+    mst_tensor *tensor = NULL;
     MST_TRY(constant_of(s, l, argument->name, &tensor));
     if (mst_tensor_dtype(tensor) == MST_STRING)
         return mst_read_wrong(s->it, MST_INVALID, "%s is a string, must be a number", argument->name);

@@ -49,7 +49,7 @@ static mst_status random_tensor(const example_case *c, int i, mst_dtype dtype, m
         double x = mst_dtype_is_float(dtype) ? low + (high - low) * unit : floor(low + (high - low + 1) * unit);
         if (given) x = given[e];
         if (dtype == MST_STRING)
-            MST_TRY(mst_tensor_set_string(*out, e, (mst_string){"abcdef" + ((int)x & 3), 2}));
+            MST_TRY(mst_tensor_set_string(*out, e, (mst_string){&"abcdef"[(int)x & 3], 2}));
         else
             mst_tensor_set(*out, e, x);
     }
