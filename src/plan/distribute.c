@@ -194,27 +194,26 @@ static mst_status spread_writer(mst_distribution *d, int32_t n, const mst_mirror
     return move_to(d, n, devices->device[0]);
 }
 
+/* Node N, where it comes after one that has become several, comes after all of them. */
+static mst_status follow_joins(mst_distribution *d, int32_t n) {
+    mst_plan *plan = d->plan;
+    const int num_src = plan->node[n].num_src, num_control = plan->node[n].num_control;
+    for (int k = 0; k < num_src + num_control; k++) {
+        const mst_plan_node *node = &plan->node[n];
+        const int32_t from = k < num_src ? plan->value[node->src[k]].node : node->control[k - num_src];
+        if (d->join_of[from] >= 0) MST_TRY(mst_plan_add_control(plan, n, d->join_of[from]));
+    }
+    return MST_OK;
+}
+
+/* Sources and control sources come before the node, and what has become of them is known. */
 static mst_status visit(mst_distribution *d, int32_t n) {
+    if (d->plan->node[n].dead || (d->plan->node[n].op->flags & MST_OP_VARIABLE)) return MST_OK;
+    MST_TRY(follow_joins(d, n));
     const mst_plan_node *node = &d->plan->node[n];
-    if (node->dead || (node->op->flags & MST_OP_VARIABLE)) return MST_OK;
     if (node->op == &mst_op_apply_gradients) return mst_distribute_update(d, n);
     const mst_mirror *written = written_mirror(d, node);
     return written ? spread_writer(d, n, written->devices) : move_to(d, n, node->device);
-}
-
-/* A node that came after one that has become several comes after all of them. */
-static mst_status follow_joins(mst_distribution *d, int64_t imported) {
-    mst_plan *plan = d->plan;
-    for (int64_t i = 0; i < imported; i++) {
-        const mst_plan_node *node = &plan->node[i];
-        for (int k = 0; k < node->num_src + node->num_control; k++) {
-            const int32_t from = k < node->num_src ? plan->value[node->src[k]].node : node->control[k - node->num_src];
-            if (node->dead || from >= imported || d->join_of[from] < 0) continue;
-            MST_TRY(mst_plan_add_control(plan, (int32_t)i, d->join_of[from]));
-            node = &plan->node[i];
-        }
-    }
-    return MST_OK;
 }
 
 static void count_writers(mst_distribution *d) {
@@ -230,7 +229,7 @@ static mst_status distribute(mst_distribution *d) {
     count_writers(d);
     MST_TRY(find_mirrors(d));
     for (int64_t i = 0; i < imported; i++) MST_TRY(visit(d, (int32_t)i));
-    return follow_joins(d, imported);
+    return MST_OK;
 }
 
 mst_status mst_plan_distribute(mst_plan *plan) {

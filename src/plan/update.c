@@ -78,8 +78,8 @@ mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name
                                 .options = options ? mst_arena_copy(&l->plan->memory, options, options_size) : NULL,
                                 .asked = "",
                                 .num_src = num_src,
-                                .num_control = ordered ? l->num_after : 0,
-                                .control = l->after,
+                                .num_control = ordered ? applied->num_control : 0,
+                                .control = applied->control,
                                 .num_dst = num_dst,
                                 .device = device,
                                 .made = applied->made,
@@ -355,29 +355,10 @@ static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
     return MST_OK;
 }
 
-static void come_after(mst_lowering *l, int32_t node) {
-    if (node >= 0) l->after[l->num_after++] = node;
-}
-
-/* The control sources of apply_gradients, and of all that it comes after the writers on other devices. */
-static mst_status find_after(mst_lowering *l) {
-    const mst_plan_node *node = &l->plan->node[l->node];
-    const int32_t *join = l->d->join_of;
-    l->after = mst_lowering_alloc(l, (size_t)node->num_src + 2 * (size_t)node->num_control, sizeof *l->after);
-    if (!l->after) return MST_NO_MEMORY("for an update");
-    for (int32_t i = 0; i < node->num_src; i++) come_after(l, join[mst_lowering_maker(l, node->src[i])]);
-    for (int32_t i = 0; i < node->num_control; i++) {
-        come_after(l, node->control[i]);
-        come_after(l, join[node->control[i]]);
-    }
-    return MST_OK;
-}
-
 static mst_status lower(mst_lowering *l) {
     const int32_t num = l->options->num_variables;
     l->variables = calloc((size_t)num, sizeof *l->variables);
     if (!l->variables) return MST_NO_MEMORY("for an update");
-    MST_TRY(find_after(l));
     MST_TRY(mst_lowering_scalars(l));
     for (int32_t v = 0; v < num; v++) {
         mst_updated *variable = &l->variables[v];

@@ -53,8 +53,6 @@ typedef struct mst_lowering {
     mst_updated *variables;
     mst_update_set *sets;
     int32_t num_sets, set_capacity;
-    int32_t *after; /**< nodes that the update comes after: the control sources of the node */
-    int32_t num_after;
     int32_t scalars;  /**< value */
     int32_t factors;  /**< value: what gradients are multiplied by, -1 */
     int32_t *control; /**< nodes that make up the update */

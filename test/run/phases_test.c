@@ -204,11 +204,31 @@ static void views_on_other_devices_see_the_write_before_them(void **state) {
     engine_end(g, session);
 }
 
+/* The factors of a gradient's product, the variable itself and what was written to it, are those after the write, on
+ * whichever device the product was asked for. */
+static void product_of_what_was_just_written_reads_it_after_the_write(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value w = matrix(g, "w", 0), v = matrix(g, "v", 2), gradient = MST_NONE, both[2] = {v, w}, gradients[2];
+    mst_variable_mirror(v, engine_here("/cpu:0,/cpu:1,/cpu:2,/cpu:3"));
+    const mst_value added = mst_assign_add(v, full(g, 1));                              /* 3 */
+    mst_with_device (g, "/cpu:2") gradient = mst_matmul(added, v, .transpose_a = true); /* 18 */
+    const mst_optimizer sgd = mst_sgd(.learning_rate = 1);
+    gradients[0] = gradient;
+    gradients[1] = full(g, 1);
+    const mst_value train = mst_apply_gradients(&sgd, gradients, both, 2, MST_NONE);
+    mst_session *session = engine_session(g, "cpu:4/1");
+    engine_run(session, train);
+    assert_true(value_of(session, v) == -15 && value_of(session, w) == -1);
+    engine_end(g, session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(update_comes_after_its_control_sources),
         cmocka_unit_test(update_with_a_source_after_a_write_is_of_a_later_phase),
         cmocka_unit_test(product_takes_its_factors_in_its_own_phase),
+        cmocka_unit_test(product_of_what_was_just_written_reads_it_after_the_write),
         cmocka_unit_test(what_else_is_fetched_changes_no_value),
         cmocka_unit_test(views_that_writers_take_after_a_write_are_copied_behind_the_gate),
         cmocka_unit_test(writers_of_one_phase_write_in_the_order_in_which_they_were_made),
