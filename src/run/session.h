@@ -119,6 +119,26 @@ struct mst_session {
     mst_trace *trace; /**< runs are added to it; NULL: to none */
 };
 
+/* ---- calls: session.c, session_calls.c ---- */
+
+/** A call begins; mst_session_leave ends it. A session that is being destroyed waits for those that have begun, and no
+ *  call begins any more. */
+MST_CHECKED mst_status mst_session_enter(mst_session *session);
+void mst_session_leave(mst_session *session);
+
+/** What kind of run a call is. */
+typedef struct mst_call_purpose {
+    bool initial;   /**< gives variables their first values: its random numbers are those of no step */
+    bool once;      /**< its plan will not run again */
+    bool overtaken; /**< set by an initial run: another session has given one of its variables a value meanwhile */
+} mst_call_purpose;
+
+/** Runs FETCHES once, in a call that has begun (mst_session_run for the values and errors). */
+MST_CHECKED mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, const mst_feed *feeds,
+                                        int num_feeds, const mst_value *fetches, int num_fetches, mst_tensor **outputs);
+/** Waits on CONDITION, under the lock, for some time; false where DEADLINE has come. */
+bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
+
 /* ---- plans: cache.c ---- */
 
 /** The plan for this call, from the cache or new, with a reference for the caller. New ones are made without the lock,
@@ -130,8 +150,6 @@ MST_CHECKED mst_status mst_session_plan(mst_session *session, const mst_feed *fe
 void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached);
 /** Takes a plan out of the cache: it will not run again. Without the lock. */
 void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
-/** Waits on CONDITION, under the lock, for some time; false where DEADLINE has come. */
-bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 /** Gives CACHED addresses in slot I, where it has none that hold. Under the lock. */
 MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
 /** Frees what a plan has in a slot. */

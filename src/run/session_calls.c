@@ -1,0 +1,363 @@
+/* A call of a session, from its values to its outputs.
+ *
+ *   caller    check the call, find its plan, prepare the outputs
+ *      |      under the session's lock: take a slot, bind the plan's addresses there, take a turn in the store,
+ *      |      put the frame on the queues of its devices
+ *      |      wait for the turn, see that all that is read has a value, number the step, open the frame
+ *   devices   run their programs (executor.c); the caller may be one of them
+ *   caller    wait for them until the deadline; then release the frame and its slot
+ *
+ * A frame whose devices have not come back by the deadline is given up: the call ends with an error, and the last device
+ * to leave releases the frame. So a slot, and all that the frame holds, is in use until then. */
+#include "run/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/argument.h"
+#include "base/clock.h"
+#include "graph/spec.h"
+#include "tensor/spec.h"
+#include "tensor/string.h"
+
+static mst_status check_call(const mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
+                             int num_fetches) {
+    MST_TRY(mst_graph_check(session->graph));
+    for (int i = 0; i < num_feeds; i++) {
+        if (mst_value_is_none(feeds[i].value) || mst_value_graph(feeds[i].value) != session->graph)
+            return MST_FAIL(MST_INVALID, "run: feed %d is no value of the session's graph", i);
+        if (!feeds[i].tensor == !feeds[i].fill)
+            return MST_FAIL(MST_INVALID, "run: the feed of '%s' needs a tensor or a fill function, and not both",
+                            mst_value_name(feeds[i].value));
+        if (feeds[i].tensor && mst_tensor_check_strings(feeds[i].tensor))
+            return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
+        int64_t count;
+        if (feeds[i].fill && feeds[i].spec.dtype == MST_STRING)
+            return MST_FAIL(MST_INVALID, "run: the feed of '%s' is string: it needs a tensor, a function fills numbers",
+                            mst_value_name(feeds[i].value));
+        if (feeds[i].fill && mst_tensor_check(feeds[i].spec.dtype, feeds[i].spec.shape, &count))
+            return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
+    }
+    for (int i = 0; i < num_fetches; i++)
+        if (mst_value_is_none(fetches[i]) || mst_value_graph(fetches[i]) != session->graph)
+            return MST_FAIL(MST_INVALID, "run: fetch %d is no value of the session's graph", i);
+    return MST_OK;
+}
+
+/* A tensor for each fetch that has a value, the caller's own where it fits. */
+static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
+    for (int i = 0; outputs && i < plan->num_fetches; i++) {
+        const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
+        mst_tensor *output = outputs[i];
+        if (fetch->num_src) {
+            const mst_spec *spec = &plan->value[fetch->src[0]].spec;
+            const mst_spec own = output ? mst_spec_of(output) : (mst_spec){0};
+            const bool fits = output && mst_spec_equal(&own, spec) && mst_tensor_owns(output);
+            if (fits && mst_tensor_references(output) == 1) continue;
+            mst_tensor *fresh;
+            MST_TRY(mst_tensor_create(spec->dtype, spec->shape, &fresh));
+            outputs[i] = fresh;
+        } else {
+            outputs[i] = NULL;
+        }
+        mst_tensor_release(output);
+    }
+    return MST_OK;
+}
+
+/* The error of a run whose time is up: names a node that has not come back, and its device. */
+static mst_status too_late(const mst_slot *slot) {
+    const mst_frame *frame = &slot->frame;
+    for (int32_t i = 0; i < slot->cached->num_devices; i++) {
+        const int32_t d = slot->cached->devices[i], node = atomic_load(&frame->at[d]);
+        if (node < 0) continue;
+        const char *name = frame->plan->node[node].name, *device = frame->devices->device[d].text;
+        MST_FAIL(MST_DEADLINE, "the run did not end in %g s: '%s' (%s) on %s has not come back",
+                 slot->session->options.timeout, name, frame->plan->node[node].op->name, device);
+        return mst_error_at(name, device);
+    }
+    return MST_FAIL(MST_DEADLINE, "the run did not end in %g s: raise the timeout, or look for what is slow",
+                    slot->session->options.timeout);
+}
+
+/* At most a second: a clock that a test has put in place does not wake us. */
+bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline) {
+    const int64_t left = deadline - mst_clock_now();
+    if (left <= 0) return false;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(left < 1000000000 ? left : 1000000000);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(condition, &session->lock, &until);
+    return true;
+}
+
+static mst_status wait_for_slot(mst_session *session, int64_t deadline, int *out) {
+    for (;;) {
+        for (*out = 0; *out < session->num_slots; ++*out)
+            if (!session->slots[*out].busy) return MST_OK;
+        if (!mst_session_wait(session, &session->slot_is_free, deadline)) {
+            const mst_slot *slot = &session->slots[0];
+            MST_TRY(slot->cached ? too_late(slot) : MST_OK);
+            return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end", session->options.timeout);
+        }
+    }
+}
+
+/* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained
+ * already. */
+static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst_tensor *const *outputs,
+                       int num_fetches) {
+    MST_TRY(mst_grow(&slot->feeds, sizeof *slot->feeds, num_feeds + 1, &slot->feed_capacity));
+    MST_TRY(mst_grow(&slot->outputs, sizeof *slot->outputs, num_fetches + 1, &slot->output_capacity));
+    if (num_feeds) memcpy(slot->feeds, feeds, (size_t)num_feeds * sizeof *feeds);
+    for (int i = 0; i < num_fetches; i++)
+        slot->outputs[i] = outputs && outputs[i] ? mst_tensor_retain(outputs[i]) : NULL;
+    return MST_OK;
+}
+
+/* A run that failed leaves no trace in the random numbers of those to come, unless another has begun since. */
+static void give_number_back(mst_session *session, const mst_step *step) {
+    if (step->number >= 0) return;
+    uint64_t next = (uint64_t)-step->number;
+    atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
+}
+
+/* The caller and all devices have left: what was written gets its version. True where the step has happened. */
+static bool commit_frame(mst_frame *frame) {
+    mst_slot *slot = frame->owner;
+    const bool happened = atomic_load(&frame->decision) == MST_HAPPENS && slot->cached->plan->commits;
+    if (happened) mst_session_commit_states(slot->session, slot->cached, frame);
+    return happened;
+}
+
+/* The end of a frame that is committed: its turn is over, and its slot is free again. */
+static void release_frame(mst_frame *frame) {
+    mst_slot *slot = frame->owner;
+    mst_session *session = slot->session;
+    mst_cached_plan *cached = slot->cached;
+    for (int i = 0; i < cached->num_feeds; i++) mst_tensor_release(slot->feeds[i].tensor);
+    for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
+    if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
+    if (frame->has_turn) mst_turn_end(&frame->turn);
+    mst_run_notes_free(frame->notes);
+    frame->notes = NULL;
+    pthread_mutex_lock(&session->lock);
+    slot->busy = false;
+    slot->cached = NULL;
+    pthread_cond_signal(&session->slot_is_free);
+    pthread_mutex_unlock(&session->lock);
+    mst_cached_plan_release(session, cached);
+}
+
+/* The same by the last device to leave, where the caller has given the frame up. */
+static void end_late(mst_frame *frame) {
+    commit_frame(frame);
+    release_frame(frame);
+}
+
+static void begin_frame(mst_session *session, mst_slot *slot, int index) {
+    mst_frame *frame = &slot->frame;
+    mst_cached_plan *cached = slot->cached;
+    frame->plan = cached->plan;
+    frame->instance = cached->bound[index].instance;
+    frame->binding = &cached->bound[index].binding;
+    frame->feeds = slot->feeds;
+    frame->outputs = slot->outputs;
+    frame->release = end_late;
+    frame->owner = slot;
+    frame->number++;
+    frame->caller_runs = !mst_executor_has_thread(session->executor, 0);
+    frame->touch = cached->touched ? NULL : cached->touch;
+    frame->num_touches = cached->num_touches;
+    if (frame->touch) frame->all_touched = mst_line_value(&frame->touched) + (uint64_t)cached->num_devices;
+    cached->touched = true;
+    frame->participants = cached->num_devices;
+    frame->failure.code = MST_OK;
+    frame->step.number = 0;
+    atomic_store(&frame->decision, MST_UNDECIDED);
+    atomic_store(&frame->arrived, 0);
+    atomic_store(&frame->failed, false);
+    for (int32_t i = 0; i < cached->num_devices; i++) {
+        const int32_t d = cached->devices[i];
+        atomic_store(&frame->at[d], -1);
+        frame->stop[d].call = INT64_MAX;
+        atomic_store(&frame->stop[d].point, INT32_MAX);
+        if (cached->plan->program[d].receives_strings)
+            mst_string_memory_begin(&frame->strings[d], session->devices.device[d].domain,
+                                    mst_session_string_room(session, d, &frame->strings[d]));
+    }
+    const mst_bound_plan *bound = &cached->bound[index];
+    for (int64_t i = 0; i < bound->num_patches; i++)
+        *bound->patch[i].data =
+            (char *)mst_tensor_data(slot->feeds[bound->patch[i].feed].tensor) + bound->patch[i].shift;
+    slot->alone = cached->can_run_alone && !frame->touch && mst_pace_is_alone(&cached->pace);
+    if (slot->alone)
+        mst_executor_submit(session->executor, frame, NULL, 0);
+    else
+        mst_executor_submit(session->executor, frame, cached->devices, cached->num_devices);
+}
+
+/* Sets the number that random ops see. */
+static mst_status number_step(mst_session *session, mst_slot *slot, bool initial) {
+    const mst_cached_plan *cached = slot->cached;
+    const int32_t state = cached->plan->step_state;
+    mst_step *step = &slot->frame.step;
+    step->seed = mst_graph_seed(session->graph);
+    step->number = 0;
+    if (initial) return MST_OK;
+    if (state < 0) { /* a stream of their own: numbers below 0 */
+        step->number = -1 - (int64_t)atomic_fetch_add(&session->store->runs, 1);
+        return MST_OK;
+    }
+    const mst_copy *copy = cached->copy[state];
+    return mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number);
+}
+
+/* In a turn that has begun: whether a variable that a plan of initial values writes has got a value meanwhile. */
+static bool is_overtaken(const mst_cached_plan *cached) {
+    for (int64_t i = 0; i < cached->plan->num_states; i++)
+        if (cached->state[i] && cached->plan->state[i].writes && cached->state[i]->version) return true;
+    return false;
+}
+
+/* The devices touch new memory as soon as the frames before this one are done. */
+static mst_status wait_for_touches(mst_slot *slot) {
+    mst_frame *frame = &slot->frame;
+    if (frame->caller_runs && slot->cached->devices[0] == 0) mst_frame_touch(frame, 0);
+    if (mst_line_wait(&frame->touched, frame->all_touched, frame->deadline, frame->spin)) return MST_OK;
+    return MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one");
+}
+
+/* On the caller's thread, once the frame is on the queues: waits for its turn and opens it. */
+static void open_frame(mst_session *session, mst_slot *slot, mst_call_purpose *purpose) {
+    mst_frame *frame = &slot->frame;
+    mst_status status = frame->has_turn ? mst_turn_begin(&frame->turn, frame->deadline) : MST_OK;
+    if (!status && purpose->initial && (purpose->overtaken = is_overtaken(slot->cached)))
+        status = MST_FAIL(MST_CANCELLED, "another session has given the variables their first values");
+    if (!status && frame->touch) status = wait_for_touches(slot);
+    if (!status) status = mst_session_check_states(session, slot->cached, frame->deadline);
+    if (!status) status = number_step(session, slot, purpose->initial);
+    if (status) mst_frame_fail(frame, status, -1, -1, false);
+    mst_line_advance(&frame->ready, frame->number);
+}
+
+/* True where all devices left before the deadline. A step that is changing variables by then is not cut off: it has as
+ * long again. */
+static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
+    mst_frame *frame = &slot->frame;
+    if (mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) return true;
+    mst_failure_keep(late, too_late(slot));
+    if (mst_frame_stop(frame)) {
+        mst_frame_fail(frame, late->code, -1, -1, false);
+        return false;
+    }
+    if (mst_line_wait(&frame->left, frame->number, frame->longer, frame->spin)) return true;
+    mst_failure_keep(late, too_late(slot));
+    return false;
+}
+
+/* A run that has been traced and went well becomes one of the trace. */
+static void keep_notes(mst_session *session, const mst_frame *frame) {
+    pthread_mutex_lock(&session->lock);
+    mst_trace *trace = session->trace;
+    pthread_mutex_unlock(&session->lock);
+    if (trace) mst_trace_add(trace, frame->plan, frame->step.number, frame->notes);
+}
+
+/* How long the devices took for a run that went well. */
+static void keep_pace(mst_session *session, const mst_slot *slot, int64_t began) {
+    const int64_t now = mst_clock_now();
+    if (slot->alone) atomic_fetch_add(&session->runs_alone, 1);
+    pthread_mutex_lock(&session->lock);
+    mst_pace_add(&slot->cached->pace, slot->alone, now - began, now);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* Runs the frame to its end or its deadline. */
+static mst_status run_frame(mst_session *session, mst_slot *slot, mst_call_purpose *purpose) {
+    mst_frame *frame = &slot->frame;
+    const mst_cached_plan *cached = slot->cached;
+    mst_failure late;
+    open_frame(session, slot, purpose);
+    const int64_t began = cached->can_run_alone ? mst_clock_now() : 0;
+    if (slot->alone)
+        mst_executor_run_alone(frame, cached->devices, cached->num_devices);
+    else if (cached->num_devices && cached->devices[0] == 0)
+        mst_executor_run_own(session->executor, frame);
+    if (!wait_for_devices(slot, &late) && mst_frame_give_up(frame)) return mst_failure_restore(&late);
+    const bool happened = commit_frame(frame);
+    mst_status status = atomic_load(&frame->failed) ? mst_failure_restore(&frame->failure) : MST_OK;
+    if (status && happened) status = mst_session_tell_torn(session->store, cached);
+    if (frame->notes && !status) keep_notes(session, frame);
+    if (cached->can_run_alone && !status) keep_pace(session, slot, began);
+    release_frame(frame);
+    return status;
+}
+
+/* Takes a slot and puts the frame on the queues, in the order of the session and of the store at once. */
+static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t deadline, const mst_feed *feeds,
+                         int num_feeds, mst_tensor **outputs, int num_fetches, mst_slot **out) {
+    int index;
+    MST_TRY(wait_for_slot(session, deadline, &index));
+    MST_TRY(mst_session_bind(session, cached, index));
+    mst_slot *slot = &session->slots[index];
+    slot->frame.deadline = deadline;
+    slot->frame.longer = deadline + (int64_t)(session->options.timeout * 1e9);
+    slot->frame.has_turn = cached->num_uses > 0;
+    mst_run_notes_free(slot->frame.notes); /* of a call that was refused below */
+    slot->frame.notes = NULL;
+    if (session->trace) MST_TRY(mst_run_notes_create(cached->plan, &slot->frame.notes));
+    MST_TRY(hold(slot, feeds, num_feeds, outputs, num_fetches));
+    if (cached->num_uses) mst_turn_take(session->store, cached->bound[index].use, cached->num_uses, &slot->frame.turn);
+    slot->busy = true;
+    slot->cached = cached;
+    begin_frame(session, slot, index);
+    *out = slot;
+    return MST_OK;
+}
+
+mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, const mst_feed *feeds, int num_feeds,
+                            const mst_value *fetches, int num_fetches, mst_tensor **outputs) {
+    const int64_t deadline = mst_clock_after(session->options.timeout);
+    mst_cached_plan *cached;
+    mst_slot *slot = NULL;
+    MST_TRY(mst_graph_read_begin(session->graph));
+    mst_status status = check_call(session, feeds, num_feeds, fetches, num_fetches);
+    if (!status) status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, deadline, &cached);
+    mst_graph_read_end(session->graph);
+    MST_TRY(status);
+    /* an output that is fed too must neither be written in place nor freed before the end */
+    for (int i = 0; i < num_feeds; i++)
+        if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
+    status = prepare_outputs(cached->plan, outputs);
+    pthread_mutex_lock(&session->lock);
+    if (!status) status = submit(session, cached, deadline, feeds, num_feeds, outputs, num_fetches, &slot);
+    pthread_mutex_unlock(&session->lock);
+    if (purpose->once) mst_session_forget_plan(session, cached);
+    if (status) mst_cached_plan_release(session, cached);
+    for (int i = 0; i < num_feeds && status; i++) mst_tensor_release(feeds[i].tensor);
+    return status ? status : run_frame(session, slot, purpose);
+}
+
+mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
+                           int num_fetches, mst_tensor **outputs) {
+    if (MST_IS_NULL(session) || (num_feeds > 0 && MST_IS_NULL(feeds)) || (num_fetches > 0 && MST_IS_NULL(fetches)))
+        return MST_INVALID;
+    if (num_feeds < 0 || num_fetches < 0)
+        return MST_FAIL(MST_INVALID, "run: %d feeds and %d fetches, must be 0 or more", num_feeds, num_fetches);
+    MST_TRY(mst_session_enter(session));
+    const mst_status status =
+        mst_session_call(session, &(mst_call_purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
+    mst_session_leave(session);
+    return status;
+}
+
+void mst_session_trace(mst_session *session, mst_trace *trace) {
+    if (MST_IS_NULL(session)) return;
+    pthread_mutex_lock(&session->lock);
+    session->trace = trace;
+    pthread_mutex_unlock(&session->lock);
+}
