@@ -1,3 +1,14 @@
+/* Writing a file to the side, and reading one whole.
+ *
+ *      FOLDER/.muster-7k2c...   -- fsync -->   -- rename -->   FOLDER/weights.npz   -- fsync of FOLDER
+ *      locked with flock from its creation until the rename
+ *
+ * A reader sees the old file or the new one, never a part of it. The folder is opened once, and everything happens
+ * inside it by its descriptor, even where it is renamed meanwhile. A process that dies leaves a file under a side
+ * name, but no lock on it: by that mst_file_claim tells it from a file that is still being written.
+ *
+ * Every call that changes the disk goes through one function each (write_some, sync_file, rename_file, unlink_file),
+ * where a test can make it fail: train/checkpoint_test.c fails them one after the other. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,3 +1,9 @@
+/* Philox4x32-10 (rng.h says how its counter is used) and the distributions that are made of its words.
+ *
+ * Arrays are filled in chunks: first blocks of words, LANES of them side by side so that the compiler makes vector
+ * instructions of the ten rounds, then numbers made of the words. An element of a truncated normal that is out of
+ * bounds is drawn again alone, with the next attempt; such elements are collected until LANES of them can be drawn
+ * together. However a sequence is cut into chunks and calls, its elements have the same bits. */
 #include "base/rng.h"
 
 #include <stdbool.h>

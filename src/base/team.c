@@ -1,3 +1,11 @@
+/* Per job, the caller cuts the items into runs of GRAIN items and gives each member a block of neighbouring runs. Two
+ * timelines (base/line.h) carry the signals:
+ *
+ *      begun   number of jobs given out: the caller advances it, members wait for the next
+ *      done    number of runs done, of all jobs: members add to it, the caller waits until all of its job are in it
+ *
+ * A member takes runs from its own block first and then from those of the others, each with one compare-and-swap. The
+ * caller is a member too, so a job ends even where no other thread gets a core. */
 #include "base/team.h"
 
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* Making nodes: the one way in for the library's ops and for the user's. */
+/* Making nodes. mst_call and its kin are the only way in, for the ops of the library and for those of the user: they
+ * find the graph, claim it, check the op, name the node by the open scopes, and keep the first error on the graph.
+ * Beneath them mst_graph_add_node copies sources and options into the arena, resolves the options and infers the
+ * outputs; readers of graph files call it directly, with the names and devices of the file. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,10 @@
+/* Life of a graph, its errors, look-ups of nodes and values, and collections. Nodes are made in call.c, scopes and
+ * names in scope.c.
+ *
+ * Two rules hold for every function that changes a graph. It claims the graph first (mst_graph_claim): where another
+ * thread is building it, or a session reads it, that is an error instead of a race. And the first error stays on the
+ * graph (mst_graph_stick): whatever is built from then on is an error value, and one check at the end,
+ * mst_graph_check, is enough. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

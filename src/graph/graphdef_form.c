@@ -1,3 +1,9 @@
+/* Writes a node of a graph as one or more nodes of TensorFlow, by the form of its op (tf_form.h).
+ *
+ * The first form whose conditions hold is taken. Its outermost node gets the name of the node that is written. Each
+ * node nested in the form, and each constant that it needs, becomes a part: a node named NODE/LABEL whose attribute
+ * MST_ATTR_PART names the node to which it belongs, by which our reader leaves it out. Parts come before the nodes
+ * that use them, and a part that a form has twice is written once. */
 #include "graph/graphdef_form.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
-/* Nodes of other programs: by the forms of our ops, read backwards. Inputs that are options here must be constants in
- * the file. What no form says is an error: a graph that would compute something else is not read. */
+/* Reads nodes that another program wrote, by the forms of our ops (tf_form.h) taken in the other direction: the form
+ * with the node's type whose conditions hold says which inputs are sources and which are options. An input that is an
+ * option here must be a constant in the file. A node or an attribute that no form covers is an error, since the graph
+ * would otherwise compute something else than the file says. */
 #include <stdlib.h>
 #include <string.h>
 

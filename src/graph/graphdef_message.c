@@ -1,3 +1,8 @@
+/* Attributes, shapes and tensors as protobuf-c messages.
+ *
+ * Messages lie in the writer's arena and are freed with it. Strings and the bytes of tensors are not copied: messages
+ * point into the graph, which must not change before the file is written. An option that is 0 is not written
+ * (mst_message_add_option), since a reader takes 0 for one that is missing. */
 #include "graph/graphdef_message.h"
 
 #include <math.h>

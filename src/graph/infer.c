@@ -1,3 +1,8 @@
+/* Inference of one node: mst_node_infer calls the op's `infer` and checks what it gives, so that later code can rely
+ * on valid dtypes, at most MST_MAX_NDIM dimensions, and sizes in bytes that fit 64 bits. Before it stand the checks
+ * that ops call in their `infer` (mst_infer_want_dtype, mst_infer_broadcast, ...); each fails with a message that
+ * names the node and shows the dtype and shape of every source. A dimension of -1 is not known yet and agrees with
+ * every size. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,9 @@
+/* Structs of options, walked by their tables of fields: defaults, ranges, copies, comparison, hash. Their text form is
+ * in options_text.c.
+ *
+ * A field (mst_field) says where in the struct a member lies, its type, default, range and help. A member that is 0
+ * was not given and takes its default; a caller that wants 0 itself writes MST_ZERO. The options of a node own what
+ * they point to: strings are copied into the graph's arena, tensors are retained by the graph. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +44,8 @@ mst_status mst_field_given(const mst_field *field, void *at) {
     return MST_FAIL(MST_INVALID, "%s is 0, must be another number (%s)", field->name, field->help);
 }
 
-static mst_status own(mst_graph *graph, const mst_field *field, void *at) {
+/* Makes GRAPH own what the member at AT points to. */
+static mst_status keep(mst_graph *graph, const mst_field *field, void *at) {
     if (field->type == MST_FIELD_TYPE_STRING) {
         const char **text = at;
         if (*text && !(*text = mst_arena_string(&graph->arena, *text))) return MST_NO_MEMORY("for an option");
@@ -56,7 +63,7 @@ static mst_status own(mst_graph *graph, const mst_field *field, void *at) {
     return MST_OK;
 }
 
-/* What later code takes as an index or a length. */
+/* What is wrong with a member that later code uses as an index or a length; NULL: nothing. */
 static const char *flaw(const mst_field *field, const void *at) {
     int count = 0;
     switch (field->type) {
@@ -95,7 +102,7 @@ mst_status mst_options_resolve(mst_graph *graph, const mst_op *op, const char *n
     for (const mst_field *field = op->fields; field && field->name; field++) {
         void *at = (char *)options + field->offset;
         MST_TRY(resolve(field, op->name, node, at));
-        MST_TRY(own(graph, field, at));
+        MST_TRY(keep(graph, field, at));
     }
     return MST_OK;
 }

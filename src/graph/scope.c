@@ -1,3 +1,11 @@
+/* Scopes and unique names.
+ *
+ * The open scopes are a stack. A push saves the current scope on it and changes the current one, a pop restores what
+ * was saved; so everything that holds for a new node (name prefix, device, control sources, reuse of variables) is in
+ * graph->current.
+ *
+ * A name that is taken gets a suffix, as in TensorFlow: add, add_1, add_2. The table `suffixes` has the last suffix
+ * given for each base name, so that the next one is found without a search. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

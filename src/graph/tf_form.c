@@ -1,3 +1,8 @@
+/* Parses the text of an op's forms into mst_form, and evaluates their conditions. tf_form.h has the grammar.
+ *
+ * The parser is a recursive descent: a word that begins with a capital letter is a node, whose arguments may be nodes
+ * again. The first error is kept in `status`, and what is called after it does nothing. A condition about what is not
+ * known yet, as options and outputs while a node is being read, counts as true. */
 #include "graph/tf_form.h"
 
 #include <ctype.h>
