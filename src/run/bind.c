@@ -141,12 +141,14 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
 /* Memory that libraries take of their own in a first run, generously: small blocks and buffers of each thread. */
 enum { MOST_OF_A_FIRST_RUN = 8 << 20 };
 
+bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int index) {
+    return cached->bound[index].generation == session->slots[index].generation;
+}
+
 mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int index) {
     mst_slot *slot = &session->slots[index];
     mst_bound_plan *bound = &cached->bound[index];
-    for (int32_t i = 0; i < cached->num_devices && bound->generation != slot->generation; i++)
-        MST_TRY(grow(session, cached->plan, slot, cached->devices[i]));
-    if (bound->generation == slot->generation) return MST_OK;
+    for (int32_t i = 0; i < cached->num_devices; i++) MST_TRY(grow(session, cached->plan, slot, cached->devices[i]));
     mst_bound_plan_free(session, bound);
     mst_status status = bind(session, cached, slot, bound);
     if (!status) status = mst_memory_probe(MOST_OF_A_FIRST_RUN);

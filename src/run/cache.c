@@ -125,22 +125,16 @@ static mst_status place_constant(mst_domain *domain, void *dst, const mst_tensor
     return mst_domain_copy(domain, dst, &mst_domain_host, mst_tensor_data(constant), mst_tensor_bytes(constant));
 }
 
-/* The constants of a device whose memory is not the host's. */
+/* The constants of a device whose memory is not the host's. The memory must be taken. */
 static mst_status place_constants(mst_session *session, mst_cached_plan *cached, int d) {
     const mst_plan *plan = cached->plan;
     const int64_t bytes = plan->program[d].constant_bytes;
     mst_domain *domain = session->devices.device[d].domain;
     if (bytes == 0) return MST_OK;
-    pthread_mutex_lock(&session->lock);
-    mst_status status = mst_session_check_limit(session, plan, d, bytes);
-    if (!status) atomic_fetch_add(&session->constant_bytes[d], bytes);
-    pthread_mutex_unlock(&session->lock);
-    MST_TRY(status);
+    MST_TRY(mst_session_check_limit(session, plan, d, bytes));
     void *data;
-    if ((status = domain->type->alloc(domain, (size_t)bytes, &data))) {
-        atomic_fetch_sub(&session->constant_bytes[d], bytes);
-        return status;
-    }
+    MST_TRY(domain->type->alloc(domain, (size_t)bytes, &data));
+    atomic_fetch_add(&session->constant_bytes[d], bytes);
     cached->constants[d] = data;
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];
@@ -164,7 +158,6 @@ static mst_status compile(mst_session *session, mst_cached_plan *cached) {
         return MST_NO_MEMORY("for a plan");
     for (int d = 0; d < session->devices.count; d++) {
         const mst_program *program = &cached->plan->program[d];
-        MST_TRY(place_constants(session, cached, d));
         if (program->num_actions == 0) continue;
         cached->devices[cached->num_devices++] = d;
         MST_TRY(session->devices.device[d].type->backend->compile(cached->plan, d, &cached->executable[d]));
@@ -210,16 +203,16 @@ static mst_status describe(const mst_session *session, uint64_t hash, const mst_
     return MST_OK;
 }
 
-/* What needs the lock: memory of variables, and the limits. */
+/* What takes memory beside the slots' arenas, whose limits are checked too. The memory must be taken. */
 static mst_status place(mst_session *session, mst_cached_plan *cached) {
+    for (int d = 0; d < session->devices.count; d++) MST_TRY(place_constants(session, cached, d));
     MST_TRY(mst_session_place_states(session, cached));
     for (int d = 0; d < session->devices.count; d++) {
         const mst_program *program = &cached->plan->program[d];
         const int64_t more = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
         if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more * session->num_slots));
     }
-    cached->can_run_alone = can_run_alone(session, cached);
-    return mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity);
+    return MST_OK;
 }
 
 /* ---- the cache: under the lock ---- */
@@ -253,13 +246,18 @@ void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached) {
 }
 
 /* Makes the plan that CACHED describes, and puts it into the cache. */
-static mst_status make(mst_session *session, mst_cached_plan *cached) {
+static mst_status make(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
     mst_cached_plan *dropped = NULL;
     MST_TRY(mst_plan_make(session->graph, &session->host, cached->feeds, cached->num_feeds, cached->fetches,
                           cached->num_fetches, &cached->plan));
     MST_TRY(compile(session, cached));
+    cached->can_run_alone = can_run_alone(session, cached);
+    MST_TRY(mst_session_take_memory(session, deadline));
+    mst_status status = place(session, cached);
+    mst_session_give_memory_back(session);
+    MST_TRY(status);
     pthread_mutex_lock(&session->lock);
-    const mst_status status = place(session, cached);
+    status = mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity);
     if (!status) {
         drop_old_versions(session, &dropped);
         if (session->num_plans == MAX_PLANS) drop(session, session->num_plans - 1, &dropped);
@@ -331,10 +329,10 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
     }
     pthread_mutex_unlock(&session->lock);
     if (mine) {
-        status = make(session, fresh);
+        status = make(session, fresh, deadline);
         if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room without the other plans */
             undo(session, fresh);
-            status = make(session, fresh);
+            status = make(session, fresh, deadline);
         }
         end_making(session, fresh);
         if (!status) *out = fresh;

@@ -26,7 +26,7 @@ enum { MST_RUNNING, MST_ALL_LEFT, MST_GIVEN_UP };
 /** Memory of one device for steps: lasts as long as the session, grows with the largest plan. */
 typedef struct mst_arena_memory {
     char *data;
-    int64_t bytes;
+    _Atomic int64_t bytes;
     char *staging; /**< in the host's memory, where the device's is another */
     int64_t staging_bytes;
 } mst_arena_memory;

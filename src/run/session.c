@@ -88,6 +88,7 @@ static void init_lock(mst_session *session) {
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->slot_is_free, &attributes);
     pthread_cond_init(&session->plan_made, &attributes);
+    pthread_cond_init(&session->memory_is_free, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
@@ -144,6 +145,22 @@ void mst_session_leave(mst_session *session) {
     atomic_fetch_sub(&session->callers, 1);
 }
 
+mst_status mst_session_take_memory(mst_session *session, int64_t deadline) {
+    bool taken = true;
+    pthread_mutex_lock(&session->lock);
+    while (session->memory_taken && taken) taken = mst_session_wait(session, &session->memory_is_free, deadline);
+    if (taken) session->memory_taken = true;
+    pthread_mutex_unlock(&session->lock);
+    return taken ? MST_OK : MST_FAIL(MST_DEADLINE, "waited too long for another call that asks a device for memory");
+}
+
+void mst_session_give_memory_back(mst_session *session) {
+    pthread_mutex_lock(&session->lock);
+    session->memory_taken = false;
+    pthread_cond_signal(&session->memory_is_free);
+    pthread_mutex_unlock(&session->lock);
+}
+
 /* False where a call does not end within the timeout of runs. */
 static bool wait_for_callers(mst_session *session) {
     const struct timespec moment = {.tv_nsec = 200000};
@@ -180,6 +197,7 @@ static void free_session(void *owner) {
     pthread_mutex_destroy(&session->lock);
     pthread_cond_destroy(&session->slot_is_free);
     pthread_cond_destroy(&session->plan_made);
+    pthread_cond_destroy(&session->memory_is_free);
     free(session->slots);
     free(session->plans);
     free(session->used);

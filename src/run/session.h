@@ -106,13 +106,15 @@ struct mst_session {
     int64_t num_plans, plan_capacity, plans_made;
     mst_cached_plan *making;  /**< calls whose plans are being made, by threads without the lock */
     pthread_cond_t plan_made; /**< or could not be */
+    bool memory_taken;        /**< a thread may be asking devices for memory (mst_session_take_memory) */
+    pthread_cond_t memory_is_free;
     /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
      *  first device of the domain in place of the device. */
     mst_map copies;
     mst_used_copy *used;
     int64_t num_used, used_capacity;
-    int64_t *state_bytes;            /**< by device */
-    _Atomic int64_t *constant_bytes; /**< by device; rises under the lock */
+    _Atomic int64_t *state_bytes;    /**< by device; these two rise by the thread that has taken the memory */
+    _Atomic int64_t *constant_bytes; /**< by device */
     char *plan_pass;                 /**< the option's own copy */
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
@@ -150,14 +152,24 @@ MST_CHECKED mst_status mst_session_plan(mst_session *session, const mst_feed *fe
 void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached);
 /** Takes a plan out of the cache: it will not run again. Without the lock. */
 void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
-/** Gives CACHED addresses in slot I, where it has none that hold. Under the lock. */
+/** Whether CACHED has addresses in slot I that hold. */
+bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int slot);
+/** Gives CACHED addresses in slot I, which nobody else uses. The memory must be taken. */
 MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
 /** Frees what a plan has in a slot. */
 void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 
+/* ---- memory: session.c ---- */
+
+/** Only the thread that has taken the session's memory makes copies, constants and arenas, and checks limits. It holds no
+ *  lock while it asks a device for memory, which may take as long as it likes: others wait until their deadline, and
+ *  calls that need no new memory do not wait. Without the lock. */
+MST_CHECKED mst_status mst_session_take_memory(mst_session *session, int64_t deadline);
+void mst_session_give_memory_back(mst_session *session);
+
 /* ---- entries of the store: state.c ---- */
 
-/** Finds or makes the entries and copies that a new plan needs. Under the lock. */
+/** Finds or makes the entries and copies that a new plan needs. The memory must be taken. */
 MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);
 /** Checks that all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
 MST_CHECKED mst_status mst_session_check_states(mst_session *session, const mst_cached_plan *cached, int64_t deadline);

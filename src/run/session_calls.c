@@ -133,6 +133,13 @@ static bool commit_frame(mst_frame *frame) {
     return happened;
 }
 
+/* Under the lock. */
+static void give_slot_back(mst_session *session, mst_slot *slot) {
+    slot->busy = false;
+    slot->cached = NULL;
+    pthread_cond_signal(&session->slot_is_free);
+}
+
 /* The end of a frame that is committed: its turn is over, and its slot is free again. */
 static void release_frame(mst_frame *frame) {
     mst_slot *slot = frame->owner;
@@ -145,9 +152,7 @@ static void release_frame(mst_frame *frame) {
     mst_run_notes_free(frame->notes);
     frame->notes = NULL;
     pthread_mutex_lock(&session->lock);
-    slot->busy = false;
-    slot->cached = NULL;
-    pthread_cond_signal(&session->slot_is_free);
+    give_slot_back(session, slot);
     pthread_mutex_unlock(&session->lock);
     mst_cached_plan_release(session, cached);
 }
@@ -297,22 +302,45 @@ static mst_status run_frame(mst_session *session, mst_slot *slot, mst_call_purpo
     return status;
 }
 
-/* Takes a slot and puts the frame on the queues, in the order of the session and of the store at once. */
+/* Gives the plan its addresses in a slot that has been taken. The lock is open meanwhile. */
+static mst_status bind_slot(mst_session *session, mst_cached_plan *cached, int64_t deadline, int index) {
+    if (mst_session_is_bound(session, cached, index)) return MST_OK;
+    pthread_mutex_unlock(&session->lock);
+    mst_status status = mst_session_take_memory(session, deadline);
+    if (!status) {
+        status = mst_session_bind(session, cached, index);
+        mst_session_give_memory_back(session);
+    }
+    pthread_mutex_lock(&session->lock);
+    return status;
+}
+
+static mst_status prepare_frame(mst_session *session, const mst_cached_plan *cached, int64_t deadline,
+                                mst_frame *frame) {
+    frame->deadline = deadline;
+    frame->longer = deadline + (int64_t)(session->options.timeout * 1e9);
+    frame->has_turn = cached->num_uses > 0;
+    mst_run_notes_free(frame->notes); /* of a call that was refused later */
+    frame->notes = NULL;
+    return session->trace ? mst_run_notes_create(cached->plan, &frame->notes) : MST_OK;
+}
+
+/* Takes a slot, which holds the values of the call from then on, and puts its frame on the queues: in the order of the
+ * session and of the store at once. Under the lock. */
 static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t deadline, const mst_feed *feeds,
                          int num_feeds, mst_tensor **outputs, int num_fetches, mst_slot **out) {
     int index;
     MST_TRY(wait_for_slot(session, deadline, &index));
-    MST_TRY(mst_session_bind(session, cached, index));
     mst_slot *slot = &session->slots[index];
-    slot->frame.deadline = deadline;
-    slot->frame.longer = deadline + (int64_t)(session->options.timeout * 1e9);
-    slot->frame.has_turn = cached->num_uses > 0;
-    mst_run_notes_free(slot->frame.notes); /* of a call that was refused below */
-    slot->frame.notes = NULL;
-    if (session->trace) MST_TRY(mst_run_notes_create(cached->plan, &slot->frame.notes));
-    MST_TRY(hold(slot, feeds, num_feeds, outputs, num_fetches));
-    if (cached->num_uses) mst_turn_take(session->store, cached->bound[index].use, cached->num_uses, &slot->frame.turn);
     slot->busy = true;
+    mst_status status = bind_slot(session, cached, deadline, index);
+    if (!status) status = prepare_frame(session, cached, deadline, &slot->frame);
+    if (!status) status = hold(slot, feeds, num_feeds, outputs, num_fetches);
+    if (status) {
+        give_slot_back(session, slot);
+        return status;
+    }
+    if (cached->num_uses) mst_turn_take(session->store, cached->bound[index].use, cached->num_uses, &slot->frame.turn);
     slot->cached = cached;
     begin_frame(session, slot, index);
     *out = slot;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "run/session.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -86,6 +87,72 @@ static void call_with_new_state_ends_at_its_deadline_while_an_earlier_op_is_stuc
         alarm(0);
         engine_end(g, session);
     }
+}
+
+/* ---- a device that gives no memory until it is let go ---- */
+
+static const mst_domain_type *real_type;
+
+static mst_status alloc_when_open(mst_domain *domain, size_t bytes, void **out) {
+    atomic_fetch_add(&inside, 1);
+    while (!atomic_load(&is_open)) usleep(1000);
+    atomic_fetch_sub(&inside, 1);
+    return real_type->alloc(domain, bytes, out);
+}
+
+typedef struct call {
+    mst_session *session;
+    mst_value fetch;
+    mst_status status;
+} call;
+
+static void *run_call(void *context) {
+    call *c = context;
+    c->status = mst_session_run(c->session, NULL, 0, &c->fetch, 1, NULL);
+    return NULL;
+}
+
+/* A device may take as long as it likes to give memory: only calls that need new memory wait, and not for ever. */
+static void calls_go_on_while_a_device_is_asked_for_memory(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value planned = mst_scale(mst_variable(g, "a", mst_fill(g, MST_F32, MST_SHAPE(4), 1)), 2), there, fresh[2];
+    mst_with_device (g, "/island:1") {
+        fresh[0] = mst_assign(mst_variable(g, "b", mst_fill(g, MST_F32, MST_SHAPE(4), 1)),
+                              mst_fill(g, MST_F32, MST_SHAPE(4), 1));
+        fresh[1] = mst_assign(mst_variable(g, "c", mst_fill(g, MST_F32, MST_SHAPE(4), 1)),
+                              mst_fill(g, MST_F32, MST_SHAPE(4), 2));
+        there = mst_scale(mst_fill(g, MST_F32, MST_SHAPE(512), 1), 2); /* needs an arena on the device */
+    }
+    mst_session *session = session_of(g, "island:2/1", 1, 3);
+    mst_tensor *zeros = engine_tensor(MST_F32, MST_SHAPE(4), NULL);
+    EXPECT_OK(mst_session_set_variable(session, planned.node->src[0], zeros));
+    mst_tensor_release(zeros);
+    engine_run(session, planned);
+    mst_domain *domain = session->devices.device[1].domain;
+    const mst_value asks[] = {fresh[0], there};
+    for (int i = 0; i < 2; i++) {
+        mst_domain_type slow = *(real_type = domain->type);
+        call waiting = {session, asks[i], MST_OK};
+        pthread_t thread;
+        slow.alloc = alloc_when_open;
+        domain->type = &slow;
+        atomic_store(&is_open, false);
+        assert_int_equal(pthread_create(&thread, NULL, run_call, &waiting), 0);
+        while (!atomic_load(&inside)) usleep(1000);
+        alarm(20);
+        engine_run(session, planned);
+        EXPECT_ERROR(mst_session_run(session, NULL, 0, &fresh[1], 1, NULL), MST_DEADLINE, "asks a device for memory");
+        alarm(0);
+        atomic_store(&is_open, true);
+        pthread_join(thread, NULL);
+        domain->type = real_type;
+        while (atomic_load(&inside)) usleep(1000);
+        assert_true(waiting.status == MST_OK || waiting.status == MST_DEADLINE);
+        engine_run(session, asks[i]);
+    }
+    engine_run(session, fresh[1]);
+    engine_end(g, session);
 }
 
 /* Device 0 is the caller: behind the gate it waits for another device, which does not come back. */
@@ -260,6 +327,7 @@ int main(void) {
         cmocka_unit_test(state_is_read_and_saved_after_a_step_was_given_up),
         cmocka_unit_test(steps_over_disjoint_entries_of_one_store_run_side_by_side),
         cmocka_unit_test(call_that_waits_behind_the_gate_ends_too),
+        cmocka_unit_test(calls_go_on_while_a_device_is_asked_for_memory),
         cmocka_unit_test(call_with_new_state_ends_at_its_deadline_while_an_earlier_op_is_stuck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
