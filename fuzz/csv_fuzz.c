@@ -1,6 +1,6 @@
 /* clang -fsanitize=fuzzer,address,undefined: CSV files, and their columns as numbers. The first byte chooses the delimiter
  * and whether columns are of categories. */
-#include "data/csv_column.h"
+#include "data/sources/csv_column.h"
 #include "format/csv.h"
 #include "memory.h"
 

@@ -1,7 +1,7 @@
 /* clang -fsanitize=fuzzer,address,undefined: rows as a cache in a file keeps them. */
 #include <stdlib.h>
 
-#include "data/packed_row.h"
+#include "data/transforms/packed_row.h"
 #include "memory.h"
 
 enum { COMPONENTS = 6 };

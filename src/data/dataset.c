@@ -5,9 +5,9 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
-#include "data/padded_batch.h"
-#include "data/pass_cursor.h"
-#include "data/prefetch.h"
+#include "data/cursors/pass_cursor.h"
+#include "data/transforms/padded_batch.h"
+#include "data/transforms/prefetch.h"
 
 mst_dataset *mst_dataset_retain(mst_dataset *dataset) {
     if (MST_IS_NULL(dataset)) return NULL;

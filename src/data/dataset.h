@@ -1,7 +1,7 @@
 /** Inside of datasets.
  *
  *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows
- *  between them is rows: numbers of rows of the source, with the pass over it (data/row.h). The values: mst_row_fetch
+ *  between them is rows: numbers of rows of the source, with the pass over it (data/cursors/row.h). The values: mst_row_fetch
  *  collects the scales, maps and changes between source and end, and turns numbers of rows into values only where they
  *  are wanted.
  *
@@ -18,10 +18,10 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "data/bookmark.h"
-#include "data/convert.h"
-#include "data/record_buffer.h"
-#include "data/row.h"
+#include "data/cursors/bookmark.h"
+#include "data/cursors/row.h"
+#include "data/scaled_cast.h"
+#include "data/sources/record_buffer.h"
 #include "muster/dataset.h"
 #include "muster/tfrecord.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/beside.h"
 #include "data/schema.h"
+#include "data/sidecar.h"
 
 static const char file_name[] = "schema.json";
 

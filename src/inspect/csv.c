@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/csv_column.h"
+#include "data/sources/csv_column.h"
 #include "inspect/inspect.h"
 #include "inspect/statistics.h"
 

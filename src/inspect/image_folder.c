@@ -1,5 +1,5 @@
 /* Pictures in folders of classes: DIR/CLASS, or DIR/train/CLASS and DIR/test/CLASS. */
-#include "data/image_folder.h"
+#include "data/sources/image_folder.h"
 
 #include <inttypes.h>
 #include <stdio.h>

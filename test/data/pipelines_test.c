@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "data/row.h"
+#include "data/cursors/row.h"
 #include "format/png_encode.h"
 #include "support/folder.h"
 #include "support/pipeline.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/picture.h"
+#include "data/pictures/picture.h"
 
 static const char *const changes[] = {"flip", "crop", "brightness", "contrast"};
 static const int num_numbers[] = {2, 4, 1, 1};

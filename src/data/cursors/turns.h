@@ -1,0 +1,36 @@
+/** Whose turn it is among items (files, datasets) that are read in turn: as many of them as there are slots are open,
+ *  each gives a block of elements when its turn comes, and a slot whose item has ended takes the next item at its next
+ *  turn. This is tf.data's deterministic interleave (core/kernels/data/interleave_dataset_op.cc). */
+#ifndef MUSTER_DATA_CURSORS_TURNS_H
+#define MUSTER_DATA_CURSORS_TURNS_H
+
+#include "data/cursors/bookmark.h"
+
+typedef struct mst_turns {
+    int num_items, num_slots;
+    int64_t block_length;
+    int *item;     /**< of each slot; -1: none */
+    int current;   /**< slot */
+    int next;      /**< item that is opened next */
+    int64_t given; /**< elements of the current slot since its turn began */
+} mst_turns;
+
+/** NUM_ITEMS, CYCLE_LENGTH and BLOCK_LENGTH at least 1. Free it also after a failure. */
+MST_CHECKED mst_status mst_turns_create(mst_turns *turns, int num_items, int64_t cycle_length, int64_t block_length);
+void mst_turns_free(mst_turns *turns);
+/** Starts over. */
+void mst_turns_reset(mst_turns *turns);
+/** The item whose turn it is, opened if need be; -1 where all have ended. It stays the same until one of the functions
+ *  below is called. */
+int mst_turns_item(mst_turns *turns);
+/** How many elements it gives at most before the next has its turn. */
+int64_t mst_turns_left(const mst_turns *turns);
+/** It gave N elements, at most so many. */
+void mst_turns_give(mst_turns *turns, int64_t n);
+/** It has ended. */
+void mst_turns_end(mst_turns *turns);
+
+void mst_turns_save(const mst_turns *turns, mst_bookmark *bookmark);
+MST_CHECKED mst_status mst_turns_restore(mst_turns *turns, mst_bookmark *bookmark);
+
+#endif

@@ -1,0 +1,12 @@
+/** The names of classes beside TFRecord files, which hold only their numbers: PREFIX-labels.txt, one name on a line. */
+#ifndef MUSTER_DATA_LABELS_FILE_H
+#define MUSTER_DATA_LABELS_FILE_H
+
+#include "data/dataset.h"
+
+/** Writes those of the labels of DATASET, or removes the file where there are none, or one has a line end in it. */
+MST_CHECKED mst_status mst_class_names_write(const char *prefix, const mst_dataset *dataset);
+/** DATASET, with the names where the file is there and the labels are integers. */
+MST_CHECKED mst_status mst_class_names_read(const char *prefix, mst_dataset *dataset, mst_dataset **out);
+
+#endif

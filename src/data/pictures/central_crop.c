@@ -1,0 +1,31 @@
+/** The HEIGHT x WIDTH pixels in the middle of component COMPONENT, pictures [height, width, channels] or [height,
+ *  width]; see keras.layers.CenterCrop. Where what is left out is odd, the greater half is below and to the right.
+ *  Fails with MST_INVALID where COMPONENT is no picture, or smaller. */
+#include "base/argument.h"
+#include "data/pictures/picture.h"
+
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t height,
+                                                        int64_t width, mst_dataset **out);
+#endif
+
+static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+    const mst_picture_size size = mst_picture_size_of(in);
+    const int64_t height = out->shape.dim[0], width = out->shape.dim[1];
+    (void)dataset, (void)key;
+    mst_picture_crop(in->data, size, (size.height - height) / 2, (size.width - width) / 2, height, width, out->data);
+}
+
+static const mst_dataset_type type = {.name = "central_crop"};
+
+mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t height, int64_t width,
+                                    mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    mst_picture_dataset *d;
+    *out = NULL;
+    MST_TRY(mst_picture_want_box(dataset, type.name, component, 0, 0, 0, height, width));
+    MST_TRY(mst_picture_derive(&type, sizeof *d, dataset, component, change, &d));
+    mst_picture_resize(&d->base, component, height, width);
+    *out = &d->base;
+    return MST_OK;
+}

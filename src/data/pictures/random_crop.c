@@ -1,0 +1,48 @@
+/** A box of HEIGHT x WIDTH pixels at a random place of component COMPONENT, pictures [height, width, channels] or
+ *  [height, width], each place as likely, with PADDING zeros added on each side before: 4 with the size of the picture
+ *  is the usual change of CIFAR-10. The place depends on SEED, the pass over the source (its epoch) and the row, not
+ *  on the order, the shards or the threads; see tf.image.stateless_random_crop and keras.layers.RandomCrop. Comes
+ *  before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no picture, or
+ *  smaller than the box. */
+#include "base/argument.h"
+#include "data/pictures/picture.h"
+
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t height,
+                                                       int64_t width, int64_t padding, uint64_t seed,
+                                                       mst_dataset **out);
+#endif
+
+enum { MOST_PADDING = 1 << 14 };
+
+typedef struct random_crop {
+    mst_picture_dataset base;
+    int64_t padding;
+} random_crop;
+
+static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+    const random_crop *d = (const random_crop *)dataset;
+    const mst_picture_size size = mst_picture_size_of(in);
+    const int64_t height = out->shape.dim[0], width = out->shape.dim[1];
+    const mst_rng rng = mst_picture_rng(dataset, key);
+    const uint64_t rows = (uint64_t)(size.height + 2 * d->padding - height + 1);
+    const uint64_t columns = (uint64_t)(size.width + 2 * d->padding - width + 1);
+    mst_picture_crop(in->data, size, (int64_t)mst_rng_integer(&rng, 0, rows) - d->padding,
+                     (int64_t)mst_rng_integer(&rng, 1, columns) - d->padding, height, width, out->data);
+}
+
+static const mst_dataset_type type = {.name = "random_crop"};
+
+mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t height, int64_t width, int64_t padding,
+                                   uint64_t seed, mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    random_crop *d;
+    *out = NULL;
+    MST_TRY(mst_picture_want_range("random_crop", "padding", (double)padding, 0, MOST_PADDING));
+    MST_TRY(mst_picture_want_box(dataset, type.name, component, padding, -padding, -padding, height, width));
+    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, change, &d));
+    d->padding = padding;
+    mst_picture_resize(&d->base.base, component, height, width);
+    *out = &d->base.base;
+    return MST_OK;
+}

@@ -1,0 +1,41 @@
+/** Component COMPONENT, pictures [height, width, channels] or [height, width], half of them mirrored: left and right,
+ *  top and bottom, or each of both on its own. Which ones depends on SEED, the pass over the source (its epoch) and
+ *  the row, not on the order, the shards or the threads; see tf.image.stateless_random_flip_left_right and
+ *  keras.layers.RandomFlip. Comes before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID
+ *  where COMPONENT is no picture. */
+#include "base/argument.h"
+#include "data/pictures/picture.h"
+
+#ifdef MST_DATASET_HEADER
+typedef enum mst_flip { MST_FLIP_LEFT_RIGHT = 0, MST_FLIP_UP_DOWN, MST_FLIP_BOTH } mst_flip;
+MST_API MST_CHECKED mst_status mst_dataset_random_flip(mst_dataset *dataset, int component, mst_flip flip,
+                                                       uint64_t seed, mst_dataset **out);
+#endif
+
+typedef struct random_flip {
+    mst_picture_dataset base;
+    mst_flip flip;
+} random_flip;
+
+static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+    const mst_flip flip = ((const random_flip *)dataset)->flip;
+    uint32_t word[4];
+    mst_picture_draw(dataset, key, word);
+    mst_picture_flip(in->data, mst_picture_size_of(in), flip != MST_FLIP_UP_DOWN && mst_rng_unit_f32(word[0]) < 0.5f,
+                     flip != MST_FLIP_LEFT_RIGHT && mst_rng_unit_f32(word[1]) < 0.5f, out->data);
+}
+
+static const mst_dataset_type type = {.name = "random_flip"};
+
+mst_status mst_dataset_random_flip(mst_dataset *dataset, int component, mst_flip flip, uint64_t seed,
+                                   mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    random_flip *d;
+    *out = NULL;
+    if (flip < MST_FLIP_LEFT_RIGHT || flip > MST_FLIP_BOTH)
+        return MST_FAIL(MST_INVALID, "random_flip: flip is %d: use MST_FLIP_LEFT_RIGHT, ...", (int)flip);
+    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, change, &d));
+    d->flip = flip;
+    *out = &d->base.base;
+    return MST_OK;
+}

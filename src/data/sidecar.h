@@ -1,0 +1,14 @@
+/** Small text files beside the records of a prefix, PREFIX-NAME: what these cannot hold. */
+#ifndef MUSTER_DATA_SIDECAR_H
+#define MUSTER_DATA_SIDECAR_H
+
+#include <stddef.h>
+
+#include "muster/status.h"
+
+/** Writes SIZE bytes at TEXT; NULL: removes the file. */
+MST_CHECKED mst_status mst_beside_write(const char *prefix, const char *name, const char *text, size_t size);
+/** *TEXT takes what the file has, with a 0 behind it, to be freed with free(); NULL where there is no file. */
+MST_CHECKED mst_status mst_beside_read(const char *prefix, const char *name, char **text, size_t *size);
+
+#endif

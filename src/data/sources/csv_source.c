@@ -1,0 +1,229 @@
+/** The rows of a CSV file with a header (RFC 4180), read whole. Component 0 is f32 [columns], all columns but the one
+ *  of labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
+ *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that
+ *  files with the same categories number them alike. Labels are i64, those that are floats f32. Cells may be quoted;
+ *  numbers may have spaces around them. The names of a label's categories, in .separate of any column's, are given by
+ *  mst_dataset_class_name. OPTIONS may be NULL.
+ *
+ *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a
+ *  column, MST_INVALID where a number is missing, does not fit, or text and numbers are mixed. The message names the
+ *  file, the line on which the row begins, and the column. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "data/dataset.h"
+#include "data/sources/csv_column.h"
+
+#ifdef MST_DATASET_HEADER
+typedef struct mst_csv_options {
+    int zero_;
+    const char *label;             /**< the column of labels; NULL: the last */
+    const char *const *categories; /**< columns that are of categories also where their cells are numbers */
+    int num_categories;
+    const char *like; /**< a CSV file whose columns, their types and categories are taken: for a test part that of the
+                           train part. It has the label; a category that it lacks is an error */
+    const char
+        *schema;    /**< in place of like and label: what mst_dataset_schema said of the train part. A file without the
+                             column of labels gives the inputs alone */
+    bool separate;  /**< each column is a component of its own, in the file's order and the label last: i64, floats
+                           f32 */
+    char delimiter; /**< between cells; 0: ',' */
+    const char *const *texts; /**< columns that stay strings: with .separate, or the label */
+    int num_texts;
+} mst_csv_options;
+MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
+                                                    mst_dataset **out);
+#endif
+
+typedef struct csv_table {
+    mst_csv *csv, *like; /* like: the file that tells the columns, often the same; NULL: the schema does */
+    mst_schema schema;
+    mst_csv_column *column; /* the label last */
+    int num_columns;
+    bool no_label;       /* the file has no column of labels */
+    mst_tensor **tensor; /* of each component */
+    int num_components;
+} csv_table;
+
+static bool is_named(const char *const *names, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static mst_status make_columns(csv_table *t, const mst_csv_options *o, int num_columns) {
+    t->num_columns = num_columns;
+    t->num_components = o->separate ? num_columns : 2;
+    t->column = calloc((size_t)num_columns, sizeof *t->column);
+    t->tensor = calloc((size_t)t->num_components, sizeof *t->tensor);
+    return t->column && t->tensor ? MST_OK : MST_NO_MEMORY("for %d columns", num_columns);
+}
+
+/* Strings are a component of their own. */
+static mst_status refuse_text(const char *column) {
+    return MST_FAIL(MST_INVALID, "from_csv: column '%s' is text, which inputs of f32 cannot hold: set .separate",
+                    column);
+}
+
+static mst_status find_column(const csv_table *t, const mst_csv_options *o, int i, bool alone, mst_csv_column *out) {
+    const char *name = mst_csv_header(t->like, i);
+    if (!is_named(o->texts, o->num_texts, name))
+        return mst_csv_column_find(t->like, i, is_named(o->categories, o->num_categories, name), out);
+    *out = (mst_csv_column){.name = name, .place = i, .type = MST_CSV_TEXTS};
+    return alone ? MST_OK : refuse_text(name);
+}
+
+static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
+    int label = mst_csv_num_columns(t->like) - 1, ignored;
+    if (o->label) MST_TRY(mst_csv_find(t->like, o->label, &label));
+    for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
+    for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
+    if (mst_csv_num_columns(t->like) < 2 && !o->separate)
+        return MST_FAIL(MST_INVALID, "'%s': has 1 column, inputs and labels are due: check the delimiter",
+                        mst_csv_name(t->like));
+    MST_TRY(make_columns(t, o, mst_csv_num_columns(t->like)));
+    for (int i = 0; i < t->num_columns; i++) {
+        const int place = i < label ? i : i == label ? t->num_columns - 1 : i - 1;
+        MST_TRY(find_column(t, o, i, o->separate || i == label, &t->column[place]));
+    }
+    return MST_OK;
+}
+
+static bool has_column(const mst_csv *csv, const char *name) {
+    for (int i = 0; i < mst_csv_num_columns(csv); i++)
+        if (strcmp(mst_csv_header(csv, i), name) == 0) return true;
+    return false;
+}
+
+static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
+    if (o->like || o->num_categories || o->num_texts)
+        return MST_FAIL(MST_INVALID,
+                        "from_csv: the schema says what the columns are: no like, categories or texts beside it");
+    MST_TRY(mst_schema_read(o->schema, &t->schema));
+    const int label = t->schema.num_columns - 1;
+    const char *name = t->schema.column[label].name;
+    if (label < 1 && !o->separate) return MST_FAIL(MST_INVALID, "schema: it is not of a table: it has 1 column");
+    if (o->label && strcmp(o->label, name) != 0)
+        return MST_FAIL(MST_INVALID, "'%s': the column of labels is '%s' here, and was '%s' in training",
+                        mst_csv_name(t->csv), o->label, name);
+    MST_TRY(make_columns(t, o, t->schema.num_columns));
+    for (int i = 0; i < t->num_columns; i++) {
+        MST_TRY(mst_csv_column_from_schema(&t->schema.column[i], i, &t->column[i]));
+        if (t->column[i].type == MST_CSV_TEXTS && !o->separate && i < label) return refuse_text(t->column[i].name);
+    }
+    t->no_label = !has_column(t->csv, name);
+    t->num_components -= t->no_label;
+    return MST_OK;
+}
+
+/* Where column I is in t->csv. */
+static mst_status place_of(const csv_table *t, int i, int *place) {
+    *place = t->column[i].place;
+    const char *name = t->column[i].name;
+    if (*place < mst_csv_num_columns(t->csv) && name && strcmp(mst_csv_header(t->csv, *place), name) == 0)
+        return MST_OK;
+    return mst_csv_find(t->csv, name, place);
+}
+
+static mst_status read_inputs(csv_table *t) {
+    const int64_t rows = mst_csv_num_rows(t->csv), n = t->num_columns - 1;
+    MST_TRY(mst_tensor_create(MST_F32, MST_SHAPE(rows, n), &t->tensor[0]));
+    for (int i = 0; i < n; i++) {
+        int place;
+        MST_TRY(place_of(t, i, &place));
+        float *dst = (float *)mst_tensor_data(t->tensor[0]) + i;
+        MST_TRY(mst_csv_column_read_f32(t->csv, place, &t->column[i], dst, n));
+    }
+    return MST_OK;
+}
+
+/* Column I alone, to component C. */
+static mst_status read_column(csv_table *t, int i, int c) {
+    int place;
+    const mst_csv_column *column = &t->column[i];
+    const mst_dtype dtype = column->type == MST_CSV_FLOATS  ? MST_F32
+                            : column->type == MST_CSV_TEXTS ? MST_STRING
+                                                            : MST_I64;
+    MST_TRY(place_of(t, i, &place));
+    MST_TRY(mst_tensor_create(dtype, MST_SHAPE(mst_csv_num_rows(t->csv)), &t->tensor[c]));
+    if (dtype == MST_STRING) return mst_csv_column_read_texts(t->csv, place, t->tensor[c]);
+    void *data = mst_tensor_data(t->tensor[c]);
+    return dtype == MST_F32 ? mst_csv_column_read_f32(t->csv, place, column, data, 1)
+                            : mst_csv_column_read_i64(t->csv, place, column, data);
+}
+
+static mst_status name_classes(const csv_table *t, bool separate, mst_dataset **dataset) {
+    for (int i = separate ? 0 : t->num_columns - 1; i < t->num_columns - t->no_label; i++) {
+        const mst_csv_column *column = &t->column[i];
+        mst_dataset *named;
+        if (column->type != MST_CSV_CATEGORIES) continue;
+        MST_TRY(mst_dataset_name_classes(*dataset, separate ? i : 1, column->category, column->num_categories, &named));
+        mst_dataset_release(*dataset);
+        *dataset = named;
+    }
+    return MST_OK;
+}
+
+static mst_status add_schema(const csv_table *t, mst_dataset **dataset) {
+    mst_schema_column *columns = calloc((size_t)t->num_columns, sizeof *columns);
+    char *text;
+    mst_dataset *described = NULL;
+    if (!columns) return MST_NO_MEMORY("for a schema");
+    for (int i = 0; i < t->num_columns; i++) columns[i] = mst_csv_column_to_schema(&t->column[i]);
+    mst_status status = mst_schema_write(columns, t->num_columns, &text);
+    if (!status) status = mst_dataset_add_schema(*dataset, text, &described);
+    free(columns);
+    MST_TRY(status);
+    mst_dataset_release(*dataset);
+    *dataset = described;
+    return MST_OK;
+}
+
+static mst_status read_values(csv_table *t, const mst_csv_options *o) {
+    if (!o->separate) MST_TRY(read_inputs(t));
+    for (int i = o->separate ? 0 : t->num_columns - 1; i < t->num_columns - t->no_label; i++)
+        MST_TRY(read_column(t, i, o->separate ? i : 1));
+    return MST_OK;
+}
+
+static mst_status make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
+    const char delimiter = o->delimiter ? o->delimiter : ',';
+    MST_TRY(mst_csv_read(path, delimiter, &t->csv));
+    if (!o->schema) t->like = t->csv;
+    if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, delimiter, &t->like));
+    MST_TRY(o->schema ? take_columns(t, o) : find_columns(t, o));
+    MST_TRY(read_values(t, o));
+    MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_components, out));
+    mst_status status = name_classes(t, o->separate, out);
+    if (!status) status = add_schema(t, out);
+    if (!status) return MST_OK;
+    mst_dataset_release(*out);
+    *out = NULL;
+    return status;
+}
+
+mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
+    static const mst_csv_options defaults;
+    csv_table t = {0};
+    *out = NULL;
+    if (!options) options = &defaults;
+    if (options->num_categories > 0 && MST_IS_NULL(options->categories)) return MST_INVALID;
+    if (options->num_texts > 0 && MST_IS_NULL(options->texts)) return MST_INVALID;
+    for (int i = 0; i < options->num_categories; i++)
+        if (!options->categories[i])
+            return MST_FAIL(MST_INVALID, "from_csv: the name of category column %d is NULL", i);
+    for (int i = 0; i < options->num_texts; i++)
+        if (!options->texts[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of text column %d is NULL", i);
+    const mst_status status = make(&t, path, options, out);
+    for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
+    for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);
+    mst_schema_free(&t.schema);
+    free(t.column);
+    free(t.tensor);
+    if (t.like != t.csv) mst_csv_close(t.like);
+    mst_csv_close(t.csv);
+    return status;
+}

@@ -1,0 +1,29 @@
+/** Files of pictures in folders of classes: DIR/cat/1.jpg, DIR/dog/1.png. */
+#ifndef MUSTER_DATA_SOURCES_IMAGE_FOLDER_H
+#define MUSTER_DATA_SOURCES_IMAGE_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "muster/status.h"
+
+/** Zero-initialised is empty. */
+typedef struct mst_image_folder {
+    char **class_name; /**< folders, sorted by their bytes */
+    int64_t num_classes;
+    char **path; /**< files, class after class and sorted */
+    int64_t *label;
+    int64_t num_files;
+} mst_image_folder;
+
+/** The folders in DIR are the classes. Hidden folders and files are passed over, and files that do not end with .png,
+ *  .jpg or .jpeg. MST_NOT_FOUND, MST_INVALID or MST_IO where there are none or DIR cannot be read. Free it also after a
+ *  failure. */
+MST_CHECKED mst_status mst_image_folder_list(const char *dir, mst_image_folder *out);
+/** Gives FOLDER, which is empty, N classes; NAMES are sorted by their bytes, and are copied. */
+MST_CHECKED mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n);
+/** Renumbers the classes of FOLDER as LIKE has them. MST_INVALID where it lacks one that has files. */
+MST_CHECKED mst_status mst_image_folder_match(mst_image_folder *folder, const char *dir, const mst_image_folder *like);
+void mst_image_folder_free(mst_image_folder *folder);
+
+#endif

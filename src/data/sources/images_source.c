@@ -1,0 +1,180 @@
+/** PNG and JPEG files in folders of classes: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture, [height,
+ *  width, channels], component 1 its label, i64: the number of its folder, in the order of their names' bytes, which
+ *  mst_dataset_class_name gives back. Rows are class after class, each sorted: shuffle them. Files are read, decoded
+ *  and resized where a batch is copied, on every device's thread.
+ *
+ *  Resizing is that of tf.image.resize: f32 has its values, 0 to 255, and u8 these rounded. A JPEG that is at least
+ *  twice as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; and with
+ *  MST_RESIZE_BILINEAR its planes of brightness and color are resized before they become RGB; with .whole neither is
+ *  done. OPTIONS may be NULL.
+ *
+ *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNAVAILABLE where the module `png` or
+ *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/argument.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "data/cursors/counting_cursor.h"
+#include "data/dataset.h"
+#include "data/pictures/resize.h"
+#include "data/schema.h"
+#include "data/sources/image_folder.h"
+#include "format/image.h"
+
+#ifdef MST_DATASET_HEADER
+typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_RESIZE_NEAREST } mst_resize_method;
+typedef struct mst_images_options {
+    int zero_;
+    int64_t height, width; /**< of all pictures; 0: 224, or as the other where that is given */
+    int channels;          /**< 1: gray; 3: red, green, blue; 0: 3 */
+    mst_resize_method resize;
+    mst_dtype dtype;    /**< MST_U8 or MST_F32; 0: MST_U8 */
+    bool whole;         /**< a JPEG becomes RGB at its own size before it is resized, as with decode_jpeg */
+    const char *like;   /**< a folder whose classes are taken: for a test part that of the train part */
+    const char *schema; /**< in place of like: what mst_dataset_schema said of the train part */
+} mst_images_options;
+MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
+                                                       mst_dataset **out);
+#endif
+
+enum { DEFAULT_SIZE = 224, MOST_SIZE = 1 << 14 };
+
+typedef struct images {
+    mst_dataset base;
+    mst_images_options options;
+    mst_image_folder files;
+    mst_image_folder like; /* whose classes are taken; else empty */
+    char *schema;
+} images;
+
+static mst_status read_image(const images *d, const char *path, void *dst) {
+    const mst_images_options *o = &d->options;
+    const mst_image_want want = {.channels = o->channels,
+                                 .least_height = o->whole ? 0 : o->height,
+                                 .least_width = o->whole ? 0 : o->width,
+                                 .planes = !o->whole && o->resize == MST_RESIZE_BILINEAR};
+    mst_image image;
+    void *data;
+    size_t size;
+    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
+    mst_status status = mst_image_decode(path, data, size, &want, &image);
+    free(data);
+    MST_TRY(status);
+    status = mst_resize(o->resize, &image, o->dtype, dst, o->height, o->width);
+    free(image.pixels);
+    return status;
+}
+
+static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out) {
+    const images *d = (const images *)source;
+    (void)base, (void)out;
+    if (row < 0 || row >= d->files.num_files)
+        return MST_FAIL(MST_INTERNAL, "images: there is no picture %lld", (long long)row);
+    if (dst[1]) *(int64_t *)dst[1] = d->files.label[row];
+    return dst[0] ? read_image(d, d->files.path[row], dst[0]) : MST_OK;
+}
+
+static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
+    const images *d = (const images *)dataset;
+    const mst_image_folder *folder = d->like.num_classes ? &d->like : &d->files;
+    if (component != 1) return NULL;
+    *n = folder->num_classes;
+    return (const char *const *)folder->class_name;
+}
+
+static void destroy(mst_dataset *dataset) {
+    mst_image_folder_free(&((images *)dataset)->files);
+    mst_image_folder_free(&((images *)dataset)->like);
+    free(((images *)dataset)->schema);
+}
+
+static const char *schema(const mst_dataset *dataset) {
+    return ((const images *)dataset)->schema;
+}
+
+static const mst_dataset_type type = {.name = "from_images",
+                                      .destroy = destroy,
+                                      .open = mst_counting_cursor_open,
+                                      .values = values,
+                                      .classes = classes,
+                                      .schema = schema};
+
+static mst_status fill_options(mst_images_options *o) {
+    if (!o->height) o->height = o->width ? o->width : DEFAULT_SIZE;
+    if (!o->width) o->width = o->height;
+    if (!o->channels) o->channels = 3;
+    if (!o->dtype) o->dtype = MST_U8;
+    if (o->height < 1 || o->width < 1 || o->height > MOST_SIZE || o->width > MOST_SIZE)
+        return MST_FAIL(MST_INVALID, "from_images: height and width are %lld and %lld, 1 to %d are possible",
+                        (long long)o->height, (long long)o->width, MOST_SIZE);
+    if (o->channels != 1 && o->channels != 3)
+        return MST_FAIL(MST_INVALID, "from_images: channels is %d, 1 (gray) and 3 (red, green, blue) are possible",
+                        o->channels);
+    if (o->resize < MST_RESIZE_BILINEAR || o->resize > MST_RESIZE_NEAREST)
+        return MST_FAIL(MST_INVALID, "from_images: resize is %d: use MST_RESIZE_BILINEAR, ...", (int)o->resize);
+    if (o->dtype != MST_U8 && o->dtype != MST_F32)
+        return MST_FAIL(MST_INVALID, "from_images: dtype is %s, u8 and f32 are possible", mst_dtype_name(o->dtype));
+    return MST_OK;
+}
+
+/* The classes of a schema: its one column. */
+static mst_status take_classes(images *d, const char *text) {
+    mst_schema schema;
+    mst_status status = mst_schema_read(text, &schema);
+    if (!status && (schema.num_columns != 1 || !schema.column->category))
+        status = MST_FAIL(MST_INVALID, "schema: it is of a table, not of pictures");
+    if (!status)
+        status = mst_image_folder_name_classes(&d->like, schema.column->category, schema.column->num_categories);
+    mst_schema_free(&schema);
+    return status;
+}
+
+static mst_status write_schema(images *d) {
+    int64_t n;
+    const char *const *names = classes(&d->base, 1, &n);
+    const mst_schema_column column = {"class", "category", (const char **)(uintptr_t)names, n};
+    return mst_schema_write(&column, 1, &d->schema);
+}
+
+static mst_status set_up(images *d, const char *folder) {
+    mst_images_options *o = &d->options;
+    MST_TRY(fill_options(o));
+    MST_TRY(mst_image_folder_list(folder, &d->files));
+    if (o->schema)
+        MST_TRY(take_classes(d, o->schema));
+    else if (o->like)
+        MST_TRY(mst_image_folder_list(o->like, &d->like));
+    if (d->like.num_classes) MST_TRY(mst_image_folder_match(&d->files, folder, &d->like));
+    o->like = o->schema = NULL; /* the caller's */
+    MST_TRY(write_schema(d));
+    d->base.row[0] = (mst_spec){d->options.dtype, MST_SHAPE(d->options.height, d->options.width, d->options.channels)};
+    d->base.row[1] = (mst_spec){MST_I64, MST_SCALAR};
+    d->base.cardinality = d->files.num_files;
+    return MST_OK;
+}
+
+/* So that a codec that is not there is seen before the training. */
+static mst_status try_first(const images *d) {
+    void *data = malloc(mst_dataset_row_bytes(&d->base, 0));
+    if (!data) return MST_NO_MEMORY("for a picture");
+    const mst_status status = read_image(d, d->files.path[0], data);
+    free(data);
+    return status;
+}
+
+mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options, mst_dataset **out) {
+    if (MST_IS_NULL(folder) || MST_IS_NULL(out)) return MST_INVALID;
+    images *d;
+    *out = NULL;
+    MST_TRY(mst_dataset_alloc(&type, sizeof *d, 2, &d));
+    if (options) d->options = *options;
+    mst_status status = set_up(d, folder);
+    if (!status) status = try_first(d);
+    if (status)
+        mst_dataset_release(&d->base);
+    else
+        *out = &d->base;
+    return status;
+}

@@ -1,0 +1,83 @@
+/** The lines of text files, plain or gzip (recognised by their first bytes), as strings: one component, string []. A
+ *  line ends with "\n" or "\r\n", which is not part of it, or with the file; an empty one is an element too. PATHS are
+ *  as those of mst_dataset_from_tfrecord, and so is what is said there of order, index and compressed files. OPTIONS
+ *  may be NULL.
+ *
+ *  Fails as mst_dataset_from_tfrecord does; damage is possible in compressed files only. Messages name a line by the
+ *  file and its number, or where it was read forward its byte. */
+#include "format/lines.h"
+
+#include "base/argument.h"
+#include "data/sources/record_files.h"
+
+#ifdef MST_DATASET_HEADER
+typedef struct mst_lines_options {
+    int zero_;
+    int64_t cycle; /**< files that are read in turn; 0: 1, one file after the other */
+    int64_t block; /**< lines of a file before the next has its turn; 0: 1 */
+    bool forward;  /**< reads only forward also in plain files: no index (16 bytes of memory a line), no permutation of
+                        all lines */
+} mst_lines_options;
+MST_API MST_CHECKED mst_status mst_dataset_from_lines(const char *const *paths, int n, const mst_lines_options *options,
+                                                      mst_dataset **out);
+#endif
+
+static mst_status open(const char *path, void **reader) {
+    mst_lines_reader *opened;
+    const mst_status status = mst_lines_reader_open(path, &opened);
+    *reader = opened;
+    return status;
+}
+
+static void close(void *reader) {
+    mst_lines_reader_close(reader);
+}
+
+static bool is_compressed(const void *reader) {
+    return mst_lines_reader_is_compressed(reader);
+}
+
+static mst_status next(void *reader, mst_record *record) {
+    return mst_lines_reader_next(reader, record);
+}
+
+static mst_status skip(void *reader, int64_t *skipped) {
+    mst_record line;
+    MST_TRY(mst_lines_reader_next(reader, &line));
+    *skipped = line.data != NULL;
+    return MST_OK;
+}
+
+static mst_status make_index(const char *path, bool check, int64_t most_corrupt, mst_record_index *out) {
+    (void)check, (void)most_corrupt;
+    return mst_lines_index_open(path, out);
+}
+
+static mst_status unframe(const char *name, const mst_record_place *place, const uint8_t *frame, mst_record *record) {
+    (void)name;
+    *record = (mst_record){frame, (size_t)place->size, place->offset};
+    return MST_OK;
+}
+
+static const mst_record_format format = {
+    .source = MST_RECORD_FILES("from_lines"),
+    .record = "line",
+    .counts = true,
+    .row = {MST_STRING, {0, {0}}},
+    .open = open,
+    .close = close,
+    .is_compressed = is_compressed,
+    .next = next,
+    .skip = skip,
+    .index = make_index,
+    .unframe = unframe,
+};
+
+mst_status mst_dataset_from_lines(const char *const *paths, int n, const mst_lines_options *options,
+                                  mst_dataset **out) {
+    if ((n > 0 && MST_IS_NULL(paths)) || MST_IS_NULL(out)) return MST_INVALID;
+    static const mst_lines_options defaults;
+    if (!options) options = &defaults;
+    const mst_tfrecord_options o = {.cycle = options->cycle, .block = options->block, .forward = options->forward};
+    return mst_record_files_create(&format, paths, n, &o, out);
+}

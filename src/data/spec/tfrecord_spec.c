@@ -1,0 +1,137 @@
+/* tfrecord:PREFIX: tf.train.Example in PREFIX-train-00000-of-00010 and so on; tfrecord:FILE; tfrecord:PATTERN. */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/folder.h"
+#include "base/no_memory.h"
+#include "data/example_form.h"
+#include "data/labels_file.h"
+#include "data/schema_file.h"
+#include "data/spec/spec.h"
+#include "format/tfrecord.h"
+
+enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096 };
+
+/* What stands for characters of a pattern, in a name that holds them itself. */
+static bool escape(const char *name, char *pattern, size_t size) {
+    size_t used = 0;
+    for (; *name && used + 2 < size; name++) {
+        if (strchr("*?[]\\", *name)) pattern[used++] = '\\';
+        pattern[used++] = *name;
+    }
+    pattern[used] = '\0';
+    return !*name;
+}
+
+/* "-00003-of-00010" at the end of a path. */
+static void read_numbers(const char *path, size_t *number, size_t *all) {
+    const char *numbers = path + strlen(path) - NUMBERS;
+    *number = strtoul(numbers + 1, NULL, 10);
+    *all = strtoul(numbers + sizeof "-00000-of-" - 1, NULL, 10);
+}
+
+/* Shards sort by their number: the I-th found must be number I of as many as there are. */
+static mst_status check_shards(const glob_t *found) {
+    size_t number, all, first, missing = 0;
+    read_numbers(found->gl_pathv[0], &number, &first);
+    for (size_t i = 0; i < found->gl_pathc; i++) {
+        read_numbers(found->gl_pathv[i], &number, &all);
+        if (all != first)
+            return MST_FAIL(MST_INVALID, "'%s': shards of two sets have the same prefix: remove those of one",
+                            found->gl_pathv[i]);
+        missing += number == missing;
+    }
+    if (missing == first && found->gl_pathc == first) return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s' is there, but shard %zu of %zu is missing", found->gl_pathv[0], missing, first);
+}
+
+static mst_status open_shards(const char *prefix, bool test, const mst_tfrecord_options *options, mst_dataset **out) {
+    char pattern[PATH_SIZE];
+    glob_t found;
+    const char *part = test ? "test" : "train";
+    const size_t used = escape(prefix, pattern, PATH_SIZE - 100) ? strlen(pattern) : 0;
+    if (!used) return MST_FAIL(MST_INVALID, "data: the prefix '%.80s...' is too long, or empty", prefix);
+    snprintf(pattern + used, sizeof pattern - used, "-%s-[0-9][0-9][0-9][0-9][0-9]-of-[0-9][0-9][0-9][0-9][0-9]", part);
+    const int failed = glob(pattern, 0, NULL, &found);
+    if (failed == GLOB_NOSPACE) return MST_NO_MEMORY("for the names of files");
+    if (failed)
+        return MST_FAIL(MST_NOT_FOUND, "data: %s '%s', and no '%s-%s-00000-of-...': %s",
+                        mst_is_folder(prefix) ? "there is a folder" : "there is no file", prefix, prefix, part,
+                        mst_is_folder(prefix) ? "name the files in it, or their prefix"
+                                              : "check the path; muster convert makes such files");
+    mst_status status = check_shards(&found);
+    if (!status)
+        status = mst_dataset_from_tfrecord((const char *const *)found.gl_pathv, (int)found.gl_pathc, options, out);
+    globfree(&found);
+    return status;
+}
+
+static mst_status open_records(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
+    const mst_tfrecord_options o = {.skip_corrupt = options ? options->skip_corrupt : 0};
+    const bool is_file = (access(argument, F_OK) == 0 && !mst_is_folder(argument)) || strpbrk(argument, "*?[");
+    if (is_file && test)
+        return MST_FAIL(MST_NOT_FOUND,
+                        "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train-... and "
+                        "PREFIX-test-...",
+                        argument);
+    return is_file ? mst_dataset_from_tfrecord(&argument, 1, &o, out) : open_shards(argument, test, &o, out);
+}
+
+/* The features of the first record. */
+static mst_status parse(mst_dataset *records, const char *argument, mst_dataset **out) {
+    mst_iterator *it;
+    const mst_batch *batch = NULL;
+    mst_record record = {0};
+    mst_feature features[2];
+    char text[2][MST_FORM_TEXT];
+    int count;
+    MST_TRY(mst_iterator_create(records, 0, &it));
+    mst_status status = mst_iterator_next(it, &batch);
+    if (!status && !batch) status = MST_FAIL(MST_INVALID, "data: the files of '%s' have no records", argument);
+    if (!status) status = mst_batch_record(batch, 0, &record);
+    if (!status && mst_example_form_find(record.data, record.size, features, text, &count))
+        status = mst_error_prefix("data: '%s'", argument);
+    mst_iterator_destroy(it);
+    return status ? status : mst_dataset_parse_example(records, features, count, out);
+}
+
+/* Rows whose number is known, with the names of their classes and a schema where there are files of these. */
+static mst_status complete(mst_dataset *rows, const char *argument, mst_dataset **out) {
+    mst_dataset *counted, *named;
+    if (rows->cardinality >= 0)
+        counted = mst_dataset_retain(rows);
+    else
+        MST_TRY(mst_dataset_cache(rows, &counted));
+    mst_status status = mst_class_names_read(argument, counted, &named);
+    mst_dataset_release(counted);
+    MST_TRY(status);
+    status = mst_schema_file_read(argument, named, out);
+    mst_dataset_release(named);
+    return status;
+}
+
+/* PREFIX stands for PREFIX-train-00000-of-00010 and so on, and PREFIX-test-...; all shards must be there. A file or a
+ * pattern is the train part. What the features are is seen from the first Example. Compressed files are read to
+ * memory, so that the order is that of plain ones. OPTIONS may be NULL. */
+static mst_status open_part(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
+    mst_dataset *records, *rows;
+    *out = NULL;
+    MST_TRY(open_records(argument, test, options, &records));
+    mst_status status = parse(records, argument, &rows);
+    mst_dataset_release(records);
+    MST_TRY(status);
+    status = complete(rows, argument, out);
+    mst_dataset_release(rows);
+    return status;
+}
+
+const mst_data_spec mst_data_spec_tfrecord = {
+    .form = "tfrecord:PREFIX",
+    .help = "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...",
+    .suffix = ".tfrecord",
+    .takes = MST_SPEC_SKIP_CORRUPT,
+    .open_with = open_part,
+};

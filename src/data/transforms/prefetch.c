@@ -1,0 +1,377 @@
+/** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and pictures.
+ *  In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for each core
+ *  makes them together; .threads is another number of threads. The order stays, whatever their number. Comes after
+ *  mst_dataset_batch. Memory: N + 1 batches. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or a dataset of
+ *  rows. */
+#include "data/transforms/prefetch.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/failure.h"
+#include "base/no_memory.h"
+#include "base/process.h"
+#include "data/cancel.h"
+#include "data/team_fetch.h"
+#include "device/device.h"
+#include "tensor/buffer.h"
+#include "tensor/string.h"
+
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
+
+typedef struct mst_prefetch_options {
+    int zero_;
+    int64_t threads; /**< that make the rows of a batch; 0: one for each core */
+} mst_prefetch_options;
+MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n,
+                                                         const mst_prefetch_options *options, mst_dataset **out);
+#endif
+
+enum { MOST_THREADS = 1024 };
+
+typedef struct prefetch {
+    mst_dataset base;
+    int64_t n;
+    int threads;
+} prefetch;
+
+typedef struct slot {
+    int64_t count;
+    void **component;
+    size_t *capacity; /* bytes of each component */
+    mst_shape *shape; /* of a row of each component */
+    bool has_shape;   /* rows have the shape of this batch, not that of the dataset */
+    mst_arena text;   /* the bytes of strings */
+} slot;
+
+/* A ring of slots between one thread that fills them and one caller that empties them. The lock guards everything
+ * except what the thread alone uses while it is busy: the upstream cursor and the slot after the filled ones. */
+typedef struct prefetch_cursor {
+    mst_cursor base;
+    mst_team_fetch *fetch;
+    int64_t num_slots;
+    slot *slots;
+    pthread_t thread;
+    bool has_thread;
+    uint64_t process; /* in which it was started */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int64_t first;  /* slot that is emptied next */
+    int64_t filled; /* slots, with the one that the caller looks at */
+    bool looked_at; /* slot `first` is the caller's */
+    bool busy;      /* the thread is filling a slot */
+    bool paused;    /* the thread must not begin another */
+    bool ended;     /* there is nothing more to fill */
+    atomic_bool quit;
+    mst_failure failure; /* what ended it */
+    mst_bookmark start;  /* where upstream began */
+    int64_t passed;      /* elements since then, as the caller sees it */
+} prefetch_cursor;
+
+/* Room for COUNT rows of each component, in the shape that they have in ELEMENT. */
+static mst_status make_room(const mst_dataset *dataset, slot *s, const mst_element *element, int64_t count) {
+    for (int i = 0; i < dataset->num_components; i++) {
+        size_t bytes;
+        s->shape[i] = mst_dataset_row_shape(dataset, element, i);
+        const int64_t elements = mst_shape_count(s->shape[i]);
+        if (elements < 0) continue; /* padded: of each batch */
+        if (__builtin_mul_overflow((size_t)count, (size_t)elements * mst_dtype_size(dataset->row[i].dtype), &bytes))
+            return MST_NO_MEMORY("for a batch of %lld rows", (long long)count);
+        if (bytes <= s->capacity[i] && s->component[i]) continue;
+        mst_buffer_free(s->component[i]);
+        s->component[i] = NULL;
+        s->capacity[i] = 0;
+        MST_TRY(mst_buffer_alloc(bytes, &s->component[i]));
+        s->capacity[i] = bytes;
+    }
+    s->has_shape = element && element->shape;
+    return MST_OK;
+}
+
+/* The bytes of strings go into the slot. */
+static mst_status keep_strings(const prefetch_cursor *c, slot *s, int64_t count) {
+    const mst_dataset *dataset = c->base.dataset;
+    mst_arena_clear(&s->text);
+    for (int i = 0; i < dataset->num_components; i++) {
+        if (dataset->row[i].dtype != MST_STRING) continue;
+        MST_TRY(mst_strings_keep(&s->text, s->component[i], count * mst_shape_count(s->shape[i])));
+    }
+    mst_team_fetch_forget_strings(c->fetch);
+    return MST_OK;
+}
+
+static mst_status copy(prefetch_cursor *c, slot *s, const mst_element *element) {
+    MST_TRY(make_room(c->base.dataset, s, element, element->count));
+    MST_TRY(mst_team_fetch_copy_all(c->fetch, element, s->component));
+    return keep_strings(c, s, element->count);
+}
+
+static mst_status fill(prefetch_cursor *c, slot *s) {
+    mst_element element;
+    mst_cursor *upstream = c->base.upstream;
+    s->count = 0;
+    MST_TRY(upstream->type->batch(upstream, &element));
+    if (element.count) MST_TRY(copy(c, s, &element));
+    mst_cursor_forget(upstream, element.rows, element.rows ? element.count : 0);
+    s->count = element.count;
+    return MST_OK;
+}
+
+static void *run(void *argument) {
+    prefetch_cursor *c = argument;
+    mst_unbind_thread();
+    mst_cancel_watch(&c->quit);
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        while (!c->quit && (c->paused || c->ended || c->filled == c->num_slots))
+            pthread_cond_wait(&c->changed, &c->lock);
+        if (c->quit) break;
+        slot *s = &c->slots[(c->first + c->filled) % c->num_slots];
+        c->busy = true;
+        pthread_mutex_unlock(&c->lock);
+        mst_status status = fill(c, s);
+        pthread_mutex_lock(&c->lock);
+        c->busy = false;
+        mst_failure_keep(&c->failure, status);
+        if (status || s->count == 0)
+            c->ended = true;
+        else
+            c->filled++;
+        pthread_cond_broadcast(&c->changed);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+/* Blocks signals in the new thread: they are for the program's own threads. */
+static mst_status start_thread(prefetch_cursor *c) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&c->thread, NULL, run, c);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) return MST_FAIL(MST_UNAVAILABLE, "prefetch: cannot start a thread: %s", strerror(error));
+    c->has_thread = true;
+    c->process = mst_process_number();
+    return MST_OK;
+}
+
+/* Returns with the lock held and the thread idle. */
+static void pause_thread(prefetch_cursor *c) {
+    pthread_mutex_lock(&c->lock);
+    c->paused = true;
+    while (c->busy) pthread_cond_wait(&c->changed, &c->lock);
+}
+
+static void resume_thread(prefetch_cursor *c) {
+    c->paused = false;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static mst_status check_process(const prefetch_cursor *c) {
+    return c->has_thread ? mst_process_check(c->process, "iterator with prefetch") : MST_OK;
+}
+
+/* The thread is paused, and STATUS says whether upstream could be brought to where it is to begin. */
+static mst_status begin(prefetch_cursor *c, mst_status status, int64_t passed) {
+    c->start.count = 0;
+    mst_cursor_save(c->base.upstream, &c->start);
+    c->passed = passed;
+    c->first = c->filled = 0;
+    c->looked_at = false;
+    c->ended = status != MST_OK;
+    c->failure.code = MST_OK;
+    resume_thread(c);
+    MST_TRY(status);
+    return c->has_thread ? MST_OK : start_thread(c);
+}
+
+static mst_status start(mst_cursor *cursor, int64_t epoch) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    MST_TRY(check_process(c));
+    pause_thread(c);
+    return begin(c, cursor->upstream->type->start(cursor->upstream, epoch), 0);
+}
+
+/* Upstream is ahead: what is saved is where it began, and how far the caller is from there. */
+static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+    const prefetch_cursor *c = (const prefetch_cursor *)cursor;
+    mst_bookmark_put(bookmark, c->passed);
+    mst_bookmark_put_all(bookmark, &c->start);
+}
+
+static mst_status restore_upstream(mst_cursor *upstream, mst_bookmark *start, int64_t passed) {
+    int64_t skipped;
+    MST_TRY(mst_cursor_restore(upstream, start));
+    mst_cursor_settle(upstream);
+    return upstream->type->skip(upstream, passed, &skipped);
+}
+
+static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    mst_bookmark from = {0};
+    int64_t passed;
+    MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &passed));
+    mst_status status = mst_bookmark_take_all(bookmark, &from);
+    pause_thread(c);
+    if (!status) status = restore_upstream(cursor->upstream, &from, passed);
+    mst_bookmark_free(&from);
+    return begin(c, status, 0);
+}
+
+static void drop(prefetch_cursor *c, int64_t n) {
+    c->first = (c->first + n) % c->num_slots;
+    c->filled -= n;
+}
+
+static mst_status batch(mst_cursor *cursor, mst_element *element) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    mst_status status = MST_OK;
+    *element = (mst_element){0};
+    MST_TRY(check_process(c));
+    pthread_mutex_lock(&c->lock);
+    if (c->looked_at) drop(c, 1);
+    pthread_cond_broadcast(&c->changed);
+    while (!c->filled && !c->ended && !c->quit) pthread_cond_wait(&c->changed, &c->lock);
+    c->looked_at = c->filled > 0;
+    if (c->quit) {
+        status = MST_FAIL(MST_CANCELLED, "prefetch: the iterator was destroyed");
+    } else if (c->looked_at) {
+        const slot *s = &c->slots[c->first];
+        c->passed++;
+        *element = (mst_element){
+            .count = s->count, .memory = (const void *const *)s->component, .shape = s->has_shape ? s->shape : NULL};
+    } else {
+        status = mst_failure_restore(&c->failure);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    mst_status status = MST_OK;
+    MST_TRY(check_process(c));
+    pause_thread(c);
+    if (c->looked_at) drop(c, 1);
+    c->looked_at = false;
+    *skipped = n < c->filled ? n : c->filled;
+    drop(c, *skipped);
+    if (*skipped < n && !c->ended) {
+        int64_t more = 0;
+        status = cursor->upstream->type->skip(cursor->upstream, n - *skipped, &more);
+        *skipped += more;
+    }
+    c->passed += *skipped;
+    resume_thread(c);
+    return status;
+}
+
+/* After a fork the child does not have this thread, and what the thread held or waited for is never released:
+ * destroying it would wait for ever. */
+static bool is_elsewhere(const prefetch_cursor *c) {
+    return c->has_thread && c->process != mst_process_number();
+}
+
+static void stop(mst_cursor *cursor) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    if (is_elsewhere(c)) return;
+    pthread_mutex_lock(&c->lock);
+    c->quit = true;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The thread was stopped. */
+static void end_thread(prefetch_cursor *c) {
+    if (is_elsewhere(c)) return;
+    if (c->has_thread) pthread_join(c->thread, NULL);
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+}
+
+static void destroy(mst_cursor *cursor) {
+    prefetch_cursor *c = (prefetch_cursor *)cursor;
+    end_thread(c);
+    for (int64_t i = 0; c->slots && i < c->num_slots; i++) {
+        for (int j = 0; c->slots[i].component && j < cursor->dataset->num_components; j++)
+            mst_buffer_free(c->slots[i].component[j]);
+        free(c->slots[i].component);
+        free(c->slots[i].capacity);
+        free(c->slots[i].shape);
+        mst_arena_free(&c->slots[i].text);
+    }
+    free(c->slots);
+    mst_bookmark_free(&c->start);
+    mst_team_fetch_destroy(c->fetch);
+}
+
+static const mst_cursor_type cursor_type = {
+    .start = start, .batch = batch, .skip = skip, .destroy = destroy, .save = save, .restore = restore, .stop = stop};
+
+static mst_status make_slots(prefetch_cursor *c) {
+    const mst_dataset *dataset = c->base.dataset;
+    int64_t most = mst_dataset_most_rows(dataset);
+    c->num_slots = ((const prefetch *)dataset)->n + 1;
+    if (!(c->slots = calloc((size_t)c->num_slots, sizeof *c->slots)))
+        return MST_NO_MEMORY("for %lld batches", (long long)c->num_slots);
+    for (int64_t i = 0; i < c->num_slots; i++) {
+        slot *s = &c->slots[i];
+        s->component = calloc((size_t)dataset->num_components, sizeof *s->component);
+        s->capacity = calloc((size_t)dataset->num_components, sizeof *s->capacity);
+        s->shape = calloc((size_t)dataset->num_components, sizeof *s->shape);
+        if (!s->component || !s->capacity || !s->shape) return MST_NO_MEMORY("for a batch");
+        MST_TRY(make_room(dataset, s, NULL, most));
+    }
+    return MST_OK;
+}
+
+static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+    MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(prefetch_cursor), dataset, out));
+    prefetch_cursor *c = (prefetch_cursor *)*out;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    mst_status status =
+        mst_team_fetch_create(dataset->upstream, c->base.upstream, ((const prefetch *)dataset)->threads, &c->fetch);
+    if (!status) status = make_slots(c);
+    if (!status) return MST_OK;
+    mst_cursor_destroy(*out);
+    *out = NULL;
+    return mst_error_prefix("prefetch");
+}
+
+const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = open};
+
+mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out) {
+    return mst_dataset_prefetch_with(dataset, n, NULL, out);
+}
+
+mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n, const mst_prefetch_options *options,
+                                     mst_dataset **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    static const mst_prefetch_options defaults;
+    prefetch *d;
+    *out = NULL;
+    if (!options) options = &defaults;
+    MST_TRY(mst_dataset_want_least("prefetch", "n", n, 1));
+    MST_TRY(mst_dataset_want_least("prefetch", "threads", options->threads, 0));
+    if (options->threads > MOST_THREADS)
+        return MST_FAIL(MST_INVALID, "prefetch: threads is %lld, at most %d are possible", (long long)options->threads,
+                        MOST_THREADS);
+    if (dataset->batch_size == 0)
+        return MST_FAIL(MST_INVALID, "prefetch: works on batches, and the dataset has rows: put prefetch after batch");
+    for (int i = 0; i < dataset->num_components; i++) MST_TRY(mst_dataset_want_values(dataset, i, "prefetch"));
+    if (n > INT32_MAX)
+        return MST_FAIL(MST_INVALID, "prefetch: n is %lld, no memory holds so many batches", (long long)n);
+    MST_TRY(mst_dataset_derive(&mst_prefetch_type, sizeof *d, dataset, &d));
+    d->n = n;
+    d->threads = (int)options->threads;
+    *out = &d->base;
+    return MST_OK;
+}

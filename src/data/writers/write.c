@@ -1,0 +1,75 @@
+#include "data/writers/write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/argument.h"
+
+enum { LIST_SIZE = 256 };
+
+mst_status mst_write_gather(mst_dataset *dataset, int i, mst_tensor **out) {
+    mst_dataset *rows = mst_dataset_retain(dataset), *all;
+    mst_iterator *it = NULL;
+    const mst_batch *batch = NULL;
+    mst_status status = MST_OK;
+    *out = NULL;
+    if (dataset->cardinality < 0) {
+        mst_dataset_release(rows);
+        MST_TRY(mst_dataset_cache(dataset, &rows));
+    }
+    status = mst_dataset_batch(rows, INT64_MAX, false, &all);
+    mst_dataset_release(rows);
+    MST_TRY(status);
+    status = mst_iterator_create(all, 0, &it);
+    if (!status) status = mst_iterator_next(it, &batch);
+    if (!status && !batch) status = MST_FAIL(MST_INVALID, "write: the dataset has no rows");
+    if (!status) status = mst_batch_tensor(batch, i, out);
+    mst_iterator_destroy(it);
+    mst_dataset_release(all);
+    return status;
+}
+
+static mst_status check_part(const mst_dataset *part) {
+    if (!part) return MST_OK;
+    MST_TRY(mst_dataset_want_rows(part, "write"));
+    if (part->num_components > 2)
+        return MST_FAIL(MST_INVALID, "write: the rows have %d components, inputs and labels are possible",
+                        part->num_components);
+    if (part->cardinality == MST_INFINITE) return MST_FAIL(MST_INVALID, "write: the dataset has no end");
+    for (int i = 0; i < part->num_components; i++) {
+        MST_TRY(mst_dataset_want_values(part, i, "write"));
+        if (part->row[i].dtype == MST_STRING)
+            return MST_FAIL(MST_UNIMPLEMENTED, "write: component %d is string, only numbers can be written", i);
+    }
+    return MST_OK;
+}
+
+static mst_status unknown(const char *spec) {
+    char list[LIST_SIZE] = "";
+    for (const mst_data_writer *const *writer = mst_data_writer_table; *writer; writer++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", !used ? "" : writer[1] ? ", " : " or ", (*writer)->form);
+    }
+    return MST_FAIL(MST_INVALID, "data: '%s' cannot be written: use %s", spec, list);
+}
+
+mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
+                             const mst_write_options *options) {
+    if (MST_IS_NULL(spec) || MST_IS_NULL(train)) return MST_INVALID;
+    static const mst_write_options defaults;
+    if (!options) options = &defaults;
+    MST_TRY(check_part(train));
+    MST_TRY(check_part(test));
+    MST_TRY(mst_dataset_want_least("write", "num_shards", options->num_shards, 0));
+    for (const mst_data_writer *const *writer = mst_data_writer_table; *writer; writer++) {
+        const size_t size = strlen((*writer)->name);
+        if (strncmp(spec, (*writer)->name, size) != 0) continue;
+        if (!spec[size])
+            return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, (*writer)->form);
+        if (!(*writer)->has_shards && (options->num_shards || options->compression))
+            return MST_FAIL(MST_INVALID, "data: '%s' has no shards and no compression: those are for tfrecord:PREFIX",
+                            spec);
+        return (*writer)->write(spec + size, train, test, options);
+    }
+    return unknown(spec);
+}

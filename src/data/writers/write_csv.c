@@ -1,0 +1,227 @@
+/* csv:FILE.csv: a table with a header; csv:PREFIX: PREFIX-train.csv and PREFIX-test.csv. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "base/number.h"
+#include "data/sources/csv_column.h"
+#include "data/writers/write.h"
+
+enum { PATH_SIZE = 4096, FLUSH = 1 << 20 };
+
+/* One part on its way to its file. */
+typedef struct table {
+    mst_dataset *rows;
+    mst_tensor *cell[2]; /* the values of one row, of each component */
+    mst_schema schema;   /* a column for each input and for the label, or empty */
+    mst_file file;
+    char *text; /* lines that are not in the file yet */
+    int64_t size, capacity, row;
+} table;
+
+/* ---- cells ---- */
+
+static mst_status add(table *t, const char *text, size_t size) {
+    MST_TRY(mst_grow(&t->text, 1, t->size + (int64_t)size, &t->capacity));
+    memcpy(t->text + t->size, text, size);
+    t->size += (int64_t)size;
+    return MST_OK;
+}
+
+/* In quotes where it must be (RFC 4180); spaces at its ends are safe there from programs that cut them off. */
+static mst_status add_text(table *t, const char *text) {
+    const size_t size = strlen(text);
+    const bool ends = size && (text[0] == ' ' || text[size - 1] == ' ');
+    if (size && !ends && !strpbrk(text, ",\"\r\n")) return add(t, text, size);
+    MST_TRY(add(t, "\"", 1));
+    for (; *text; text++) MST_TRY(add(t, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1));
+    return add(t, "\"", 1);
+}
+
+/* A label that is a float stays one: 2 is written as 2.0. */
+static mst_status add_float(table *t, int component, int64_t i, double value) {
+    char text[MST_NUMBER_TEXT + 2];
+    if (!isfinite(value))
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "csv: a number of row %lld (%s %lld) is NaN or infinite, which tables do not have",
+                        (long long)t->row, component ? "label" : "column", (long long)i);
+    if (mst_tensor_dtype(t->cell[component]) == MST_F64)
+        mst_number_print_f64(value, text);
+    else
+        mst_number_print_f32((float)value, text);
+    if (component && !strpbrk(text, ".e")) memcpy(text + strlen(text), ".0", 3);
+    return add(t, text, strlen(text));
+}
+
+static mst_status add_class(table *t, int64_t label) {
+    const char *name = mst_dataset_class_name(t->rows, 1, label);
+    if (name) return add_text(t, name);
+    return MST_FAIL(MST_INVALID, "csv: label %lld of row %lld is of no class that has a name", (long long)label,
+                    (long long)t->row);
+}
+
+static mst_status add_category(table *t, const mst_schema_column *column, double value) {
+    const int64_t number = value >= 0 && value < (double)column->num_categories ? (int64_t)value : -1;
+    if (number >= 0 && (double)number == value) return add_text(t, column->category[number]);
+    return MST_FAIL(MST_INVALID,
+                    "csv: column '%s' of row %lld is %g, which is the number of none of its %lld categories",
+                    column->name, (long long)t->row, value, (long long)column->num_categories);
+}
+
+static mst_status add_cell(table *t, int component, int64_t i) {
+    char text[MST_NUMBER_TEXT];
+    const mst_tensor *cell = t->cell[component];
+    const mst_dtype dtype = mst_tensor_dtype(cell);
+    if (!component && t->schema.column && t->schema.column[i].category)
+        return add_category(t, &t->schema.column[i], mst_tensor_get(cell, i));
+    if (mst_dtype_is_float(dtype)) return add_float(t, component, i, mst_tensor_get(cell, i));
+    const int64_t value =
+        dtype == MST_I64 ? ((const int64_t *)mst_tensor_data(cell))[i] : (int64_t)mst_tensor_get(cell, i);
+    if (component && mst_dataset_num_classes(t->rows, 1)) return add_class(t, value);
+    const int size = snprintf(text, sizeof text, "%" PRId64, value);
+    return add(t, text, (size_t)size);
+}
+
+/* ---- lines ---- */
+
+static mst_status add_names(table *t) {
+    for (int i = 0; i < t->schema.num_columns; i++) {
+        if (i) MST_TRY(add(t, ",", 1));
+        MST_TRY(add_text(t, t->schema.column[i].name));
+    }
+    return add(t, "\n", 1);
+}
+
+static mst_status add_header(table *t) {
+    char name[48];
+    const int64_t columns = mst_tensor_count(t->cell[0]);
+    if (t->schema.column) return add_names(t);
+    for (int64_t i = 0; i < columns; i++) {
+        const int size = snprintf(name, sizeof name, "%sx%" PRId64, i ? "," : "", i);
+        MST_TRY(add(t, name, (size_t)size));
+    }
+    if (t->cell[1]) MST_TRY(add(t, ",label", 6));
+    return add(t, "\n", 1);
+}
+
+static mst_status add_row(table *t) {
+    for (int c = 0; c < t->rows->num_components; c++)
+        for (int64_t i = 0; i < mst_tensor_count(t->cell[c]); i++) {
+            if (c || i) MST_TRY(add(t, ",", 1));
+            MST_TRY(add_cell(t, c, i));
+        }
+    return add(t, "\n", 1);
+}
+
+static mst_status flush(table *t) {
+    const int64_t size = t->size;
+    t->size = 0;
+    return mst_file_append(&t->file, t->text, (size_t)size);
+}
+
+static mst_status write_rows(table *t, mst_iterator *it) {
+    void *const values[2] = {mst_tensor_data(t->cell[0]), t->cell[1] ? mst_tensor_data(t->cell[1]) : NULL};
+    MST_TRY(add_header(t));
+    for (const mst_batch *batch;; t->row++) {
+        MST_TRY(mst_iterator_next(it, &batch));
+        if (!batch) return flush(t);
+        MST_TRY(mst_batch_copy_all(batch, 0, 1, values));
+        MST_TRY(add_row(t));
+        if (t->size >= FLUSH) MST_TRY(flush(t));
+    }
+}
+
+/* ---- parts ---- */
+
+/* A column whose names are numbers and text would not be read again. */
+static mst_status check_names(const char *const *names, int64_t n) {
+    const char *first[2] = {NULL, NULL};
+    for (int64_t i = 0; i < n; i++) {
+        int64_t integer;
+        double number;
+        const mst_csv_cell_kind kind = mst_csv_cell_read(names[i], &integer, &number);
+        first[kind == MST_CSV_INTEGER || kind == MST_CSV_FLOAT] = names[i];
+    }
+    if (!first[0] || !first[1]) return MST_OK;
+    return MST_FAIL(MST_INVALID, "csv: class '%.64s' is a number and '%.64s' is not: a column has one kind; rename it",
+                    first[1], first[0]);
+}
+
+/* Of data that was a table. */
+static mst_status take_schema(table *t) {
+    const char *text = mst_dataset_schema(t->rows);
+    const int64_t columns = mst_shape_count(t->rows->row[0].shape) + 1;
+    if (!text || t->rows->num_components < 2) return MST_OK;
+    MST_TRY(mst_schema_read(text, &t->schema));
+    if (t->schema.num_columns != columns) mst_schema_free(&t->schema);
+    for (int i = 0; i < t->schema.num_columns; i++)
+        MST_TRY(check_names(t->schema.column[i].category, t->schema.column[i].num_categories));
+    return MST_OK;
+}
+
+static mst_status check(const mst_dataset *part) {
+    char shape[MST_SHAPE_TEXT];
+    int64_t n = 0;
+    if (part->num_components < 2) return MST_OK;
+    if (mst_shape_count(part->row[1].shape) != 1)
+        return MST_FAIL(MST_UNIMPLEMENTED, "csv: labels are of shape %s, a table has one column of them",
+                        mst_shape_print(part->row[1].shape, shape, sizeof shape));
+    const char *const *names = mst_dataset_classes(part, 1, &n);
+    return check_names(names, n);
+}
+
+static mst_status write_file(table *t, const char *path) {
+    mst_iterator *it;
+    for (int c = 0; c < t->rows->num_components; c++)
+        MST_TRY(mst_tensor_create(t->rows->row[c].dtype, t->rows->row[c].shape, &t->cell[c]));
+    MST_TRY(mst_iterator_create(t->rows, 0, &it));
+    mst_status status = mst_file_create(path, &t->file);
+    if (!status) {
+        status = write_rows(t, it);
+        if (!status) status = mst_file_commit(&t->file);
+        mst_file_abandon(&t->file);
+    }
+    mst_iterator_destroy(it);
+    return status;
+}
+
+static mst_status write_part(const char *path, mst_dataset *part) {
+    table t = {.rows = part};
+    MST_TRY(check(part));
+    mst_status status = take_schema(&t);
+    if (!status) status = write_file(&t, path);
+    mst_schema_free(&t.schema);
+    mst_tensor_release(t.cell[0]);
+    mst_tensor_release(t.cell[1]);
+    free(t.text);
+    return status;
+}
+
+static mst_status write_parts(const char *argument, mst_dataset *train, mst_dataset *test,
+                              const mst_write_options *options) {
+    static const char *const names[2] = {"train", "test"};
+    mst_dataset *const parts[2] = {train, test};
+    const size_t length = strlen(argument);
+    (void)options;
+    if (length > 4 && strcmp(argument + length - 4, ".csv") == 0) {
+        if (!test) return write_part(argument, train);
+        return MST_FAIL(MST_INVALID,
+                        "data: there is a test part, '%s' would hold one part: write csv:%.*s, for %.*s-train.csv "
+                        "and %.*s-test.csv",
+                        argument, (int)length - 4, argument, (int)length - 4, argument, (int)length - 4, argument);
+    }
+    for (int i = 0; i < 2 && parts[i]; i++) {
+        char path[PATH_SIZE];
+        const int size = snprintf(path, sizeof path, "%s-%s.csv", argument, names[i]);
+        if (size < 0 || size >= PATH_SIZE) return MST_FAIL(MST_INVALID, "data: the prefix is too long");
+        MST_TRY(write_part(path, parts[i]));
+    }
+    return MST_OK;
+}
+
+const mst_data_writer mst_data_writer_csv = {.name = "csv:", .form = "csv:FILE", .write = write_parts};
