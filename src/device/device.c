@@ -1,3 +1,7 @@
+/* Parses a specification of devices, "cpu:2/3,gpu:0", into a table of devices. Visible devices are chosen from the
+ * whole list, and the rest are numbered anew. The cores of a device are a range of the cores that this process may
+ * use: where a count of devices divides them, each has an equal share; where there are more devices than cores, none
+ * is bound. */
 #include "device/device.h"
 
 #include <ctype.h>

@@ -1,3 +1,8 @@
+/* Reading of bundles. Opening parses the index (table.c) into an array of entries, sorted by key as the table is,
+ * and checks each entry against its data file: so a damaged checkpoint is told when it is opened, and what is
+ * allocated for it is bounded by the size of its files. Tensors are read when they are asked for, in pieces whose
+ * check sum is computed while they are in a cache. Slices of partitioned variables: bundle_slices.c; names of the
+ * object graph: bundle_names.c; writing: bundle_write.c. */
 #include "format/bundle.h"
 
 #include <dirent.h>

@@ -1,4 +1,10 @@
-/* The names that tf.train.Checkpoint's object graph gives to the tensors of a bundle. */
+/* The names that the object graph of tf.train.Checkpoint gives to the tensors of a bundle.
+ *
+ * The graph is a message in a string tensor of the bundle: objects with named children, variables with the key of
+ * their tensor, and slots of optimizers. Each entry gets its variable's full name, the shortest path of objects from
+ * the root ("model/dense/kernel"), and for a slot the name of its variable and its own ("dense/kernel/m"). A full
+ * name that several variables have is the name of none. Where a key of the bundle and one of these names are the
+ * same, the key counts. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* Partitioned variables: the entry of the name has the shape and the slices, each slice is an entry of its own, under a
- * key that is made of the name and of where the slice lies. Source: tensorflow/core/util/saved_tensor_slice_util.cc and
- * core/lib/strings/ordered_code.cc. */
+/* Partitioned variables. The entry under the variable's name has the shape of the whole and lists the slices, but
+ * has no bytes. Each slice is an entry of its own, whose key encodes the name and the range of each dimension.
+ * Reading copies each slice to its place in the whole tensor, and checks that together they fill it. Sources:
+ * tensorflow/core/util/saved_tensor_slice_util.cc, core/lib/strings/ordered_code.cc. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
-/* Writing a bundle: the data as it comes, the index when all names are known. */
+/* Writing a bundle: tensors are appended to one data file as they come, with their check sums, and their names kept;
+ * when all are there, the names are sorted, the index is made (table.c), and data and index are renamed in this
+ * order. A prefix is there when its index is, so a crash in between leaves no bundle that looks whole. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/* One pass over the text, which is in memory as a whole: cells are unquoted in place, ended with a NUL, and their
+ * addresses are appended to one array, row after row. So a cell costs a pointer, and nothing is copied. The line on
+ * which each row begins is kept for messages. */
 #include "format/csv.h"
 
 #include <stdbool.h>

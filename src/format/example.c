@@ -1,3 +1,10 @@
+/* tf.train.Example read straight from its bytes in the wire format, without protobuf's objects.
+ *
+ *      parse:  walk over the entries, finding for each name its slot  ->  parse_feature for each slot  ->  dst
+ *
+ * Where a name comes twice the last entry counts, as protobuf has it for maps; therefore values are converted only
+ * after the walk. A slot is a feature that was asked for, with the first component that it fills. Features of one
+ * file mostly stand in one order, so the walk looks for the next name first in the slot after the last one. */
 #include "format/example.h"
 
 #include <endian.h>

@@ -1,3 +1,6 @@
+/* Reads IDX (idx.h). The header is checked before memory is allocated: its shape must agree with the size of a plain
+ * file, and for a gzip stream must not exceed what deflate can make of that many bytes. Elements are read straight
+ * into the tensor and swapped there to the byte order of this machine. */
 #include "format/idx.h"
 
 #include "format/stream.h"

@@ -1,4 +1,9 @@
-/* The module `jpeg`: JPEG files by libjpeg-turbo. */
+/* The module `jpeg`: JPEG files by libjpeg-turbo, to pixels, or to planes of brightness and colors that are resized
+ * before they become RGB (data/resize.h).
+ *
+ * libjpeg reports an error by a function that must not return: `fail` jumps back, so nothing that is freed
+ * afterwards may be in a local variable, which the jump could lose: it is in the decoder. Warnings of missing data
+ * are errors. The number of scans is limited, since each scan of a progressive file goes over the whole picture. */
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>

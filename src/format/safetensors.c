@@ -1,3 +1,7 @@
+/* Opening reads the header only, and checks that the tensors, sorted by where they begin, fill the data from its
+ * first byte to its last; reading copies one tensor from its place. A tensor whose dtype Muster does not have is
+ * listed, and fails when it is read. Written files put tensors with larger elements first, so that each is aligned
+ * to its own elements. */
 #include "format/safetensors.h"
 
 #include <jansson.h>

@@ -1,3 +1,8 @@
+/* Reads archives: the end record, searched backwards from the end of the file; then the central directory, whole;
+ * then of an entry its local header, for the place of its data, and the data as a stream.
+ *
+ * Nothing in a file is trusted: the directory and each entry must lie within the file, entries must not overlap, and
+ * their sizes must be possible for deflate. So little input cannot expand without a bound. */
 #include "format/zip.h"
 
 #include <isa-l/crc.h>

@@ -1,4 +1,7 @@
-/* Attributes of a GraphDef that is read: options by their types, and errors that name the node. */
+/* Attributes of a GraphDef that is read, and their conversion to options by the type of each field. The type of the
+ * attribute must fit, numbers must be in range, and an attribute that no one knows is an error unless it is one of
+ * those that change nothing (mst_read_may_skip). Errors name the node and the attribute, in plain characters only,
+ * since names come from the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

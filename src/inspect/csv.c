@@ -1,4 +1,9 @@
-/* Tables with a header. */
+/* Tables with a header: the delimiter is guessed, and each column is told with its type, its range or its
+ * categories.
+ *
+ * The delimiter is the one of ',', ';' and tab that stands most often in the first line. The file is known by its
+ * ending or by its first two lines, if both have equally many of them; columns are read as training reads them
+ * (data/csv_column.h). */
 #include "format/csv.h"
 
 #include <inttypes.h>

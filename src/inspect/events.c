@@ -1,4 +1,7 @@
-/* Event files, and folders of logs: a run is a folder with event files. */
+/* Event files, and folders of logs. A run is a folder with event files; its name is its path below the folder that
+ * is inspected. Files of a run are read in their order, and each tag gets one row: its kind, how many values it has,
+ * the first and the last step, and of a scalar the last value. Files that end within a record are counted as cut
+ * off. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,7 @@
+/* Finds and loads modules. A name is looked for among the modules linked into the library, then as a file in the
+ * folders that module.h lists. What was loaded, or why it could not be, is kept for whoever asks again; only that
+ * there is no file is not kept, since it may be there next time. One lock serializes all of it, since a module
+ * registers types as it is loaded. */
 #include "module/module.h"
 
 #include <ctype.h>

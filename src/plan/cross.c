@@ -1,6 +1,9 @@
-/* cross: where a value is used in another memory domain than the one it is in, a send on the device that makes it and a
- * receive on one that uses it, once for each domain. The receive copies: it waits until the value is made and takes
- * it, right before its first use. Of rows that are counted (counted_by) it copies those that are there. Constants have a copy in each domain, made once. */
+/* cross: a value that is used in another memory domain than its own gets a send on the device that makes it and a
+ * receive on one that uses it, one pair for each domain.
+ *
+ * The receive copies: it waits until the value is made, and takes it right before its first use. Where only some of
+ * the rows of a value count (counted_by), only these are copied. Constants are not sent: each domain has a copy of
+ * them, which is made once, with the plan. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"

@@ -1,6 +1,9 @@
-/* distribute: a mirrored variable, one node so far, becomes one for each device that keeps a copy. Who reads it reads
- * the copy of its own device; what writes it (an assignment) runs on each of its devices; apply_gradients is lowered in
- * update.c. After this pass every node is on one device, but for those that the devices of a domain run together. */
+/* distribute: a mirrored variable, which was one node until here, becomes one node for each device that keeps a
+ * copy.
+ *
+ * A reader reads the copy of its own device. A writer (an assignment) runs on each device that has a copy, and what
+ * came after it comes after all of them. apply_gradients is lowered in update.c. After this pass every node is on
+ * one device, except those that the devices of one domain run together, each a part. */
 #include "plan/distribute.h"
 #include "base/no_memory.h"
 

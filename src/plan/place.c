@@ -1,6 +1,10 @@
-/* place: a device for each node: the one asked for, with open fields as device 0 has them. What writes a variable runs
- * where the variable is; a fetch where its value is. A mirrored variable is on the first of its devices until the pass
- * distribute gives each device its copy. */
+/* place: gives each node a device.
+ *
+ * A node goes to the device that it asks for; parts of the name that it leaves open are those of device 0. A node
+ * that writes a variable runs where the variable is, and a fetch where its value is. A mirrored variable is put on
+ * the first of its devices until the pass distribute gives each device a copy. Where a device cannot run the node,
+ * or does not exist, soft placement takes another one that can; without it that is an error that lists the devices
+ * that could. */
 #include <string.h>
 
 #include "base/no_memory.h"

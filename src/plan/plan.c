@@ -1,3 +1,10 @@
+/* What the passes share, and mst_plan_make, which runs them in the order of passes.h.
+ *
+ * A plan is arrays of nodes, values, groups and states that refer to each other by index, so that they can grow
+ * while passes add to them. Only mst_plan_add and its kin append. A pass that makes nodes superfluous leaves them in
+ * place: mst_plan_sweep marks what neither a fetch nor an effect needs as dead, and mst_plan_sort puts the live
+ * nodes in an order in which sources come first. A plan that has been made does not change, and threads share it
+ * without a lock. */
 #include "plan/plan.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
-/* schedule: one order for all nodes, that each device then keeps for its own. All of the body comes before what is
- * behind the gate.
+/* schedule: one order for all nodes; each device keeps it for its own nodes. The whole body comes before everything
+ * that is behind the gate.
  *
- * It is a list schedule. A node goes when it gets the next place in the order; it is ready when all of its sources have
- * gone. Of the nodes that are ready, one that frees at least as much memory as it takes goes first; else the one that
- * became ready last. So the walk goes deep before it goes wide: one shard forward and backward
- * before the next, and sums over shards as soon as both sides are there. Ties are broken by the order in which a walk
- * back from the fetches meets the nodes. A receive is put off until something needs its value: the wait comes as late
- * as it can, but before the gate, since it may fail, and since devices behind the gate take all of the body for done.
- */
+ * This is a list schedule: a node is ready when all of its sources have their places in the order, and the next
+ * place goes to a ready node. First to one that frees at least as much memory as it takes, else to the one that
+ * became ready last. So one shard runs forward and backward before the next begins, and shards are added up as soon
+ * as both sides are there. Ties are broken by the order in which a walk back from the fetches meets the nodes.
+ *
+ * A receive waits, and may fail. So it is put off until something needs its value, but never behind the gate, where
+ * nothing may fail and devices take the whole body for done. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,11 @@
-/* What the gradients of an update are: a part of the lowering of apply_gradients.
+/* What the gradient of each variable is: a part of the lowering of apply_gradients. Three kinds:
  *
- * A gradient may be a matrix product that the update itself makes, the rows of a gather, or dense. Dense gradients of
- * one device, and between domains those of one domain, are added up where they are made. */
+ *      product   A^T B, used by nothing but the update: the update's kernel makes each unit where it uses it
+ *      sparse    rows and indices, of gathers: the rows that come several times are added up on the device of the shard
+ *      dense     anything else
+ *
+ * Dense gradients of one device, or between domains those of one domain, are added up where they are made, in the
+ * order of the fixed tree over shards. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"

@@ -1,4 +1,6 @@
-/* The CPU's backend: an array of prepared kernel calls. */
+/* The CPU's backend. Binding makes an array of prepared calls: the kernel, its arrays with their addresses, options,
+ * state and workspace. Executing walks along it and neither allocates nor looks anything up. Before each call the
+ * node is noted in frame->at, so that an error, or a step that is stuck, can be told with its node. */
 #include <stdlib.h>
 #include <string.h>
 

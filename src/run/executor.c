@@ -1,3 +1,12 @@
+/* The threads of the devices and their queues (executor.h).
+ *
+ * Frame number n of a device is in place n mod num_frames of its queue, and two timelines count: `submitted`, frames
+ * put on the queue, and `done`, frames that the device has left. A queue has a place for each frame that may be in
+ * flight, and one for the end. A device counts its points (plan/program.h) through all frames on one timeline;
+ * frame->base says where those of a frame begin.
+ *
+ * Device 0 has no thread: each caller runs that part of its own frame when the frames before it are done. A caller
+ * whose deadline passes first marks its place as given up, and the caller before it goes past it. */
 #include "run/executor.h"
 
 #include <signal.h>

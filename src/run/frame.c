@@ -1,3 +1,13 @@
+/* One frame: each device walks its program, a list of actions (run calls, wait for a point of another device, reach
+ * one, feed, receive, fetch, gate).
+ *
+ *      body                      | gate |  commit
+ *      may fail; changes nothing |      |  writes variables; runs to its end
+ *
+ * The last device that arrives at the gate waits until nobody reads the old values any more, and decides: one
+ * compare-and-swap on `decision`, which a failure or a deadline may win instead. In the body the first cause of a
+ * failure ends the step on all devices. Behind the gate a device that fails stops where it is (`stop`), and those
+ * that need what it has not made stop too; what was torn is marked in the store. */
 #include "run/frame.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* A session and the entries of its store: which copies its plans work with, and their versions. */
+/* Connects the plans of a session to the entries of its store: which copy of an entry each state of a plan uses.
+ *
+ * Copies are shared by all plans of a session, and with other sessions of the store where they have made one in the
+ * same place. What is missing is placed in batches, one block of memory for each device or domain, within the memory
+ * limits. Before a step mst_session_check_states sees that each entry that is read has a value and refreshes stale
+ * copies; after one, mst_session_commit_states gives the entries that it wrote a new version. */
 #include <stdlib.h>
 #include <string.h>
 

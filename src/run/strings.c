@@ -1,3 +1,9 @@
+/* Strings that go from one memory domain to another. The elements, {address, length}, are copied into the host's
+ * memory, then the bytes of each string behind them; the addresses are set to where the bytes will lie, and both are
+ * copied to the destination in one piece each.
+ *
+ * Bytes of received strings come from blocks that last for a step. If a step needed several blocks, the next begins
+ * with one that is as large as all of them, so that soon no step allocates. */
 #include "run/strings.h"
 
 #include <stdlib.h>

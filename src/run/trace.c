@@ -1,3 +1,9 @@
+/* Notes of a frame while it runs, and the run of a trace that is made of them afterwards.
+ *
+ * Each device writes notes of its own into room that was allocated for its whole program, without a lock. Notes name
+ * nodes by their numbers; fill_device copies names and specs, since a trace outlives its plan. Memory over time is
+ * found from the same notes: a value counts from the begin of the node that makes it to the end of the last one that
+ * reads it. */
 #include "run/trace.h"
 
 #include <stdlib.h>

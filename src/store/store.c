@@ -1,3 +1,11 @@
+/* The entries of a store and their copies; values seen from outside are in value.c, the order of reads and writes in
+ * order.c.
+ *
+ * Each entry has a version, which every write raises, and each copy the version whose value it holds. A copy whose
+ * version is older is refreshed from a current one before it is read (mst_copy_refresh), by one caller while others
+ * wait. Copies of one place are cut from one block; a block is freed with its last copy, and a copy when nobody uses
+ * it and its value is in another one too. Domains may take their time to give and take memory, so they are called
+ * without the lock. */
 #include "store/store.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* Values of a store seen from outside: get, set, snapshots. Each call is a turn of its own. */
+/* Values of a store seen from outside: get, set, snapshots.
+ *
+ * Each call takes a turn (order.c) of its own for all entries that it reads or writes, so a snapshot is the state
+ * between two steps, and a set of many values is seen as a whole or not at all. A snapshot is an array of tensors
+ * sorted by container and name; one that is taken again copies into the tensors that it has. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,13 @@
-/* The step of all shards: replicas, gradients, update, and what is reported. */
+/* Builds the step of all shards in a graph:
+ *
+ *      for each shard: a name scope on the device that the strategy gives it, in it the replica's function
+ *      gradients of (sum of the shard's losses / number of examples of all shards), for each shard
+ *      one update from all gradients (apply.c)
+ *      updates that the replicas ask for, such as moving statistics, joined over the shards
+ *      what is reported: loss, metrics, penalty, examples
+ *
+ * The gradients of the shards add up to that of the mean over the global batch, also where batches are partial. A
+ * shard takes its random seeds from its number and not from its scope, so each strategy draws the same numbers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

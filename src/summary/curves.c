@@ -1,4 +1,8 @@
-/* The curves of a log. */
+/* The curves of a log: every folder below the given one that has event files is a run, and each scalar tag of a run
+ * is a series of points sorted by step.
+ *
+ * Where training went on from an earlier step, points of later steps are from the part that was lost: a new point
+ * removes those of its step and later, and the event of a start those of all series of the run. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

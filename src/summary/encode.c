@@ -1,5 +1,6 @@
-/* What is on the queue to events. Scalars and histograms are written as TensorFlow 1 does, the rest as TensorFlow 2:
- * what every version of TensorBoard reads. */
+/* Makes events of entries of the queue, one function for each kind in a table. Scalars and histograms are written as
+ * TensorFlow 1 does, other kinds as TensorFlow 2 does, as tensors with the name of TensorBoard's plugin: every
+ * version of TensorBoard reads these. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

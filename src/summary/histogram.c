@@ -1,3 +1,9 @@
+/* Counting into 1551 buckets whose limits grow by 10%, without a search for most numbers.
+ *
+ * For f32 a table maps the upper 16 bits of a number (sign, exponent, 7 bits of the fraction) to its bucket: numbers
+ * with the same 16 bits are less than 1% apart, so they are in that bucket or in the next, and a comparison of the
+ * lower 16 bits decides. Chunks are counted with vector instructions; one that has a NaN or an infinity is counted
+ * number by number, as other dtypes are. */
 #include "summary/histogram.h"
 
 #include <float.h>

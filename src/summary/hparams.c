@@ -1,4 +1,6 @@
-/* Hyperparameters: a run has an event when it starts, with their values, and one when it ends. */
+/* Hyperparameters for TensorBoard's plugin: an event when a run starts, with their values, and one when it ends,
+ * with its outcome; for a folder of runs the columns of the table, hyperparameters and metrics. Runs with the same
+ * values are one group, whose name is a hash of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/* The queue and the thread of a summary writer (writer.h).
+ *
+ * Callers append an entry under the lock and wait only where the queue holds more than queue_bytes. The thread takes
+ * the whole list at once and writes it without the lock. Its first error is kept, and comes out of the next flush or
+ * close. Writers that are open when the program exits are written to their end by atexit, for at most EXIT_SECONDS. */
 #include "summary/writer.h"
 
 #include <pthread.h>
