@@ -230,8 +230,7 @@ static mst_status commit_staged(committer *c, int32_t v) {
                                   .device = variable->device,
                                   .group = -1,
                                   .phase = c->last_phase,
-                                  .region = MST_COMMIT,
-                                  .writer = true};
+                                  .region = MST_COMMIT};
     const mst_spec spec = plan->value[v].spec;
     const int32_t src[2] = {v, a->staged};
     int32_t added;

@@ -28,6 +28,7 @@ mst_status mst_plan_add(mst_plan *plan, const mst_plan_node *node, const int32_t
     added.src = mst_arena_copy(&plan->memory, src, (size_t)node->num_src * sizeof *src);
     added.control = mst_arena_copy(&plan->memory, node->control, (size_t)node->num_control * sizeof *src);
     if (!added.src || !added.control) return MST_NO_MEMORY("for a plan");
+    for (int i = 0; i < added.num_src; i++) added.writer |= mst_plan_writes(&added, i);
     MST_TRY(mst_grow(&plan->node, sizeof *plan->node, plan->num_nodes + 1, &plan->node_capacity));
     MST_TRY(mst_grow(&plan->value, sizeof *plan->value, plan->num_values + added.num_dst, &plan->value_capacity));
     added.dst = (int32_t)plan->num_values;

@@ -123,22 +123,21 @@ static mst_status import_node(importer *m, const mst_node *from) {
     for (int i = 0; i < from->num_src; i++) src[i] = lookup(m, from->src[i]);
     int32_t *control = src + from->num_src;
     const int32_t num_control = list_controls(m, from, control);
-    mst_plan_node node = {.op = from->op,
-                          .options = from->options,
-                          .name = from->name,
-                          .origin = from,
-                          .asked = from->device,
-                          .num_src = from->num_src,
-                          .num_control = num_control,
-                          .control = control,
-                          .num_dst = from->num_dst,
-                          .made = from->id,
-                          .device = -1,
-                          .group = -1};
-    for (int i = 0; i < from->num_src; i++) node.writer |= mst_plan_writes(&node, i);
-    if (node.writer) m->ordered[from->id] = 1;
+    const mst_plan_node node = {.op = from->op,
+                                .options = from->options,
+                                .name = from->name,
+                                .origin = from,
+                                .asked = from->device,
+                                .num_src = from->num_src,
+                                .num_control = num_control,
+                                .control = control,
+                                .num_dst = from->num_dst,
+                                .made = from->id,
+                                .device = -1,
+                                .group = -1};
     int32_t added;
     MST_TRY(mst_plan_add(plan, &node, src, from->dst, &added));
+    if (plan->node[added].writer) m->ordered[from->id] = 1;
     m->node_of[from->id] = added;
     m->value_of[from->id] = plan->node[added].dst;
     return MST_OK;

@@ -68,25 +68,29 @@ bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_
 
 /* A node that reads or writes variables runs where apply_gradients would: in its phase, after its control sources. So
  * does a view, which may be of a variable. */
-mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name, const void *options,
-                             size_t options_size, int num_src, const int32_t *src, int num_dst, const mst_spec *dst,
-                             int32_t device, int32_t *out) {
+mst_status mst_lowering_node(mst_lowering *l, const mst_lowered *lowered, int32_t *out) {
     const mst_plan_node *applied = &l->plan->node[l->node];
-    const bool ordered = (op->flags & MST_OP_VIEW) || mst_lowering_reads_variable(l->plan, num_src, src);
-    const mst_plan_node node = {.op = op,
-                                .name = mst_arena_print(&l->plan->memory, "%s/%s", l->plan->node[l->node].name, name),
-                                .options = options ? mst_arena_copy(&l->plan->memory, options, options_size) : NULL,
-                                .asked = "",
-                                .num_src = num_src,
-                                .num_control = ordered ? applied->num_control : 0,
-                                .control = applied->control,
-                                .num_dst = num_dst,
-                                .device = device,
-                                .made = applied->made,
-                                .earliest = ordered ? applied->phase : 0,
-                                .group = -1};
-    if (!node.name || (options && !node.options)) return MST_NO_MEMORY("for an update");
-    return mst_plan_add(l->plan, &node, src, dst, out);
+    const mst_op *op = lowered->op;
+    const bool ordered =
+        (op->flags & MST_OP_VIEW) || mst_lowering_reads_variable(l->plan, lowered->num_src, lowered->src);
+    const mst_plan_node node = {
+        .op = op,
+        .name = mst_arena_print(&l->plan->memory, "%s/%s", applied->name, lowered->name),
+        .options = lowered->options ? mst_arena_copy(&l->plan->memory, lowered->options, op->options_size) : NULL,
+        .asked = "",
+        .num_src = lowered->num_src,
+        .num_control = ordered ? applied->num_control : 0,
+        .control = applied->control,
+        .num_dst = lowered->num_dst,
+        .device = lowered->device,
+        .made = applied->made,
+        .earliest = ordered ? applied->phase : 0,
+        .group = -1};
+    if (!node.name || (lowered->options && !node.options)) return MST_NO_MEMORY("for an update");
+    int32_t added;
+    MST_TRY(mst_plan_add(l->plan, &node, lowered->src, lowered->dst, &added));
+    *out = l->plan->node[added].dst;
+    return MST_OK;
 }
 
 mst_status mst_lowering_part(mst_lowering *l, int32_t node) {
@@ -243,25 +247,30 @@ mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_u
     mst_spec spec = {
         .dtype = purpose == MST_UPDATE_NORMS ? MST_F64 : l->plan->value[l->plan->node[l->node].dst].spec.dtype,
         .shape = mst_shape_make(1, &x->units)};
-    MST_TRY(mst_lowering_node(l, &mst_op_update, name, &options, sizeof options, (int)x->num_src, x->src, 1, &spec,
-                              x->device[0], out));
-    l->plan->node[*out].group = x->group;
-    l->plan->node[*out].writer = purpose == MST_UPDATE_STEP;
+    const mst_lowered update = {.op = &mst_op_update,
+                                .name = name,
+                                .options = &options,
+                                .num_src = (int)x->num_src,
+                                .src = x->src,
+                                .num_dst = 1,
+                                .dst = &spec,
+                                .device = x->device[0]};
+    MST_TRY(mst_lowering_node(l, &update, out));
+    l->plan->node[mst_lowering_maker(l, *out)].group = x->group;
     return MST_OK;
 }
 
-/* Adds the penalties of all units, output 0 of node UNITS_OF, to the sum of penalties so far. */
-static mst_status add_penalty(mst_lowering *l, int32_t units_of) {
+/* Adds the penalties of all UNITS, a value, to the sum of penalties so far. */
+static mst_status add_penalty(mst_lowering *l, int32_t units) {
     const mst_spec spec = l->plan->value[l->plan->node[l->node].dst].spec;
     const mst_reduce_options options = {0};
-    int32_t added, pair[2] = {l->penalty, 0};
-    const int32_t device = l->plan->node[units_of].device;
-    MST_TRY(mst_lowering_node(l, &mst_op_reduce_sum, "penalty", &options, sizeof options, 1,
-                              &l->plan->node[units_of].dst, 1, &spec, device, &added));
-    pair[1] = l->plan->node[added].dst;
-    if (l->penalty >= 0)
-        MST_TRY(mst_lowering_node(l, &mst_op_add, "penalty", NULL, 0, 2, pair, 1, &spec, device, &added));
-    l->penalty = l->plan->node[added].dst;
+    int32_t pair[2] = {l->penalty, -1};
+    const int32_t device = mst_lowering_device(l, units);
+    const mst_lowered sum = {&mst_op_reduce_sum, "penalty", &options, 1, &units, 1, &spec, device},
+                      add = {&mst_op_add, "penalty", NULL, 2, pair, 1, &spec, device};
+    MST_TRY(mst_lowering_node(l, &sum, &pair[1]));
+    if (l->penalty >= 0) return mst_lowering_node(l, &add, &l->penalty);
+    l->penalty = pair[1];
     return MST_OK;
 }
 
@@ -274,7 +283,7 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
         sole_writer &= l->d->num_writers[l->src[v->source]] == 1;
     }
     MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
-    MST_TRY(mst_lowering_part(l, step));
+    MST_TRY(mst_lowering_part(l, mst_lowering_maker(l, step)));
     if (!wants_penalty) return MST_OK;
     /* of the update itself, where that is in the domain of the whole sum and finds the weights as they were before all
      * writes; else before it, so that nothing crosses once variables are being written */
@@ -344,13 +353,11 @@ static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
     for (int32_t s = 0; s < l->options->num_shards; s++) {
         const int32_t value = l->src[v->source + num_written(l->options) + s];
         mst_spec spec = l->plan->value[value].spec;
-        int32_t added;
+        const mst_lowered cast = {&mst_op_cast, "gradient", &to, 1, &value, 1, &spec, mst_lowering_device(l, value)};
         v->gradient[s] = value;
         if (!l->options->masters || spec.dtype == to.dtype) continue;
         spec.dtype = to.dtype;
-        MST_TRY(mst_lowering_node(l, &mst_op_cast, "gradient", &to, sizeof to, 1, &value, 1, &spec,
-                                  mst_lowering_device(l, value), &added));
-        v->gradient[s] = l->plan->node[added].dst;
+        MST_TRY(mst_lowering_node(l, &cast, &v->gradient[s]));
     }
     return MST_OK;
 }

@@ -83,13 +83,23 @@ const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const m
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
 /** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
-/** A new node "<name of apply_gradients>/NAME". */
-MST_CHECKED mst_status mst_lowering_node(mst_lowering *l, const mst_op *op, const char *name, const void *options,
-                                         size_t options_size, int num_src, const int32_t *src, int num_dst,
-                                         const mst_spec *dst, int32_t device, int32_t *out);
+/** A node that the lowering adds, named "<name of apply_gradients>/NAME". */
+typedef struct mst_lowered {
+    const mst_op *op;
+    const char *name;
+    const void *options; /**< copied; NULL for an op without */
+    int num_src;
+    const int32_t *src;
+    int num_dst;
+    const mst_spec *dst;
+    int32_t device;
+} mst_lowered;
+
+/** Adds NODE. *OUT is the value of its first output. */
+MST_CHECKED mst_status mst_lowering_node(mst_lowering *l, const mst_lowered *node, int32_t *out);
 /** Adds one more source to the update of X. */
 MST_CHECKED mst_status mst_lowering_push(mst_update_local *x, int32_t value);
-/** Adds the node update of X for PURPOSE. */
+/** Adds the node update of X for PURPOSE. *OUT is the value of its output. */
 MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
                                            const char *name, int32_t *out);
 /** What depends on apply_gradients depends on NODE. */
@@ -104,10 +114,9 @@ MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *
 
 /** update_gradients.c: finds what the gradient of V is, and adds up what of it is on one device. */
 MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
-/** A node of OP that gives at most BOUND rows of the gradient of V, as sum_rows does. */
-MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, const mst_op *op, const void *options,
-                                         size_t options_size, int num_src, const int32_t *src, int64_t bound,
-                                         int32_t device, mst_gradient_part *out);
+/** Adds NODE, which gives at most BOUND rows of the gradient of V, as sum_rows does: name and outputs are filled in. */
+MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered node, int64_t bound,
+                                         mst_gradient_part *out);
 
 /** update_exchange.c: adds up what of the gradients of a set's variables has to cross between domains. */
 MST_CHECKED mst_status mst_lowering_exchange(mst_lowering *l, int32_t set);

@@ -52,7 +52,7 @@ static const mst_op clip_factors = {.name = "clip_factors",
 mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals) {
     const int32_t num = l->options->num_variables;
     clip_norms *norms = mst_lowering_alloc(l, (size_t)num, sizeof *norms);
-    int32_t *src = mst_lowering_alloc(l, (size_t)l->num_sets, sizeof *src), count = 0, added;
+    int32_t *src = mst_lowering_alloc(l, (size_t)l->num_sets, sizeof *src), count = 0, factors;
     if (!norms || !src) return MST_NO_MEMORY("for an update");
     for (int32_t i = 0; i < num_locals; i++) {
         if (!locals[i].first_of_set) continue;
@@ -62,16 +62,15 @@ mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int3
             norms[v] = (clip_norms){count, units, mst_num_units(*mst_lowering_shape(l, &l->variables[v]))};
             units += norms[v].count;
         }
-        MST_TRY(mst_lowering_update(l, &locals[i], MST_UPDATE_NORMS, "norms", &added));
-        src[count++] = l->plan->node[added].dst;
+        MST_TRY(mst_lowering_update(l, &locals[i], MST_UPDATE_NORMS, "norms", &src[count++]));
     }
     const clip_options options = {.optimizer = &l->options->optimizer, .num_variables = num, .norms = norms};
     const mst_spec spec = {.dtype = MST_F64, .shape = mst_shape_make(1, (const int64_t[]){num})};
-    MST_TRY(mst_lowering_node(l, &clip_factors, "clip", &options, sizeof options, count, src, 1, &spec,
-                              locals[0].device[0], &added));
+    const mst_lowered clip = {&clip_factors, "clip", &options, count, src, 1, &spec, locals[0].device[0]};
+    MST_TRY(mst_lowering_node(l, &clip, &factors));
     for (int32_t i = 0; i < num_locals; i++) {
         locals[i].options.factors = (int32_t)locals[i].num_src;
-        MST_TRY(mst_lowering_push(&locals[i], l->plan->node[added].dst));
+        MST_TRY(mst_lowering_push(&locals[i], factors));
     }
     return MST_OK;
 }

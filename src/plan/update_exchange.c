@@ -83,11 +83,9 @@ static mst_status add_term(mst_lowering *l, const mst_updated *v, range r, const
     const int64_t count = r.end - r.first;
     const mst_piece_options piece = {.offset = r.first};
     const mst_spec spec = {.dtype = l->plan->value[part->value].spec.dtype, .shape = mst_shape_make(1, &count)};
-    int32_t added;
-    MST_TRY(mst_lowering_node(l, &mst_op_piece, "piece", &piece, sizeof piece, 1, &part->value, 1, &spec,
-                              mst_lowering_device(l, part->value), &added));
-    term->value = l->plan->node[added].dst;
-    return MST_OK;
+    const mst_lowered cut = {&mst_op_piece, "piece", &piece, 1,
+                             &part->value,  1,       &spec,  mst_lowering_device(l, part->value)};
+    return mst_lowering_node(l, &cut, &term->value);
 }
 
 /* The rows in R of the sum of terms. */
@@ -105,14 +103,16 @@ static mst_status add_merge(mst_lowering *l, const mst_updated *v, range r, cons
         bound += l->plan->value[t->part[i].value].spec.shape.dim[0];
     }
     if (bound > options.end_row - options.first_row) bound = options.end_row - options.first_row;
-    return mst_lowering_rows(l, v, &mst_op_merge_rows, &options, sizeof options, 2 * t->count, src, bound, device, out);
+    const mst_lowered merge = {
+        .op = &mst_op_merge_rows, .options = &options, .num_src = 2 * t->count, .src = src, .device = device};
+    return mst_lowering_rows(l, v, merge, bound, out);
 }
 
 /* The sum over NODE of a gradient's elements in R, made on DEVICE of terms that are all of the node. */
 static mst_status add_sum(mst_lowering *l, const mst_updated *v, range r, const terms *t, mst_shards node,
                           int32_t device, mst_gradient_part *out) {
     mst_shards *leaf = mst_lowering_alloc(l, (size_t)t->count, sizeof *leaf);
-    int32_t *src = mst_lowering_alloc(l, (size_t)t->count, sizeof *src), added;
+    int32_t *src = mst_lowering_alloc(l, (size_t)t->count, sizeof *src);
     if (!leaf || !src) return MST_NO_MEMORY("for an update");
     for (int32_t i = 0; i < t->count; i++) {
         leaf[i] = (mst_shards){t->part[i].leaf.first - node.first, t->part[i].leaf.count};
@@ -122,10 +122,8 @@ static mst_status add_sum(mst_lowering *l, const mst_updated *v, range r, const 
     if (v->kind == MST_GRADIENT_SPARSE) return add_merge(l, v, r, t, node.count, leaf, device, out);
     const mst_sum_leaves_options options = {.num_shards = node.count, .leaf = leaf};
     const mst_spec spec = l->plan->value[src[0]].spec;
-    MST_TRY(mst_lowering_node(l, &mst_op_sum_leaves, "sum", &options, sizeof options, t->count, src, 1, &spec, device,
-                              &added));
-    out->value = l->plan->node[added].dst;
-    return MST_OK;
+    const mst_lowered sum = {&mst_op_sum_leaves, "sum", &options, t->count, src, 1, &spec, device};
+    return mst_lowering_node(l, &sum, &out->value);
 }
 
 static mst_status alloc_terms(mst_lowering *l, int32_t most, terms *out) {

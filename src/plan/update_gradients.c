@@ -110,17 +110,17 @@ static mst_status collect_rows(mst_lowering *l, int32_t value, rows *out) {
     return MST_OK;
 }
 
-mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, const mst_op *op, const void *options,
-                             size_t options_size, int num_src, const int32_t *src, int64_t bound, int32_t device,
+mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered node, int64_t bound,
                              mst_gradient_part *out) {
     const mst_shape shape = *mst_lowering_shape(l, v);
     mst_spec dst[2] = {{.dtype = l->plan->value[v->gradient[0]].spec.dtype, .shape = shape}, {.dtype = MST_I64}};
-    int32_t added;
     dst[0].shape.dim[0] = bound;
     if (v->squares) dst[0].shape = MST_SHAPE(bound, 2 * (mst_shape_count(shape) / shape.dim[0]));
     dst[1].shape = mst_shape_make(1, (const int64_t[]){1 + bound});
-    MST_TRY(mst_lowering_node(l, op, "rows", options, options_size, num_src, src, 2, dst, device, &added));
-    out->value = l->plan->node[added].dst;
+    node.name = "rows";
+    node.num_dst = 2;
+    node.dst = dst;
+    MST_TRY(mst_lowering_node(l, &node, &out->value));
     out->second = out->value + 1;
     l->plan->value[out->value].counted_by = l->plan->value[out->second].counted_by = out->second;
     return MST_OK;
@@ -134,9 +134,12 @@ static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows
     int64_t indices = 0;
     for (int64_t i = 1; i < sources->count; i += 2)
         indices += mst_shape_count(l->plan->value[sources->value[i]].spec.shape);
-    return mst_lowering_rows(l, v, &mst_op_sum_rows, &options, sizeof options, (int)sources->count, sources->value,
-                             indices < options.num_rows ? indices : options.num_rows, mst_lowering_device(l, gradient),
-                             out);
+    const mst_lowered sum = {.op = &mst_op_sum_rows,
+                             .options = &options,
+                             .num_src = (int)sources->count,
+                             .src = sources->value,
+                             .device = mst_lowering_device(l, gradient)};
+    return mst_lowering_rows(l, v, sum, indices < options.num_rows ? indices : options.num_rows, out);
 }
 
 /* What Keras does with each time that a row comes up, before it adds them up. A penalty makes the gradient dense. */
@@ -168,15 +171,14 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
 
 /* The sum of the gradients of SHARDS, a node of the tree that is on one device. */
 static mst_status add_node(mst_lowering *l, const mst_updated *v, mst_shards shards, int32_t *out) {
-    int32_t sum[MST_SHARD_LEVELS], height = 0, added;
+    int32_t sum[MST_SHARD_LEVELS], height = 0;
     for (int32_t i = 0; i < shards.count; i++) {
         sum[height++] = v->gradient[shards.first + i];
         for (mst_shards s = {i, 1}; mst_shards_is_right(s, shards.count); s = mst_shards_parent(s, shards.count)) {
             int32_t *pair = &sum[--height - 1];
             const mst_spec spec = l->plan->value[pair[0]].spec;
-            MST_TRY(mst_lowering_node(l, &mst_op_add, "sum", NULL, 0, 2, pair, 1, &spec,
-                                      mst_lowering_device(l, pair[0]), &added));
-            pair[0] = l->plan->node[added].dst;
+            const mst_lowered add = {&mst_op_add, "sum", NULL, 2, pair, 1, &spec, mst_lowering_device(l, pair[0])};
+            MST_TRY(mst_lowering_node(l, &add, &pair[0]));
         }
     }
     *out = sum[0];

@@ -49,13 +49,12 @@ mst_status mst_lowering_scalars(mst_lowering *l) {
     const int64_t count = MST_NUM_SCALARS;
     const mst_spec dst[2] = {{.dtype = MST_F64, .shape = mst_shape_make(1, &count)}, {.dtype = MST_F64}};
     const int32_t device = mst_lowering_device(l, l->src[MST_APPLY_STEP]), state = l->src[MST_APPLY_STATE];
-    int32_t added, assign;
-    MST_TRY(
-        mst_lowering_node(l, &update_scalars, "scalars", &options, sizeof options, 3, l->src, 2, dst, device, &added));
-    l->scalars = l->plan->node[added].dst;
+    const mst_lowered scalars = {&update_scalars, "scalars", &options, 3, l->src, 2, dst, device};
+    MST_TRY(mst_lowering_node(l, &scalars, &l->scalars));
     if (!options.rule->next_state) return MST_OK;
-    MST_TRY(mst_lowering_node(l, &mst_op_assign, "state", NULL, 0, 2, (const int32_t[]){state, l->scalars + 1}, 1,
-                              &dst[1], mst_lowering_device(l, state), &assign));
-    l->plan->node[assign].writer = true;
-    return mst_lowering_part(l, assign);
+    const int32_t pair[2] = {state, l->scalars + 1};
+    const mst_lowered assign = {&mst_op_assign, "state", NULL, 2, pair, 1, &dst[1], mst_lowering_device(l, state)};
+    int32_t assigned;
+    MST_TRY(mst_lowering_node(l, &assign, &assigned));
+    return mst_lowering_part(l, mst_lowering_maker(l, assigned));
 }
