@@ -2,7 +2,8 @@
 # The functions add to the lists HEADERS, TABLES and LISTS; a PATTERN is that of files in src/.
 
 # muster_generate(OUT SCRIPT FILES OPTION...): OUT is what the awk script cmake/SCRIPT prints of FILES. It is touched only
-# where it changes, so that editing a kernel does not compile again whatever includes muster/ops.h.
+# where it changes, so that editing a kernel does not compile again whatever includes muster/ops.h. What is not there yet
+# is also made at once, for editors.
 function(muster_generate out script files)
   get_filename_component(folder ${out} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
@@ -13,6 +14,9 @@ function(muster_generate out script files)
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/${script}
     COMMENT "${out}"
     VERBATIM)
+  if(NOT EXISTS ${out})
+    execute_process(COMMAND awk ${ARGN} -f ${PROJECT_SOURCE_DIR}/cmake/${script} ${files} OUTPUT_FILE ${out})
+  endif()
 endfunction()
 
 # muster_table(TYPE PATTERN): of all that is defined as `const TYPE TYPE_NAME`, TYPE_table.c with the table TYPE_table, and

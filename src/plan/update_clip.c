@@ -5,7 +5,7 @@
  *    clip_factors     from them, the factor of each variable's gradient
  *    update (step)    multiplies by it
  *
- * clip_value needs only the element itself: the update's kernel does it on its way (kernel/cpu/update_unit.h). The
+ * clip_value needs only the element itself: the update's kernel does it on its way (kernel/cpu/update_unit.inc). The
  * arithmetic of all three is in rule/clip.c. */
 #include "base/no_memory.h"
 #include "op/op.h"

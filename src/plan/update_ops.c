@@ -24,8 +24,8 @@ const mst_op mst_op_merge_rows = {.name = "merge_rows",
 
 enum { BLOCK = 512 };
 
-#define MST_TEMPLATE "plan/update_sum_leaves.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "plan/update_sum_leaves.inc"
+#include "base/floats.inc"
 
 static mst_status sum_leaves(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;

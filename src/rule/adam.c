@@ -32,8 +32,8 @@ static void defaults(mst_optimizer *o) {
     if (!mst_number_given(o->epsilon)) o->epsilon = 1e-7;
 }
 
-#define MST_TEMPLATE "rule/adam_update.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "rule/adam_update.inc"
+#include "base/floats.inc"
 
 static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     (void)state;

@@ -44,8 +44,8 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[POWER] = -o->learning_rate_power;
 }
 
-#define MST_TEMPLATE "rule/ftrl_update.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "rule/ftrl_update.inc"
+#include "base/floats.inc"
 
 static bool rows_only(const mst_optimizer *o) {
     return o->sparse == MST_SPARSE_TENSORFLOW;

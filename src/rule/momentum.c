@@ -32,8 +32,8 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[MOMENTUM] = o->momentum;
 }
 
-#define MST_TEMPLATE "rule/momentum_update.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "rule/momentum_update.inc"
+#include "base/floats.inc"
 
 static bool rows_only(const mst_optimizer *o) {
     (void)o;

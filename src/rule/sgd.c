@@ -28,8 +28,8 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[MOMENTUM] = o->momentum;
 }
 
-#define MST_TEMPLATE "rule/sgd_update.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "rule/sgd_update.inc"
+#include "base/floats.inc"
 
 static bool rows_only(const mst_optimizer *o) {
     return o->momentum == 0 || o->sparse == MST_SPARSE_TENSORFLOW;

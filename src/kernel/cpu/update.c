@@ -137,8 +137,8 @@ static int64_t place_rows(const update *u, int32_t k, const unit *x) {
     return elements;
 }
 
-#define MST_TEMPLATE "kernel/cpu/update_unit.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "kernel/cpu/update_unit.inc"
+#include "base/floats.inc"
 
 /* ---- preparing ---- */
 

@@ -72,8 +72,8 @@ static int64_t list_rows(const work *w, int64_t *place, int64_t *out) {
     }
 }
 
-#define MST_TEMPLATE "kernel/cpu/update_merge_rows.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "kernel/cpu/update_merge_rows.inc"
+#include "base/floats.inc"
 
 static mst_status sum_rows(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;

@@ -29,8 +29,8 @@ static mst_value grad(mst_grad *c, int i) {
 
 enum { BLOCK = 256 };
 
-#define MST_TEMPLATE "op/elementwise/add_n_tree.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/elementwise/add_n_tree.inc"
+#include "op/numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {MST_BY_NUMBER(add)};

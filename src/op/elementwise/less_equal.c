@@ -14,7 +14,7 @@ MST_COMPARISON(x <= y)
 
 enum { LESS = 1, EQUAL = 1, GREATER = 0, UNORDERED = 0 };
 #define OF_BOOL MST_INVALID
-#include "op/elementwise/comparison_examples.h"
+#include "op/elementwise/comparison_examples.inc"
 
 const mst_op mst_op_less_equal = {
     .name = "less_equal",

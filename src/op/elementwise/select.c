@@ -37,8 +37,8 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_unbroadcast(share, c->src[i]);
 }
 
-#define MST_TEMPLATE "op/elementwise/select_rows.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/elementwise/select_rows.inc"
+#include "op/numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {MST_BY_NUMBER(select), [MST_BOOL] = select_u8};

@@ -46,8 +46,8 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scatter_last(c->ddst[0], c->dst[1], c->src[0]);
 }
 
-#define MST_TEMPLATE "op/index/top_k_rows.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/index/top_k_rows.inc"
+#include "op/numbers.inc"
 
 /* Rows BEGIN to END - 1. */
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {

@@ -87,18 +87,18 @@ typedef struct product {
     int64_t a_row, a_column, b_row, b_column;
 } product;
 
-#define MST_TEMPLATE "op/matrix/multiply.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "op/matrix/multiply.inc"
+#include "base/floats.inc"
 
 #define T uint32_t
 #define MST_NAME(name) name##_u32
-#include "op/matrix/multiply.h"
+#include "op/matrix/multiply.inc"
 #undef T
 #undef MST_NAME
 
 #define T uint64_t
 #define MST_NAME(name) name##_u64
-#include "op/matrix/multiply.h"
+#include "op/matrix/multiply.inc"
 #undef T
 #undef MST_NAME
 

@@ -19,7 +19,7 @@ typedef struct mst_arg_search_sizes {
 
 mst_arg_search_sizes mst_arg_search_sizes_of(const mst_shape *shape, int axis);
 
-/** How elements of one type are searched; arg_search_loops.h makes them. */
+/** How elements of one type are searched; arg_search_loops.inc makes them. */
 typedef struct mst_arg_searcher {
     /** Writes the place of the best element in each of rows BEGIN to END - 1 of N contiguous elements to AT[0], AT[1],
      *  ... */

@@ -21,8 +21,8 @@ MST_API mst_value mst_argmax_with(mst_arg_search_options options);
 
 /* Everything but NaN and -Inf is better than NaN: NaN is found only where it is first and nothing is better. */
 #define BETTER(x, best) ((x) > (best) || (IS_NAN(best) && (x) > LOWEST))
-#define MST_TEMPLATE "op/reduce/arg_search_loops.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/reduce/arg_search_loops.inc"
+#include "op/numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_arg_searcher *const searcher[MST_NUM_DTYPES] = {MST_BY_NUMBER(searcher)};

@@ -205,8 +205,8 @@ mst_status mst_reduce(const mst_kernel_args *a, const mst_reduction *r, const ms
 #define STEP(a, x) ((a) + (A)(x))
 #define COMBINE(a, b) ((a) + (b))
 #define FINISH(a, n) ((T)(a))
-#define MST_TEMPLATE "op/reduce/reduce_loops.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/reduce/reduce_loops.inc"
+#include "op/numbers.inc"
 
 mst_status mst_reduce_sums(const mst_kernel_args *a, const mst_reduction *r) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};

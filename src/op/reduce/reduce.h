@@ -29,7 +29,7 @@ typedef struct mst_reduction {
     int64_t outputs; /**< number of outputs */
 } mst_reduction;
 
-/** What a reduction does with elements and accumulators of one type. reduce_loops.h makes them. SRC is the place of the
+/** What a reduction does with elements and accumulators of one type. reduce_loops.inc makes them. SRC is the place of the
  *  first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1 are counted in
  *  the order of the reduced loops. */
 typedef struct mst_reducer {

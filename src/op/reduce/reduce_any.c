@@ -21,7 +21,7 @@ MST_API mst_value mst_reduce_any_with(mst_reduce_options options);
 #define COMBINE STEP
 #define FINISH(a, n) (a)
 #define MST_NAME(name) name
-#include "op/reduce/reduce_loops.h"
+#include "op/reduce/reduce_loops.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     return mst_reduce_over_axes(a, &reducer);

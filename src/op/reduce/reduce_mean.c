@@ -38,8 +38,8 @@ static inline int64_t mean_of_uint64_t(uint64_t sum, int64_t n) {
 #define COMBINE(a, b) ((a) + (b))
 #define MEAN(a, n) _Generic((a), double : mean_of_double, uint64_t : mean_of_uint64_t)(a, n)
 #define FINISH(a, n) ((T)MEAN(a, n))
-#define MST_TEMPLATE "op/reduce/reduce_loops.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/reduce/reduce_loops.inc"
+#include "op/numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};

@@ -23,8 +23,8 @@ MST_API mst_value mst_reduce_min_with(mst_reduce_options options);
 #define STEP(best, x) ((x) < (best) || IS_NAN(x) ? (x) : (best))
 #define COMBINE STEP
 #define FINISH(best, n) (best)
-#define MST_TEMPLATE "op/reduce/reduce_loops.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/reduce/reduce_loops.inc"
+#include "op/numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};

@@ -27,8 +27,8 @@ static mst_value grad(mst_grad *c, int i) {
 #define STEP(a, x) ((a) * (A)(x))
 #define COMBINE(a, b) ((a) * (b))
 #define FINISH(a, n) ((T)(a))
-#define MST_TEMPLATE "op/reduce/reduce_loops.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/reduce/reduce_loops.inc"
+#include "op/numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};

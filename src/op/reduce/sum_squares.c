@@ -9,8 +9,8 @@ enum { SEGMENT = 8192 }; /* elements of a source whose squares are summed at a t
 #define START 0
 #define STEP(a, x) ((a) + (double)(x) * (double)(x))
 #define COMBINE(a, b) ((a) + (b))
-#define MST_TEMPLATE "op/reduce/fold.h"
-#include "base/floats.h"
+#define MST_TEMPLATE "op/reduce/fold.inc"
+#include "base/floats.inc"
 
 static int64_t segments_of(int64_t count) {
     return (count + SEGMENT - 1) / SEGMENT;

@@ -50,7 +50,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define SIMD MST_SIMD
 #define LOG logf
 #define MST_NAME(name) name##_f32
-#include "op/softmax/softmax_cross_entropy_rows.h"
+#include "op/softmax/softmax_cross_entropy_rows.inc"
 #undef T
 #undef SIMD
 #undef LOG
@@ -60,7 +60,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define SIMD /* for the baseline processor only */
 #define LOG log
 #define MST_NAME(name) name##_f64
-#include "op/softmax/softmax_cross_entropy_rows.h"
+#include "op/softmax/softmax_cross_entropy_rows.inc"
 #undef T
 #undef SIMD
 #undef LOG

@@ -13,8 +13,8 @@ MST_API mst_value mst_assign_sub(mst_value variable, mst_value value);
 #include "op/state/assign.h"
 
 #define CHANGE(variable, value) ((variable) - (value))
-#define MST_TEMPLATE "op/state/assign_loops.h"
-#include "op/numbers.h"
+#define MST_TEMPLATE "op/state/assign_loops.inc"
+#include "op/numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_parallel_body change[MST_NUM_DTYPES] = {MST_BY_NUMBER(change)};
