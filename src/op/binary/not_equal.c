@@ -15,7 +15,7 @@ MST_EQUALITY(x != y, !mst_string_equal(x, y))
 
 enum { LESS = 1, EQUAL = 0, GREATER = 1, UNORDERED = 1 };
 #define OF_BOOL MST_OK
-#include "op/elementwise/comparison_examples.inc"
+#include "op/binary/comparison_examples.inc"
 
 const mst_op mst_op_not_equal = {
     .name = "not_equal",

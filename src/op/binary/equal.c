@@ -15,7 +15,7 @@ MST_EQUALITY(x == y, mst_string_equal(x, y))
 
 enum { LESS = 0, EQUAL = 1, GREATER = 0, UNORDERED = 0 };
 #define OF_BOOL MST_OK
-#include "op/elementwise/comparison_examples.inc"
+#include "op/binary/comparison_examples.inc"
 
 const mst_op mst_op_equal = {
     .name = "equal",

@@ -12,7 +12,7 @@ MST_BINARY(truth, uint8_t, uint8_t, uint8_t, !x != !y)
 MST_REFERENCE([MST_BOOL] = truth)
 
 enum { NEITHER = 0, ONE = 1, BOTH = 0 };
-#include "op/elementwise/logical_examples.inc"
+#include "op/binary/logical_examples.inc"
 
 const mst_op mst_op_logical_xor = {
     .name = "logical_xor",

@@ -1,4 +1,4 @@
-/** less: dst = a < b
+/** greater_equal: dst = a >= b
  *
  *  a, b  shapes that broadcast as in NumPy, of one dtype: f32, f64, i32, i64 or u8
  *  dst   bool, the broadcast shape
@@ -6,19 +6,19 @@
  *  False where either is NaN.
  */
 #ifdef MST_OP_HEADER
-MST_API mst_value mst_less(mst_value a, mst_value b);
+MST_API mst_value mst_greater_equal(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_COMPARISON(x < y)
+MST_COMPARISON(x >= y)
 
-enum { LESS = 1, EQUAL = 0, GREATER = 0, UNORDERED = 0 };
+enum { LESS = 0, EQUAL = 1, GREATER = 1, UNORDERED = 0 };
 #define OF_BOOL MST_INVALID
-#include "op/elementwise/comparison_examples.inc"
+#include "op/binary/comparison_examples.inc"
 
-const mst_op mst_op_less = {
-    .name = "less",
-    .tf_form = "Less($0, $1)",
+const mst_op mst_op_greater_equal = {
+    .name = "greater_equal",
+    .tf_form = "GreaterEqual($0, $1)",
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
@@ -29,6 +29,6 @@ const mst_op mst_op_less = {
     MST_EXAMPLES(examples),
 };
 
-mst_value mst_less(mst_value a, mst_value b) {
-    return mst_call(NULL, &mst_op_less, 2, (const mst_value[]){a, b}, NULL);
+mst_value mst_greater_equal(mst_value a, mst_value b) {
+    return mst_call(NULL, &mst_op_greater_equal, 2, (const mst_value[]){a, b}, NULL);
 }

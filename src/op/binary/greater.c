@@ -14,7 +14,7 @@ MST_COMPARISON(x > y)
 
 enum { LESS = 0, EQUAL = 0, GREATER = 1, UNORDERED = 0 };
 #define OF_BOOL MST_INVALID
-#include "op/elementwise/comparison_examples.inc"
+#include "op/binary/comparison_examples.inc"
 
 const mst_op mst_op_greater = {
     .name = "greater",
