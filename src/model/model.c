@@ -1,3 +1,9 @@
+/* Builds the description of a model: layers, nodes and inputs (model.h). No graph is made here: call.c and
+ * describe.c walk the nodes and call the layers' types.
+ *
+ * A layer may be applied to outputs of earlier nodes, or to the model, which stands for its last node; where that
+ * has none, an input is added. The first error stays on the model, as on a graph: later layers are not added, and
+ * mst_model_check or compiling tells it. */
 #include "model/model.h"
 
 #include <stdlib.h>

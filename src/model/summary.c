@@ -1,4 +1,5 @@
-/* The table of a model's layers, as Keras 3 draws it. */
+/* The table of a model's layers, as Keras 3 prints it: columns of fixed widths, words wrapped within their cells,
+ * and the numbers of parameters below. Names, shapes and counts are those of mst_model_describe. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

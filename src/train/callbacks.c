@@ -1,3 +1,6 @@
+/* The callbacks for early stopping and for a learning rate by epoch. What early stopping knows (best value, epochs
+ * waited, best weights) is kept in entries of the store, so a checkpoint has it and a resumed fit goes on as if it
+ * had not been interrupted. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,8 @@
-/* A snapshot to a file and back. A file of Muster's holds, under STATE_KEY, a JSON object that says of each entry what
- * it is in the store, and has the notes; names and kinds of other files are told from the names. */
+/* A snapshot to a file and back, for three formats behind one table of functions: bundles, safetensors, npz.
+ *
+ * A file that Muster wrote has a JSON object under STATE_KEY. It says what each tensor is in the store (container,
+ * name, kind), and holds the notes. For files of others this is told from the names (checkpoint_names.c). Tensors
+ * are read, and their check sums computed, by several threads. */
 #include "train/checkpoint_file.h"
 
 #include <jansson.h>

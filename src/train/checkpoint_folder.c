@@ -1,5 +1,7 @@
-/* The checkpoints of a folder, and its state file, `checkpoint`: a CheckpointState in protobuf's text form.
- * Source: tensorflow/python/checkpoint/checkpoint_management.py. */
+/* The checkpoints of a folder, and its state file, `checkpoint`: a CheckpointState in protobuf's text form, which
+ * lists the checkpoints by name, the newest last. checkpoint_file.h says how the list is made where the state file
+ * is missing or older than the checkpoints. Of a path in the state file only the last part counts, so a folder can
+ * be moved. Source: tensorflow/python/checkpoint/checkpoint_management.py. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

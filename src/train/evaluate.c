@@ -1,3 +1,8 @@
+/* mst_evaluate and mst_predict: one pass over the data.
+ *
+ * Evaluation runs a step of all shards that updates nothing, and adds up losses and metrics weighted by their
+ * examples, so that a last batch with fewer rows counts for its rows only. Prediction runs the model on the first
+ * device, batch by batch, and copies the outputs one behind the other into a tensor of all rows. */
 #include <stdlib.h>
 #include <string.h>
 

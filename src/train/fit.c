@@ -1,3 +1,12 @@
+/* mst_fit: epochs of steps, with callbacks between them.
+ *
+ *      prepare      check the data, build the step, find the position, make batches
+ *      epoch        callbacks, batches from the position on, validation, history, callbacks
+ *      step         run, read what it gave, check that the loss is finite, callbacks
+ *
+ * Where training is (epoch, batch, running sums) is state of the store and counted by the step itself (position.c),
+ * so a checkpoint at any step can be resumed there, and the sums of the epoch go on. train_end of each callback is
+ * called also when training failed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +125,7 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     return CALL(f, step_end);
 }
 
-/* Its own (0), or that of training where there are so many rows. */
+/* 0: batched data keeps its batches. Else the batch size of training, or all rows where there are fewer. */
 static int64_t validation_batch_size(const fit *f) {
     int64_t rows = mst_dataset_num_rows(f->options->validation);
     if (f->options->validation->batch_size) return 0;
@@ -133,7 +142,7 @@ static mst_status validate(fit *f) {
     return MST_OK;
 }
 
-/* DONE: the data has ended. */
+/* Trains on batches until the epoch (*DONE) or the training ends. */
 static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
     const mst_train_state *s = &f->state;
     *done = s->step_in_epoch == s->steps_per_epoch;
@@ -215,7 +224,7 @@ static mst_status prepare_data(fit *f) {
     mst_dataset *data = mst_dataset_retain((mst_dataset *)(uintptr_t)o->data);
     mst_dataset *mixed = NULL;
     mst_status status = MST_OK;
-    if (data->batch_size) { /* as they come */
+    if (data->batch_size) { /* batched data is neither shuffled nor batched again */
         f->batches = data;
         return MST_OK;
     }
@@ -232,7 +241,7 @@ static mst_status prepare_data(fit *f) {
     return status ? status : mst_trainer_read_ahead(&f->batches);
 }
 
-/* Where training begins: after all fits before, or in the middle of the last of them. */
+/* Where this fit begins: after all fits before it, or, where it resumes the last of them, where that was left. */
 static mst_status prepare_position(fit *f) {
     mst_position *p = &f->position;
     MST_TRY(mst_position_read(f->trainer, p));
@@ -249,7 +258,7 @@ static mst_status prepare_position(fit *f) {
     return MST_OK;
 }
 
-/* That of the schedule, or of the store: a callback may have set it before the fit was stopped. */
+/* The learning rate of the schedule, or else of the store, where a callback of a fit that was stopped may have set it. */
 static mst_status read_learning_rate(fit *f) {
     const mst_schedule *schedule = &f->trainer->optimizer.schedule;
     mst_tensor *value;
@@ -319,7 +328,7 @@ static void fill_result(const fit *f, mst_result *result) {
     memcpy(result->metric, s->metric, sizeof s->metric);
 }
 
-/* What would else come out only after the first epoch. */
+/* Checks the validation data now, and not after the first epoch. */
 static mst_status check_validation(const fit *f) {
     const mst_dataset *data = f->options->validation;
     if (!data) return MST_OK;

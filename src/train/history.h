@@ -1,3 +1,4 @@
+/** The history of a fit (mst_history): one row for each epoch, filled by fit.c. */
 #ifndef MUSTER_TRAIN_HISTORY_H
 #define MUSTER_TRAIN_HISTORY_H
 

@@ -1,4 +1,6 @@
-/* What a model is trained for: the losses of its outputs, their weights, and the metrics that are reported. */
+/* What a model is trained for: the loss of each output, its weight, and the metrics that are reported.
+ * mst_objective_make checks the options when the model is compiled; mst_objective_build adds losses and metrics to
+ * the graph of each replica, as sums and counts over its rows, which are added up over the shards. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

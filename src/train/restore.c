@@ -1,4 +1,9 @@
-/* A snapshot from a file into a store: names, kinds, and what is missing or left over. */
+/* Brings the entries of a file into a store.
+ *
+ * Each entry of the store asks the file for its value, by its own name or by the one that a map gives it (the
+ * longest part of the name that the map has counts). Then come entries that only the file has: state of the training
+ * is made in the store, and where no model has been built all of them are. A weight that is missing, or whose shape
+ * is another, is an error, found before anything is written; all values are set in one turn of the store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +67,8 @@ static const char *below(const char *name, const char *base) {
     return is_below ? name + size : NULL;
 }
 
-/* The name of an entry of the store in the file: as the names say of it, or of the longest part of it that a / ends. */
+/* The name that an entry of the store has in the file. The map may have the whole name, or the part of it before a '/';
+ * the longest part that it has counts. */
 static const char *name_in_file(const restore *r, const char *name, char text[NAME_SIZE]) {
     const mst_checkpoint_name *best = NULL;
     for (int i = 0; i < r->options.num_names; i++) {
@@ -74,7 +80,7 @@ static const char *name_in_file(const restore *r, const char *name, char text[NA
     return text;
 }
 
-/* The other way round: what an entry of the file becomes where the store has none yet. */
+/* The reverse: the name that an entry of the file gets in the store. */
 static const char *name_in_store(const restore *r, const char *name, char text[NAME_SIZE]) {
     const mst_checkpoint_name *best = NULL;
     for (int i = 0; i < r->options.num_names; i++) {
@@ -119,7 +125,7 @@ static mst_status wrong_shape(const restore *r, const mst_state_info *info, cons
                     mst_shape_print(info->spec.shape, want, sizeof want));
 }
 
-/* What the file does not have; of the weights that is an error, told when all are known. */
+/* Lists an entry that the file does not have. A missing weight is an error, which is told when all are known. */
 static mst_status add_missing(restore *r, const mst_state_info *info) {
     char text[NAME_SIZE], *name;
     if (info->kind != MST_STATE_WEIGHT || r->options.partial)
@@ -170,7 +176,8 @@ static mst_status check_absent(const restore *r) {
     return status;
 }
 
-/* So that a slip in a name is not taken for a file that lacks it. */
+/* Checks that each name of the map is that of an entry, or of the beginning of some: a misspelled one would be told as an
+ * entry that the file lacks. */
 static mst_status check_names(const restore *r) {
     for (int i = 0; i < r->options.num_names; i++) {
         const mst_checkpoint_name *name = &r->options.names[i];
@@ -200,15 +207,15 @@ static bool store_has(const restore *r, const char *container, const char *name)
     return false;
 }
 
-/* Entries of the file that were not taken: of a training's own kinds they are made, as is global_step; all are where no
- * model has been built, which will find them. */
+/* Entries that only the file has. State of the training, and global_step, is made in the store; where no model has been
+ * built yet, so is everything, and the model will find it. */
 static mst_status choose_others(restore *r) {
     for (int64_t i = 0; i < mst_snapshot_count(r->file); i++) {
         const mst_state_info info = mst_snapshot_info(r->file, i);
         char text[NAME_SIZE];
         if (!wants(r, info.kind) || is_used(r, mst_snapshot_value(r->file, i))) continue;
         const bool stored = store_has(r, info.container, info.name);
-        if (stored && name_in_file(r, info.name, text) == info.name) continue; /* its average was taken */
+        if (stored && name_in_file(r, info.name, text) == info.name) continue; /* its average was taken in its place */
         if (stored || (r->is_built && !belongs_to_training(info.kind) && info.kind != MST_STATE_STEP)) {
             MST_TRY(list_name(&r->out->left_over, &r->num_left_over, info.name));
             continue;

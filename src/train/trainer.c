@@ -1,3 +1,14 @@
+/* Compiling a model, and running its steps on batches.
+ *
+ * mst_compile makes the trainer: graph, session, strategy, optimizer and objective. The graph is empty at first. The
+ * step of training, the one of evaluation and the outputs for prediction are each built when they are first needed,
+ * since only data says which dtype and shape a row has; they share the variables, which the store keeps by name over
+ * a new compile.
+ *
+ *      batch    rows 0 ... n - 1
+ *      shard    0: the first part   1: the next ...     feed of shard s, component c: a function that copies these rows
+ *
+ * A feed copies its rows straight from the batch to the memory of the step, on the thread of the shard's device. */
 #include "train/trainer.h"
 
 #include <math.h>

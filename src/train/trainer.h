@@ -1,24 +1,25 @@
-/** What mst_compile makes of a model: graph, session, and the steps that fit, evaluate and predict run. */
+/** A trainer: what mst_compile makes of a model. It has the graph, the session, and the steps that fit, evaluate and
+ *  predict run. */
 #ifndef MUSTER_TRAIN_TRAINER_H
 #define MUSTER_TRAIN_TRAINER_H
 
 #include "model/model.h"
 #include "muster/train.h"
 
-/** Rows of one batch for one placeholder: what a feed's fill function gets. */
+/** Which rows of a batch a placeholder is fed: the context of its fill function. */
 typedef struct mst_rows {
     const mst_batch *batch;
     int component;
     int64_t first;
 } mst_rows;
 
-/** A step over all shards, with what it is fed and what it gives. */
+/** A step over all shards: its placeholders and feeds, and its fetches and their last values. */
 typedef struct mst_sharded_step {
     struct mst_trainer *trainer;
     bool training;
     mst_step_values values;
     mst_value *placeholder; /**< [num_shards][num_components] */
-    mst_value *confusion;   /**< [num_shards], only when evaluating; none where there are no classes */
+    mst_value *confusion;   /**< [num_shards], of the evaluating step; MST_NONE where there are no classes */
     mst_feed *feed;         /**< like placeholder */
     mst_rows *rows;         /**< like placeholder */
     mst_value *fetch;
@@ -28,16 +29,19 @@ typedef struct mst_sharded_step {
     bool built;
 } mst_sharded_step;
 
-/** Fetches of a step, in order; then sum and count of each metric. When training, these are of the epoch so far, and
- *  the sum of its losses, its examples, global_step before the step and the update follow. */
+/** Fetches of a step, in this order:
+ *
+ *      evaluating   loss | examples | sum and count of each metric, of the batch | confusion matrix, where there is one
+ *      training     loss | examples | sum and count of each metric, of the epoch so far | sum of losses and examples of
+ *                   the epoch so far | global_step before the step | the update | the position (mst_position_build) */
 enum { MST_FETCH_LOSS, MST_FETCH_COUNT, MST_FETCH_METRICS };
-/** Sums of an epoch of training. */
+/** How many sums an epoch of training keeps: those of the metrics, of the losses, and its examples. */
 #define MST_NUM_SUMS(num_metrics) (2 * (num_metrics) + 2)
 
-/** One of the reported metrics. */
+/** One of the numbers that are reported for an output: a metric, a metric of the user's, or its loss. */
 typedef struct mst_measure {
     int output;
-    mst_metric metric;               /**< MST_METRIC_NONE: one of the two below */
+    mst_metric metric;               /**< MST_METRIC_NONE: it is `custom` or the loss */
     const mst_custom_metric *custom; /**< NULL: none */
     bool is_loss;                    /**< of the output */
 } mst_measure;
@@ -46,7 +50,7 @@ typedef struct mst_trainer {
     mst_model *model;
     mst_compile_options options;
     mst_strategy strategy;
-    const char **devices; /**< names, of the session; of the strategy */
+    const char **devices; /**< names of the strategy's devices; the strings are the session's */
     mst_optimizer optimizer;
     mst_graph *graph;
     mst_session *session;
@@ -63,7 +67,7 @@ typedef struct mst_trainer {
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
 
-/* ---- what is trained for: objective.c ------------------------------------------------------------- */
+/* ---- losses and metrics: objective.c -------------------------------------------------------------- */
 
 /** Fills in target, measure, metric names and class weights from the options of compiling. */
 MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
@@ -71,59 +75,59 @@ MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
 const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
 /** Whether the labels of OUTPUT are numbers of classes. */
 bool mst_objective_has_classes(const mst_trainer *trainer, int output);
-/** The losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. Weights of classes count in
- *  TRAINING only. */
+/** Fills the losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. The weights of
+ *  classes are used when TRAINING only. */
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
                          mst_replica *out);
 
-/** The confusion matrix of a batch of a model with one output whose loss is one of classes; else MST_NONE. */
+/** The confusion matrix of a batch, for a model that has one output and whose loss takes classes; else MST_NONE. */
 mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions);
 
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
-/** Checks that DATA has inputs and (where WITH_LABELS) labels like those seen before, and a batch that fits. */
+/** Checks that DATA has inputs and (where WITH_LABELS) labels of the same dtype and shape as the data before, and that
+ *  BATCH_SIZE is possible. The first data decides what the model is built for. */
 MST_CHECKED mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
                                               int64_t batch_size);
 /** MST_INVALID where DATA has no end. */
 MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
-/** A step copies each component of a batch by itself: records would be read, pictures decoded and rows mapped once for
- *  each of them. Where *BATCHES makes rows in such a way, a prefetch takes its place, whose threads make whole batches
- *  ahead, each row once. */
+/** Puts a prefetch in the place of *BATCHES where its rows are read, decoded or mapped. A step copies one component of a
+ *  batch at a time, which would make each row once for every component; the threads of the prefetch make it once. */
 MST_CHECKED mst_status mst_trainer_read_ahead(mst_dataset **batches);
 /** One pass over DATA: in batches of BATCH_SIZE, or in its own where it has batches. MST_INVALID where it has
  *  no end. */
 MST_CHECKED mst_status mst_trainer_pass(const mst_dataset *data, int64_t batch_size, mst_iterator **out);
-/** What rows of ROW are fed to, [n, ...]. */
+/** A placeholder [n, ...] for any number of rows of dtype and shape ROW. */
 mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const char *name);
-/** Builds the step (once) and gives new variables their first values. */
+/** Builds the step, where it is not built yet, and gives new variables their first values. */
 MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training);
-/** Builds the outputs for mst_predict (once), likewise. */
+/** The same for the outputs of mst_predict. */
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
-/** Runs the step on a batch, each shard its rows. */
+/** Runs the step on a batch, whose rows are shared out among the shards. */
 MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);
 
 double mst_clock(void); /**< seconds, monotonic */
 
 /* ---- where training is: position.c ---------------------------------------------------------------- */
 
-/** Entries "fit/..." and "random/seed" of the store. A step counts its batch itself, so that position and weights
- *  always belong together. */
+/** How far training has come: the entries "fit/..." and "random/seed" of the store. The step itself counts the batch,
+ *  with its update, so that position and weights always belong together. */
 typedef struct mst_position {
-    bool begun;                      /**< there is one: a fit has been begun in this store */
-    int64_t first_epoch, first_step; /**< where the fit began that is under way or ended last */
-    int64_t epoch, batch;            /**< the next batch, and of which epoch; epochs count over all fits */
+    bool begun;                      /**< a fit has begun in this store */
+    int64_t first_epoch, first_step; /**< where the last fit began */
+    int64_t epoch, batch;            /**< of the next batch; epochs are counted over all fits */
     int64_t seed;                    /**< of shuffling and random numbers */
     int64_t step;                    /**< global_step */
 } mst_position;
 
-/** Variables of the running sums of an epoch, and what a step adds to them; appends the fetches from MST_FETCH_METRICS
- *  on, and returns what a step must run beside its update. */
+/** Builds the variables of the position and of an epoch's sums, and what a step adds to them. Appends the fetches from
+ *  MST_FETCH_METRICS on; the result is the node that a step must run beside its update. */
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
-/** Where training is; all 0 before the first fit. */
+/** Reads the position; all but `step` is 0 before the first fit. */
 MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
-/** The sums of the epoch so far. */
+/** Reads the sums of the epoch so far into OUT, MST_NUM_SUMS numbers. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, double *out);
-/** Sets it (but not global_step), and the sums of the epoch to 0. */
+/** Sets the position, but not global_step, and the sums of the epoch to 0. */
 MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position);
 
 #endif
