@@ -1,5 +1,5 @@
 /* The module `jpeg`: JPEG files by libjpeg-turbo, to pixels, or to planes of brightness and colors that are resized
- * before they become RGB (data/resize.h).
+ * before they become RGB (data/pictures/resize.h).
  *
  * libjpeg reports an error by a function that must not return: `fail` jumps back, so nothing that is freed
  * afterwards may be in a local variable, which the jump could lose: it is in the decoder. Warnings of missing data

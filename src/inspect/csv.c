@@ -3,7 +3,7 @@
  *
  * The delimiter is the one of ',', ';' and tab that stands most often in the first line. The file is known by its
  * ending or by its first two lines, if both have equally many of them; columns are read as training reads them
- * (data/csv_column.h). */
+ * (data/sources/csv_column.h). */
 #include "format/csv.h"
 
 #include <inttypes.h>
