@@ -1,3 +1,10 @@
+/* Chains of datasets and of their cursors.
+ *
+ *      source <- map <- shuffle <- batch            datasets: each retains its upstream
+ *      cursor          <- cursor  <- cursor         cursors: one for each dataset that changes the order
+ *
+ * What a dataset does not say itself (rows, classes, schema) is asked of its upstream, up to the source. Saving and
+ * restoring a position, dropping and keeping rows also go from cursor to cursor towards the source. */
 #include "data/dataset.h"
 
 #include <stdlib.h>

@@ -1,3 +1,12 @@
+/* Takes rows from the source through the stages of their datasets to the batch. Two ways:
+ *
+ *      by column   only scales and casts: each row is converted straight to its place; the next rows are prefetched
+ *      by row      a map, a change of pictures, or a source that makes rows: each row goes through all stages, in
+ *                  scratch memory; the last stage writes to its place in the batch where it can
+ *
+ * Threads copy parts of a batch at the same time. Each takes a scratch of its own from a list, so there are at most
+ * as many as threads that copy at once. What map functions allocate lasts for a row, the bytes of strings that were
+ * copied until mst_row_fetch_forget_strings. */
 #include "data/row_fetch.h"
 
 #include <pthread.h>

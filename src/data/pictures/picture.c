@@ -1,3 +1,6 @@
+/* What transforms of pictures share: checks and derivation of their datasets, the random numbers of a row, and the
+ * changes of pixels themselves. Of u8, brightness and contrast go through a table of the 256 levels, which is made
+ * with the arithmetic of tf.image and so gives its roundings. */
 #include "data/pictures/picture.h"
 
 #include <string.h>

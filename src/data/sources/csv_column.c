@@ -1,3 +1,7 @@
+/* Finds the type of a column by reading all of its cells: integers, floats where at least one is no integer,
+ * categories where no cell is a number. Categories are the different cells, sorted by their bytes; the number of a
+ * cell is found by binary search, in this file or in another one that is read with the same form. Every error names
+ * file, line and column. */
 #include "data/sources/csv_column.h"
 
 #include <errno.h>

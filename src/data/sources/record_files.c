@@ -1,3 +1,11 @@
+/* Records of several files, in two ways:
+ *
+ *      plain files        indexed when the dataset is made: rows are numbered file by file and read by their number,
+ *                         records that follow each other together
+ *      compressed files   can only be read forward: the cursor reads them, numbers rows as they come, and holds each
+ *                         record in a pool until it is forgotten
+ *
+ * One compressed file makes all of them be read forward. The order over files is in record_files_cursor.c. */
 #include "data/sources/record_files.h"
 
 #include <glob.h>

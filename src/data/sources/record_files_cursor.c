@@ -1,4 +1,6 @@
-/* The order of records over several files, which are read in turn (data/cursors/turns.h). */
+/* The order of records over several files: in turn, as tf.data's interleave has it (data/cursors/turns.h). Files
+ * that can only be read forward are opened when their turn first comes, and a position is restored by reading them
+ * again up to it. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"

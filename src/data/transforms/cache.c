@@ -14,6 +14,10 @@
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
 #endif
 
+/* The rows are made in batches, by several threads where that takes long, and collected in one array for each
+ * component, which grows by doubling; the result is a dataset over these arrays (mst_dataset_from_tensors). Rows of
+ * any length are packed into one string each first (data/transforms/packed_row.h). */
+
 enum { MOST_ROWS = 256, MOST_BYTES = 4 << 20 }; /* at a time */
 
 typedef struct column {

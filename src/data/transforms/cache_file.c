@@ -32,6 +32,15 @@
 MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out);
 #endif
 
+/* The file is a source of records. Its cursor is in one of three states:
+ *
+ *      nothing    no file at PATH, none begun: a row that is asked for begins one
+ *      writes     num_rows rows are in the file to the side; asking for a later one makes and writes those before it
+ *      whole      the file has its name and its summary: rows are only read
+ *
+ * Rows of one size lie at places that follow from their number. Of others the places are kept, 8 bytes each; for a
+ * file that was there before they are found by walking over the lengths. */
+
 #define TITLE "muster cache of rows: "
 
 /* Rows are made and written at most so many, and of so many bytes, at a time; read with so many bytes at a time, and
@@ -50,7 +59,7 @@ typedef struct summary {
     int64_t num_rows, num_corrupt;
 } summary;
 
-/* A source of records, one for each row, packed (data/transforms/packed_row.h); behind it a dataset that takes them apart. */
+/* A source of records, one for each row, packed (data/transforms/packed_row.h); a dataset behind it takes them apart. */
 typedef struct source {
     mst_dataset base;
     mst_dataset *cached;

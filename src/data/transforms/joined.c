@@ -1,3 +1,11 @@
+/* The rows of zip and interleave. Each row that is given out gets the next number, and the pool holds under it which
+ * rows of which parts it is made of:
+ *
+ *      number 7  ->  part 0, row 3 | part 1, row 41       zip: one row of each part (width: number of parts)
+ *      number 8  ->  part 2, row 5                        interleave: one row of one part (width 1)
+ *
+ * When a number is forgotten, so are its rows in the parts. After a restore everything that was held is in the pool;
+ * the cursors downstream say what they still hold (keep), and settling drops the rest. */
 #include "data/transforms/joined.h"
 
 #include <stdlib.h>
@@ -63,7 +71,7 @@ mst_status mst_joined_give(mst_joined_cursor *c, const mst_part_row *rows, int64
     return hold(c, *number, rows);
 }
 
-/* Strings that the parts wrote were copied by whoever asked for them. */
+/* By now whoever asked for strings of the parts has copied them. */
 static void forget_strings(mst_joined_cursor *c) {
     for (int p = 0; p < dataset_of(&c->base)->num_parts; p++) mst_row_fetch_forget_strings(c->part[p].fetch);
 }
@@ -81,7 +89,7 @@ void mst_joined_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     }
 }
 
-/* The rows of part P that N are made of, unless it gave them since the restore, and holds them. */
+/* Tells part P to keep the rows that the N ROWS are made of. Those given out since the restore it holds already. */
 static mst_status keep_of_part(mst_joined_cursor *c, int p, const int64_t *rows, int64_t n, int64_t *part_rows) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -122,7 +130,7 @@ void mst_joined_count_corrupt(mst_joined_cursor *c) {
         c->base.num_corrupt += mst_cursor_base(c->part[p].cursor)->num_corrupt;
 }
 
-/* Where a row is of one part, it is told of which. */
+/* A row of one part is saved with the number of the part; with all parts the order tells it. */
 void mst_joined_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const mst_joined_cursor *c = (const mst_joined_cursor *)cursor;
     const mst_joined *d = dataset_of(cursor);
@@ -215,7 +223,7 @@ mst_status mst_joined_open(const mst_cursor_type *type, size_t size, const mst_d
 
 /* ---- values ---- */
 
-/* Where a row of a part goes: as `values` has them. */
+/* Where the components of a part's row go: DST and OUT as the slot `values` has them. */
 typedef struct places {
     const mst_dataset *part;
     void *const *dst;
@@ -226,7 +234,7 @@ static bool is_open(const mst_dataset *dataset, int i) {
     return mst_shape_count(dataset->row[i].shape) < 0;
 }
 
-/* The bytes of strings come along. */
+/* Copies elements, and for strings their bytes too. */
 static mst_status copy_elements(void *to, const mst_array *from) {
     const size_t bytes = (size_t)from->count * mst_dtype_size(from->dtype);
     mst_string *string = to;
@@ -286,7 +294,7 @@ mst_status mst_joined_values(const mst_dataset *source, mst_cursor *base, int64_
     return MST_OK;
 }
 
-/* Numbers count as rows come; what the parts' rows stand for does not depend on that. */
+/* The number of a row depends on the order in which rows were given out; the records of its parts do not. */
 uint64_t mst_joined_record(const mst_dataset *source, mst_cursor *base, int64_t row) {
     const mst_joined_cursor *c = (const mst_joined_cursor *)base;
     const mst_pooled *entry = mst_record_pool_find(&c->pool, row);

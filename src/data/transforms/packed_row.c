@@ -1,3 +1,6 @@
+/* Packs the components of a row into one string of bytes, and takes them out again (packed_row.h). Both are map
+ * stages over the rows, so they run on the threads that copy a batch. Unpacking trusts no length: each must fit into
+ * what is left of the bytes before memory is taken for it. */
 #include "data/transforms/packed_row.h"
 
 #include <endian.h>

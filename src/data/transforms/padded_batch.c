@@ -37,6 +37,10 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
                                                         const mst_padding *padding, mst_dataset **out);
 #endif
 
+/* A batch is made in two walks over its rows: the first holds each row, of its own length, in an arena and finds the
+ * longest; the second copies them to their places in memory of the padded shape, of which only what no row covers is
+ * filled. Memory is used again from batch to batch and grows with the longest one. */
+
 /* Behind mst_dataset_batch, which says what rows a batch has. */
 typedef struct padded_batch {
     mst_dataset base;

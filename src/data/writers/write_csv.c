@@ -1,4 +1,6 @@
-/* csv:FILE.csv: a table with a header; csv:PREFIX: PREFIX-train.csv and PREFIX-test.csv. */
+/* Writes csv:FILE.csv, a table with a header; csv:PREFIX as PREFIX-train.csv and PREFIX-test.csv. Columns have the
+ * names and categories of the dataset's schema where it has one; numbers are written so that they read back as the
+ * same bits, and cells are quoted where RFC 4180 wants it. Files are written to the side and renamed. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

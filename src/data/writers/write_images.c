@@ -1,5 +1,6 @@
-/* images:DIR: PNG files in a folder for each class, DIR/cat/00007.png with row 7; in DIR/train and DIR/test where
- * there is a test part. The folder is made under another name and renamed when it is whole. */
+/* Writes images:DIR, a folder of PNG files for each class: DIR/cat/00007.png has row 7. Where there is a test part
+ * they are in DIR/train and DIR/test. The folder is made under another name beside DIR, and renamed when it is
+ * whole, so that no half-written DIR is ever seen. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
