@@ -1,4 +1,4 @@
-/* A snapshot to a file and back, for three formats behind one table of functions: bundles, safetensors, npz.
+/* A snapshot to a file and back, in three formats: TensorFlow's bundles, safetensors, npz.
  *
  * A file that Muster wrote has a JSON object under STATE_KEY. It says what each tensor is in the store (container,
  * name, kind), and holds the notes. For files of others this is told from the names (checkpoint_names.c). Tensors
