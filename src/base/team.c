@@ -1,5 +1,5 @@
 /* Per job, the caller cuts the items into runs of GRAIN items and gives each member a block of neighbouring runs. Two
- * timelines (base/line.h) carry the signals:
+ * timelines (base/timeline.h) carry the signals:
  *
  *      begun   number of jobs given out: the caller advances it, members wait for the next
  *      done    number of runs done, of all jobs: members add to it, the caller waits until all of its job are in it
@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/denormal.h"
 #include "base/failure.h"
-#include "base/line.h"
 #include "base/no_memory.h"
+#include "base/timeline.h"
 
 typedef struct member {
     mst_team *team;

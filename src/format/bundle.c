@@ -18,7 +18,7 @@
 #include "format/table.h"
 #include "format/varint.h"
 #include "graph/graphdef.h"
-#include "tensor/spec.h"
+#include "tensor/tensor_check.h"
 
 enum { PIECE = 1 << 20, MOST_SHARDS = 99999, BIG_ENDIAN_DATA = 1 };
 static const size_t most_index = (size_t)1 << 31;

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "format/bundle.h"
-#include "format/bytes.h"
+#include "format/byte_source.h"
 #include "graph/graph.h"
 
 struct mst_bundle {

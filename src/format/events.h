@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "base/folder.h"
-#include "format/bytes.h"
+#include "format/byte_source.h"
 #include "format/events.pb-c.h"
 
 /* ---- writing ---- */

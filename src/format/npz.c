@@ -7,7 +7,7 @@
 #include "base/no_memory.h"
 #include "format/npy.h"
 #include "format/swap.h"
-#include "format/zip.h"
+#include "format/zip_read.h"
 
 struct mst_npz {
     mst_bytes bytes;

@@ -2,7 +2,7 @@
 #ifndef MUSTER_FORMAT_RECORD_INDEX_H
 #define MUSTER_FORMAT_RECORD_INDEX_H
 
-#include "format/bytes.h"
+#include "format/byte_source.h"
 
 typedef struct mst_record_place {
     uint64_t offset; /**< in the file: of the frame, where the format has one */

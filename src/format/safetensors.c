@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "base/no_memory.h"
-#include "format/bytes.h"
-#include "tensor/spec.h"
+#include "format/byte_source.h"
+#include "tensor/tensor_check.h"
 
 enum { HEADER_MOST = 100000000, ALIGNMENT = 8 };
 static const char metadata_key[] = "__metadata__", our_key[] = "muster";

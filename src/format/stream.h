@@ -6,7 +6,7 @@
 #ifndef MUSTER_FORMAT_STREAM_H
 #define MUSTER_FORMAT_STREAM_H
 
-#include "format/bytes.h"
+#include "format/byte_source.h"
 
 typedef enum mst_stream_kind {
     MST_STREAM_PLAIN = 0,

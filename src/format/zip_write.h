@@ -1,4 +1,4 @@
-/** ZIP archives are written by the module `zip` (module/module.h). Reading them is format/zip.h. */
+/** ZIP archives are written by the module `zip` (module/module.h). Reading them is format/zip_read.h. */
 #ifndef MUSTER_FORMAT_ZIP_WRITE_H
 #define MUSTER_FORMAT_ZIP_WRITE_H
 

@@ -1,4 +1,4 @@
-/* Life of a graph, its errors, look-ups of nodes and values, and collections. Nodes are made in call.c, scopes and
+/* Life of a graph, its errors, look-ups of nodes and values, and collections. Nodes are made in make_node.c, scopes and
  * names in scope.c.
  *
  * Two rules hold for every function that changes a graph. It claims the graph first (mst_graph_claim): where another

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "tensor/spec.h"
+#include "tensor/tensor_check.h"
 
 /* ---- dtypes and shapes ---- */
 

@@ -29,8 +29,8 @@
 #include "graph/field.h"
 #include "graph/graph.h"
 #include "graph/options.h"
-#include "tensor/spec.h"
 #include "tensor/string.h"
+#include "tensor/tensor_check.h"
 
 enum { MOST_ELEMENTS = 8, MOST_BYTES = 256 }; /* of a tensor whose elements are printed */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "inspect/inspect.h"
+#include "inspect/inspector.h"
 #include "inspect/statistics.h"
 
 enum { KEPT_DAMAGE = 100 };

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "inspect/inspect.h"
+#include "inspect/inspector.h"
 
 typedef struct mst_statistics {
     double least, greatest, sum; /**< of those that are finite */

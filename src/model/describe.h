@@ -2,7 +2,7 @@
 #ifndef MUSTER_MODEL_DESCRIBE_H
 #define MUSTER_MODEL_DESCRIBE_H
 
-#include "model/order.h"
+#include "model/layer_order.h"
 
 typedef struct mst_model_description {
     mst_graph *graph;

@@ -1,4 +1,4 @@
-/* Builds the description of a model: layers, nodes and inputs (model.h). No graph is made here: call.c and
+/* Builds the description of a model: layers, nodes and inputs (model.h). No graph is made here: model_call.c and
  * describe.c walk the nodes and call the layers' types.
  *
  * A layer may be applied to outputs of earlier nodes, or to the model, which stands for its last node; where that

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 
 #include "base/no_memory.h"
-#include "plan/map.h"
+#include "plan/pair_map.h"
 #include "plan/plan.h"
 
 typedef struct crossing {
     mst_plan *plan;
-    mst_map there;   /* (value, first device of a domain) -> the value there */
-    mst_map sent;    /* (value, 0) -> the value of its send */
-    int32_t *domain; /* by device: the first device of its domain */
-    int32_t turn;    /* of the devices of a group */
+    mst_pair_map there; /* (value, first device of a domain) -> the value there */
+    mst_pair_map sent;  /* (value, 0) -> the value of its send */
+    int32_t *domain;    /* by device: the first device of its domain */
+    int32_t turn;       /* of the devices of a group */
 } crossing;
 
 static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int32_t *out) {
@@ -62,7 +62,7 @@ static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
     if (mst_plan_value_domain(plan, value) == &mst_domain_host &&
         plan->value[plan->value[value].root].space == MST_IN_FEED)
         return MST_OK;
-    int32_t *sent = mst_map_at(&x->sent, value, 0, -1);
+    int32_t *sent = mst_pair_map_at(&x->sent, value, 0, -1);
     if (!sent) return MST_NO_MEMORY("for a plan");
     if (*sent < 0)
         MST_TRY(add_end(x, &mst_op_send, "send", value, -1, plan->node[plan->value[value].node].device, sent));
@@ -85,7 +85,7 @@ static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_
 
 /* *OUT is VALUE in the domain of DEVICE, which is another than its own: a receive, or a copy of a constant. */
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
-    int32_t *there = mst_map_at(&x->there, value, x->domain[device], -1);
+    int32_t *there = mst_pair_map_at(&x->there, value, x->domain[device], -1);
     if (!there) return MST_NO_MEMORY("for a plan");
     if ((*out = *there) >= 0) return MST_OK;
     if (x->plan->value[value].constant)
@@ -151,8 +151,8 @@ mst_status mst_plan_cross(mst_plan *plan) {
     }
     if (!status) status = mst_plan_sort(plan); /* a view is looked at before what uses it */
     for (int64_t i = 0; i < plan->num_order && !status; i++) status = visit(&x, plan->order[i]);
-    mst_map_free(&x.there);
-    mst_map_free(&x.sent);
+    mst_pair_map_free(&x.there);
+    mst_pair_map_free(&x.sent);
     free(x.domain);
     if (!status) status = mst_plan_sweep(plan);
     if (!status) count_ports(plan);

@@ -2,8 +2,8 @@
  * copy.
  *
  * A reader reads the copy of its own device. A writer (an assignment) runs on each device that has a copy, and what
- * came after it comes after all of them. apply_gradients is lowered in update.c. After this pass every node is on
- * one device, except those that the devices of one domain run together, each a part. */
+ * came after it comes after all of them. apply_gradients is lowered in update_lowering.c. After this pass every node is
+ * on one device, except those that the devices of one domain run together, each a part. */
 #include "plan/distribute.h"
 #include "base/no_memory.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/byte_count.h"
 #include "base/no_memory.h"
 #include "plan/blocks.h"
 #include "plan/ops.h"

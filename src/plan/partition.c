@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "plan/map.h"
+#include "plan/pair_map.h"
 #include "plan/plan.h"
 
 /* Devices of a group that wait for each other without a meet, which takes them one wait after another. */
@@ -21,11 +21,11 @@ enum { MOST_WITHOUT_MEET = 4 };
 
 typedef struct cut {
     mst_plan *plan;
-    int32_t *meet_of; /* by node that a group runs: its meet, -1 */
-    mst_map waited;   /* (device, other) -> 1 + place in the order up to which it knows the other to be done */
-    mst_map settled;  /* (silent node, device) -> 1: the device waits for all that the node comes after already */
-    int32_t *met;     /* by node: the last node for which it was visited */
-    int32_t *needed;  /* nodes that the visited one runs after */
+    int32_t *meet_of;     /* by node that a group runs: its meet, -1 */
+    mst_pair_map waited;  /* (device, other) -> 1 + place in the order up to which it knows the other to be done */
+    mst_pair_map settled; /* (silent node, device) -> 1: the device waits for all that the node comes after already */
+    int32_t *met;         /* by node: the last node for which it was visited */
+    int32_t *needed;      /* nodes that the visited one runs after */
     int64_t num_needed, capacity;
 } cut;
 
@@ -72,7 +72,7 @@ static mst_status collect(cut *c, int32_t user, int32_t from) {
         return MST_OK;
     }
     if (plan->node[user].group < 0) {
-        int32_t *settled = mst_map_at(&c->settled, from, plan->node[user].device, 0);
+        int32_t *settled = mst_pair_map_at(&c->settled, from, plan->node[user].device, 0);
         if (!settled) return MST_NO_MEMORY("for a plan");
         if (*settled) return MST_OK;
         *settled = 1;
@@ -179,7 +179,7 @@ static mst_status come_after_instance(cut *c, int32_t instance, int32_t from) {
     const int32_t device = plan->instance[instance].device, other = plan->instance[from].device;
     const int32_t place = plan->node[plan->instance[from].node].position + 1;
     if (device == other) return MST_OK;
-    int32_t *known = mst_map_at(&c->waited, device, other, 0);
+    int32_t *known = mst_pair_map_at(&c->waited, device, other, 0);
     if (!known) return MST_NO_MEMORY("for a plan");
     if (*known >= place) return MST_OK;
     *known = place;
@@ -243,8 +243,8 @@ mst_status mst_plan_partition(mst_plan *plan) {
     if (!status) status = make_instances(plan);
     if (!status && several) status = add_waits(&c);
     if (!status) status = emit(plan);
-    mst_map_free(&c.waited);
-    mst_map_free(&c.settled);
+    mst_pair_map_free(&c.waited);
+    mst_pair_map_free(&c.settled);
     free(c.met);
     free(c.meet_of);
     free(c.needed);

@@ -6,11 +6,11 @@
  *    update (step)    multiplies by it
  *
  * clip_value needs only the element itself: the update's kernel does it on its way (kernel/cpu/update_unit.inc). The
- * arithmetic of all three is in rule/clip.c. */
+ * arithmetic of all three is in rule/gradient_clip.c. */
 #include "base/no_memory.h"
 #include "op/op.h"
-#include "plan/update.h"
-#include "rule/clip.h"
+#include "plan/update_lowering.h"
+#include "rule/gradient_clip.h"
 
 /* Where the sums of squares of a variable's units are. */
 typedef struct clip_norms {

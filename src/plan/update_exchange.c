@@ -23,7 +23,7 @@
  * Where a piece is added up does not show in its bits: every sum is that of a node of the tree over all shards. */
 #include "base/no_memory.h"
 #include "plan/ops.h"
-#include "plan/update.h"
+#include "plan/update_lowering.h"
 #include "plan/update_ops.h"
 
 enum { BUCKET_BYTES = 4 << 20 };

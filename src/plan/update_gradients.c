@@ -13,9 +13,9 @@
 #include "op/index/gather.h"
 #include "op/list.h"
 #include "plan/ops.h"
-#include "plan/update.h"
+#include "plan/update_lowering.h"
 #include "plan/update_ops.h"
-#include "rule/clip.h"
+#include "rule/gradient_clip.h"
 #include "rule/rule.h"
 
 /* ---- products ---- */

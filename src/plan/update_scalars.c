@@ -5,7 +5,7 @@
 #include "muster/ops.h"
 #include "op/list.h"
 #include "op/op.h"
-#include "plan/update.h"
+#include "plan/update_lowering.h"
 #include "rule/moving_average.h"
 #include "rule/rule.h"
 

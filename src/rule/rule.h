@@ -1,10 +1,9 @@
 /** The arithmetic of one optimizer over a run of elements: one file each in src/rule/.
  *
  *  A rule knows nothing of graphs, devices or variables. The kernel of the op update (kernel/cpu/update.c) walks the
- *  variables in tiles that stay in the first-level cache. For each it adds up the gradient, clips it (clip.h) and decays
- *  the weight, calls the rule, and lets the moving average follow (moving_average.h). Results must not depend on where
- *  tiles begin: element by element only.
- */
+ *  variables in tiles that stay in the first-level cache. For each it adds up the gradient, clips it (gradient_clip.h)
+ *  and decays the weight, calls the rule, and lets the moving average follow (moving_average.h). Results must not
+ *  depend on where tiles begin: element by element only. */
 #ifndef MUSTER_RULE_RULE_H
 #define MUSTER_RULE_RULE_H
 

@@ -8,8 +8,8 @@
 #include <pthread.h>
 
 #include "base/failure.h"
-#include "base/line.h"
 #include "base/team.h"
+#include "base/timeline.h"
 #include "plan/plan.h"
 #include "run/backend.h"
 #include "run/strings.h"

@@ -193,7 +193,7 @@ static void free_session(void *owner) {
     for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);
     mst_devices_free(&session->devices);
     mst_store_release(session->store);
-    mst_map_free(&session->copies);
+    mst_pair_map_free(&session->copies);
     pthread_mutex_destroy(&session->lock);
     pthread_cond_destroy(&session->slot_is_free);
     pthread_cond_destroy(&session->plan_made);

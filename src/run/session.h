@@ -15,7 +15,7 @@
 #define MUSTER_RUN_SESSION_H
 
 #include "graph/graph.h"
-#include "plan/map.h"
+#include "plan/pair_map.h"
 #include "plan/plan.h"
 #include "run/executor.h"
 #include "run/pace.h"
@@ -110,7 +110,7 @@ struct mst_session {
     pthread_cond_t memory_is_free;
     /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
      *  first device of the domain in place of the device. */
-    mst_map copies;
+    mst_pair_map copies;
     mst_used_copy *used;
     int64_t num_used, used_capacity;
     _Atomic int64_t *state_bytes;    /**< by device; these two rise by the thread that has taken the memory */
@@ -141,7 +141,7 @@ MST_CHECKED mst_status mst_session_call(mst_session *session, mst_call_purpose *
 /** Waits on CONDITION, under the lock, for some time; false where DEADLINE has come. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 
-/* ---- plans: cache.c ---- */
+/* ---- plans: plan_cache.c ---- */
 
 /** The plan for this call, from the cache or new, with a reference for the caller. New ones are made without the lock,
  *  several at a time; a thread that wants one that another thread is making waits for it. */

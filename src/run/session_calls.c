@@ -18,8 +18,8 @@
 #include "base/argument.h"
 #include "base/clock.h"
 #include "graph/spec.h"
-#include "tensor/spec.h"
 #include "tensor/string.h"
+#include "tensor/tensor_check.h"
 
 static mst_status check_call(const mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
                              int num_fetches) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/byte_count.h"
 #include "base/no_memory.h"
 #include "muster/ops.h"
 #include "run/session.h"
@@ -57,7 +57,7 @@ static int32_t first_of_domain(const mst_session *session, int32_t device) {
 static mst_status find_used(mst_session *session, const mst_plan_state *state, const mst_state *entry, int32_t **out) {
     const int32_t place =
         state->of_domain ? session->devices.count + first_of_domain(session, state->device) : state->device;
-    *out = mst_map_at(&session->copies, (int32_t)entry->number, place, -1);
+    *out = mst_pair_map_at(&session->copies, (int32_t)entry->number, place, -1);
     return *out ? MST_OK : MST_NO_MEMORY("for a session");
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/byte_count.h"
 #include "base/no_memory.h"
 #include "tensor/buffer.h"
 #include "tensor/string.h"

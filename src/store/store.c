@@ -1,5 +1,5 @@
 /* The entries of a store and their copies; values seen from outside are in value.c, the order of reads and writes in
- * order.c.
+ * access_order.c.
  *
  * Each entry has a version, which every write raises, and each copy the version whose value it holds. A copy whose
  * version is older is refreshed from a current one before it is read (mst_copy_refresh), by one caller while others

@@ -16,7 +16,7 @@
 #include <pthread.h>
 
 #include "base/arena.h"
-#include "base/line.h"
+#include "base/timeline.h"
 #include "device/domain.h"
 #include "graph/names.h"
 #include "muster/store.h"
@@ -52,7 +52,7 @@ typedef struct mst_state {
     uint64_t version; /**< 0: no value. Written in a turn and under the lock, so that either is enough to read it */
     bool torn;        /**< a step failed while it wrote the value: no copy has it. As `version` */
     mst_copy *copies;
-    struct mst_use *first, *last; /**< uses of the turns under way, in their order: order.c */
+    struct mst_use *first, *last; /**< uses of the turns under way, in their order: access_order.c */
 } mst_state;
 
 struct mst_store {
@@ -64,7 +64,7 @@ struct mst_store {
     mst_state **state;
     int64_t num_states, state_capacity;
     mst_state_notes notes;
-    pthread_mutex_t order_lock; /**< of the queues of all entries: order.c. May be taken under `lock` */
+    pthread_mutex_t order_lock; /**< of the queues of all entries: access_order.c. May be taken under `lock` */
     uint64_t turns;             /**< taken so far by those that may write */
     mst_line refreshed;         /**< copies that have been refreshed, or that could not be */
     _Atomic int64_t timeout;    /**< nanoseconds, of calls from outside; 0: none of its sessions has said */
@@ -86,7 +86,7 @@ struct mst_store {
 typedef struct mst_use {
     mst_state *state;
     bool writes; /**< also: may read */
-    /* order.c */
+    /* access_order.c */
     bool excludes;                  /**< will write, as far as is known */
     bool behind_writer, behind_any; /**< what it waits for in the queue of the entry; `behind_any` only of writers */
     struct mst_turn *turn;
@@ -102,7 +102,7 @@ typedef struct mst_turn {
     mst_use *use; /**< the caller's, until the turn has ended; an entry at most once */
     int64_t num_uses;
     uint64_t number; /**< version of what it writes */
-    /* order.c */
+    /* access_order.c */
     bool visits, wants_to_write, writes;
     _Atomic int64_t behind_writers, behind_others; /**< uses that wait to read, and to write */
     mst_line moved;                                /**< rises when one of the two comes to 0 */

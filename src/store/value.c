@@ -1,7 +1,7 @@
 /* Values of a store seen from outside: get, set, snapshots.
  *
- * Each call takes a turn (order.c) of its own for all entries that it reads or writes, so a snapshot is the state
- * between two steps, and a set of many values is seen as a whole or not at all. A snapshot is an array of tensors
+ * Each call takes a turn (access_order.c) of its own for all entries that it reads or writes, so a snapshot is the
+ * state between two steps, and a set of many values is seen as a whole or not at all. A snapshot is an array of tensors
  * sorted by container and name; one that is taken again copies into the tensors that it has. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/no_memory.h"
 #include "base/process.h"
 #include "store/store.h"
-#include "tensor/spec.h"
+#include "tensor/tensor_check.h"
 
 struct mst_snapshot {
     _Atomic int references;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/bytes.h"
+#include "base/byte_count.h"
 
 enum { HUGE_PAGE = 2 * 1024 * 1024 };
 

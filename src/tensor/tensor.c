@@ -14,8 +14,8 @@
 #include "base/saturate.h"
 #include "muster/tensor.h"
 #include "tensor/buffer.h"
-#include "tensor/spec.h"
 #include "tensor/string.h"
+#include "tensor/tensor_check.h"
 
 /* A tensor of strings is an array of handles {address, length}, which kernels and copies move as they move any element
  * of 16 bytes. The bytes are not counted: a tensor that was created owns those of each of its elements, in a block of

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/denormal.h"
-#include "base/line.h"
+#include "base/timeline.h"
 #include "support/test.h"
 
 enum { MOST_MEMBERS = 5, MOST_ITEMS = 1000, SMALL_JOBS = 20000 };

@@ -2,7 +2,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
-#include "base/line.h"
+#include "base/timeline.h"
 #include "support/test.h"
 
 static mst_line inside, let_go;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "format/bytes.h"
+#include "format/byte_source.h"
 
 /** Zero-initialised is empty. */
 typedef struct mst_record_buffer {

@@ -14,7 +14,7 @@
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
-#include "rule/clip.h"
+#include "rule/gradient_clip.h"
 #include "rule/moving_average.h"
 #include "rule/rule.h"
 #include "tensor/buffer.h"

@@ -1,0 +1,114 @@
+/* Pictures in folders of classes: DIR/CLASS, or DIR/train/CLASS and DIR/test/CLASS. */
+#include "data/sources/image_folder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "format/image.h"
+#include "inspect/inspector.h"
+
+static const char *const parts[] = {"train", "test"};
+
+/* The pictures of FOLDER, or of its part PART. False where there are none. */
+static bool list(const char *folder, const char *part, mst_image_folder *out) {
+    char *path = NULL;
+    *out = (mst_image_folder){0};
+    if (part && asprintf(&path, "%s/%s", folder, part) < 0) return false;
+    const bool found = mst_image_folder_list(path ? path : folder, out) == MST_OK;
+    if (!found) mst_image_folder_free(out);
+    free(path);
+    return found;
+}
+
+static mst_inspect_match knows(const mst_inspect_source *s) {
+    mst_image_folder folder;
+    if (!s->is_folder) return MST_INSPECT_NO;
+    const bool found = list(s->path, NULL, &folder) || list(s->path, parts[0], &folder);
+    if (found) mst_image_folder_free(&folder);
+    return found ? MST_INSPECT_SURE : MST_INSPECT_NO;
+}
+
+typedef struct sizes {
+    int64_t least_height, most_height, least_width, most_width, good;
+} sizes;
+
+static mst_status measure(const char *path, sizes *s) {
+    const mst_image_want want = {.channels = 3};
+    mst_image image;
+    void *data;
+    size_t size;
+    MST_TRY(mst_file_read(path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
+    const mst_status status = mst_image_decode(path, data, size, &want, &image);
+    free(data);
+    MST_TRY(status);
+    free(image.pixels);
+    if (!s->good || image.height < s->least_height) s->least_height = image.height;
+    if (!s->good || image.width < s->least_width) s->least_width = image.width;
+    if (image.height > s->most_height) s->most_height = image.height;
+    if (image.width > s->most_width) s->most_width = image.width;
+    s->good++;
+    return MST_OK;
+}
+
+static void print_classes(mst_report *r, const mst_image_folder *folder, const char *part) {
+    int64_t file = 0;
+    for (int64_t i = 0; i < folder->num_classes; i++) {
+        char shown[MST_REPORT_NAME];
+        const char *name = folder->class_name[i];
+        const int64_t first = file;
+        while (file < folder->num_files && folder->label[file] == i) file++;
+        json_t *item = mst_report_item(r, "classes");
+        mst_report_set(r, item, "part", json_string(part));
+        mst_report_set(r, item, "name", mst_report_string(name, strlen(name)));
+        mst_report_set(r, item, "count", json_integer(file - first));
+        mst_report_line(r, "  %-22s %" PRId64, mst_report_name(name, strlen(name), shown), file - first);
+    }
+}
+
+static void print_part(mst_report *r, const mst_image_folder *folder, const char *part) {
+    char range[128] = "";
+    sizes s = {0};
+    for (int64_t i = 0; i < folder->num_files; i++) {
+        const mst_status status = measure(folder->path[i], &s);
+        if (status) mst_report_damage(r, status);
+    }
+    if (s.least_height == s.most_height && s.least_width == s.most_width && s.good)
+        snprintf(range, sizeof range, ", all of %" PRId64 " x %" PRId64 " pixels", s.most_width, s.most_height);
+    else if (s.good)
+        snprintf(range, sizeof range, ", of %" PRId64 " x %" PRId64 " to %" PRId64 " x %" PRId64 " pixels",
+                 s.least_width, s.least_height, s.most_width, s.most_height);
+    json_t *item = mst_report_item(r, "parts");
+    mst_report_set(r, item, "name", json_string(part));
+    mst_report_set(r, item, "pictures", json_integer(folder->num_files));
+    mst_report_set(r, item, "num_classes", json_integer(folder->num_classes));
+    mst_report_set(r, item, "least_width", json_integer(s.least_width));
+    mst_report_set(r, item, "least_height", json_integer(s.least_height));
+    mst_report_set(r, item, "most_width", json_integer(s.most_width));
+    mst_report_set(r, item, "most_height", json_integer(s.most_height));
+    mst_report_line(r, "%-24s %" PRId64 " picture%s in %" PRId64 " classes%s", part, folder->num_files,
+                    folder->num_files == 1 ? "" : "s", folder->num_classes, range);
+    print_classes(r, folder, part);
+}
+
+static mst_status print(const mst_inspect_source *source, mst_report *report) {
+    mst_image_folder folder;
+    const bool has_parts = !list(source->path, NULL, &folder);
+    mst_report_title(report, "folder of pictures", "%s", has_parts ? "train and test" : "one part");
+    if (!has_parts) {
+        print_part(report, &folder, parts[0]);
+        mst_image_folder_free(&folder);
+        return MST_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!list(source->path, parts[i], &folder)) continue;
+        print_part(report, &folder, parts[i]);
+        mst_image_folder_free(&folder);
+    }
+    return MST_OK;
+}
+
+const mst_inspector mst_inspector_image_folder = {.name = "folder of pictures", .knows = knows, .print = print};

@@ -1,0 +1,130 @@
+/* Distances and orders as Keras' map_graph makes them (keras/src/ops/function.py). */
+#include "model/layer_order.h"
+
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+
+/* What is known of nodes and layers while the outputs are followed back. */
+typedef struct walk {
+    const mst_model *model;
+    int64_t *stack, *next_src;         /* [nodes] nodes in progress; the source of each node that comes next */
+    int64_t *finished, num_finished;   /* nodes, each behind its sources */
+    int64_t *node_depth, *layer_depth; /* distance from the outputs; -1: not met */
+    int64_t *met, num_met;             /* [layers] number of the layer in the order of first meeting, -1: not met */
+} walk;
+
+typedef struct place {
+    int64_t depth, met, layer;
+} place;
+
+static void meet(walk *w, int64_t node) {
+    int64_t *met = &w->met[w->model->node[node].layer];
+    if (*met < 0) *met = w->num_met++;
+}
+
+/* Follows OUTPUT back to the inputs; a node is finished after its sources, as in a recursion. */
+static void follow(walk *w, int64_t output) {
+    int64_t depth = 0;
+    if (w->next_src[output] >= 0) return;
+    w->stack[depth++] = output;
+    w->next_src[output] = 0;
+    meet(w, output);
+    while (depth > 0) {
+        const int64_t at = w->stack[depth - 1];
+        const mst_model_node *node = &w->model->node[at];
+        if (w->next_src[at] == node->num_src) {
+            w->finished[w->num_finished++] = at;
+            depth--;
+            continue;
+        }
+        const int64_t src = node->src[w->next_src[at]++];
+        if (w->next_src[src] >= 0) continue;
+        w->stack[depth++] = src;
+        w->next_src[src] = 0;
+        meet(w, src);
+    }
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* The distance of a layer is that of its farthest node so far, and its other nodes take it over. */
+static void measure(walk *w) {
+    for (int64_t i = w->num_finished - 1; i >= 0; i--) {
+        const mst_model_node *node = &w->model->node[w->finished[i]];
+        int64_t *depth = &w->node_depth[w->finished[i]], *of_layer = &w->layer_depth[node->layer];
+        *depth = *of_layer = larger(larger(*depth, *of_layer), 0);
+        for (int k = 0; k < node->num_src; k++) {
+            int64_t *src = &w->node_depth[node->src[k]];
+            *src = larger(*src, *depth + 1);
+        }
+    }
+    for (int64_t i = 0; i < w->model->num_inputs; i++) {
+        const int64_t node = w->model->input[i].node, layer = w->model->node[node].layer;
+        if (w->layer_depth[layer] < 0) w->layer_depth[layer] = w->node_depth[node] = 0; /* needed by no output */
+    }
+}
+
+static int compare(const void *left, const void *right) {
+    const place *a = left, *b = right;
+    if (a->depth != b->depth) return a->depth > b->depth ? -1 : 1;
+    if (a->met != b->met) return a->met < b->met ? -1 : 1;
+    return a->layer < b->layer ? -1 : a->layer > b->layer;
+}
+
+static mst_status sort(const walk *w, mst_model_order *out) {
+    place *list = calloc((size_t)w->model->num_layers + 1, sizeof *list);
+    if (!list) return MST_NO_MEMORY("for the order of a model's layers");
+    for (int64_t i = 0; i < w->model->num_layers; i++)
+        if (w->layer_depth[i] >= 0) list[out->num_layers++] = (place){w->layer_depth[i], w->met[i], i};
+    qsort(list, (size_t)out->num_layers, sizeof *list, compare);
+    for (int64_t i = 0; i < out->num_layers; i++) out->layer[i] = list[i].layer;
+    free(list);
+    return MST_OK;
+}
+
+/* COUNT: a 0 for each distance, which is less than the number of nodes, and for each layer. */
+static void inspect_nodes(const walk *w, int64_t *count, mst_model_order *out) {
+    int64_t *at_depth = count, *of_layer = count + w->model->num_nodes;
+    out->is_chain = true;
+    for (int64_t i = 0; i < w->model->num_nodes; i++) {
+        out->has_node[i] = w->node_depth[i] >= 0;
+        if (!out->has_node[i]) continue;
+        const mst_model_node *node = &w->model->node[i];
+        if (at_depth[w->node_depth[i]]++ || of_layer[node->layer]++ || node->num_src > 1) out->is_chain = false;
+    }
+}
+
+mst_status mst_model_order_make(const mst_model *model, mst_model_order *out) {
+    const size_t nodes = (size_t)model->num_nodes, layers = (size_t)model->num_layers;
+    const mst_outputs outputs = mst_model_get_outputs(model);
+    *out = (mst_model_order){.layer = calloc(layers + 1, sizeof *out->layer),
+                             .has_node = calloc(nodes + 1, sizeof *out->has_node)};
+    int64_t *memory = calloc(5 * nodes + 3 * layers + 1, sizeof *memory);
+    if (!out->layer || !out->has_node || !memory) {
+        free(memory);
+        return MST_NO_MEMORY("for the order of a model's layers");
+    }
+    int64_t *count = memory;
+    walk w = {.model = model, .stack = count + nodes + layers};
+    w.finished = w.stack + nodes;
+    w.next_src = w.finished + nodes;
+    w.node_depth = w.next_src + nodes;
+    w.layer_depth = w.node_depth + nodes;
+    w.met = w.layer_depth + layers;
+    for (int64_t *i = w.next_src; i < w.met + layers; i++) *i = -1;
+    for (int i = 0; i < outputs.count; i++) follow(&w, outputs.output[i].node);
+    measure(&w);
+    inspect_nodes(&w, count, out);
+    const mst_status status = sort(&w, out);
+    free(memory);
+    return status;
+}
+
+void mst_model_order_free(mst_model_order *order) {
+    free(order->layer);
+    free(order->has_node);
+    *order = (mst_model_order){0};
+}

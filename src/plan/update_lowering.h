@@ -1,0 +1,124 @@
+/** Shared by the files that lower apply_gradients: update_lowering.c and update_....c. */
+#ifndef MUSTER_PLAN_UPDATE_LOWERING_H
+#define MUSTER_PLAN_UPDATE_LOWERING_H
+
+#include "muster/ops.h"
+#include "op/state/apply_gradients.h"
+#include "op/state/update.h"
+#include "plan/distribute.h"
+
+/** Some shards of a variable's gradient, and the value that holds their sum. */
+typedef struct mst_gradient_part {
+    mst_shards leaf;
+    int32_t value;
+    int32_t second; /**< of a product or a sparse gradient, which have two values */
+} mst_gradient_part;
+
+/** Elements FIRST and on of a gradient, as far as the next piece, summed over all shards. */
+typedef struct mst_gradient_sum {
+    int64_t first;
+    mst_gradient_part part;
+} mst_gradient_sum;
+
+/** One variable of the update that is lowered. */
+typedef struct mst_updated {
+    int32_t source;    /**< number of the variable itself among the sources of apply_gradients */
+    int32_t set;       /**< number of its mst_update_set */
+    int32_t *gradient; /**< by shard: value */
+    mst_gradient_kind kind;
+    bool squares, clipped; /**< of a sparse gradient: see mst_update_variable */
+    int32_t num_parts;
+    mst_gradient_part *parts;
+    int32_t num_pieces; /**< of its sum, where several domains keep the variable */
+    mst_gradient_sum *pieces;
+} mst_updated;
+
+/** Devices that keep the same variables. */
+typedef struct mst_update_set {
+    const mst_mirror_devices *mirrored; /**< NULL: one device */
+    int32_t num_devices;
+    const int32_t *device;
+    int32_t num_domains;
+    int32_t *domain_start; /**< [num_domains + 1], in `ordered` */
+    int32_t *ordered;      /**< the devices, those of a domain side by side */
+    int32_t most_devices;  /**< of a domain */
+} mst_update_set;
+
+typedef struct mst_lowering {
+    mst_distribution *d;
+    mst_plan *plan;
+    int32_t node;
+    const mst_apply_options *options;
+    const int32_t *src; /**< of the node */
+    mst_updated *variables;
+    mst_update_set *sets;
+    int32_t num_sets, set_capacity;
+    int32_t scalars;  /**< value */
+    int32_t factors;  /**< value: what gradients are multiplied by, -1 */
+    int32_t *control; /**< nodes that make up the update */
+    int64_t num_control, control_capacity;
+    int32_t penalty; /**< value of the sum of penalties so far, -1 */
+} mst_lowering;
+
+/** The devices of one domain that keep the variables of a set, and the update node that they run together. */
+typedef struct mst_update_local {
+    const mst_update_set *set;
+    int32_t index; /**< of the set */
+    bool first_of_set;
+    int32_t num_devices;
+    const int32_t *device;
+    int32_t group;
+    int64_t units; /**< of all variables */
+    mst_update_options options;
+    mst_update_variable *variable;
+    int32_t *src; /**< sources of the node */
+    int64_t num_src, src_capacity;
+} mst_update_local;
+
+/** Memory that lives as long as the plan. */
+void *mst_lowering_alloc(mst_lowering *l, size_t count, size_t size);
+int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
+int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
+const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_updated *v);
+const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
+/** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
+bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
+/** A node that the lowering adds, named "<name of apply_gradients>/NAME". */
+typedef struct mst_lowered {
+    const mst_op *op;
+    const char *name;
+    const void *options; /**< copied; NULL for an op without */
+    int num_src;
+    const int32_t *src;
+    int num_dst;
+    const mst_spec *dst;
+    int32_t device;
+} mst_lowered;
+
+/** Adds NODE. *OUT is the value of its first output. */
+MST_CHECKED mst_status mst_lowering_node(mst_lowering *l, const mst_lowered *node, int32_t *out);
+/** Adds one more source to the update of X. */
+MST_CHECKED mst_status mst_lowering_push(mst_update_local *x, int32_t value);
+/** Adds the node update of X for PURPOSE. *OUT is the value of its output. */
+MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
+                                           const char *name, int32_t *out);
+/** What depends on apply_gradients depends on NODE. */
+MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
+
+/** update_scalars.c: adds the node that computes what is the same for all elements, and the next state of the rule. */
+MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
+
+/** update_clip.c: adds the norms of all gradients, those of a set made by the devices of its first domain, and from them the factor by
+ *  which each gradient is multiplied. */
+MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
+
+/** update_gradients.c: finds what the gradient of V is, and adds up what of it is on one device. */
+MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
+/** Adds NODE, which gives at most BOUND rows of the gradient of V, as sum_rows does: name and outputs are filled in. */
+MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered node, int64_t bound,
+                                         mst_gradient_part *out);
+
+/** update_exchange.c: adds up what of the gradients of a set's variables has to cross between domains. */
+MST_CHECKED mst_status mst_lowering_exchange(mst_lowering *l, int32_t set);
+
+#endif
