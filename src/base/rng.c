@@ -7,6 +7,7 @@
 #include "base/rng.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/simd_math.h"
 

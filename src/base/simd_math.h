@@ -8,7 +8,7 @@
  *  compilers, libraries and processors nothing is declared, and the loops call the plain functions.
  *
  *  A vector function may differ from the plain one in the last bits. Where that would show, as in the rest of a loop,
- *  all elements must go through the same one: MST_VECTOR_LOOP does that.
+ *  all elements must go through the same one, in whole blocks: mst_block_of fills the last.
  *
  *  Weighed against oneDNN's eltwise primitives (no cos, tan, erfc, log1p, ...; state to prepare for each node; and no
  *  help to softmax and random numbers) and SLEEF (one more library for the same speed). f64 stays with the plain
@@ -19,7 +19,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/simd.h"
 
@@ -56,23 +55,5 @@ static inline const float *mst_block_of(const float *src, bool varies, int64_t a
     for (int64_t j = 0; j < MST_BLOCK; j++) block[j] = src[!varies ? 0 : at + j < count ? at + j : count - 1];
     return block;
 }
-
-/** The loop `dst[i] = expression` of a function marked MST_SIMD, for COUNT elements of float *dst and an expression in
- *  x (and y), which are elements of XS (and YS). It goes by blocks of MST_BLOCK, all of them whole, so that what an
- *  element gives depends neither on its place nor on its neighbours. dst may be a source. */
-#define MST_VECTOR_LOOP(dst, count, xs, x_varies, ys, y_varies, expression)                       \
-    for (int64_t block_at_ = 0; block_at_ < (count); block_at_ += MST_BLOCK) {                    \
-        float x_block_[MST_BLOCK], y_block_[MST_BLOCK], result_[MST_BLOCK];                       \
-        const float *x_ = mst_block_of((xs), (x_varies), block_at_, (count), x_block_);           \
-        const float *y_ = mst_block_of((ys), (y_varies), block_at_, (count), y_block_);           \
-        const int64_t left_ = (count)-block_at_;                                                  \
-        float *to_ = left_ < MST_BLOCK ? result_ : (dst) + block_at_;                             \
-        _Pragma("omp simd") for (int j_ = 0; j_ < MST_BLOCK; j_++) {                              \
-            const float x = x_[j_], y = y_[j_];                                                   \
-            (void)y;                                                                              \
-            to_[j_] = (expression);                                                               \
-        }                                                                                         \
-        if (left_ < MST_BLOCK) memcpy((dst) + block_at_, result_, (size_t)left_ * sizeof(float)); \
-    }
 
 #endif

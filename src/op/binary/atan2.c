@@ -16,7 +16,9 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* the first source is y, as in math.h */
-MST_BINARY_MATH(atan2(x, y))
+#define OP atan2
+#define FORMULA atan2(x, y)
+#include "op/binary/binary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 2,
@@ -56,7 +58,7 @@ const mst_op mst_op_atan2 = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = grad,
-    .reference = reference,
+    .reference = atan2_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -9,7 +9,7 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_div(mst_value a, mst_value b);
 #endif
-#include "op/elements.h"
+#include "op/binary/division.h"
 #include "op/elementwise/elementwise.h"
 
 /* d(a / b) = da / b - (a / b) db / b */
@@ -23,17 +23,13 @@ static inline int64_t quotient(int64_t x, int64_t y) {
     return y == -1 ? (int64_t)(0u - (uint64_t)x) : x / y;
 }
 
-MST_BINARY(f32, float, float, float, x / y)
-MST_BINARY(f64, double, double, double, x / y)
-MST_BINARY(i32, int32_t, int64_t, int32_t, quotient(x, y))
-MST_BINARY(i64, int64_t, int64_t, int64_t, quotient(x, y))
-MST_BINARY(u8, uint8_t, int64_t, uint8_t, quotient(x, y))
+#define OP div
+#define INTEGER_FORMULA quotient(x, y)
+#define FORMULA (x / y)
+#include "op/binary/binary_numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
-    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
-        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
-    if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
-    return mst_share_elements(a, kernel[a->src[0].dtype]);
+    return mst_divide(a, div_reference);
 }
 
 static const mst_example examples[] = {

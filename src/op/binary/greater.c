@@ -10,7 +10,10 @@ MST_API mst_value mst_greater(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_COMPARISON(x > y)
+#define OP greater
+#define RESULT uint8_t
+#define FORMULA (x > y)
+#include "op/binary/binary_numbers.inc"
 
 enum { LESS = 0, EQUAL = 0, GREATER = 1, UNORDERED = 0 };
 #define OF_BOOL MST_INVALID
@@ -25,7 +28,7 @@ const mst_op mst_op_greater = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_comparison,
-    .reference = reference,
+    .reference = greater_reference,
     MST_EXAMPLES(examples),
 };
 

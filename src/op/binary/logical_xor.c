@@ -8,8 +8,9 @@ MST_API mst_value mst_logical_xor(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_BINARY(truth, uint8_t, uint8_t, uint8_t, !x != !y)
-MST_REFERENCE([MST_BOOL] = truth)
+#define OP logical_xor
+#define FORMULA (!x != !y)
+#include "op/binary/binary_bools.inc"
 
 enum { NEITHER = 0, ONE = 1, BOTH = 0 };
 #include "op/binary/logical_examples.inc"
@@ -23,7 +24,7 @@ const mst_op mst_op_logical_xor = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .reference = reference,
+    .reference = logical_xor_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -18,12 +18,9 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* written so that a NaN of either stays */
-MST_BINARY(f32, float, float, float, x > y || isnan(x) ? x : y)
-MST_BINARY(f64, double, double, double, x > y || isnan(x) ? x : y)
-MST_BINARY(i32, int32_t, int32_t, int32_t, x > y ? x : y)
-MST_BINARY(i64, int64_t, int64_t, int64_t, x > y ? x : y)
-MST_BINARY(u8, uint8_t, uint8_t, uint8_t, x > y ? x : y)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+#define OP maximum
+#define FORMULA (x > y || IS_NAN(x) ? x : y)
+#include "op/binary/binary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 2,
@@ -71,7 +68,7 @@ const mst_op mst_op_maximum = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = grad,
-    .reference = reference,
+    .reference = maximum_reference,
     MST_EXAMPLES(examples),
 };
 

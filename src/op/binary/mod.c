@@ -8,7 +8,7 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_mod(mst_value a, mst_value b);
 #endif
-#include "op/elements.h"
+#include "op/binary/division.h"
 #include "op/elementwise/elementwise.h"
 
 /* but for the jumps, floor(a / b) is constant */
@@ -30,17 +30,14 @@ static inline double real_mod(double x, double y) {
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-MST_BINARY(f32, float, double, float, real_mod(x, y))
-MST_BINARY(f64, double, double, double, real_mod(x, y))
-MST_BINARY(i32, int32_t, int64_t, int32_t, whole_mod(x, y))
-MST_BINARY(i64, int64_t, int64_t, int64_t, whole_mod(x, y))
-MST_BINARY(u8, uint8_t, int64_t, uint8_t, whole_mod(x, y))
+#define OP mod
+#define INTEGER_FORMULA whole_mod(x, y)
+#define WORK double
+#define FORMULA real_mod(x, y)
+#include "op/binary/binary_numbers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
-    static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
-        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
-    if (!mst_dtype_is_float(a->src[0].dtype)) MST_TRY(mst_check_divisor(a));
-    return mst_share_elements(a, kernel[a->src[0].dtype]);
+    return mst_divide(a, mod_reference);
 }
 
 static const mst_example examples[] = {

@@ -11,7 +11,16 @@ MST_API mst_value mst_not_equal(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_EQUALITY(x != y, !mst_string_equal(x, y))
+#define OP not_equal
+#define RESULT uint8_t
+#define FORMULA (x != y)
+#include "op/binary/binary_numbers.inc"
+
+static mst_status reference(const mst_kernel_args *a) {
+    if (a->src[0].dtype != MST_STRING) return not_equal_reference(a);
+    mst_compare_strings(a, false);
+    return MST_OK;
+}
 
 enum { LESS = 1, EQUAL = 0, GREATER = 1, UNORDERED = 1 };
 #define OF_BOOL MST_OK

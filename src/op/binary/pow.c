@@ -49,15 +49,21 @@ static mst_status check_exponent(void *context, int64_t begin, int64_t end, int 
     return MST_OK;
 }
 
-MST_BINARY_MATH_F32(f32, pow(x, y))
-MST_BINARY(f64, double, double, double, pow(x, y))
-MST_BINARY(i32, int32_t, int64_t, int32_t, power((uint64_t)x, y))
-MST_BINARY(i64, int64_t, int64_t, int64_t, power((uint64_t)x, y))
-MST_BINARY(u8, uint8_t, int64_t, uint8_t, power((uint64_t)x, y))
+#define OP pow_float
+#define FORMULA pow(x, y)
+#include "op/binary/binary_math.inc"
+
+#define OP pow_integer
+#define WORK int64_t
+#define FORMULA power((uint64_t)x, y)
+#define MST_TEMPLATE "op/binary/binary.inc"
+#include "op/integers.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
-        [MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8};
+        [MST_F32] = pow_float_reference, [MST_F64] = pow_float_reference, [MST_I32] = pow_integer_i32,
+        [MST_I64] = pow_integer_i64,     [MST_U8] = pow_integer_u8,
+    };
     if ((MST_DTYPE_BIT(a->src[0].dtype) & MST_INDICES) && a->dst[0].count)
         MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check_exponent, mst_context_of(a)));
     return mst_share_elements(a, kernel[a->src[0].dtype]);

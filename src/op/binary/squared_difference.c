@@ -15,7 +15,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_unbroadcast(gradient, c->src[i]);
 }
 
-MST_BINARY_ARITHMETIC((x - y) * (x - y))
+#define OP squared_difference
+#define WORK MODULAR /* integers wrap around */
+#define FORMULA ((x - y) * (x - y))
+#include "op/binary/binary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 2,
@@ -55,7 +58,7 @@ const mst_op mst_op_squared_difference = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = grad,
-    .reference = reference,
+    .reference = squared_difference_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -14,7 +14,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_unbroadcast(i == 0 ? c->ddst[0] : mst_neg(c->ddst[0]), c->src[i]);
 }
 
-MST_BINARY_ARITHMETIC(x - y)
+#define OP sub
+#define WORK MODULAR /* integers wrap around */
+#define FORMULA (x - y)
+#include "op/binary/binary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 2,
@@ -62,7 +65,7 @@ const mst_op mst_op_sub = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .grad = grad,
-    .reference = reference,
+    .reference = sub_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -1,7 +1,5 @@
 #include "op/elementwise/elementwise.h"
 
-#include "op/share.h"
-
 /* ---- inference ---- */
 
 mst_status mst_infer_unary(mst_infer *c) {
@@ -88,25 +86,26 @@ bool mst_broadcast_next(mst_broadcast *b) {
     return false;
 }
 
-/* ---- divisors ---- */
-
-/* Elements BEGIN to END - 1 of the divisor. */
-static mst_status check(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_kernel_args *a = context;
-    const mst_array *b = &a->src[1];
-    (void)thread;
-    for (int64_t i = begin; i < end; i++) {
-        bool zero = b->dtype == MST_I32   ? ((const int32_t *)b->data)[i] == 0
-                    : b->dtype == MST_I64 ? ((const int64_t *)b->data)[i] == 0
-                                          : ((const uint8_t *)b->data)[i] == 0;
-        if (zero)
-            return mst_kernel_fail(a, MST_INVALID, "integer division by zero: element %lld of the divisor is 0",
-                                   (long long)i);
-    }
-    return MST_OK;
+void mst_binary_rows(const mst_kernel_args *a, mst_binary_row row) {
+    const int64_t size = (int64_t)mst_dtype_size(a->src[0].dtype), dst_size = (int64_t)mst_dtype_size(a->dst[0].dtype);
+    const char *xs = a->src[0].data, *ys = a->src[1].data;
+    char *dst = a->dst[0].data;
+    if (a->dst[0].count == 0) return;
+    mst_broadcast b = mst_broadcast_make(a);
+    do {
+        row(xs + b.offset[0] * size, b.varies[0], ys + b.offset[1] * size, b.varies[1], dst, b.inner);
+        dst += b.inner * dst_size;
+    } while (mst_broadcast_next(&b));
 }
 
-mst_status mst_check_divisor(const mst_kernel_args *a) {
-    if (a->dst[0].count == 0) return MST_OK;
-    return mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check, mst_context_of(a));
+void mst_compare_strings(const mst_kernel_args *a, bool equal) {
+    uint8_t *dst = a->dst[0].data;
+    if (a->dst[0].count == 0) return;
+    mst_broadcast b = mst_broadcast_make(a);
+    do {
+        const mst_string *xs = (const mst_string *)a->src[0].data + b.offset[0];
+        const mst_string *ys = (const mst_string *)a->src[1].data + b.offset[1];
+        for (int64_t i = 0; i < b.inner; i++)
+            *dst++ = mst_string_equal(xs[b.varies[0] ? i : 0], ys[b.varies[1] ? i : 0]) == equal;
+    } while (mst_broadcast_next(&b));
 }

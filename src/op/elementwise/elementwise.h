@@ -1,23 +1,24 @@
-/** Element by element ops: reference kernels for all dtypes with NumPy broadcasting, and the inference they share.
+/** Element by element ops with NumPy broadcasting: what their inference, gradients and kernels share.
  *
- *  A formula is written once, in x (and y) of the type T that it is computed in, and a macro makes the loops: one a
- *  dtype, all of them plain loops over contiguous memory. Broadcasting goes by rows, in which each source either runs
- *  along or stays at one element.
+ *  The kernels are made by templates, from a formula in x (and y):
  *
- *      MST_UNARY_FLOATS(1 / x)
- *      MST_UNARY_MATH(exp(x))
- *      MST_BINARY_ARITHMETIC(x + y)
+ *      #define OP reciprocal
+ *      #define FORMULA 1 / x
+ *      #include "op/unary/unary_floats.inc"
  *
- *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. A formula that calls
- *  one of base/simd_math.h takes a macro named MATH, which gives an element the same bits wherever it stands. The
- *  others are exact operations, of which a loop may do some in vectors and the rest one by one. */
+ *  defines reciprocal_reference for f32 and f64, out of plain loops over contiguous memory, one for each dtype.
+ *  op/unary/unary.inc and op/binary/binary.inc are the loops. Beside them are the files that include them for
+ *  some dtypes: ..._floats.inc, ..._numbers.inc, and ..._math.inc for formulas that call functions of base/simd_math.h.
+ *  Functions of <math.h> are those of <tgmath.h> here: exp(x) of a float is computed as a float. Broadcasting goes by
+ *  rows, in which each source either runs along or stays at one element. */
 #ifndef MUSTER_OP_ELEMENTWISE_H
 #define MUSTER_OP_ELEMENTWISE_H
 
 #include <math.h>
+#include <string.h>
 #include <tgmath.h>
 
-#include "base/saturate.h"
+#include "base/join.h"
 #include "base/simd.h"
 #include "base/simd_math.h"
 #include "muster/op.h"
@@ -66,154 +67,15 @@ mst_broadcast mst_broadcast_make(const mst_kernel_args *a);
 /** Goes to the next row; false after the last. */
 bool mst_broadcast_next(mst_broadcast *b);
 
-/** Error where an element of the integer source 1 is 0 and something is divided by it. */
-MST_CHECKED mst_status mst_check_divisor(const mst_kernel_args *a);
+/** A row of an op of two sources: COUNT elements of dst. A source that does not vary along the row stays at its first
+ *  element; at least one of them varies, unless the row has one element. */
+typedef void (*mst_binary_row)(const void *xs, bool x_varies, const void *ys, bool y_varies, void *dst, int64_t count);
 
-/* ---- kernels -------------------------------------------------------------------------------------- */
+/** Output 0, row by row, of sources 0 and 1, which broadcast. */
+void mst_binary_rows(const mst_kernel_args *a, mst_binary_row row);
+/** Output 0 = whether the strings of sources 0 and 1 are equal, or where EQUAL is false, whether they differ. */
+void mst_compare_strings(const mst_kernel_args *a, bool equal);
 
-/** Defines the kernel `name`, which runs the one of source 0's dtype. */
-#define MST_REFERENCE_AS(name, ...)                                              \
-    static mst_status name(const mst_kernel_args *a) {                           \
-        static const mst_kernel_function kernel[MST_NUM_DTYPES] = {__VA_ARGS__}; \
-        return kernel[a->src[0].dtype](a);                                       \
-    }
-
-/** Defines the kernel `reference`: MST_REFERENCE([MST_F32] = f32, ...). */
-#define MST_REFERENCE(...) MST_REFERENCE_AS(reference, __VA_ARGS__)
-
-/** Defines the kernel `name` from elements S to elements D, with x converted to the type W. */
-#define MST_UNARY(name, S, W, D, expression)                                \
-    MST_SIMD static void name##_loop(const S *src, D *dst, int64_t count) { \
-        typedef W T;                                                        \
-        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {           \
-            const T x = (T)src[i];                                          \
-            dst[i] = (D)(expression);                                       \
-        }                                                                   \
-    }                                                                       \
-    static mst_status name(const mst_kernel_args *a) {                      \
-        name##_loop(a->src[0].data, a->dst[0].data, a->dst[0].count);       \
-        return MST_OK;                                                      \
-    }
-
-/** The same from f32 to f32, for an expression that calls functions of base/simd_math.h. */
-#define MST_UNARY_MATH_F32(name, expression)                                        \
-    MST_SIMD static void name##_loop(const float *src, float *dst, int64_t count) { \
-        typedef float T;                                                            \
-        MST_VECTOR_LOOP(dst, count, src, true, src, true, (T)(expression))          \
-    }                                                                               \
-    static mst_status name(const mst_kernel_args *a) {                              \
-        name##_loop(a->src[0].data, a->dst[0].data, a->dst[0].count);               \
-        return MST_OK;                                                              \
-    }
-
-#define MST_BINARY_LOOP(D, x_of_i, y_of_i, expression)        \
-    _Pragma("omp simd") for (int64_t i = 0; i < count; i++) { \
-        const T x = (x_of_i), y = (y_of_i);                   \
-        dst[i] = (D)(expression);                             \
-    }
-
-/** The same from two sources of elements S that broadcast. At least one of them varies along the row, unless the row
- *  has one element. */
-#define MST_BINARY(name, S, W, D, expression)                                                                        \
-    MST_SIMD static void name##_row(const S *xs, bool x_varies, const S *ys, bool y_varies, D *dst, int64_t count) { \
-        typedef W T;                                                                                                 \
-        const T first_x = (T)*xs, first_y = (T)*ys;                                                                  \
-        if (x_varies && y_varies)                                                                                    \
-            MST_BINARY_LOOP(D, (T)xs[i], (T)ys[i], expression)                                                       \
-        else if (x_varies)                                                                                           \
-            MST_BINARY_LOOP(D, (T)xs[i], first_y, expression)                                                        \
-        else                                                                                                         \
-            MST_BINARY_LOOP(D, first_x, (T)ys[i], expression)                                                        \
-    }                                                                                                                \
-    MST_BINARY_KERNEL(name, S, D)
-
-/** The same of f32, for an expression that calls functions of base/simd_math.h. */
-#define MST_BINARY_MATH_F32(name, expression)                                                                   \
-    MST_SIMD static void name##_row(const float *xs, bool x_varies, const float *ys, bool y_varies, float *dst, \
-                                    int64_t count){                                                             \
-        MST_VECTOR_LOOP(dst, count, xs, x_varies, ys, y_varies, expression)} MST_BINARY_KERNEL(name, float, float)
-
-/** The kernel `name` of the function name_row. */
-#define MST_BINARY_KERNEL(name, S, D)                                                               \
-    static mst_status name(const mst_kernel_args *a) {                                              \
-        const S *xs = a->src[0].data, *ys = a->src[1].data;                                         \
-        D *dst = a->dst[0].data;                                                                    \
-        if (a->dst[0].count == 0) return MST_OK;                                                    \
-        mst_broadcast b = mst_broadcast_make(a);                                                    \
-        do {                                                                                        \
-            name##_row(xs + b.offset[0], b.varies[0], ys + b.offset[1], b.varies[1], dst, b.inner); \
-            dst += b.inner;                                                                         \
-        } while (mst_broadcast_next(&b));                                                           \
-        return MST_OK;                                                                              \
-    }
-
-/** `reference` for f32 and f64. */
-#define MST_UNARY_FLOATS(expression)                   \
-    MST_UNARY(f32, float, float, float, expression)    \
-    MST_UNARY(f64, double, double, double, expression) \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
-
-/** The same for an expression that calls functions of base/simd_math.h. */
-#define MST_UNARY_MATH(expression)                     \
-    MST_UNARY_MATH_F32(f32, expression)                \
-    MST_UNARY(f64, double, double, double, expression) \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
-
-/** `reference` for f32 and f64, that gives 0 or 1. */
-#define MST_PREDICATE_FLOATS(expression)                \
-    MST_UNARY(f32, float, float, uint8_t, expression)   \
-    MST_UNARY(f64, double, double, uint8_t, expression) \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
-
-#define MST_BINARY_FLOATS(expression) MST_BINARY_FLOATS_AS(, expression)
-
-/** The same with PREFIX before the names: grad_reference, for a gradient in the file of its op. */
-#define MST_BINARY_FLOATS_AS(prefix, expression)                \
-    MST_BINARY(prefix##f32, float, float, float, expression)    \
-    MST_BINARY(prefix##f64, double, double, double, expression) \
-    MST_REFERENCE_AS(prefix##reference, [MST_F32] = prefix##f32, [MST_F64] = prefix##f64)
-
-/** The same for an expression that calls functions of base/simd_math.h. */
-#define MST_BINARY_MATH(expression)                     \
-    MST_BINARY_MATH_F32(f32, expression)                \
-    MST_BINARY(f64, double, double, double, expression) \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
-
-/** `reference` for all numbers, out of + - * : integers are computed unsigned, so that they wrap around. */
-#define MST_BINARY_ARITHMETIC(expression)                   \
-    MST_BINARY(f32, float, float, float, expression)        \
-    MST_BINARY(f64, double, double, double, expression)     \
-    MST_BINARY(i32, int32_t, uint32_t, int32_t, expression) \
-    MST_BINARY(i64, int64_t, uint64_t, int64_t, expression) \
-    MST_BINARY(u8, uint8_t, uint32_t, uint8_t, expression)  \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
-
-/** The kernels f32, ... of all numbers, that give 0 or 1. */
-#define MST_COMPARISON_KERNELS(expression)                 \
-    MST_BINARY(f32, float, float, uint8_t, expression)     \
-    MST_BINARY(f64, double, double, uint8_t, expression)   \
-    MST_BINARY(i32, int32_t, int32_t, uint8_t, expression) \
-    MST_BINARY(i64, int64_t, int64_t, uint8_t, expression) \
-    MST_BINARY(u8, uint8_t, uint8_t, uint8_t, expression)
-
-/** `reference` for all numbers and bool, that gives 0 or 1. */
-#define MST_COMPARISON(expression)     \
-    MST_COMPARISON_KERNELS(expression) \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8)
-
-/** The same for strings too, whose elements are compared by STRING_EXPRESSION of x and y. */
-#define MST_EQUALITY(expression, string_expression)                                                                   \
-    MST_COMPARISON_KERNELS(expression)                                                                                \
-    static void string_row(const mst_string *xs, bool x_varies, const mst_string *ys, bool y_varies, uint8_t *dst,    \
-                           int64_t count) {                                                                           \
-        for (int64_t i = 0; i < count; i++) {                                                                         \
-            const mst_string x = xs[x_varies ? i : 0], y = ys[y_varies ? i : 0];                                      \
-            dst[i] = (string_expression);                                                                             \
-        }                                                                                                             \
-    }                                                                                                                 \
-    MST_BINARY_KERNEL(string, mst_string, uint8_t)                                                                    \
-    MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8, [MST_BOOL] = u8, \
-                  [MST_STRING] = string)
 /* ---- examples ------------------------------------------------------------------------------------- */
 
 /** What every op of two sources that broadcast is tried with: no elements, shapes that do not fit, two dtypes. */

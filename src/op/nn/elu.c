@@ -30,22 +30,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_select(mst_greater(dst, mst_number(dst, 0)), c->ddst[0], mst_mul(c->ddst[0], slope));
 }
 
-MST_SIMD static void loop_f32(const float *src, float alpha, float *dst, int64_t count) {
-    MST_VECTOR_LOOP(dst, count, src, true, src, true, x > 0 ? x : alpha * expm1f(x))
-}
-
-static void loop_f64(const double *src, double alpha, double *dst, int64_t count) {
-    for (int64_t i = 0; i < count; i++) dst[i] = src[i] > 0 ? src[i] : alpha * expm1(src[i]);
-}
-
-static mst_status reference(const mst_kernel_args *a) {
-    const float alpha = ((const mst_elu_options *)a->options)->alpha;
-    if (a->src[0].dtype == MST_F32)
-        loop_f32(a->src[0].data, alpha, a->dst[0].data, a->dst[0].count);
-    else
-        loop_f64(a->src[0].data, (double)alpha, a->dst[0].data, a->dst[0].count);
-    return MST_OK;
-}
+#define OP elu
+#define SETUP const T alpha = (T)((const mst_elu_options *)options)->alpha;
+#define FORMULA (x > 0 ? x : alpha * expm1(x))
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -80,7 +68,7 @@ const mst_op mst_op_elu = {
     .options_size = sizeof(mst_elu_options),
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = elu_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -49,16 +49,17 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* 1 + erf(x) = erfc(-x), without cancellation where x is far below 0 */
-MST_UNARY_MATH_F32(exact_f32, (T)0.5 * x * erfc(x * (T)-SQRT_HALF))
-MST_UNARY(exact_f64, double, double, double, (T)0.5 * x * erfc(x * (T)-SQRT_HALF))
-MST_UNARY_MATH_F32(approximate_f32, (T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
-MST_UNARY(approximate_f64, double, double, double,
-          (T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
+#define OP gelu_exact
+#define FORMULA ((T)0.5 * x * erfc(x * (T)-SQRT_HALF))
+#include "op/unary/unary_math.inc"
+
+#define OP gelu_approximate
+#define FORMULA ((T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
+#include "op/unary/unary_math.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
-    const bool is_f32 = a->src[0].dtype == MST_F32;
-    if (((const mst_gelu_options *)a->options)->approximate) return is_f32 ? approximate_f32(a) : approximate_f64(a);
-    return is_f32 ? exact_f32(a) : exact_f64(a);
+    const bool approximate = ((const mst_gelu_options *)a->options)->approximate;
+    return approximate ? gelu_approximate_reference(a) : gelu_exact_reference(a);
 }
 
 static const mst_example examples[] = {

@@ -17,12 +17,9 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* written so that NaN stays NaN */
-MST_UNARY(f32, float, float, float, x < 0 ? 0 : x)
-MST_UNARY(f64, double, double, double, x < 0 ? 0 : x)
-MST_UNARY(i32, int32_t, int32_t, int32_t, x < 0 ? 0 : x)
-MST_UNARY(i64, int64_t, int64_t, int64_t, x < 0 ? 0 : x)
-MST_UNARY(u8, uint8_t, uint8_t, uint8_t, x)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+#define OP relu
+#define FORMULA (IS_NEGATIVE(x) ? 0 : x)
+#include "op/unary/unary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -52,7 +49,7 @@ const mst_op mst_op_relu = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = relu_reference,
     MST_EXAMPLES(examples),
 };
 
@@ -75,7 +72,9 @@ static mst_value grad_grad(mst_grad *c, int i) {
 }
 
 /* x is the gradient, y the output */
-MST_BINARY_FLOATS_AS(grad_, y > 0 ? x : 0)
+#define OP relu_grad
+#define FORMULA (y > 0 ? x : 0)
+#include "op/binary/binary_floats.inc"
 
 static const mst_example grad_examples[] = {
     {.num_src = 2,
@@ -99,7 +98,7 @@ const mst_op mst_op_relu_grad = {
     .may_alias = true,
     .infer = mst_infer_same_spec,
     .grad = grad_grad,
-    .reference = grad_reference,
+    .reference = relu_grad_reference,
     MST_EXAMPLES(grad_examples),
 };
 

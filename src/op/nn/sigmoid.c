@@ -14,7 +14,9 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* e^-|x| <= 1: no overflow, and no cancellation for either sign */
-MST_UNARY_MATH((x >= 0 ? 1 : exp(-fabs(x))) / (1 + exp(-fabs(x))))
+#define OP sigmoid
+#define FORMULA ((x >= 0 ? 1 : exp(-fabs(x))) / (1 + exp(-fabs(x))))
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -41,7 +43,7 @@ const mst_op mst_op_sigmoid = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = sigmoid_reference,
     MST_EXAMPLES(examples),
 };
 
@@ -66,7 +68,9 @@ static mst_value grad_grad(mst_grad *c, int i) {
 }
 
 /* x is the gradient, y the output */
-MST_BINARY_FLOATS_AS(grad_, x *(y *(1 - y)))
+#define OP sigmoid_grad
+#define FORMULA (x * (y * (1 - y)))
+#include "op/binary/binary_floats.inc"
 
 static const mst_example grad_examples[] = {
     {.num_src = 2,
@@ -90,7 +94,7 @@ const mst_op mst_op_sigmoid_grad = {
     .may_alias = true,
     .infer = mst_infer_same_spec,
     .grad = grad_grad,
-    .reference = grad_reference,
+    .reference = sigmoid_grad_reference,
     MST_EXAMPLES(grad_examples),
 };
 

@@ -9,9 +9,7 @@
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_sigmoid_cross_entropy(mst_value logits, mst_value labels);
 #endif
-#include "base/simd_math.h"
-
-#include "op/op.h"
+#include "op/elementwise/elementwise.h"
 
 static mst_status infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
@@ -27,22 +25,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(slope, c->ddst[0]);
 }
 
-/* Here y is the label z. */
-MST_SIMD static void loop_f32(const float *src, const float *labels, float *dst, int64_t count) {
-    MST_VECTOR_LOOP(dst, count, src, true, labels, true, (x > 0 ? x : 0) - x * y + log1pf(expf(-fabsf(x))))
-}
-
-static void loop_f64(const double *x, const double *z, double *dst, int64_t count) {
-    for (int64_t i = 0; i < count; i++) dst[i] = (x[i] > 0 ? x[i] : 0) - x[i] * z[i] + log1p(exp(-fabs(x[i])));
-}
-
-static mst_status reference(const mst_kernel_args *a) {
-    if (a->dst[0].dtype == MST_F32)
-        loop_f32(a->src[0].data, a->src[1].data, a->dst[0].data, a->dst[0].count);
-    else
-        loop_f64(a->src[0].data, a->src[1].data, a->dst[0].data, a->dst[0].count);
-    return MST_OK;
-}
+/* x is the logit, y the label */
+#define OP sigmoid_cross_entropy
+#define FORMULA ((x > 0 ? x : 0) - x * y + log1p(exp(-fabs(x))))
+#include "op/binary/binary_math.inc"
 
 #define LOG_2 0.69314718055994530942
 #define LOG_3 1.0986122886681098
@@ -78,7 +64,7 @@ const mst_op mst_op_sigmoid_cross_entropy = {
     .may_alias = true,
     .infer = infer,
     .grad = grad,
-    .reference = reference,
+    .reference = sigmoid_cross_entropy_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -15,7 +15,9 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* max(x, 0) + log(1 + e^-|x|): no overflow, and no cancellation */
-MST_UNARY_MATH((x > 0 ? x : 0) + log1p(exp(-fabs(x))))
+#define OP softplus
+#define FORMULA ((x > 0 ? x : 0) + log1p(exp(-fabs(x))))
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -42,7 +44,7 @@ const mst_op mst_op_softplus = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = softplus_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -16,7 +16,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_add(sigmoid, mst_mul(c->dst[0], rest)));
 }
 
-MST_UNARY_MATH(x / (1 + exp(-x)))
+#define OP swish
+#define FORMULA (x / (1 + exp(-x)))
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -38,7 +40,7 @@ const mst_op mst_op_swish = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = swish_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -16,12 +16,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_sign(c->src[0]));
 }
 
-MST_UNARY(f32, float, float, float, fabs(x))
-MST_UNARY(f64, double, double, double, fabs(x))
-MST_UNARY(i32, int32_t, int64_t, int32_t, x < 0 ? -x : x)
-MST_UNARY(i64, int64_t, int64_t, int64_t, x < 0 ? 0u - (uint64_t)x : (uint64_t)x)
-MST_UNARY(u8, uint8_t, uint8_t, uint8_t, x)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+#define OP abs
+#define INTEGER_FORMULA (x < 0 ? 0u - (uint64_t)x : (uint64_t)x)
+#define FORMULA fabs(x)
+#include "op/unary/unary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -53,7 +51,7 @@ const mst_op mst_op_abs = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = abs_reference,
     MST_EXAMPLES(examples),
 };
 

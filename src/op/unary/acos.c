@@ -17,7 +17,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_neg(mst_mul(c->ddst[0], mst_rsqrt(mst_sub(one, mst_square(c->src[0])))));
 }
 
-MST_UNARY_MATH(acos(x))
+#define OP acos
+#define FORMULA acos(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -39,7 +41,7 @@ const mst_op mst_op_acos = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = acos_reference,
     MST_EXAMPLES(examples),
 };
 

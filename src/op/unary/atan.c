@@ -15,7 +15,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_div(c->ddst[0], mst_add(mst_square(c->src[0]), one));
 }
 
-MST_UNARY_MATH(atan(x))
+#define OP atan
+#define FORMULA atan(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -37,7 +39,7 @@ const mst_op mst_op_atan = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = atan_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -20,6 +20,7 @@ typedef struct mst_cast_options {
 MST_API mst_value mst_cast(mst_value src, mst_dtype dtype);
 #endif
 #include "base/bf16.h"
+#include "base/saturate.h"
 #include "op/elementwise/elementwise.h"
 
 static const mst_field fields[] = {
@@ -43,40 +44,53 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_cast(c->ddst[0], dtype == MST_BF16 ? MST_F32 : dtype);
 }
 
-/* Kernels from all dtypes to elements D: floats by the function `real`, whole numbers by `whole`. */
-#define TO(name, D, real, whole)                                                                    \
-    MST_UNARY(name##_from_f32, float, float, D, real(x))                                            \
-    MST_UNARY(name##_from_f64, double, double, D, real(x))                                          \
-    MST_UNARY(name##_from_bf16, uint16_t, uint16_t, D, real(mst_bf16_value(x)))                     \
-    MST_UNARY(name##_from_i32, int32_t, int32_t, D, whole(x))                                       \
-    MST_UNARY(name##_from_i64, int64_t, int64_t, D, whole(x))                                       \
-    MST_UNARY(name##_from_u8, uint8_t, uint8_t, D, whole(x))                                        \
-    static mst_status to_##name(const mst_kernel_args *a) {                                         \
-        static const mst_kernel_function kernel[MST_NUM_DTYPES] = {                                 \
-            [MST_F32] = name##_from_f32,  [MST_F64] = name##_from_f64, [MST_I32] = name##_from_i32, \
-            [MST_I64] = name##_from_i64,  [MST_U8] = name##_from_u8,   [MST_BOOL] = name##_from_u8, \
-            [MST_BF16] = name##_from_bf16};                                                         \
-        return kernel[a->src[0].dtype](a);                                                          \
-    }
-#define AS_IT_IS(x) (x)
-#define SATURATED_I32(x) mst_saturate_i32((double)(x))
-#define SATURATED_I64(x) mst_saturate_i64((double)(x))
-#define SATURATED_U8(x) mst_saturate_u8((double)(x))
-#define IS_TRUE(x) ((x) != 0)
-#define AS_BF16(x) mst_bf16_of((float)(x))
+#define OP f32_of
+#define RESULT float
+#define OF_FLOAT(x) (x)
+#define OF_INTEGER(x) (x)
+#include "op/unary/cast_to.inc"
 
-TO(f32, float, AS_IT_IS, AS_IT_IS)
-TO(f64, double, AS_IT_IS, AS_IT_IS)
-TO(i32, int32_t, SATURATED_I32, AS_IT_IS)
-TO(i64, int64_t, SATURATED_I64, AS_IT_IS)
-TO(u8, uint8_t, SATURATED_U8, AS_IT_IS)
-TO(truth, uint8_t, IS_TRUE, IS_TRUE)
-TO(bf16, uint16_t, AS_BF16, AS_BF16)
+#define OP f64_of
+#define RESULT double
+#define OF_FLOAT(x) (x)
+#define OF_INTEGER(x) (x)
+#include "op/unary/cast_to.inc"
+
+#define OP i32_of
+#define RESULT int32_t
+#define OF_FLOAT(x) mst_saturate_i32((double)(x))
+#define OF_INTEGER(x) (x)
+#include "op/unary/cast_to.inc"
+
+#define OP i64_of
+#define RESULT int64_t
+#define OF_FLOAT(x) mst_saturate_i64((double)(x))
+#define OF_INTEGER(x) (x)
+#include "op/unary/cast_to.inc"
+
+#define OP u8_of
+#define RESULT uint8_t
+#define OF_FLOAT(x) mst_saturate_u8((double)(x))
+#define OF_INTEGER(x) (x)
+#include "op/unary/cast_to.inc"
+
+#define OP bool_of
+#define RESULT uint8_t
+#define OF_FLOAT(x) ((x) != 0)
+#define OF_INTEGER(x) ((x) != 0)
+#include "op/unary/cast_to.inc"
+
+#define OP bf16_of
+#define RESULT uint16_t
+#define OF_FLOAT(x) mst_bf16_of((float)(x))
+#define OF_INTEGER(x) mst_bf16_of((float)(x))
+#include "op/unary/cast_to.inc"
 
 static mst_status reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
-        [MST_F32] = to_f32, [MST_F64] = to_f64,    [MST_I32] = to_i32,  [MST_I64] = to_i64,
-        [MST_U8] = to_u8,   [MST_BOOL] = to_truth, [MST_BF16] = to_bf16};
+        [MST_F32] = f32_of_any, [MST_F64] = f64_of_any,   [MST_I32] = i32_of_any,   [MST_I64] = i64_of_any,
+        [MST_U8] = u8_of_any,   [MST_BOOL] = bool_of_any, [MST_BF16] = bf16_of_any,
+    };
     return kernel[a->dst[0].dtype](a);
 }
 

@@ -38,25 +38,12 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_select(inside, c->ddst[0], mst_number(src, 0));
 }
 
-#define LOOP(name, D, convert)                                                                           \
-    MST_SIMD static void name##_loop(const D *src, D low, D high, D *dst, int64_t count) {               \
-        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                        \
-            const D x = src[i];                                                                          \
-            dst[i] = x < low ? low : x > high ? high : x;                                                \
-        }                                                                                                \
-    }                                                                                                    \
-    static mst_status name(const mst_kernel_args *a) {                                                   \
-        const mst_clip_options *o = a->options;                                                          \
-        name##_loop(a->src[0].data, convert(o->low), convert(o->high), a->dst[0].data, a->dst[0].count); \
-        return MST_OK;                                                                                   \
-    }
-
-LOOP(f32, float, (float))
-LOOP(f64, double, (double))
-LOOP(i32, int32_t, mst_saturate_i32)
-LOOP(i64, int64_t, mst_saturate_i64)
-LOOP(u8, uint8_t, mst_saturate_u8)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+#define OP clip
+#define SETUP                            \
+    const mst_clip_options *o = options; \
+    const T low = OF_DOUBLE(o->low), high = OF_DOUBLE(o->high);
+#define FORMULA (x < low ? low : x > high ? high : x)
+#include "op/unary/unary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -118,7 +105,7 @@ const mst_op mst_op_clip = {
     .options_size = sizeof(mst_clip_options),
     .infer = infer,
     .grad = grad,
-    .reference = reference,
+    .reference = clip_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -15,7 +15,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scale(mst_mul(c->ddst[0], bell), 1.1283791670955126); /* 2 / sqrt(pi) */
 }
 
-MST_UNARY_MATH(erf(x))
+#define OP erf
+#define FORMULA erf(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -37,7 +39,7 @@ const mst_op mst_op_erf = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = erf_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -13,7 +13,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], c->dst[0]);
 }
 
-MST_UNARY_MATH(exp(x))
+#define OP exp
+#define FORMULA exp(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -35,7 +37,7 @@ const mst_op mst_op_exp = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = exp_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -14,7 +14,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_add(c->dst[0], mst_number(c->dst[0], 1)));
 }
 
-MST_UNARY_MATH(expm1(x))
+#define OP expm1
+#define FORMULA expm1(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -37,7 +39,7 @@ const mst_op mst_op_expm1 = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = expm1_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -10,7 +10,9 @@ MST_API mst_value mst_floor(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_UNARY_FLOATS(floor(x))
+#define OP floor
+#define FORMULA floor(x)
+#include "op/unary/unary_floats.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -31,7 +33,7 @@ const mst_op mst_op_floor = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .reference = reference,
+    .reference = floor_reference,
     MST_EXAMPLES(examples),
 };
 

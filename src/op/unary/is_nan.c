@@ -8,7 +8,10 @@ MST_API mst_value mst_is_nan(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_PREDICATE_FLOATS(isnan(x))
+#define OP is_nan
+#define RESULT uint8_t
+#define FORMULA isnan(x)
+#include "op/unary/unary_floats.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -27,7 +30,7 @@ const mst_op mst_op_is_nan = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_predicate,
-    .reference = reference,
+    .reference = is_nan_reference,
     MST_EXAMPLES(examples),
 };
 

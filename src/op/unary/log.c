@@ -15,7 +15,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_div(c->ddst[0], c->src[0]);
 }
 
-MST_UNARY_MATH(log(x))
+#define OP log
+#define FORMULA log(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -37,7 +39,7 @@ const mst_op mst_op_log = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = log_reference,
     MST_EXAMPLES(examples),
 };
 

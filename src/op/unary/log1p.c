@@ -15,7 +15,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_div(c->ddst[0], mst_add(c->src[0], mst_number(c->src[0], 1)));
 }
 
-MST_UNARY_MATH(log1p(x))
+#define OP log1p
+#define FORMULA log1p(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -41,7 +43,7 @@ const mst_op mst_op_log1p = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = log1p_reference,
     MST_EXAMPLES(examples),
 };
 

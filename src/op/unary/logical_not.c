@@ -8,8 +8,11 @@ MST_API mst_value mst_logical_not(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_UNARY(truth, uint8_t, uint8_t, uint8_t, !x)
-MST_REFERENCE([MST_BOOL] = truth)
+#define OP logical_not
+#define FORMULA (!x)
+#define T uint8_t
+#define MST_NAME(name) MST_JOIN(name, u8)
+#include "op/unary/unary.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -27,7 +30,7 @@ const mst_op mst_op_logical_not = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .reference = reference,
+    .reference = logical_not_u8,
     MST_EXAMPLES(examples),
 };
 

@@ -16,12 +16,10 @@ static mst_value grad(mst_grad *c, int i) {
 }
 
 /* integers in unsigned arithmetic, which wraps around */
-MST_UNARY(f32, float, float, float, -x)
-MST_UNARY(f64, double, double, double, -x)
-MST_UNARY(i32, int32_t, uint32_t, int32_t, 0u - x)
-MST_UNARY(i64, int64_t, uint64_t, int64_t, 0u - x)
-MST_UNARY(u8, uint8_t, uint32_t, uint8_t, 0u - x)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+#define OP neg
+#define WORK MODULAR /* integers wrap around */
+#define FORMULA (-x)
+#include "op/unary/unary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -50,7 +48,7 @@ const mst_op mst_op_neg = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = neg_reference,
     MST_EXAMPLES(examples),
 };
 

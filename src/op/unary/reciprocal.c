@@ -16,7 +16,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_neg(mst_mul(c->ddst[0], mst_square(c->dst[0])));
 }
 
-MST_UNARY_FLOATS(1 / x)
+#define OP reciprocal
+#define FORMULA (1 / x)
+#include "op/unary/unary_floats.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -40,7 +42,7 @@ const mst_op mst_op_reciprocal = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = reciprocal_reference,
     MST_EXAMPLES(examples),
 };
 

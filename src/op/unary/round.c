@@ -10,7 +10,9 @@ MST_API mst_value mst_round(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-MST_UNARY_FLOATS(rint(x))
+#define OP round
+#define FORMULA rint(x)
+#include "op/unary/unary_floats.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -36,7 +38,7 @@ const mst_op mst_op_round = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .reference = reference,
+    .reference = round_reference,
     MST_EXAMPLES(examples),
 };
 

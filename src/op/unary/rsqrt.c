@@ -16,7 +16,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scale(mst_mul(c->ddst[0], mst_mul(c->dst[0], mst_square(c->dst[0]))), -0.5);
 }
 
-MST_UNARY_FLOATS(1 / sqrt(x))
+#define OP rsqrt
+#define FORMULA (1 / sqrt(x))
+#include "op/unary/unary_floats.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -38,7 +40,7 @@ const mst_op mst_op_rsqrt = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = rsqrt_reference,
     MST_EXAMPLES(examples),
 };
 

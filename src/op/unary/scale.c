@@ -22,19 +22,10 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scale(c->ddst[0], ((const mst_scale_options *)c->options)->factor);
 }
 
-#define LOOP(name, D)                                                                     \
-    MST_SIMD static void name##_loop(const D *src, D factor, D *dst, int64_t count) {     \
-        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) dst[i] = factor * src[i]; \
-    }                                                                                     \
-    static mst_status name(const mst_kernel_args *a) {                                    \
-        const D factor = (D)((const mst_scale_options *)a->options)->factor;              \
-        name##_loop(a->src[0].data, factor, a->dst[0].data, a->dst[0].count);             \
-        return MST_OK;                                                                    \
-    }
-
-LOOP(f32, float)
-LOOP(f64, double)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64)
+#define OP scale
+#define SETUP const T factor = (T)((const mst_scale_options *)options)->factor;
+#define FORMULA (factor * x)
+#include "op/unary/unary_floats.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -61,7 +52,7 @@ const mst_op mst_op_scale = {
     .options_size = sizeof(mst_scale_options),
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = scale_reference,
     MST_EXAMPLES(examples),
 };
 

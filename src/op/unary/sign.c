@@ -11,12 +11,9 @@ MST_API mst_value mst_sign(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* NaN stays */
-MST_UNARY(f32, float, float, float, isnan(x) ? x : (T)((x > 0) - (x < 0)))
-MST_UNARY(f64, double, double, double, isnan(x) ? x : (T)((x > 0) - (x < 0)))
-MST_UNARY(i32, int32_t, int32_t, int32_t, (x > 0) - (x < 0))
-MST_UNARY(i64, int64_t, int64_t, int64_t, (x > 0) - (x < 0))
-MST_UNARY(u8, uint8_t, uint8_t, uint8_t, x > 0)
-MST_REFERENCE([MST_F32] = f32, [MST_F64] = f64, [MST_I32] = i32, [MST_I64] = i64, [MST_U8] = u8)
+#define OP sign
+#define FORMULA (IS_NAN(x) ? x : (T)((x > 0) - IS_NEGATIVE(x)))
+#include "op/unary/unary_numbers.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -41,7 +38,7 @@ const mst_op mst_op_sign = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .reference = reference,
+    .reference = sign_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -16,7 +16,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_scale(mst_div(c->ddst[0], c->dst[0]), 0.5);
 }
 
-MST_UNARY_FLOATS(sqrt(x))
+#define OP sqrt
+#define FORMULA sqrt(x)
+#include "op/unary/unary_floats.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -38,7 +40,7 @@ const mst_op mst_op_sqrt = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = sqrt_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -14,7 +14,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_mul(c->ddst[0], mst_add(mst_square(c->dst[0]), mst_number(c->dst[0], 1)));
 }
 
-MST_UNARY_MATH(tan(x))
+#define OP tan
+#define FORMULA tan(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -33,7 +35,7 @@ const mst_op mst_op_tan = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = tan_reference,
     MST_EXAMPLES(examples),
 };
 

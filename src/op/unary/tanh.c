@@ -13,7 +13,9 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_tanh_grad(c->ddst[0], c->dst[0]);
 }
 
-MST_UNARY_MATH(tanh(x))
+#define OP tanh
+#define FORMULA tanh(x)
+#include "op/unary/unary_math.inc"
 
 static const mst_example examples[] = {
     {.num_src = 1,
@@ -35,7 +37,7 @@ const mst_op mst_op_tanh = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .grad = grad,
-    .reference = reference,
+    .reference = tanh_reference,
     MST_EXAMPLES(examples),
 };
 
@@ -59,7 +61,9 @@ static mst_value grad_grad(mst_grad *c, int i) {
 }
 
 /* x is the gradient, y the output */
-MST_BINARY_FLOATS_AS(grad_, x *(1 - y * y))
+#define OP tanh_grad
+#define FORMULA (x * (1 - y * y))
+#include "op/binary/binary_floats.inc"
 
 static const mst_example grad_examples[] = {
     {.num_src = 2,
@@ -83,7 +87,7 @@ const mst_op mst_op_tanh_grad = {
     .may_alias = true,
     .infer = mst_infer_same_spec,
     .grad = grad_grad,
-    .reference = grad_reference,
+    .reference = tanh_grad_reference,
     MST_EXAMPLES(grad_examples),
 };
 

@@ -1,0 +1,9 @@
+/** Names made of parts. */
+#ifndef MUSTER_BASE_JOIN_H
+#define MUSTER_BASE_JOIN_H
+
+/** The name A_B of what A and B expand to. */
+#define MST_JOIN(a, b) MST_JOIN_AS_WRITTEN(a, b)
+#define MST_JOIN_AS_WRITTEN(a, b) a##_##b
+
+#endif

@@ -1,0 +1,26 @@
+#include "op/binary/division.h"
+
+#include "op/elements.h"
+#include "op/share.h"
+
+/* Elements BEGIN to END - 1 of the divisor. */
+static mst_status check_divisor(void *context, int64_t begin, int64_t end, int thread) {
+    const mst_kernel_args *a = context;
+    const mst_array *b = &a->src[1];
+    (void)thread;
+    for (int64_t i = begin; i < end; i++) {
+        bool zero = b->dtype == MST_I32   ? ((const int32_t *)b->data)[i] == 0
+                    : b->dtype == MST_I64 ? ((const int64_t *)b->data)[i] == 0
+                                          : ((const uint8_t *)b->data)[i] == 0;
+        if (zero)
+            return mst_kernel_fail(a, MST_INVALID, "integer division by zero: element %lld of the divisor is 0",
+                                   (long long)i);
+    }
+    return MST_OK;
+}
+
+mst_status mst_divide(const mst_kernel_args *a, mst_kernel_function kernel) {
+    if (!mst_dtype_is_float(a->src[0].dtype) && a->dst[0].count)
+        MST_TRY(mst_parallel(a, a->src[1].count, mst_grain(a->src[1].count, 1), check_divisor, mst_context_of(a)));
+    return mst_share_elements(a, kernel);
+}
