@@ -294,6 +294,91 @@ static void several_data_files_are_read(void **state) {
     mst_table_writer_free(&table);
 }
 
+/* ---- partitioned variables ---- */
+
+enum { PARTITIONED = 100000 };
+
+/* The key of slice I, one element long, of a vector: 0, the name with its end, the number of dimensions, the start and
+ * the length; numbers as TensorFlow orders them (lib/strings/ordered_code.h). */
+static size_t slice_key(const char *name, int i, char key[32]) {
+    const size_t size = strlen(name);
+    const uint8_t rest[] = {0, 1, 1, 1, (uint8_t)(0x80 + i), 0x80 + 1};
+    key[0] = 0;
+    memcpy(key + 1, name, size);
+    memcpy(key + 1 + size, rest, sizeof rest);
+    return 1 + size + sizeof rest;
+}
+
+static void add_entry(mst_table_writer *table, const char *key, size_t size, int64_t count, int64_t offset,
+                      const float *data, bool sliced) {
+    uint8_t bytes[256];
+    Muster__BundleEntry entry = MUSTER__BUNDLE_ENTRY__INIT;
+    Muster__TensorShapeProto shape = MUSTER__TENSOR_SHAPE_PROTO__INIT;
+    Muster__TensorShapeProto__Dim dim = MUSTER__TENSOR_SHAPE_PROTO__DIM__INIT, *dims = &dim;
+    Muster__TensorSlice__Extent extent[2] = {MUSTER__TENSOR_SLICE__EXTENT__INIT, MUSTER__TENSOR_SLICE__EXTENT__INIT};
+    Muster__TensorSlice slice[2] = {MUSTER__TENSOR_SLICE__INIT, MUSTER__TENSOR_SLICE__INIT}, *slices[2];
+    Muster__TensorSlice__Extent *extents[2];
+    dim.size = count;
+    shape.n_dim = 1;
+    shape.dim = &dims;
+    entry.dtype = 1;
+    entry.shape = &shape;
+    for (int i = 0; i < 2; i++) {
+        extent[i].start = i;
+        extent[i].has_length_case = MUSTER__TENSOR_SLICE__EXTENT__HAS_LENGTH_LENGTH;
+        extent[i].length = 1;
+        extents[i] = &extent[i];
+        slice[i].n_extent = 1;
+        slice[i].extent = &extents[i];
+        slices[i] = &slice[i];
+    }
+    entry.n_slices = sliced ? 2 : 0;
+    entry.slices = slices;
+    if (!sliced) {
+        entry.offset = offset * (int64_t)sizeof *data;
+        entry.size = sizeof *data;
+        entry.crc32c = mst_crc32c_mask(mst_crc32c(0, data + offset, sizeof *data));
+    }
+    EXPECT_OK(mst_table_add(table, key, size, bytes, muster__bundle_entry__pack(&entry, bytes)));
+}
+
+/* So many that a search of all entries for the slices of each would take many minutes. */
+static void slices_of_many_partitioned_variables_are_found(void **state) {
+    (void)state;
+    mst_bundle *bundle;
+    mst_table_writer table = {.data = NULL};
+    uint8_t bytes[64];
+    char name[16], key[32];
+    float *data = malloc(2 * PARTITIONED * sizeof *data);
+    Muster__BundleHeader header = MUSTER__BUNDLE_HEADER__INIT;
+    header.num_shards = 1;
+    for (int i = 0; i < 2 * PARTITIONED; i++) data[i] = (float)i;
+    EXPECT_OK(mst_table_add(&table, "", 0, bytes, muster__bundle_header__pack(&header, bytes)));
+    for (int i = 0; i < 2 * PARTITIONED; i++) {
+        snprintf(name, sizeof name, "v%06d", i / 2);
+        add_entry(&table, key, slice_key(name, i % 2, key), 1, i, data, false);
+    }
+    for (int i = 0; i < PARTITIONED; i++) {
+        snprintf(name, sizeof name, "v%06d", i);
+        add_entry(&table, name, strlen(name), 2, 0, data, true);
+    }
+    EXPECT_OK(mst_table_finish(&table));
+    EXPECT_OK(mst_bundle_parse("many", table.data, (size_t)table.size, data, 2 * PARTITIONED * sizeof *data, &bundle));
+    for (int i = 0; i < PARTITIONED; i++) {
+        mst_tensor *value;
+        snprintf(name, sizeof name, "v%06d", i);
+        const int64_t at = mst_bundle_find(bundle, name);
+        assert_true(at >= 0);
+        assert_int_equal(mst_bundle_num_slices(bundle, at), 2);
+        EXPECT_OK(mst_bundle_read(bundle, at, &value));
+        assert_true(mst_tensor_get(value, 0) == 2 * i && mst_tensor_get(value, 1) == 2 * i + 1);
+        mst_tensor_release(value);
+    }
+    mst_bundle_close(bundle);
+    mst_table_writer_free(&table);
+    free(data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(worked_example_is_read),
@@ -307,6 +392,7 @@ int main(void) {
         cmocka_unit_test(compressed_block_says_what_to_do),
         TEST_IN_FOLDER(missing_file_is_named),
         TEST_IN_FOLDER(several_data_files_are_read),
+        cmocka_unit_test(slices_of_many_partitioned_variables_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
