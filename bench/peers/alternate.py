@@ -1,4 +1,4 @@
-"""Muster and its peers on the network of `muster bench mlp`, in alternating windows.
+"""Muster and its peers on the network of `muster-bench mlp`, in alternating windows.
 
     alternate.py [--seconds 1] [--rounds 9] -- COMMAND...
 
@@ -112,7 +112,7 @@ def take_turns(finalists, arguments):
 
 def beside_busy(name, arguments):
     """Examples a second on all cores over those on one thread, while every core but one is busy with something else;
-    None where that cannot be measured. As `muster bench mlp` does it for itself."""
+    None where that cannot be measured. As `muster-bench mlp` does it for itself."""
     cores = len(os.sched_getaffinity(0))
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(cores - 1)]
     rates = []

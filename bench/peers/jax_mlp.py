@@ -1,4 +1,4 @@
-"""The network of `muster bench mlp` in JAX; see peer.py."""
+"""The network of `muster-bench mlp` in JAX; see peer.py."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """What both peers share: the data, the numbers of the network, and how a configuration is measured.
 
-The job is that of `muster bench mlp`: 784-500-10 with relu, weights truncated normal with standard deviation 0.1,
+The job is that of `muster-bench mlp`: 784-500-10 with relu, weights truncated normal with standard deviation 0.1,
 biases 0, batch 100 a replica, mean softmax cross entropy plus 1e-4 * sum(w^2) / 2 of both weights, SGD with the
 learning rate 0.001 * 0.99^(step / 600), and a moving average of all variables with decay
 min(0.99, (1 + step) / (10 + step)).
@@ -119,7 +119,7 @@ class Contestant:
 
 def main(peer, configs, run_config):
     """configs: {configuration: [variant, ...]}; run_config(config, variant, arguments) calls measure()."""
-    parser = argparse.ArgumentParser(description=f"measures {peer} on the network of `muster bench mlp`")
+    parser = argparse.ArgumentParser(description=f"measures {peer} on the network of `muster-bench mlp`")
     parser.add_argument("--config", choices=sorted(configs), required=True)
     parser.add_argument("--variant", required=True, help="one of the configuration's")
     parser.add_argument("--data", default=DATA, help="folder of the gzipped IDX files")

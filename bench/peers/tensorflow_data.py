@@ -1,4 +1,4 @@
-"""tf.data on the files of `muster bench data`: reads plain and gzip records, decodes and resizes JPEG files, and parses
+"""tf.data on the files of `muster-bench data`: reads plain and gzip records, decodes and resizes JPEG files, and parses
 Examples in batches of 100 with parse_example on whole batches, the faster way.
 
 Standard input has a line for each measurement, "WHAT SECONDS"; of each, the passes over its files a second of processor

@@ -121,9 +121,9 @@ static void print_option(const option *option) {
 int command_print_help(const command *command) {
     option_list list;
     if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
-    printf("muster %s: ", command->name);
-    print_wrapped(command->summary, (int)strlen(command->name) + (int)sizeof "muster : " - 1);
-    printf("\nusage: muster %s%s%s\n", command->name, *command->usage ? " " : "", command->usage);
+    const int column = printf("%s %s: ", command_program, command->name);
+    print_wrapped(command->summary, column);
+    printf("\nusage: %s %s%s%s\n", command_program, command->name, *command->usage ? " " : "", command->usage);
     for (int i = 0; i < list.count; i++) {
         if (list.entry[i].title) printf("\n%s\n", list.entry[i].title);
         print_option(&list.entry[i].option);

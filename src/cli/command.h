@@ -30,10 +30,19 @@ typedef struct command {
     int (*run)(const command_call *call); /**< returns the exit status, having said what was wrong */
 } command;
 
-/** All commands, by name, ended by NULL; made by CMake from the files of this folder. */
+/** The name of the program, for help: "muster". The benchmarks of bench/ are a program with commands of its own. */
+extern const char *const command_program;
+/** All commands of the program, ended by NULL; those of `muster`, by name, CMake makes from the files of this folder. */
 extern const command *const command_table[];
 /** The command of a name, or NULL. */
 const command *command_find(const char *name);
+/** What `main` does: gives the arguments without the program's name, ended by NULL, to DISPATCH, and returns the exit
+ *  status, which is EXIT_FAILED where standard output could not be written. */
+int command_main(int argc, char **argv, int (*dispatch)(char **arguments));
+/** Runs COMMAND, or prints its help where ARGUMENTS, ended by NULL, ask for it; returns the exit status. */
+int command_run(const command *command, char *const *arguments);
+/** Whether ARGUMENT is --help or -h. */
+bool command_is_help(const char *argument);
 
 /** Prints the one `error:` line, and returns STATUS. */
 int command_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

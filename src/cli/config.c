@@ -136,7 +136,7 @@ static void print_entry(const option_entry *entry) {
 }
 
 void config_print(const command *command, const option_list *list) {
-    printf("# muster %s --config FILE; lines that begin with # are defaults\n", command->name);
+    printf("# %s %s --config FILE; lines that begin with # are defaults\n", command_program, command->name);
     for (int i = 0; i < list->count && !list->entry[i].common; i++) {
         if (list->entry[i].title) printf("\n# %s\n", list->entry[i].title);
         print_entry(&list->entry[i]);

@@ -46,8 +46,7 @@ fails option_without_value_says_what_must_follow 2 "--epochs N" train --epochs
 fails option_followed_by_option_says_what_must_follow 2 "--epochs N" train --epochs --json
 fails value_that_cannot_be_switched_off_says_so 2 "--steps takes a value" train --no-steps
 fails empty_value_is_refused 2 "data" train --data=
-fails unknown_benchmark_names_the_nearest 2 "'mpl'.*'mlp'" bench mpl
-fails benchmark_must_be_named 2 "mlp" bench
+fails benchmarks_are_another_program 2 "muster-bench" bench ops
 fails help_of_unknown_command_names_the_nearest 2 "'train'" help trai
 fails evaluate_without_model_says_how_to_name_one 2 "checkpoint-dir DIR or --load" evaluate --data idx:data
 fails evaluate_of_two_models_is_refused 2 "not both" evaluate --data idx:data --load a.npz --checkpoint-dir ck
@@ -355,38 +354,6 @@ cd found || exit 1
 works no_library_is_loaded_from_the_current_folder "^muster " version
 cd ..
 rm -r found
-
-# ---- benchmarks --------------------------------------------------------------------------------------
-
-# with memory for a fraction of what it measures it ends soon
-if { (ulimit -v 700000 && "$muster" version > /dev/null 2>&1); } 2> /dev/null; then
-    mkdir -p own/bench-checkpoint
-    echo mine > own/bench-checkpoint/mine
-    (cd own && ulimit -v 700000 && "$muster" bench checkpoint > /dev/null 2> ../err)
-    check bench_of_checkpoints_ends_without_memory grep -q "memory" err
-    check bench_of_checkpoints_leaves_folders_alone grep -q mine own/bench-checkpoint/mine
-    check bench_of_checkpoints_leaves_nothing_behind [ "$(ls -A own)" = bench-checkpoint ]
-    rm -r own
-fi
-
-works bench_of_an_op_is_held_against_its_limit '"of_limit":[0-9]' bench ops --op relu --seconds 0.2 --json
-works bench_of_an_op_says_what_two_threads_gain '"gain_two_threads":[0-9]' bench ops --op relu --seconds 0.2 --json
-works bench_of_a_product_is_held_against_its_limit '(flops)' bench ops --op matmul --seconds 0.2
-fails option_of_another_benchmark_says_whose_it_is 2 "bench events: --peers is not for this benchmark, only for mlp, data, checkpoint: leave it out" bench events --peers
-fails option_of_one_benchmark_says_whose_it_is 2 "bench plan: --op is not for this benchmark, only for ops: leave it out" bench plan --op relu
-fails bench_of_an_unknown_op_names_the_nearest 2 "no op 'matmull'.*'matmul'" bench ops --op matmull
-run bench ops --op variable --seconds 0.1 --json
-check bench_of_an_op_that_is_not_measured_says_so [ $status -eq 1 -a "$(grep -c "'variable' is not measured" err)" -eq 1 ]
-run bench ops --op softmax --seconds 0.2 --json
-check bench_lists_an_op_once test "$(grep -c '"op":"softmax"' out)" = 1
-
-"$muster" bench plan > out 2> err &
-process=$!
-tries=0
-while ! grep -q '^measuring: ' err && [ $tries -lt 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
-kill $process 2> /dev/null
-wait $process
-check bench_says_what_it_measures grep -q '^measuring: a plan over 1 devices' err
 
 # ---- interruption ------------------------------------------------------------------------------------
 

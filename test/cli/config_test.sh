@@ -79,7 +79,7 @@ printf 'out = " odd \\"name\\" #1\\\\"   # quoted\n' > odd.conf
 "$muster" predict --config odd.conf --print-config > out
 check quotes_hold_any_text cmp -s out wanted
 
-for command in bench convert devices evaluate plot predict train; do
+for command in convert devices evaluate plot predict train; do
     run $command --print-config
     check "${command}_prints_its_options" [ $status -eq 0 -a ! -s err -a "$(head -c 15 out | cut -d ' ' -f 1-2)" = '# muster' ]
     "$muster" $command --print-config | sed 's/^# \([a-z0-9-]* = \)/\1/' > all.conf
@@ -142,7 +142,6 @@ muster help comp|completion
 muster help completion fi|fish
 muster evaluate --config run.c|run.conf
 muster inspect run.c|run.conf
-muster bench che|checkpoint
 END
 cut -d '|' -f 2 lines > wanted
 

@@ -45,6 +45,12 @@ pictures() {
         exit 1
     fi
 
+    echo "-- the benchmarks stay in the build"
+    if find "$prefix" -name '*bench*' | grep .; then
+        echo "error: benchmarks are installed"
+        exit 1
+    fi
+
     echo "-- a stack protector, addresses that are bound at the start, and then read-only"
     for file in "$prefix/bin/muster" "$libdir"/libmuster.so; do
         readelf -d "$file" | grep -q 'BIND_NOW' || { echo "error: $file is bound lazily" && exit 1; }

@@ -1,4 +1,4 @@
-/* muster bench plan: how plans, calls and state grow with the graph, the devices and the feeds. Models are made up:
+/* muster-bench plan: how plans, calls and state grow with the graph, the devices and the feeds. Models are made up:
  * what counts is the number of their variables, nodes and devices. */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "cli/bench.h"
-#include "cli/bench_table.h"
-#include "cli/command.h"
+#include "bench/bench.h"
+#include "bench/table.h"
 #include "muster/muster.h"
 
 enum { MANY_VARIABLES = 100000, LAYERS = 80, NODES_A_REPLICA = 1000, MANY_FEEDS = 2048, SNAPSHOT_PIECES = 256 };
@@ -406,7 +405,8 @@ static mst_status measure_all_calls(void) {
     return MST_OK;
 }
 
-int bench_plan(const bench_options *options) {
+static int run(const command_call *call) {
+    const bench_options *options = call->options;
     mst_status status = measure_plans(options->json);
     fflush(stdout);
     bench_progress("plans of updates");
@@ -415,5 +415,20 @@ int bench_plan(const bench_options *options) {
     if (!status) status = measure_all_calls();
     bench_progress_end();
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
-    return status ? command_fail(EXIT_FAILED, "bench plan: %s", mst_error()->message) : EXIT_DONE;
+    return status ? command_fail(EXIT_FAILED, "plan: %s", mst_error()->message) : EXIT_DONE;
 }
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    {0},
+};
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+const command bench_plan = {
+    .name = "plan",
+    .summary = "how plans, calls and snapshots grow with the graph and the devices",
+    .usage = "[options]",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .run = run,
+};

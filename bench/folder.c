@@ -1,4 +1,4 @@
-#include "cli/bench_folder.h"
+#include "bench/folder.h"
 
 #include <errno.h>
 #include <ftw.h>

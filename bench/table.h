@@ -1,6 +1,6 @@
 /** A table of figures: what was measured, against what should be reached. */
-#ifndef MUSTER_CLI_BENCH_TABLE_H
-#define MUSTER_CLI_BENCH_TABLE_H
+#ifndef MUSTER_BENCH_TABLE_H
+#define MUSTER_BENCH_TABLE_H
 
 #include <stdbool.h>
 

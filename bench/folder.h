@@ -1,6 +1,6 @@
 /** A folder of a benchmark's own, new and with a name that nothing else had. */
-#ifndef MUSTER_CLI_BENCH_FOLDER_H
-#define MUSTER_CLI_BENCH_FOLDER_H
+#ifndef MUSTER_BENCH_FOLDER_H
+#define MUSTER_BENCH_FOLDER_H
 
 #include "muster/status.h"
 

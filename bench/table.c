@@ -1,4 +1,4 @@
-#include "cli/bench_table.h"
+#include "bench/table.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* muster bench mlp: the network 784-500-10 with batch 100 a replica, SGD with decay, L2 and a moving average, against
+/* muster-bench mlp: the network 784-500-10 with batch 100 a replica, SGD with decay, L2 and a moving average, against
  * the bare calls that it cannot do without, against itself on more devices, and against TensorFlow, PyTorch and JAX.
  *
  * Every configuration of Muster is a process of its own, `muster train` as users run it; every round measures all of
@@ -22,10 +22,9 @@
 #include <unistd.h>
 
 #include "base/simd.h"
-#include "cli/bench.h"
-#include "cli/bench_peers.h"
-#include "cli/bench_table.h"
-#include "cli/command.h"
+#include "bench/bench.h"
+#include "bench/peers.h"
+#include "bench/table.h"
 #include "muster/muster.h"
 
 enum {
@@ -263,7 +262,7 @@ static bool start_training(child *c, const char *devices, const char *strategy, 
     c->batch = batch;
     c->pid = fork();
     if (c->pid == 0) {
-        if (dup2(ends[1], STDOUT_FILENO) >= 0) execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
+        if (dup2(ends[1], STDOUT_FILENO) >= 0) execv(BENCH_COMMAND, (char *const *)(uintptr_t)arguments);
         _exit(127);
     }
     close(ends[1]);
@@ -395,7 +394,7 @@ static int64_t installed_size(void) {
             snprintf(library, sizeof library, "%.*s", (int)strcspn(path, "\n"), path);
     }
     if (maps) fclose(maps);
-    return file_size("/proc/self/exe") + (*library ? file_size(library) : 0);
+    return file_size(BENCH_COMMAND) + (*library ? file_size(library) : 0);
 }
 
 /* ---- the table ---- */
@@ -593,7 +592,8 @@ static void measure_peers(double seconds, int64_t steps) {
     add_ratios(&rows[TO_TF_MIRRORED_GUIDE], peers.over_mirrored);
 }
 
-int bench_mlp(const bench_options *options) {
+static int run(const command_call *call) {
+    const bench_options *options = call->options;
     mst_machine machine;
     mst_machine_read(&machine);
     if (!options->json)
@@ -606,12 +606,12 @@ int bench_mlp(const bench_options *options) {
     measured probe;
     if (!train("cpu:1/1", "one", BATCH, 500, &probe))
         return command_fail(EXIT_FAILED,
-                            "bench mlp: a training process failed; run muster train --data fashion-mnist to see why");
+                            "mlp: a training process failed; run muster train --data fashion-mnist to see why");
     int64_t steps = (int64_t)(probe.examples_per_sec * options->seconds / BATCH) + 1;
     for (int round = 0; round < ROUNDS; round++) {
         bench_progress("round %d of %d", round + 1, ROUNDS);
         if (!measure_round(options->seconds / 4, steps))
-            return command_fail(EXIT_FAILED, "bench mlp: a measurement failed in round %d", round + 1);
+            return command_fail(EXIT_FAILED, "mlp: a measurement failed in round %d", round + 1);
     }
     bench_progress("plans of large graphs");
     measure_rest();
@@ -621,3 +621,21 @@ int bench_mlp(const bench_options *options) {
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return EXIT_DONE;
 }
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    BENCH_PEERS_OPTION(
+        "also TensorFlow, PyTorch and JAX, in a virtual environment made under build/ of the source tree"),
+    {0},
+};
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+const command bench_mlp = {
+    .name = "mlp",
+    .summary = "the network 784-500-10 against what the machine could do, and against peers",
+    .usage = "[options]",
+    .notes = "The network has batch 100 a replica and is trained by processes of the command muster, as users run it.",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .run = run,
+};

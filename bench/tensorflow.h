@@ -1,7 +1,7 @@
 /** TensorFlow in a process of its own, that measures what it is asked for: so its rounds alternate with Muster's, and
  *  what the machine does meanwhile counts for both. */
-#ifndef MUSTER_CLI_BENCH_TENSORFLOW_H
-#define MUSTER_CLI_BENCH_TENSORFLOW_H
+#ifndef MUSTER_BENCH_TENSORFLOW_H
+#define MUSTER_BENCH_TENSORFLOW_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,8 +12,7 @@ typedef struct bench_tensorflow {
 } bench_tensorflow;
 
 /** Installs TensorFlow under build/ where it is missing and starts bench/peers/tensorflow_data.py on the files of
- *  FOLDER, to which it adds one file until it is closed. False, with a message on standard error, where that cannot be.
- *  Must be called in the root of the source tree. */
+ *  FOLDER, to which it adds one file until it is closed. False, with a message on standard error, where that cannot be. */
 bool bench_tensorflow_open(const char *folder, bench_tensorflow *out);
 /** Passes over the files of WHAT a second, measured for SECONDS; 0 where it failed. */
 double bench_tensorflow_ask(const bench_tensorflow *peer, const char *what, double seconds);

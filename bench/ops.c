@@ -1,4 +1,4 @@
-/* muster bench ops: each op's kernel on one thread against its limit: the bytes it must move at the speed of a copy of
+/* muster-bench ops: each op's kernel on one thread against its limit: the bytes it must move at the speed of a copy of
  * the same size, or the flops it must make at the speed of a large matrix product; and what it gains on a device of two
  * threads. Element-wise ops are found in the registry; the others have a case here. */
 #include <stdint.h>
@@ -7,8 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/bench.h"
-#include "cli/command.h"
+#include "bench/bench.h"
 #include "muster/muster.h"
 
 enum { ROWS = 1000, COLUMNS = 256, WIDE = 784, HIDDEN = 500, BATCH = 100, FEW = 16, MAX_SRC = 3 };
@@ -377,10 +376,11 @@ static int unknown_op(const char *name) {
     const char *names[MOST_OPS + 1] = {NULL};
     const mst_op *op;
     for (int i = 0; i < MOST_OPS && (op = mst_op_at(i)); i++) names[i] = op->name;
-    return command_unknown("op", name, names, "bench ops without --op lists those that are measured");
+    return command_unknown("op", name, names, "muster-bench ops without --op lists those that are measured");
 }
 
-int bench_ops(const bench_options *options) {
+static int run(const command_call *call) {
+    const bench_options *options = call->options;
     bench b = {.options = options};
     int failed = 0;
     if (options->op && !mst_find_op(options->op)) return unknown_op(options->op);
@@ -388,8 +388,23 @@ int bench_ops(const bench_options *options) {
     end(&b);
     if (status) return command_fail_library(EXIT_FAILED, NULL);
     if (!b.num_measured)
-        return command_fail(EXIT_FAILED, "bench ops: '%s' is not measured: without --op there are those that are",
+        return command_fail(EXIT_FAILED, "ops: '%s' is not measured: without --op there are those that are",
                             options->op);
-    return failed ? command_fail(EXIT_FAILED, "bench ops: %d cases failed: %s", failed, mst_error()->message)
-                  : EXIT_DONE;
+    return failed ? command_fail(EXIT_FAILED, "ops: %d cases failed: %s", failed, mst_error()->message) : EXIT_DONE;
 }
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    {"op", OPTION_TEXT, offsetof(bench_options, op), "NAME", .help = "only this op"},
+    {0},
+};
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+const command bench_ops = {
+    .name = "ops",
+    .summary = "each op's kernel against its limit of bytes or flops, and what two threads gain",
+    .usage = "[options]",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .run = run,
+};

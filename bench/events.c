@@ -1,12 +1,11 @@
-/** muster bench events: what a log for TensorBoard costs a training. */
+/** muster-bench events: what a log for TensorBoard costs a training. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/bench.h"
-#include "cli/bench_folder.h"
-#include "cli/bench_table.h"
-#include "cli/command.h"
+#include "bench/bench.h"
+#include "bench/folder.h"
+#include "bench/table.h"
 #include "muster/muster.h"
 
 enum { ROUNDS = 3, BATCH = 100, PIXELS = 784, UNITS = 500, CLASSES = 10, ROWS = 2000 };
@@ -140,7 +139,8 @@ static mst_status measure(double seconds) {
     return status;
 }
 
-int bench_events(const bench_options *options) {
+static int run(const command_call *call) {
+    const bench_options *options = call->options;
     if (!options->json) printf("What a log for TensorBoard costs; medians of %d rounds\n", ROUNDS);
     for (int round = 0; round < ROUNDS; round++) {
         bench_progress("round %d of %d", round + 1, ROUNDS);
@@ -150,3 +150,18 @@ int bench_events(const bench_options *options) {
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return EXIT_DONE;
 }
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    {0},
+};
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+const command bench_events = {
+    .name = "events",
+    .summary = "what a log for TensorBoard costs a step",
+    .usage = "[options]",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .run = run,
+};

@@ -1,32 +1,28 @@
-#include "cli/bench_tensorflow.h"
+#include "bench/tensorflow.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/python.h"
 #include "cli/command.h"
 
 bool bench_tensorflow_open(const char *folder, bench_tensorflow *out) {
-    char *command = NULL;
+    char *arguments;
     *out = (bench_tensorflow){.questions = NULL};
-    if (access("bench/peers/tensorflow_data.py", R_OK) || system("scripts/peers tensorflow") != 0) {
-        command_fail(EXIT_FAILED,
-                     "bench data --peers: run it in the root of the source tree, where scripts/peers "
-                     "installs TensorFlow");
-        return false;
-    }
+    if (!bench_python_install("data", "tensorflow")) return false;
     snprintf(out->path, sizeof out->path, "%s/answers", folder);
     if (mkfifo(out->path, 0600)) {
-        command_fail(EXIT_FAILED, "bench data: %s cannot be made", out->path);
+        command_fail(EXIT_FAILED, "data: %s cannot be made", out->path);
         return false;
     }
     signal(SIGPIPE, SIG_IGN); /* of a process that ended early there is no answer */
-    if (asprintf(&command, "exec build/peers/bin/python -B bench/peers/tensorflow_data.py --folder %s > %s", folder,
+    if (asprintf(&arguments, "-B \"$MUSTER_SOURCE/bench/peers/tensorflow_data.py\" --folder %s > %s", folder,
                  out->path) < 0)
         return false;
-    out->questions = popen(command, "w");
-    free(command);
+    out->questions = bench_python_open(arguments, "w");
+    free(arguments);
     if (out->questions) out->answers = fopen(out->path, "r");
     return out->answers != NULL;
 }

@@ -1,7 +1,7 @@
-/** Muster and its peers, TensorFlow, PyTorch and JAX, on the network of `muster bench mlp`: bench/peers/alternate.py makes
+/** Muster and its peers, TensorFlow, PyTorch and JAX, on the network of `muster-bench mlp`: bench/peers/alternate.py makes
  *  them take turns, this reads what it printed. */
-#ifndef MUSTER_CLI_BENCH_PEERS_H
-#define MUSTER_CLI_BENCH_PEERS_H
+#ifndef MUSTER_BENCH_PEERS_H
+#define MUSTER_BENCH_PEERS_H
 
 #include <stdbool.h>
 
@@ -31,8 +31,7 @@ typedef struct bench_peers {
 } bench_peers;
 
 /** Installs the peers under build/ where they are missing and measures them in windows of SECONDS, Muster by
- *  `muster ARGUMENTS`, which takes about as long. False, with a message on standard error, where none ran. Must be called
- *  in the root of the source tree. */
+ *  `muster ARGUMENTS`, which takes about as long. False, with a message on standard error, where none ran. */
 bool bench_peers_measure(double seconds, const char *arguments, bench_peers *out);
 
 /** The smaller ratio, each of best and median by itself; a ratio that was not measured gives way to the other. */

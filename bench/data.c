@@ -1,4 +1,4 @@
-/* muster bench data: TFRecord files read, checked, decompressed and parsed, and JPEG files decoded and resized, against
+/* muster-bench data: TFRecord files read, checked, decompressed and parsed, and JPEG files decoded and resized, against
  * the bare calls that this cannot do without, and with --peers against tf.data. Files are made in the folder for
  * temporary files and are in the page cache when they are read; everything runs on one thread, and processor time is
  * measured, so that what else the machine does counts little. */
@@ -13,11 +13,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/bench.h"
-#include "cli/bench_pictures.h"
-#include "cli/bench_table.h"
-#include "cli/bench_tensorflow.h"
-#include "cli/command.h"
+#include "bench/bench.h"
+#include "bench/pictures.h"
+#include "bench/table.h"
+#include "bench/tensorflow.h"
 #include "muster/muster.h"
 
 enum { ROUNDS = BENCH_ROUNDS, RECORD = 1000, NUM_RECORDS = 60000, IMAGE = 784, BATCH = 100, BUFFER = 256 * 1024 };
@@ -196,7 +195,7 @@ static mst_status bare_read(work *w) {
 
 static mst_status bare_inflate(work *w) {
     struct inflate_state *state = malloc(sizeof *state);
-    if (!state) return MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
+    if (!state) return MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
     isal_inflate_init(state);
     state->crc_flag = ISAL_GZIP;
     state->next_in = (uint8_t *)(uintptr_t)w->data;
@@ -209,7 +208,7 @@ static mst_status bare_inflate(work *w) {
         w->sum += *w->buffer;
     }
     free(state);
-    return code == ISAL_DECOMP_OK ? MST_OK : MST_FAIL(MST_CORRUPT, "bench data: inflate failed");
+    return code == ISAL_DECOMP_OK ? MST_OK : MST_FAIL(MST_CORRUPT, "data: inflate failed");
 }
 
 static mst_status parse_once(work *w) {
@@ -386,7 +385,8 @@ static mst_status measure_all(work *w, const bench_tensorflow *peer, double seco
     return measure_growth(w);
 }
 
-int bench_data(const bench_options *options) {
+static int run(const command_call *call) {
+    const bench_options *options = call->options;
     files f = {.has_pictures = false};
     bench_tensorflow peer = {.questions = NULL};
     uint8_t *buffer = malloc(BUFFER);
@@ -399,8 +399,7 @@ int bench_data(const bench_options *options) {
             NUM_RECORDS, RECORD, BENCH_PICTURES, BENCH_PICTURE_QUALITY, ROUNDS);
     fflush(stdout);
     bench_progress("writing files");
-    mst_status status =
-        buffer && w.picture ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
+    mst_status status = buffer && w.picture ? make_files(&f) : MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
     if (!status && options->peers) good = bench_tensorflow_open(f.folder, &peer);
     if (!status) status = measure_all(&w, options->peers && good ? &peer : NULL, options->seconds / 8, &good);
     if (options->peers) good = bench_tensorflow_close(&peer) && good;
@@ -412,3 +411,19 @@ int bench_data(const bench_options *options) {
     for (int i = 0; i < NUM_ROWS; i++) bench_print(&rows[i], options->json);
     return good ? EXIT_DONE : EXIT_FAILED;
 }
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    BENCH_PEERS_OPTION("also TensorFlow, in a virtual environment made under build/ of the source tree"),
+    {0},
+};
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+const command bench_data = {
+    .name = "data",
+    .summary = "how fast TFRecord files are read and parsed and JPEG files decoded",
+    .usage = "[options]",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .run = run,
+};

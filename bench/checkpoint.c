@@ -1,4 +1,4 @@
-/* muster bench checkpoint: how long training stands still for a checkpoint of 1 GB, how fast it is written and read. The
+/* muster-bench checkpoint: how long training stands still for a checkpoint of 1 GB, how fast it is written and read. The
  * files go to a new folder in the current one, so that its disk is measured, 5 GB in all, and are removed at the end. */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/no_memory.h"
-#include "cli/bench.h"
-#include "cli/bench_folder.h"
-#include "cli/bench_table.h"
-#include "cli/command.h"
+#include "bench/bench.h"
+#include "bench/folder.h"
+#include "bench/python.h"
+#include "bench/table.h"
 #include "muster/muster.h"
 
 enum { TENSORS = 64, ROUNDS = 3, RESTORES = BENCH_ROUNDS, BLOCK = 1 << 20 };
@@ -108,18 +108,18 @@ static mst_status restore(const char *folder, mst_store *store) {
 /* What TensorFlow takes for all tensors, as often as Muster. */
 static void measure_tensorflow(const char *folder) {
     static const char program[] =
-        "build/peers/bin/python -c \"import time, tensorflow as tf\n"
+        "-c \"import time, tensorflow as tf\n"
         "def read():\n"
         "    t = time.perf_counter()\n"
         "    r = tf.train.load_checkpoint('%s')\n"
         "    n = sum(r.get_tensor(k).nbytes for k in r.get_variable_to_shape_map() if k.startswith('layer'))\n"
         "    return n / 1e6 / (time.perf_counter() - t)\n"
         "for _ in range(%d): print('rate', read(), flush=True)\" 2> /dev/null";
-    char line[256], *command;
+    char line[256], *arguments;
     double rate;
-    if (asprintf(&command, program, folder, RESTORES) < 0) return;
-    FILE *file = popen(command, "r");
-    free(command);
+    if (asprintf(&arguments, program, folder, RESTORES) < 0) return;
+    FILE *file = bench_python_open(arguments, "r");
+    free(arguments);
     while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "rate %lf", &rate) == 1) bench_add(&rows[TENSORFLOW], rate);
     if (file) pclose(file);
@@ -143,7 +143,8 @@ static mst_status measure(const char *folder, mst_store *store, mst_checkpoint_m
     return MST_OK;
 }
 
-int bench_checkpoint(const bench_options *options) {
+static int run(const command_call *call) {
+    const bench_options *options = call->options;
     mst_store *store = NULL;
     mst_checkpoint_manager *manager = NULL;
     char *folder;
@@ -161,3 +162,20 @@ int bench_checkpoint(const bench_options *options) {
     bench_folder_remove(folder);
     return code;
 }
+
+static const option options[] = {
+    BENCH_COMMON_OPTIONS,
+    BENCH_PEERS_OPTION("also TensorFlow, where build/peers of the source tree has it"),
+    {0},
+};
+static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+
+const command bench_checkpoint = {
+    .name = "checkpoint",
+    .summary = "a save of 1 GB against a copy and against the disk",
+    .usage = "[options]",
+    .notes = "The files are in a new folder in the current one.",
+    .sections = sections,
+    .options_size = sizeof(bench_options),
+    .run = run,
+};

@@ -1,16 +1,14 @@
-#include "cli/bench_peers.h"
+#include "bench/peers.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench/python.h"
 #include "cli/command.h"
 
 static const char SCRIPT[] = "bench/peers/alternate.py";
-static const char SETUP[] = "scripts/peers";
-static const char PYTHON[] = "build/peers/bin/python";
 static const char *const ways[BENCH_PEER_WAYS] = {"guide", "step", "loop"};
 static const char *const peers[BENCH_NUM_PEERS] = {"tensorflow", "pytorch", "jax"};
 
@@ -57,15 +55,13 @@ static void take_line(const char *line, bench_peers *out) {
     json_decref(object);
 }
 
-/* The shell that popen starts finds the command in the environment, whatever characters its path has. */
+/* The shell finds the command in the environment, whatever characters its path has. */
 static bool alternate(double seconds, const char *arguments, bench_peers *out) {
-    char self[4096], command[2048], line[4096];
-    const ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (size < 0) return false;
-    self[size] = '\0';
-    if (setenv("MUSTER", self, 1)) return false;
-    snprintf(command, sizeof command, "%s %s --seconds %g -- \"$MUSTER\" %s", PYTHON, SCRIPT, seconds, arguments);
-    FILE *file = popen(command, "r");
+    char command[2048], line[4096];
+    if (setenv("MUSTER", BENCH_COMMAND, 1)) return false;
+    snprintf(command, sizeof command, "\"$MUSTER_SOURCE/%s\" --seconds %g -- \"$MUSTER\" %s", SCRIPT, seconds,
+             arguments);
+    FILE *file = bench_python_open(command, "r");
     if (!file) return false;
     while (fgets(line, sizeof line, file)) {
         printf("  %s", line);
@@ -77,15 +73,8 @@ static bool alternate(double seconds, const char *arguments, bench_peers *out) {
 
 bool bench_peers_measure(double seconds, const char *arguments, bench_peers *out) {
     *out = (bench_peers){0};
-    if (access(SCRIPT, R_OK) || access(SETUP, X_OK)) {
-        command_fail(EXIT_FAILED, "bench mlp --peers: %s is not here: run it in the root of the source tree", SCRIPT);
-        return false;
-    }
-    if (system(SETUP) != 0) {
-        command_fail(EXIT_FAILED, "bench mlp --peers: %s could not install the peers under build/", SETUP);
-        return false;
-    }
+    if (!bench_python_install("mlp", "tensorflow pytorch jax")) return false;
     if (alternate(seconds, arguments, out)) return true;
-    command_fail(EXIT_FAILED, "bench mlp --peers: no peer could be measured; %s --verbose says more", SCRIPT);
+    command_fail(EXIT_FAILED, "mlp --peers: no peer could be measured; %s --verbose says more", SCRIPT);
     return false;
 }

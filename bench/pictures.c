@@ -1,4 +1,4 @@
-#include "cli/bench_pictures.h"
+#include "bench/pictures.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,10 +45,10 @@ static struct {
 static mst_status load(void) {
     if (lib.loaded) return MST_OK;
     void *handle = dlopen(LIBRARY, RTLD_NOW);
-    if (!handle) return MST_FAIL(MST_UNIMPLEMENTED, "bench data: %s cannot be loaded", LIBRARY);
+    if (!handle) return MST_FAIL(MST_UNIMPLEMENTED, "data: %s cannot be loaded", LIBRARY);
 #define LOAD(name)                                \
     *(void **)(&lib.name) = dlsym(handle, #name); \
-    if (!lib.name) return MST_FAIL(MST_UNIMPLEMENTED, "bench data: %s has no %s", LIBRARY, #name);
+    if (!lib.name) return MST_FAIL(MST_UNIMPLEMENTED, "data: %s has no %s", LIBRARY, #name);
     FUNCTIONS(LOAD)
     lib.loaded = true;
     return MST_OK;
@@ -132,7 +132,7 @@ static void decode(const uint8_t *data, size_t size, uint8_t *pixels) {
 }
 #else
 static mst_status load(void) {
-    return MST_FAIL(MST_UNIMPLEMENTED, "bench data: this Muster was built without libjpeg-turbo");
+    return MST_FAIL(MST_UNIMPLEMENTED, "data: this Muster was built without libjpeg-turbo");
 }
 
 static void paint(uint32_t picture, uint8_t *pixels) {
@@ -169,7 +169,7 @@ mst_status bench_pictures_make(const char *folder, bench_pictures *out) {
     snprintf(path, sizeof path, "%s/class", folder);
     if (mkdir(folder, 0700) || mkdir(path, 0700)) return MST_FAIL(MST_IO, "'%s' cannot be made", path);
     uint8_t *pixels = malloc(WIDTH * HEIGHT * CHANNELS);
-    if (!pixels) return MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
+    if (!pixels) return MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
     mst_status status = MST_OK;
     for (int i = 0; i < BENCH_PICTURES && !status; i++) {
         paint((uint32_t)i, pixels);
@@ -195,7 +195,7 @@ void bench_pictures_remove(bench_pictures *pictures) {
 
 mst_status bench_pictures_decode(const bench_pictures *pictures, uint32_t *sum) {
     uint8_t *pixels = calloc(WIDTH * HEIGHT, CHANNELS);
-    if (!pixels) return MST_FAIL(MST_OUT_OF_MEMORY, "bench data: cannot get memory");
+    if (!pixels) return MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
     for (int i = 0; i < BENCH_PICTURES; i++) {
         decode(pictures->data[i], pictures->size[i], pixels);
         *sum += pixels[WIDTH];

@@ -1,6 +1,6 @@
-/** JPEG files for `muster bench data`, and the bare calls of libjpeg-turbo that decode them. */
-#ifndef MUSTER_CLI_BENCH_PICTURES_H
-#define MUSTER_CLI_BENCH_PICTURES_H
+/** JPEG files for `muster-bench data`, and the bare calls of libjpeg-turbo that decode them. */
+#ifndef MUSTER_BENCH_PICTURES_H
+#define MUSTER_BENCH_PICTURES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,54 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/config.h"
+
+bool command_is_help(const char *argument) {
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+static bool asks_for_help(char *const *arguments) {
+    for (; *arguments; arguments++)
+        if (command_is_help(*arguments)) return true;
+    return false;
+}
+
+static int run_with(const command *command, char *const *arguments, option_list *list) {
+    const char *positional[COMMAND_MOST_POSITIONAL];
+    command_call call = {.list = list, .positional = positional, .options = calloc(1, command->options_size + 1)};
+    if (!call.options) return command_fail(EXIT_FAILED, "cannot get memory for the options of %s", command->name);
+    int status;
+    if (options_parse(list, arguments, call.options, positional, command->max_positional, &call.num_positional))
+        status = command_fail_usage(command->name);
+    else if (list->print_config)
+        config_print(command, list), status = EXIT_DONE;
+    else
+        status = command->run(&call);
+    free(call.options);
+    return status;
+}
+
+int command_run(const command *command, char *const *arguments) {
+    if (asks_for_help(arguments)) return command_print_help(command);
+    if (command->unavailable) return command_fail(EXIT_USAGE, "%s: %s", command->name, command->unavailable);
+    option_list list;
+    if (option_list_make(command->sections, &list)) return command_fail_library(EXIT_FAILED, NULL);
+    int status = run_with(command, arguments, &list);
+    option_list_free(&list);
+    return status;
+}
+
+int command_main(int argc, char **argv, int (*dispatch)(char **arguments)) {
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write, told as such */
+    int status = argc > 0 ? dispatch(argv + 1) : EXIT_USAGE;
+    errno = 0;
+    bool failed = fflush(stdout) != 0 || ferror(stdout);
+    if (failed && status == EXIT_DONE)
+        status = command_fail(EXIT_FAILED, "standard output: %s: nothing more could be written",
+                              errno ? strerror(errno) : "a write failed");
+    return status;
+}
