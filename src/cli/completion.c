@@ -1,3 +1,6 @@
+/* Prints a script of bash, zsh or fish that completes commands, options and their values. Everything in it comes
+ * from the tables of all commands, walked once for each shell; what differs is how a shell quotes text and where it
+ * wants the help. */
 #include "cli/completion.h"
 
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* What the command knows of losses beyond the library's formulas: which labels a loss takes, how many outputs it
+ * needs, which metric fits, and how outputs become what a user wants to see. The labels of the first rows are
+ * checked, so that a wrong loss is told before training begins and not by a number that means nothing. */
 #include "cli/objective.h"
 
 #include <inttypes.h>

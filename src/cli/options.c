@@ -1,3 +1,10 @@
+/* The options of a command, from its tables to the members of its struct.
+ *
+ *      sections  ->  option_list_make: one list  ->  options_parse: defaults, arguments, file of --config  ->  struct
+ *
+ * Each option is converted and checked by its type (`set`); a wrong one is told with what would be right, and an
+ * unknown one with the nearest that there is. What the command line gives counts before the file, also where the two
+ * exclude each other. */
 #include "cli/options.h"
 
 #include <ctype.h>

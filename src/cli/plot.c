@@ -1,4 +1,7 @@
-/** muster plot: the curves of a log, in the terminal or as a picture. */
+/** muster plot: the curves of a log, in the terminal or as a picture.
+ *
+ *  One panel for each tag, with a line for each run; the ranges of a panel are found after smoothing, since that is
+ *  what is drawn. The picture is drawn by the module `plot`, which is loaded only then. */
 #include "cli/plot.h"
 
 #include <math.h>

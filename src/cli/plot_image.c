@@ -1,4 +1,5 @@
-/* The module `plot`: plots as a picture, drawn by cairo: two panels in a row. */
+/* The module `plot`: plots as PNG or SVG, drawn by cairo, two panels in a row. The bytes are collected in memory and
+ * given to the command, which writes the file: so no half-drawn picture is left behind. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,9 @@
+/* Opens a model that was saved, for `muster evaluate` and `muster predict`.
+ *
+ * A file has tensors by name and what `muster train` noted of the model, but no graph. So the layers are found from
+ * the weights: layer1/weights [784, 500], layer2/weights [500, 10] make a network 784-500-10. Loss, data and names
+ * of classes are those that the user gives, else those of the note. Then the model is built, and its weights are
+ * restored by name, under the names of --name-map where the file has others. */
 #include "cli/saved_model.h"
 
 #include <stddef.h>
@@ -46,7 +52,7 @@ const option saved_model_options[] = {
 
 enum { MOST_LAYERS = 1000 };
 
-/* The weights of dense layer I of SNAPSHOT, counted from 1; NULL where there is none. */
+/* The weights of dense layer I (from 1) in SNAPSHOT; NULL where it has none. */
 static const mst_tensor *layer_weights(const mst_snapshot *snapshot, int i) {
     char name[64];
     snprintf(name, sizeof name, "layer%d/weights", i);
@@ -54,7 +60,7 @@ static const mst_tensor *layer_weights(const mst_snapshot *snapshot, int i) {
     return weights && mst_tensor_shape(weights).ndim == 2 ? weights : NULL;
 }
 
-/* Units of the dense layers layer1, layer2, ... of SNAPSHOT, which has the first; their number. */
+/* Fills UNITS of the dense layers layer1, layer2, ... of SNAPSHOT, which has layer1; returns their number. */
 static int read_layers(const mst_snapshot *snapshot, int64_t *units) {
     const mst_tensor *weights = layer_weights(snapshot, 1);
     int count = 0;
@@ -67,7 +73,7 @@ static const char *path_of(const saved_options *o) {
     return o->load ? o->load : o->checkpoint_dir;
 }
 
-/* The loss that was given, or noted. */
+/* The loss of --loss, else the one that was noted in the file. */
 static mst_status choose_loss(const saved_options *o, const option_list *list, const model_note *note, mst_loss *out) {
     *out = (mst_loss)o->loss;
     if (option_given(list, "loss") || !note->loss || !mst_loss_from_name(note->loss, out)) return MST_OK;
@@ -88,7 +94,7 @@ static mst_status build_model(const saved_options *o, const int64_t *units, int 
     return mst_compile(out->model, .loss = loss, .metric = {out->objective.metric}, .session = {.devices = o->devices});
 }
 
-/* The weights of a file whose names say nothing here, as SNAPSHOT has them without --name-map. */
+/* The error of a file without weights of a first layer. It lists what the file has: SNAPSHOT, read without --name-map. */
 static mst_status fail_unknown(const char *path, const char *name_map, const mst_snapshot *snapshot) {
     enum { LISTED = 400, ONE = 200 };
     char list[LISTED + ONE] = "", shape[MST_SHAPE_TEXT];
@@ -122,7 +128,7 @@ static mst_status make_model(const mst_snapshot *snapshot, const saved_options *
     return status;
 }
 
-/* What the file has by NAMES (may be NULL), and its path. */
+/* Reads the file, renaming its entries by NAMES (NULL: as they are), and what is noted in it; WHERE gets its path. */
 static mst_status read_entries(const saved_options *o, const name_map *names, mst_snapshot **snapshot,
                                mst_restored *where, saved_model *out) {
     mst_store *store;
@@ -140,8 +146,9 @@ static mst_status read_entries(const saved_options *o, const name_map *names, ms
     return status;
 }
 
-/* A training that began with the names of a map in a folder writes its checkpoints under its own names: so those count
- * before the map, as in muster train. */
+/* Reads the file by its own names, by those of --name-map, or both. In a folder of checkpoints our own names are tried
+ * first, as `muster train` does: a training that began there with a foreign checkpoint and a map has since written
+ * checkpoints under its own names. */
 static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst_restored *where, saved_model *out) {
     const bool has_map = out->variables.count > 0;
     if (!has_map || !o->load) {
@@ -156,7 +163,7 @@ static mst_status read_file(const saved_options *o, mst_snapshot **snapshot, mst
     return fail_unknown(where->path, o->name_map, *snapshot);
 }
 
-/* By the names of MAP, or without it (NULL). */
+/* Restores the weights by the names of MAP, or by our own (NULL). */
 static mst_status restore_weights(const saved_options *o, const name_map *map, saved_model *saved) {
     mst_restore_options options = {.kinds = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_STEP, .averages = o->use_ema};
     if (map) options.names = map->name, options.num_names = map->count;
@@ -179,13 +186,14 @@ static bool is_pictures(const char *spec) {
     return strncmp(spec, "images:", sizeof "images:" - 1) == 0;
 }
 
-/* The user may not know that it is the data of the training. */
+/* The error of data that the user did not name: that of the training. */
 static mst_status fail_noted_data(const char *spec) {
     return MST_FAIL(mst_error()->code, "the data of the training, '%s': %s; --data SPEC takes other data", spec,
                     mst_error()->message);
 }
 
-/* Without a word of the user's it is the test part of the training's data, and not the train part. */
+/* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
+ * source without one would give its train part. */
 static mst_status check_noted_data(const char *spec) {
     mst_dataset *data;
     const mst_data_options options = {.image_size = is_pictures(spec) ? 1 : 0};
@@ -210,7 +218,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, sav
     return status ? status : train_scale_inputs(raw, &out->data);
 }
 
-/* Those that were given, noted, or that the data has. */
+/* The names of the classes: from --class-names, else those noted in the file, else those of the data. */
 static mst_status choose_names(const saved_options *o, saved_model *out) {
     if (o->class_names)
         MST_TRY(class_names_read(o->class_names, &out->own_names));
@@ -223,7 +231,7 @@ static mst_status choose_names(const saved_options *o, saved_model *out) {
     return MST_OK;
 }
 
-/* Else the weights themselves would be taken for their averages. */
+/* With --use-ema the file must have averages; restoring would otherwise take the weights for them. */
 static mst_status check_averages(const saved_options *o, const mst_snapshot *snapshot, const char *path) {
     if (!o->use_ema || mst_snapshot_find(snapshot, NULL, "layer1/weights/ExponentialMovingAverage")) return MST_OK;
     return MST_FAIL(MST_NOT_FOUND,

@@ -1,4 +1,4 @@
-/** A model that was saved, for `muster evaluate` and `muster predict`. */
+/** Opening a saved model with its data, for `muster evaluate` and `muster predict`. */
 #ifndef MUSTER_CLI_SAVED_MODEL_H
 #define MUSTER_CLI_SAVED_MODEL_H
 
@@ -11,7 +11,7 @@
 typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
-    int loss; /**< mst_loss; as noted of the model where it is not given, as are data, image_size and raw_pixels */
+    int loss; /**< mst_loss. Where loss, data, image_size or raw_pixels is not given, what the file notes is taken */
     const char *data, *data_dir, *label, *class_names, *name_map;
     int64_t image_size;
     bool raw_pixels;
@@ -30,15 +30,15 @@ typedef struct saved_model {
     objective objective;
     model_note note;
     class_names own_names;
-    name_map variables;       /**< what they are called in the file */
+    name_map variables;       /**< of --name-map: names of variables here and in the file */
     const char *const *names; /**< of the classes; NULL where they are not known */
 } saved_model;
 
-/** Opens the data and the model: the dense layers that the file has weights of. LIST has what was given; the data needs
- *  no labels where COMMAND is "predict". An exit status, having said what was wrong; else nothing
- *  has been printed. Close it also after a failure. */
+/** Opens the data, builds the dense layers that the file has weights of, and restores these. LIST: which options were
+ *  given. COMMAND: "predict" needs no labels. Returns an exit status; where it is not 0, the error was printed, else
+ *  nothing was. Close it also after a failure. */
 int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out);
-/** Takes the weights of the newest checkpoint again. */
+/** Restores the weights again, from what is the newest checkpoint by now. */
 MST_CHECKED mst_status saved_model_restore(const saved_options *o, saved_model *saved);
 void saved_model_close(saved_model *saved);
 

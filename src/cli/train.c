@@ -1,4 +1,10 @@
-/** muster train: trains a built-in model on a data spec, under a strategy. */
+/** muster train: trains a built-in model on a data spec, under a strategy.
+ *
+ *       options  ->  devices  ->  data  ->  model  ->  checkpoint, weights  ->  fit  ->  save  ->  test part
+ *
+ *  What every part shares is one struct, `training`. Each part is a function that prints what is wrong and returns an
+ *  exit status, so the command stops where the first thing is wrong, and as much as possible is checked before the
+ *  first step. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +83,7 @@ static int open_part(training *t, const char *part, mst_dataset **out) {
     return train_scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
-/* What would else come out only when training is over. */
+/* Checks the test part before training, and not after it. */
 static int check_test_part(const training *t) {
     for (int i = 0; t->test && i < 2; i++) {
         char test_shape[MST_SHAPE_TEXT], train_shape[MST_SHAPE_TEXT];
@@ -257,7 +263,7 @@ static bool is_interrupted(const training *t) {
     return t->result.stopped && train_signal() != 0;
 }
 
-/* What was asked for after training, unless that was interrupted. */
+/* Evaluates and predicts after training, as far as that was asked for and training was not interrupted. */
 static mst_status use_test_part(training *t) {
     if (!t->test || is_interrupted(t)) return MST_OK;
     int64_t rows = mst_dataset_num_rows(t->test);
@@ -275,7 +281,7 @@ static bool has_best_weights(const training *t) {
     return t->o->restore_best_weights && t->stopping.has_best_weights;
 }
 
-/* Not where the checkpoint it goes on from is its end already: then there is no loss to be told. */
+/* Whether a step was made. Where the checkpoint that was restored is the end already, there is no loss to print. */
 static bool has_steps(const training *t) {
     return t->events.first_step > 0;
 }

@@ -1,3 +1,9 @@
+/* What `muster train` saves and restores: checkpoints of a training in --checkpoint-dir, weights of another model
+ * from --load, the model at the end to --save.
+ *
+ * The order of restoring: the newest checkpoint of the folder, with which the training goes on; where there is none,
+ * the weights of --load; else nothing. Then the notes of what was restored are compared with this training's data
+ * and options, and this training's own are written in their place. */
 #include "cli/train_checkpoint.h"
 
 #include <inttypes.h>
@@ -63,7 +69,7 @@ int train_checkpoint_check(const training *t) {
     return EXIT_DONE;
 }
 
-/* The loss of the validation part where there is one. */
+/* What --patience and --best look at: --monitor, else the loss of the validation part, else that of training. */
 static const char *monitor_of(const training *t) {
     if (t->o->monitor) return t->o->monitor;
     return t->validation ? "val_loss" : "loss";
@@ -81,7 +87,7 @@ static mst_status write_event(const mst_restored *r) {
     return json_write(event);
 }
 
-/* Names of a file may hold anything. */
+/* Prints names of a file, which may hold any bytes, without what a terminal would obey. */
 static void print_names(const char *what, const char *names) {
     enum { EACH = MST_ESCAPE_TEXT - 1 };
     const size_t size = strlen(names);
@@ -113,14 +119,15 @@ static int open_manager(training *t) {
                                                                   : EXIT_DONE;
 }
 
-/* The weights of FILE become those of the model. */
+/* Restores the weights of --load into the model. */
 static mst_status load(const training *t, mst_restored *restored) {
     const mst_restore_options options = {
         .kinds = 1u << MST_STATE_WEIGHT, .names = t->variables.name, .num_names = t->variables.count};
     return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
 }
 
-/* A checkpoint of ours has our names; where it has not, the map says whose. */
+/* Restores the newest checkpoint of the folder: by our names, which every checkpoint that we wrote has; where they are
+ * not found, by those of --name-map. */
 static mst_status restore_newest(training *t, mst_restored *restored) {
     mst_store *store = mst_model_store(t->model);
     const mst_restore_options options = {.names = t->variables.name, .num_names = t->variables.count};
@@ -155,7 +162,8 @@ static mst_status write_note(const training *t) {
     return status;
 }
 
-/* The numbers of classes and categories would stand for others than the weights were trained for. */
+/* Compares what was noted of the restored model with this training. With other classes, columns or categories, their
+ * numbers would mean something else than what the weights were trained for. */
 static mst_status check_note(training *t) {
     model_note old;
     mst_status status = model_note_read(mst_model_store(t->model), &old);
@@ -207,7 +215,8 @@ int train_checkpoint_restore(training *t) {
 
 /* ---- while training goes on, and after it ---- */
 
-/* The checkpoint's learning rate may be one that a callback had set; where the option was changed, that counts. */
+/* Sets the learning rate that the user asked for in place of the checkpoint's. Only used where the option differs from
+ * the one that was noted: else the checkpoint's counts, which a callback may have set. */
 static mst_status set_rate(void *context, mst_train_state *state) {
     const training *t = context;
     if (!mst_schedule_is_set(&t->optimizer.schedule)) state->learning_rate = t->optimizer.learning_rate;
@@ -227,7 +236,8 @@ int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) 
     return count;
 }
 
-/* A model file has what the model is: its weights, their averages, and after how many steps. */
+/* Writes to the file of --save what belongs to the model: weights, their averages and the number of steps; not what
+ * only a training needs. */
 mst_status train_checkpoint_save(const training *t) {
     mst_snapshot *all, *model;
     if (!t->o->save) return MST_OK;

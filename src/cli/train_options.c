@@ -1,3 +1,6 @@
+/* The options of `muster train`, in sections as `muster help train` shows them, and what several of them make
+ * together: the optimizer with its schedule, and the options of the log. Options of optimizers and schedules come
+ * from the library's own tables of fields. */
 #include "cli/train_options.h"
 
 #include <stdlib.h>
@@ -236,7 +239,7 @@ static mst_status fill_pieces(const train_options *o, mst_schedule *schedule) {
     return MST_OK;
 }
 
-/* The default of one rule or schedule is no wish of the user's for another. */
+/* Clears members that have only a default, so that each optimizer and schedule sets its own. */
 static void clear_defaults(const option_list *list, const option_section *section, void *options) {
     for (const mst_field *field = section->fields; field->name; field++) {
         double *value = (double *)(void *)((char *)options + field->offset);

@@ -1,4 +1,4 @@
-/** What `muster train` can be told. */
+/** The options of `muster train`. */
 #ifndef MUSTER_CLI_TRAIN_OPTIONS_H
 #define MUSTER_CLI_TRAIN_OPTIONS_H
 
