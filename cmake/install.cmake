@@ -9,7 +9,7 @@ if(MODULES)
   install(TARGETS ${MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster)
 endif()
 install(DIRECTORY include/muster DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(FILES ${HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
+install(FILES ${INSTALLED_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/muster)
 
 if(TARGET muster_command)
   # The command finds the library from its own place wherever both are moved to: beside it in the build, then where it is

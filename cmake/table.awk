@@ -1,19 +1,27 @@
 # Of every `const TYPE TYPE_NAME = {` that the files given have at the beginning of a line, in their order:
-#   awk -v type=mst_op -v make=table -f cmake/table.awk FILES
+#   awk -v type=mst_op -v make=table -f source.awk -f table.awk FILES
 #                                       a C file that defines `const TYPE *const TYPE_table[]` of them, ended by NULL
 #   awk ... -v make=list ...            a header that declares them
-BEGIN { declarations = "typedef struct " type " " type ";\n" }
-index($0, "const " type " " type "_") == 1 && /= \{/ {
-    declarations = declarations "extern const " type " " $3 ";\n"
-    entries = entries "    &" $3 ",\n"
+BEGIN {
+    guard = toupper(type) "_LIST_H"
+    emit("/* Made by the build from the definitions in the files of src/: edit those. */")
+    if (make == "list") emit("#ifndef " guard "\n#define " guard "\n")
+    emit("typedef struct " type " " type ";")
+}
+{ name = defined(type) }
+# A list has no #line: a file that grows would change it, and with it all that include it.
+name != "" {
+    if (make == "table") emit_line(FNR, FILENAME)
+    emit("extern const " type " " name ";")
+    entries = entries "    &" name ",\n"
 }
 END {
-    print "/* Made by the build from the definitions in the files of src/: edit those. */"
+    finish()
     if (make == "list") {
-        guard = toupper(type) "_LIST_H"
-        printf "#ifndef %s\n#define %s\n\n%s\n#endif\n", guard, guard, declarations
+        emit("\n#endif")
         exit
     }
-    printf "%sextern const %s *const %s_table[];\n", declarations, type, type
-    printf "const %s *const %s_table[] = {\n%s    0,\n};\n", type, type, entries
+    emit_own_line()
+    emit("extern const " type " *const " type "_table[];")
+    emit("const " type " *const " type "_table[] = {\n" entries "    0,\n};")
 }

@@ -2,11 +2,10 @@
  *
  *  From logits x: max(x, 0) - x * t + log(1 + exp(-|x|)). Probabilities are limited to [epsilon, 1 - epsilon].
  */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_BINARY_CROSSENTROPY = 2 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     if (from_logits) return mst_loss_mean_last(mst_sigmoid_cross_entropy(predictions, labels));

@@ -2,11 +2,10 @@
  *
  *  From probabilities: divided by their sum, limited to [epsilon, 1 - epsilon], then -sum(t * log p).
  */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_CATEGORICAL_CROSSENTROPY = 1 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     if (from_logits) return mst_softmax_cross_entropy(predictions, labels);

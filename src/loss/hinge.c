@@ -3,11 +3,10 @@
  *  Labels are -1 and 1; where all labels of the batch are 0 or 1, they become 2 t - 1. (So a shard that has only ones
  *  gives the same either way.)
  */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_HINGE = 6 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;

@@ -1,9 +1,8 @@
 /** huber: mean of (|d| <= 1 ? d^2 / 2 : |d| - 1/2) over the last axis, d = p - t */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_HUBER = 5 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;

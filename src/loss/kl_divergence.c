@@ -1,9 +1,8 @@
 /** Kullback-Leibler divergence: sum of t * log(t / p) over the last axis, both limited to [epsilon, 1] */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_KL_DIVERGENCE = 8 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;

@@ -1,9 +1,8 @@
 /** mean absolute error: mean of |t - p| over the last axis */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_MEAN_ABSOLUTE_ERROR = 4 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;

@@ -1,9 +1,8 @@
 /** mean squared error: mean of (t - p)^2 over the last axis */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_MEAN_SQUARED_ERROR = 3 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;

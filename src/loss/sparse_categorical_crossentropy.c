@@ -3,11 +3,10 @@
  *  From probabilities p: limited to [epsilon, 1 - epsilon], and their logarithms are the logits, so that the result is
  *  -log(p[label] / sum p) of the limited ones.
  */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY = 0 };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     mst_value logits = predictions;

@@ -1,10 +1,9 @@
 /** accuracy: binary where predictions have one column, categorical where labels have the shape of the predictions, sparse
  *  otherwise, as Keras chooses */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_ACCURACY = 1 };
 #endif
+#include "metric/metric.h"
 
 extern const mst_metric_form mst_metric_form_binary_accuracy, mst_metric_form_categorical_accuracy,
     mst_metric_form_sparse_accuracy;

@@ -1,11 +1,10 @@
 /** binary accuracy: label == (prediction > threshold); a logit is compared with log(threshold / (1 - threshold)) */
-#include <math.h>
-
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_BINARY_ACCURACY = 4 };
 #endif
+#include <math.h>
+
+#include "metric/metric.h"
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels;

@@ -1,9 +1,8 @@
 /** categorical accuracy: argmax of the labels == argmax of the predictions, both [n, classes], along the last axis */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_CATEGORICAL_ACCURACY = 3 };
 #endif
+#include "metric/metric.h"
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels;

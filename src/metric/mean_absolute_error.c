@@ -1,9 +1,8 @@
 /** mean absolute error: mean of |label - prediction| over all elements */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_MEAN_ABSOLUTE_ERROR = 7 };
 #endif
+#include "metric/metric.h"
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels;

@@ -1,9 +1,8 @@
 /** mean squared error: mean of (label - prediction)^2 over all elements */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_MEAN_SQUARED_ERROR = 6 };
 #endif
+#include "metric/metric.h"
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels;

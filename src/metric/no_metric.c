@@ -1,8 +1,7 @@
 /** No metric: an entry that was not set. */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_NONE = 0 };
 #endif
+#include "metric/metric.h"
 
 const mst_metric_form mst_metric_form_none = {.value = NULL};

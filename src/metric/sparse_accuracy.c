@@ -1,9 +1,8 @@
 /** sparse accuracy: label [n] or [n, 1] == argmax of the row of predictions [n, classes]; of equal ones the first counts */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_SPARSE_ACCURACY = 2 };
 #endif
+#include "metric/metric.h"
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels, predictions;

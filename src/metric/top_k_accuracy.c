@@ -1,9 +1,8 @@
 /** top-k accuracy: fewer than k predictions of the row are above that of the label [n], all are finite */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_TOP_K_ACCURACY = 5 };
 #endif
+#include "metric/metric.h"
 
 static mst_value value(const mst_metric_options *o) {
     mst_value labels, predictions;

@@ -3,14 +3,13 @@
  *  accumulator += g^2, from initial_accumulator
  *  (tf.train.AdagradOptimizer is the same without epsilon)
  */
+#ifdef MST_RULE_HEADER
+#define mst_adagrad(...) (*mst_optimizer_fill("adagrad", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
 #include <math.h>
 
 #include "base/simd.h"
 #include "rule/rule.h"
-
-#ifdef MST_RULE_HEADER
-#define mst_adagrad(...) (*mst_optimizer_fill("adagrad", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#endif
 
 enum { LEARNING_RATE, EPSILON };
 

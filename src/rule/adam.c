@@ -9,14 +9,13 @@
  *  TensorFlow computes alpha in the dtype of the variable; in f32, 1 - beta_2^t of the first steps has few digits, so
  *  it is done here too: the scalars of f32 and of f64 differ.
  */
+#ifdef MST_RULE_HEADER
+#define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
 #include <tgmath.h>
 
 #include "base/simd.h"
 #include "rule/rule.h"
-
-#ifdef MST_RULE_HEADER
-#define mst_adam(...) (*mst_optimizer_fill("adam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#endif
 
 /* Scalars; alpha and epsilon in the precision of each dtype, so that templates name them MST_NAME(alpha). */
 enum { alpha_f32, epsilon_f32, alpha_f64, epsilon_f64, REST_1, REST_2 };

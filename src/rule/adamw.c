@@ -2,12 +2,11 @@
  *
  *  w -= learning_rate * weight_decay * w before adam's update; the caller does it, as for any rule.
  */
-#include "rule/list.h"
-#include "rule/rule.h"
-
 #ifdef MST_RULE_HEADER
 #define mst_adamw(...) (*mst_optimizer_fill("adamw", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 #endif
+#include "rule/list.h"
+#include "rule/rule.h"
 
 static int num_slots(const mst_optimizer *o) {
     return mst_rule_adam.num_slots(o);

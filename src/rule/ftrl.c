@@ -8,14 +8,13 @@
  *
  *  With the default power -0.5, p is the square root, for which processors have an instruction.
  */
+#ifdef MST_RULE_HEADER
+#define mst_ftrl(...) (*mst_optimizer_fill("ftrl", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
 #include <tgmath.h>
 
 #include "base/simd.h"
 #include "rule/rule.h"
-
-#ifdef MST_RULE_HEADER
-#define mst_ftrl(...) (*mst_optimizer_fill("ftrl", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#endif
 
 enum { LEARNING_RATE, L2, L1, SHRINKAGE, POWER };
 

@@ -6,12 +6,11 @@
  *  the learning rate stays, others where it changes. The slot has PyTorch's name, whose SGD keeps b too.
  *  momentum is 0.9 where it is not given.
  */
-#include "base/simd.h"
-#include "rule/rule.h"
-
 #ifdef MST_RULE_HEADER
 #define mst_momentum(...) (*mst_optimizer_fill("momentum", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 #endif
+#include "base/simd.h"
+#include "rule/rule.h"
 
 enum { LEARNING_RATE, MOMENTUM };
 

@@ -7,14 +7,13 @@
  *
  *  The factors of m, g and v are the same for all elements: they are computed once, in f32 for f32 and in f64 for f64.
  */
+#ifdef MST_RULE_HEADER
+#define mst_nadam(...) (*mst_optimizer_fill("nadam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
 #include <math.h>
 
 #include "base/simd.h"
 #include "rule/rule.h"
-
-#ifdef MST_RULE_HEADER
-#define mst_nadam(...) (*mst_optimizer_fill("nadam", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#endif
 
 enum { MOMENT_F32, GRADIENT_F32, SQUARE_F32, MOMENT_F64, GRADIENT_F64, SQUARE_F64 };
 

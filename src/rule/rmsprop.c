@@ -6,14 +6,13 @@
  *
  *  Slots have fixed places, so `centered` always has the momentum slot too; without momentum it holds the last step.
  */
+#ifdef MST_RULE_HEADER
+#define mst_rmsprop(...) (*mst_optimizer_fill("rmsprop", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
+#endif
 #include <tgmath.h>
 
 #include "base/simd.h"
 #include "rule/rule.h"
-
-#ifdef MST_RULE_HEADER
-#define mst_rmsprop(...) (*mst_optimizer_fill("rmsprop", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
-#endif
 
 enum { LEARNING_RATE, EPSILON, RHO, REST, MOMENTUM };
 

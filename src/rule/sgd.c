@@ -4,12 +4,11 @@
  *  with momentum: m = momentum * m - learning_rate * g; w += m; nesterov: w += momentum * m - learning_rate * g
  *  (momentum, the rule of tf.train.MomentumOptimizer, makes the same steps while the learning rate is constant)
  */
-#include "base/simd.h"
-#include "rule/rule.h"
-
 #ifdef MST_RULE_HEADER
 #define mst_sgd(...) (*mst_optimizer_fill("sgd", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 #endif
+#include "base/simd.h"
+#include "rule/rule.h"
 
 enum { LEARNING_RATE, MOMENTUM };
 

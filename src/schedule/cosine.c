@@ -1,12 +1,11 @@
 /** cosine: rate * ((1 - alpha) * (1 + cos(pi * min(step, n) / n)) / 2 + alpha), n = decay_steps */
-#include <math.h>
-
-#include "schedule/schedule.h"
-
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_COSINE = 5 };
 #define mst_cosine_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_COSINE, __VA_ARGS__)
 #endif
+#include <math.h>
+
+#include "schedule/schedule.h"
 
 static const double pi = 3.14159265358979323846;
 

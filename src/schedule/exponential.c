@@ -1,12 +1,11 @@
 /** exponential: rate * decay_rate^(step / decay_steps); the quotient is floored with staircase */
-#include <math.h>
-
-#include "schedule/schedule.h"
-
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_EXPONENTIAL = 1 };
 #define mst_exponential_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_EXPONENTIAL, __VA_ARGS__)
 #endif
+#include <math.h>
+
+#include "schedule/schedule.h"
 
 static mst_status check(const mst_schedule *s) {
     MST_TRY(mst_schedule_want_decay(s));

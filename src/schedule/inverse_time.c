@@ -1,10 +1,9 @@
 /** inverse time: rate / (1 + decay_rate * step / decay_steps); the quotient is floored with staircase */
-#include "schedule/schedule.h"
-
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_INVERSE_TIME = 4 };
 #define mst_inverse_time_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_INVERSE_TIME, __VA_ARGS__)
 #endif
+#include "schedule/schedule.h"
 
 static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     mst_value growth = mst_mul(mst_schedule_scalar(graph, s->decay_rate), mst_schedule_quotient(graph, s, step));

@@ -1,9 +1,8 @@
 /** none: rate, the same in each step. With a warm-up that is a schedule too. */
-#include "schedule/schedule.h"
-
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_NONE = 0 };
 #endif
+#include "schedule/schedule.h"
 
 static mst_status check(const mst_schedule *s) {
     return s->rate == 0 ? MST_FAIL(MST_INVALID, "rate is not set, must be the learning rate") : MST_OK;

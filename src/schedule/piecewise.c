@@ -1,10 +1,9 @@
 /** piecewise: value[i] for the first i with step <= boundary[i], the last value after all boundaries */
-#include "schedule/schedule.h"
-
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_PIECEWISE = 2 };
 #define mst_piecewise_constant(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_PIECEWISE, __VA_ARGS__)
 #endif
+#include "schedule/schedule.h"
 
 static mst_status check(const mst_schedule *s) {
     if (s->num_pieces < 1) return MST_FAIL(MST_INVALID, "num_pieces is not set, must be the number of values");

@@ -2,14 +2,13 @@
  *
  *  With cycle, n = decay_steps * ceil(step / decay_steps), decay_steps at step 0, and step is not limited.
  */
-#include <math.h>
-
-#include "schedule/schedule.h"
-
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_POLYNOMIAL = 3 };
 #define mst_polynomial_decay(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_POLYNOMIAL, __VA_ARGS__)
 #endif
+#include <math.h>
+
+#include "schedule/schedule.h"
 
 static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     mst_value now = mst_cast(step, MST_F32);

@@ -1,9 +1,8 @@
 /** Mirrored over several devices, one on one. */
-#include "strategy/strategy.h"
-
 #ifdef MST_STRATEGY_HEADER
 enum { MST_STRATEGY_DEFAULT = 0 };
 #endif
+#include "strategy/strategy.h"
 
 /* mst_strategy_resolve makes another one of it. */
 const mst_strategy_form mst_strategy_form_auto = {

@@ -1,10 +1,9 @@
 /** towers: replicas over the devices, under tower_0/, tower_1/, ..., share the variables of the first device, where the
  *  gradients meet and the update is made, as in TensorFlow's classic multi-GPU example. */
-#include "strategy/strategy.h"
-
 #ifdef MST_STRATEGY_HEADER
 enum { MST_STRATEGY_TOWERS = 2 };
 #endif
+#include "strategy/strategy.h"
 
 const mst_strategy_form mst_strategy_form_towers = {
     .help = "replicas share variables on the first device", .scope = "tower", .device = mst_strategy_spread};

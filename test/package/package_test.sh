@@ -35,6 +35,12 @@ pictures() {
         c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$prefix/include" -fsyntax-only -x c++ header.c
     done
 
+    echo "-- no header names a file of the tree that it was made of"
+    if grep -n -e '^#line' -e "$source" "$prefix"/include/muster/*.h; then
+        echo "error: see above"
+        exit 1
+    fi
+
     echo "-- pkg-config, shared"
     cc -std=c17 $warnings "$user/main.c" -o shared $(pkg-config --cflags --libs muster)
     LD_LIBRARY_PATH=$libdir ./shared

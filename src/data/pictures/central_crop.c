@@ -1,13 +1,12 @@
 /** The HEIGHT x WIDTH pixels in the middle of component COMPONENT, pictures [height, width, channels] or [height,
  *  width]; see keras.layers.CenterCrop. Where what is left out is odd, the greater half is below and to the right.
  *  Fails with MST_INVALID where COMPONENT is no picture, or smaller. */
-#include "base/argument.h"
-#include "data/pictures/picture.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t height,
                                                         int64_t width, mst_dataset **out);
 #endif
+#include "base/argument.h"
+#include "data/pictures/picture.h"
 
 static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
     const mst_picture_size size = mst_picture_size_of(in);

@@ -4,13 +4,12 @@
  *  not on the order, the shards or the threads. Formula: tf.image.stateless_random_brightness, adjust_brightness.
  *  Comes before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no
  *  picture, or MAX_DELTA is negative. */
-#include "base/argument.h"
-#include "data/pictures/picture.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_brightness(mst_dataset *dataset, int component, double max_delta,
                                                              uint64_t seed, mst_dataset **out);
 #endif
+#include "base/argument.h"
+#include "data/pictures/picture.h"
 
 typedef struct random_brightness {
     mst_picture_dataset base;

@@ -4,13 +4,12 @@
  *  shards or the threads. Formula: tf.image.stateless_random_contrast, adjust_contrast. Comes before
  *  mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no picture, or unless
  *  0 <= LOWER <= UPPER. */
-#include "base/argument.h"
-#include "data/pictures/picture.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_contrast(mst_dataset *dataset, int component, double lower,
                                                            double upper, uint64_t seed, mst_dataset **out);
 #endif
+#include "base/argument.h"
+#include "data/pictures/picture.h"
 
 typedef struct random_contrast {
     mst_picture_dataset base;

@@ -4,14 +4,13 @@
  *  on the order, the shards or the threads; see tf.image.stateless_random_crop and keras.layers.RandomCrop. Comes
  *  before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no picture, or
  *  smaller than the box. */
-#include "base/argument.h"
-#include "data/pictures/picture.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t height,
                                                        int64_t width, int64_t padding, uint64_t seed,
                                                        mst_dataset **out);
 #endif
+#include "base/argument.h"
+#include "data/pictures/picture.h"
 
 enum { MOST_PADDING = 1 << 14 };
 

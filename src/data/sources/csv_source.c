@@ -8,14 +8,6 @@
  *  Fails as mst_dataset_from_idx does; with MST_CORRUPT where the file is no table, MST_NOT_FOUND where it lacks a
  *  column, MST_INVALID where a number is missing, does not fit, or text and numbers are mixed. The message names the
  *  file, the line on which the row begins, and the column. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/argument.h"
-#include "base/no_memory.h"
-#include "data/dataset.h"
-#include "data/sources/csv_column.h"
-
 #ifdef MST_DATASET_HEADER
 typedef struct mst_csv_options {
     int zero_;
@@ -36,6 +28,13 @@ typedef struct mst_csv_options {
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
 #endif
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "data/dataset.h"
+#include "data/sources/csv_column.h"
 
 typedef struct csv_table {
     mst_csv *csv, *like; /* like: the file that tells the columns, often the same; NULL: the schema does */

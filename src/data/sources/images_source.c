@@ -10,19 +10,6 @@
  *
  *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNAVAILABLE where the module `png` or
  *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/argument.h"
-#include "base/file.h"
-#include "base/no_memory.h"
-#include "data/cursors/counting_cursor.h"
-#include "data/dataset.h"
-#include "data/pictures/resize.h"
-#include "data/schema.h"
-#include "data/sources/image_folder.h"
-#include "format/image.h"
-
 #ifdef MST_DATASET_HEADER
 typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_RESIZE_NEAREST } mst_resize_method;
 typedef struct mst_images_options {
@@ -38,6 +25,18 @@ typedef struct mst_images_options {
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
 #endif
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/argument.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "data/cursors/counting_cursor.h"
+#include "data/dataset.h"
+#include "data/pictures/resize.h"
+#include "data/schema.h"
+#include "data/sources/image_folder.h"
+#include "format/image.h"
 
 enum { DEFAULT_SIZE = 224, MOST_SIZE = 1 << 14 };
 

@@ -5,11 +5,6 @@
  *
  *  Fails as mst_dataset_from_tfrecord does; damage is possible in compressed files only. Messages name a line by the
  *  file and its number, or where it was read forward its byte. */
-#include "format/lines.h"
-
-#include "base/argument.h"
-#include "data/sources/record_files.h"
-
 #ifdef MST_DATASET_HEADER
 typedef struct mst_lines_options {
     int zero_;
@@ -21,6 +16,10 @@ typedef struct mst_lines_options {
 MST_API MST_CHECKED mst_status mst_dataset_from_lines(const char *const *paths, int n, const mst_lines_options *options,
                                                       mst_dataset **out);
 #endif
+#include "format/lines.h"
+
+#include "base/argument.h"
+#include "data/sources/record_files.h"
 
 static mst_status open(const char *path, void **reader) {
     mst_lines_reader *opened;

@@ -1,15 +1,14 @@
 /** Elements of SIZE consecutive rows. The last has what is left, or is left out with DROP_REMAINDER. SIZE may be more
  *  than mst_dataset_num_rows: then there is one batch of all rows (none with DROP_REMAINDER); a caller for whom that is
  *  a mistake compares. Fails with MST_INVALID for SIZE below 1 or a dataset of batches. */
-#include <stdlib.h>
-
-#include "base/argument.h"
-#include "data/dataset.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                  mst_dataset **out);
 #endif
+#include <stdlib.h>
+
+#include "base/argument.h"
+#include "data/dataset.h"
 
 typedef struct batch {
     mst_dataset base;

@@ -1,6 +1,9 @@
 /** The rows of one pass over DATASET (epoch 0), read now and kept in memory: behind it all is as with
  *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have strings and
  *  be of any length. Fails with MST_INVALID for a dataset of batches or without end. */
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +12,6 @@
 #include "data/schema.h"
 #include "data/transforms/packed_row.h"
 #include "tensor/string.h"
-
-#ifdef MST_DATASET_HEADER
-MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
-#endif
 
 /* The rows are made in batches, by several threads where that takes long, and collected in one array for each
  * component, which grows by doubling; the result is a dataset over these arrays (mst_dataset_from_tensors). Rows of

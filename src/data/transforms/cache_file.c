@@ -11,6 +11,9 @@
  *  Fails with MST_INVALID for a dataset of batches or without end. Iterating fails with MST_INVALID where the file is of
  *  a dataset with other components or another number of rows, MST_CORRUPT where it is damaged, MST_IO where it cannot
  *  be written. */
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out);
+#endif
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +30,6 @@
 #include "data/transforms/packed_row.h"
 #include "format/tfrecord.h"
 #include "graph/spec.h"
-
-#ifdef MST_DATASET_HEADER
-MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out);
-#endif
 
 /* The file is a source of records. Its cursor is in one of three states:
  *

@@ -1,17 +1,16 @@
 /** The rows that FUNCTION keeps; comes before mst_dataset_batch. Their number is not known. CONTEXT must outlive the
  *  dataset and its iterators. Rows are looked at one by one when the order is made, before those that are kept are
  *  copied: filter early what is cheap to see. */
-#include "data/dataset.h"
-
-#include "base/argument.h"
-#include "data/row_fetch.h"
-
 #ifdef MST_DATASET_HEADER
 /** Says in *KEEP whether a row stays. Called from one thread at a time, once a row. */
 typedef mst_status (*mst_filter_function)(const mst_array *in, bool *keep, void *context);
 MST_API MST_CHECKED mst_status mst_dataset_filter(mst_dataset *dataset, mst_filter_function function, void *context,
                                                   mst_dataset **out);
 #endif
+#include "data/dataset.h"
+
+#include "base/argument.h"
+#include "data/row_fetch.h"
 
 typedef struct filter {
     mst_dataset base;

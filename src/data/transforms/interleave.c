@@ -4,14 +4,6 @@
  *  components; rows may have strings and be of any length. (Files of one mst_dataset_from_tfrecord are read in this
  *  order with its .cycle and .block.) Fails with MST_INVALID for N below 1, datasets with different components, and
  *  datasets of batches. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/argument.h"
-#include "base/no_memory.h"
-#include "data/cursors/turns.h"
-#include "data/transforms/joined.h"
-
 #ifdef MST_DATASET_HEADER
 typedef struct mst_interleave_options {
     int zero_;
@@ -21,6 +13,13 @@ typedef struct mst_interleave_options {
 MST_API MST_CHECKED mst_status mst_dataset_interleave(mst_dataset *const *datasets, int n,
                                                       const mst_interleave_options *options, mst_dataset **out);
 #endif
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "data/cursors/turns.h"
+#include "data/transforms/joined.h"
 
 typedef struct interleave {
     mst_joined base;

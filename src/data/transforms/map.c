@@ -11,10 +11,6 @@
  *  mst_dataset_padded_batch, dimensions of an output may be -1, to be found by FUNCTION: then OUT's data is NULL, and
  *  FUNCTION sets data (as strings, it must last), count and shape.
  */
-#include "base/argument.h"
-#include "base/no_memory.h"
-#include "data/dataset.h"
-
 #ifdef MST_DATASET_HEADER
 typedef mst_status (*mst_map_function)(const mst_array *in, mst_array *out, void *context);
 /** Of a map function: SIZE bytes, zero, aligned to 16, for what it makes of a length that it finds itself. They last
@@ -23,6 +19,9 @@ MST_API void *mst_map_alloc(size_t size);
 MST_API MST_CHECKED mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void *context,
                                                const mst_spec *outputs, int num_outputs, mst_dataset **out);
 #endif
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "data/dataset.h"
 
 typedef struct map {
     mst_dataset base;

@@ -1,16 +1,15 @@
 /** DATASET, where number i of component COMPONENT, below N, stands for class NAMES[i]: see mst_dataset_class_name. The
  *  names are copied. */
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_name_classes(mst_dataset *dataset, int component, const char *const *names,
+                                                        int64_t n, mst_dataset **out);
+#endif
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
-
-#ifdef MST_DATASET_HEADER
-MST_API MST_CHECKED mst_status mst_dataset_name_classes(mst_dataset *dataset, int component, const char *const *names,
-                                                        int64_t n, mst_dataset **out);
-#endif
 
 typedef struct name_classes {
     mst_dataset base;

@@ -12,18 +12,6 @@
  *  Fails with MST_INVALID as mst_dataset_batch does, where a shape has another number of dimensions than the rows, or
  *  is less than what they are known to have, and where a value is none of the dtype; and when a batch is made, naming
  *  the record, where a row is longer than the size that was given. */
-#include "data/transforms/padded_batch.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/argument.h"
-#include "base/no_memory.h"
-#include "data/row_fetch.h"
-#include "tensor/buffer.h"
-#include "tensor/string.h"
-
 #ifdef MST_DATASET_HEADER
 typedef struct mst_padding {
     int zero_;
@@ -36,6 +24,17 @@ typedef struct mst_padding {
 MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
                                                         const mst_padding *padding, mst_dataset **out);
 #endif
+#include "data/transforms/padded_batch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "data/row_fetch.h"
+#include "tensor/buffer.h"
+#include "tensor/string.h"
 
 /* A batch is made in two walks over its rows: the first holds each row, of its own length, in an arena and finds the
  * longest; the second copies them to their places in memory of the padded shape, of which only what no row covers is

@@ -1,16 +1,15 @@
 /** Each record, a tf.train.Example or SequenceExample, as the components of its FEATURES (muster/example.h), in their
  *  order. Runs where map does. Fails as mst_example_parser_create does, and with MST_INVALID where elements are no
  *  records; when a record is copied, as mst_example_parse does, naming file and byte. */
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *features,
+                                                         int num_features, mst_dataset **out);
+#endif
 #include "data/dataset.h"
 
 #include <string.h>
 
 #include "base/argument.h"
-
-#ifdef MST_DATASET_HEADER
-MST_API MST_CHECKED mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *features,
-                                                         int num_features, mst_dataset **out);
-#endif
 
 enum { MOST_COMPONENTS = 2048 };
 

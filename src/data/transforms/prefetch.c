@@ -3,6 +3,16 @@
  *  makes them together; .threads is another number of threads. The order stays, whatever their number. Comes after
  *  mst_dataset_batch. Memory: N + 1 batches. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or a dataset of
  *  rows. */
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
+
+typedef struct mst_prefetch_options {
+    int zero_;
+    int64_t threads; /**< that make the rows of a batch; 0: one for each core */
+} mst_prefetch_options;
+MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n,
+                                                         const mst_prefetch_options *options, mst_dataset **out);
+#endif
 #include "data/transforms/prefetch.h"
 
 #include <pthread.h>
@@ -20,17 +30,6 @@
 #include "device/device.h"
 #include "tensor/buffer.h"
 #include "tensor/string.h"
-
-#ifdef MST_DATASET_HEADER
-MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
-
-typedef struct mst_prefetch_options {
-    int zero_;
-    int64_t threads; /**< that make the rows of a batch; 0: one for each core */
-} mst_prefetch_options;
-MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, int64_t n,
-                                                         const mst_prefetch_options *options, mst_dataset **out);
-#endif
 
 enum { MOST_THREADS = 1024 };
 

@@ -1,13 +1,12 @@
 /** The elements COUNT times over, -1 for ever. Repetition r of epoch e is epoch e * COUNT + r of DATASET (e + r where
  *  COUNT is -1), so each is shuffled anew. After mst_dataset_batch, batches do not cross the end of a repetition. Fails
  *  with MST_INVALID for COUNT 0 or below -1. */
-#include "data/dataset.h"
-
-#include "base/argument.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out);
 #endif
+#include "data/dataset.h"
+
+#include "base/argument.h"
 
 typedef struct repeat {
     mst_dataset base;

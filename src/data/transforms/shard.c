@@ -1,12 +1,11 @@
 /** The rows whose number (counted in DATASET's order) is INDEX mod NUM: over all INDEX each row once, whatever NUM is.
  *  Comes before mst_dataset_batch. Fails with MST_INVALID unless 0 <= INDEX < NUM. */
-#include "data/dataset.h"
-
-#include "base/argument.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out);
 #endif
+#include "data/dataset.h"
+
+#include "base/argument.h"
 
 typedef struct shard {
     mst_dataset base;

@@ -1,14 +1,6 @@
 /** Rows in random order; comes before mst_dataset_batch. With a buffer of b rows the k-th row out is one of the first
  *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of the
  *  buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/argument.h"
-#include "base/no_memory.h"
-#include "base/rng.h"
-#include "data/dataset.h"
-
 #ifdef MST_DATASET_HEADER
 typedef struct mst_shuffle_options {
     int zero_;
@@ -19,6 +11,13 @@ typedef struct mst_shuffle_options {
 MST_API MST_CHECKED mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options,
                                                    mst_dataset **out);
 #endif
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "base/rng.h"
+#include "data/dataset.h"
 
 /* Two cursors. Where the buffer holds the whole dataset, all rows are taken at the start and permuted; a position is
  * then an epoch, a count, and where upstream began. Else each row out is drawn from the buffer and the next row in

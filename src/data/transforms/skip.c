@@ -1,11 +1,10 @@
 /** All but the first N elements; N at least 0. */
-#include "data/dataset.h"
-
-#include "base/argument.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out);
 #endif
+#include "data/dataset.h"
+
+#include "base/argument.h"
 
 typedef struct skip {
     mst_dataset base;

@@ -1,11 +1,10 @@
 /** The first N elements (fewer where there are fewer); N at least 0. */
-#include "data/dataset.h"
-
-#include "base/argument.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out);
 #endif
+#include "data/dataset.h"
+
+#include "base/argument.h"
 
 typedef struct take {
     mst_dataset base;

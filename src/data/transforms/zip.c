@@ -1,14 +1,13 @@
 /** The rows of N datasets side by side: the components of DATASETS[0], then those of DATASETS[1], and so on. As long
  *  as the shortest. Comes before mst_dataset_batch. Rows may have strings and be of any length. Fails with MST_INVALID
  *  for N below 1, and for datasets of batches. */
+#ifdef MST_DATASET_HEADER
+MST_API MST_CHECKED mst_status mst_dataset_zip(mst_dataset *const *datasets, int n, mst_dataset **out);
+#endif
 #include <string.h>
 
 #include "base/argument.h"
 #include "data/transforms/joined.h"
-
-#ifdef MST_DATASET_HEADER
-MST_API MST_CHECKED mst_status mst_dataset_zip(mst_dataset *const *datasets, int n, mst_dataset **out);
-#endif
 
 static mst_status start(mst_cursor *cursor, int64_t epoch) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;

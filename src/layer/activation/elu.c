@@ -1,9 +1,8 @@
 /** elu: x > 0 ? x : exp(x) - 1 */
-#include "layer/activation/activation.h"
-
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_ELU = 4 };
 #endif
+#include "layer/activation/activation.h"
 
 static mst_value build(mst_value x) {
     return mst_elu(x);

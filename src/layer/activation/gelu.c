@@ -1,9 +1,8 @@
 /** gelu: x * (1 + erf(x / sqrt(2))) / 2 */
-#include "layer/activation/activation.h"
-
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_GELU = 5 };
 #endif
+#include "layer/activation/activation.h"
 
 static mst_value build(mst_value x) {
     return mst_gelu(x);

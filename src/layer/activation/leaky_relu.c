@@ -1,9 +1,8 @@
 /** leaky_relu: x > 0 ? x : 0.2 * x, the slope of Keras 3 and tf.nn.leaky_relu, not the default of the op */
-#include "layer/activation/activation.h"
-
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_LEAKY_RELU = 3 };
 #endif
+#include "layer/activation/activation.h"
 
 static mst_value build(mst_value x) {
     return mst_leaky_relu(x, .slope = 0.2f);

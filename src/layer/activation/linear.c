@@ -1,9 +1,8 @@
 /** linear: x */
-#include "layer/activation/activation.h"
-
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_LINEAR = 0 };
 #endif
+#include "layer/activation/activation.h"
 
 static mst_value build(mst_value x) {
     return x;

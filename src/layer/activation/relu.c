@@ -1,8 +1,7 @@
 /** relu: max(x, 0) */
-#include "layer/activation/activation.h"
-
 #ifdef MST_ACTIVATION_HEADER
 enum { MST_RELU = 1 };
 #endif
+#include "layer/activation/activation.h"
 
 const mst_activation_form mst_activation_form_relu = {.build = mst_relu};

@@ -1,10 +1,9 @@
 /** constant: value */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_CONSTANT = 9 };
 #define mst_constant_initializer(v) MST_INITIALIZER_(CONSTANT, .value = (v))
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_fill(graph, dtype, shape, r->value);

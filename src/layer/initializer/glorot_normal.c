@@ -1,10 +1,9 @@
 /** glorot_normal: truncated normal, variance 2 / (fan_in + fan_out) */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_GLOROT_NORMAL = 1 };
 #define mst_glorot_normal_initializer(...) MST_INITIALIZER_(GLOROT_NORMAL, __VA_ARGS__)
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_initializer_scaled(graph, r, dtype, shape, 1, MST_FAN_AVERAGE, MST_TRUNCATED_NORMAL);

@@ -1,10 +1,9 @@
 /** glorot_uniform: U(-l, l), l = sqrt(6 / (fan_in + fan_out)) */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_GLOROT_UNIFORM = 0 };
 #define mst_glorot_uniform_initializer(...) MST_INITIALIZER_(GLOROT_UNIFORM, __VA_ARGS__)
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_initializer_scaled(graph, r, dtype, shape, 1, MST_FAN_AVERAGE, MST_UNIFORM);

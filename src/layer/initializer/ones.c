@@ -1,10 +1,9 @@
 /** ones: 1 */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_ONES = 8 };
 #define mst_ones_initializer() MST_INITIALIZER_(ONES, .value = 1)
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     (void)r;

@@ -1,10 +1,9 @@
 /** random_normal: N(mean, stddev^2) */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_RANDOM_NORMAL = 11 };
 #define mst_random_normal_initializer(...) MST_INITIALIZER_(RANDOM_NORMAL, __VA_ARGS__)
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_random_normal(.graph = graph, .shape = shape, .mean = r->mean,

@@ -1,10 +1,9 @@
 /** random_uniform: U(low, high) */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_RANDOM_UNIFORM = 10 };
 #define mst_random_uniform_initializer(...) MST_INITIALIZER_(RANDOM_UNIFORM, __VA_ARGS__)
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     const bool given = mst_number_given(r->low) || mst_number_given(r->high);

@@ -1,11 +1,10 @@
 /** tensor: a copy of a tensor */
-#include "graph/spec.h"
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_TENSOR = 13 };
 #define mst_tensor_initializer(t) MST_INITIALIZER_(TENSOR, .tensor = (t))
 #endif
+#include "graph/spec.h"
+#include "layer/initializer/initializer.h"
 
 static mst_status check(const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     if (!r->tensor) return MST_FAIL(MST_INVALID, "tensor initializer: no tensor given");

@@ -1,10 +1,9 @@
 /** truncated_normal: N(mean, stddev^2), drawn again outside of mean +- 2 stddev; stddev is that before truncation */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_TRUNCATED_NORMAL = 12 };
 #define mst_truncated_normal_initializer(...) MST_INITIALIZER_(TRUNCATED_NORMAL, __VA_ARGS__)
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_random_truncated_normal(.graph = graph, .shape = shape, .mean = r->mean,

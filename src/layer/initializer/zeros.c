@@ -1,10 +1,9 @@
 /** zeros: 0 */
-#include "layer/initializer/initializer.h"
-
 #ifdef MST_INITIALIZER_HEADER
 enum { MST_INITIALIZER_ZEROS = 7 };
 #define mst_zeros_initializer() MST_INITIALIZER_(ZEROS, .value = 0)
 #endif
+#include "layer/initializer/initializer.h"
 
 static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     (void)r;

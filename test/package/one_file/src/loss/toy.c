@@ -1,9 +1,8 @@
 /** toy: mean of |t - p| * 4 over the last axis */
-#include "loss/loss.h"
-
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_TOY = NEXT };
 #endif
+#include "loss/loss.h"
 
 static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;

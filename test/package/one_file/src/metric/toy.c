@@ -1,9 +1,8 @@
 /** toy: mean of the predictions */
-#include "metric/metric.h"
-
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_TOY = NEXT };
 #endif
+#include "metric/metric.h"
 
 static mst_value value(const mst_metric_options *o) {
     return o->predictions;

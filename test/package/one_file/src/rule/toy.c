@@ -1,9 +1,8 @@
 /** toy: w -= learning_rate * g */
-#include "rule/rule.h"
-
 #ifdef MST_RULE_HEADER
 #define mst_toy_optimizer(...) (*mst_optimizer_fill("toy", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 #endif
+#include "rule/rule.h"
 
 static int num_slots(const mst_optimizer *o) {
     (void)o;

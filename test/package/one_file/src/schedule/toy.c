@@ -1,10 +1,9 @@
 /** toy: rate / 2 */
-#include "schedule/schedule.h"
-
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_TOY = NEXT };
 #define mst_toy_schedule(...) MST_NAMED_WITH(mst_schedule, kind, MST_SCHEDULE_TOY, __VA_ARGS__)
 #endif
+#include "schedule/schedule.h"
 
 static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     (void)step;

@@ -1,9 +1,8 @@
 /** The same elements. */
-#include "data/dataset.h"
-
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_toy(mst_dataset *dataset, mst_dataset **out);
 #endif
+#include "data/dataset.h"
 
 static const mst_dataset_type type = {.name = "toy"};
 
