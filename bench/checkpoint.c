@@ -168,7 +168,7 @@ static const option options[] = {
     BENCH_PEERS_OPTION("also TensorFlow, where build/peers of the source tree has it"),
     {0},
 };
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 const command bench_checkpoint = {
     .name = "checkpoint",

@@ -417,7 +417,7 @@ static const option options[] = {
     BENCH_PEERS_OPTION("also TensorFlow, in a virtual environment made under build/ of the source tree"),
     {0},
 };
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 const command bench_data = {
     .name = "data",

@@ -155,7 +155,7 @@ static const option options[] = {
     BENCH_COMMON_OPTIONS,
     {0},
 };
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 const command bench_events = {
     .name = "events",

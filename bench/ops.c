@@ -398,7 +398,7 @@ static const option options[] = {
     {"op", OPTION_TEXT, offsetof(bench_options, op), "NAME", .help = "only this op"},
     {0},
 };
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 const command bench_ops = {
     .name = "ops",

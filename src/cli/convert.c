@@ -33,7 +33,7 @@ static const option options[] = {
      .help = "from csv: the column of labels (default: the last)"},
     {0}};
 
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 static void print_part(const char *name, const mst_dataset *part) {
     char rows[NUMBER_TEXT], shape[MST_SHAPE_TEXT];

@@ -22,7 +22,7 @@ static const option options[] = {
     {"json", OPTION_FLAG, offsetof(devices_options, json), .help = "as one line of JSON"},
     {0}};
 
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 /* The library that runs the matrix products of CPUs. */
 static const char *engine(char *text, size_t size) {

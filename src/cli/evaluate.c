@@ -45,7 +45,7 @@ static const option own_options[] = {
     {0}};
 
 static const option_section sections[] = {
-    {"Model and data", saved_model_options, NULL, NULL, 0}, {"Evaluation", own_options, NULL, NULL, 0}, {0}};
+    {.title = "Model and data", .options = saved_model_options}, {.title = "Evaluation", .options = own_options}, {0}};
 
 static mst_status show(const evaluate_options *o, const saved_model *saved) {
     mst_result result;

@@ -13,7 +13,7 @@ static const option options[] = {
     {"json", OPTION_FLAG, offsetof(inspect_options, json), .help = "one line of JSON for each thing that is shown"},
     {0}};
 
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 static int run(const command_call *call) {
     const inspect_options *o = call->options;

@@ -3,32 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_among(const char *const *words, const char *word) {
-    while (*words && strcmp(*words, word) != 0) words++;
-    return *words != NULL;
-}
-
-/* Where data lies may change, and how long a training is; what it is made of may not. */
-static bool decides(const char *section, const char *name) {
-    static const char *const sections[] = {"Model", "Data", "Training", "Optimizer", "Schedule of the learning rate",
-                                           NULL};
-    static const char *const others[] = {"data",  "data-dir", "class-names", "skip-corrupt", "label",   "epochs",
-                                         "steps", "evaluate", "confusion",   "use-ema",      "predict", NULL};
-    return strcmp(name, "shards") == 0 || (is_among(sections, section) && !is_among(others, name));
-}
-
 /* The value of an entry, NULL where it was not given. */
 static const char *value_of(const option_entry *entry) {
     return entry->given ? entry->text : NULL;
 }
 
 json_t *noted_options(const option_list *list) {
-    const char *section = "";
     json_t *all = json_object();
     for (int i = 0; all && i < list->count && !list->entry[i].common; i++) {
         const option_entry *entry = &list->entry[i];
-        if (entry->title) section = entry->title;
-        if (!entry->given || !decides(section, entry->option.name)) continue;
+        if (!entry->given || !entry->option.noted) continue;
         /* text that is no UTF-8 is no value of any of them */
         (void)json_object_set_new(all, entry->option.name, json_string(entry->text));
     }
@@ -48,12 +32,11 @@ bool noted_option_differs(const json_t *before, const option_list *list, const c
 }
 
 void noted_options_compare(const json_t *before, const option_list *list) {
-    const char *section = "", *join = "warning: the training of the checkpoint had other options: ";
+    const char *join = "warning: the training of the checkpoint had other options: ";
     for (int i = 0; before && i < list->count && !list->entry[i].common; i++) {
         const char *name = list->entry[i].option.name, *now = value_of(&list->entry[i]);
         const char *old = json_string_value(json_object_get(before, name));
-        if (list->entry[i].title) section = list->entry[i].title;
-        if (!decides(section, name) || !differs(old, now)) continue;
+        if (!list->entry[i].option.noted || !differs(old, now)) continue;
         fprintf(stderr, "%s--%s %s (now %s%s)", join, name, old ? old : "not given", now ? now : "not given",
                 strcmp(name, "seed") == 0 ? ", which counts for a new training only" : "");
         join = ", ";

@@ -56,6 +56,7 @@ static void add_field(option_list *list, const option_section *section, const ms
     option->low = field->low;
     option->high = field->high;
     option->of_field = true;
+    option->noted = section->noted;
     option->above_low = field->initial != 0 && field->low == 0 && option->type != OPTION_NUMBER;
     option->help = field->help;
     option->choices = field->names;

@@ -44,7 +44,8 @@ typedef struct option {
     const char *initial; /**< the default as it would be written; NULL: none */
     double low, high;    /**< both 0: any. For a list, of each number */
     bool above_low;      /**< low itself is not allowed */
-    bool of_field;       /**< of a mst_field, in which a number that is 0 was not given: 0 is kept as MST_ZERO */
+    bool noted;    /**< says what training makes: checkpoints note it, and a training that goes on otherwise warns */
+    bool of_field; /**< of a mst_field, in which a number that is 0 was not given: 0 is kept as MST_ZERO */
     const char *help;
     const char *const *choices;   /**< ended by NULL */
     const char *(*choice)(int i); /**< in place of choices: the I-th of them, NULL past the last */
@@ -67,6 +68,7 @@ typedef struct option_section {
     const mst_field *fields; /**< ended by a NULL name; may be NULL */
     const field_name *names; /**< exceptions of FIELDS, ended by a NULL field */
     size_t offset;           /**< of the struct of FIELDS in the command's options */
+    bool noted;              /**< all of FIELDS are */
 } option_section;
 
 typedef struct option_entry {

@@ -33,7 +33,7 @@ static const option options[] = {
      .help = "lines of text that a plot takes"},
     {0}};
 
-static const option_section sections[] = {{"Options", options, NULL, NULL, 0}, {0}};
+static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
 /* ---- panels ---- */
 

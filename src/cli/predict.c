@@ -70,7 +70,7 @@ static const option own_options[] = {
     {0}};
 
 static const option_section sections[] = {
-    {"Model and data", saved_model_options, NULL, NULL, 0}, {"Predictions", own_options, NULL, NULL, 0}, {0}};
+    {.title = "Model and data", .options = saved_model_options}, {.title = "Predictions", .options = own_options}, {0}};
 
 static mst_status show(const predict_options *o, const predictions *p) {
     if (o->out) return write_rows(p, o->out);

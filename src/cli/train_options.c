@@ -18,18 +18,21 @@ static const char *const later_strategies[] = {"multi-worker", "parameter-server
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 
 static const option model_options[] = {
-    {"model", OPTION_CHOICE, AT(model), .initial = "mlp", .choices = models, .later = later_models,
+    {"model", OPTION_CHOICE, AT(model), .initial = "mlp", .choices = models, .later = later_models, .noted = true,
      .help = "mlp: dense layers with relu, and linear outputs"},
-    {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .help = "units of each hidden layer"},
-    {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6,
+    {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .noted = true,
+     .help = "units of each hidden layer"},
+    {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6, .noted = true,
      .help = "number of outputs: labels are below it; where the data names its classes, as many as these, and where "
              "labels are no class numbers, as many as a label has"},
     {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
-     .also = objective_short_losses, .choice_help = objective_labels,
+     .also = objective_short_losses, .choice_help = objective_labels, .noted = true,
      .help = "what training makes small, and the labels that it takes"},
-    {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
-    {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .help = "adds X * sum |w| of the kernels to the loss"},
-    {"dropout", OPTION_NUMBER, AT(dropout), "X", NULL, 0, 0.999,
+    {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .noted = true,
+     .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
+    {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .noted = true,
+     .help = "adds X * sum |w| of the kernels to the loss"},
+    {"dropout", OPTION_NUMBER, AT(dropout), "X", NULL, 0, 0.999, .noted = true,
      .help = "part of each hidden layer left out in a step"},
     {0}};
 
@@ -41,31 +44,33 @@ static const option data_options[] = {
     {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
-    {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
+    {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,
      .help = "images: pictures are resized to N x N pixels (default 224)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
-    {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999,
+    {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
      .help = "the last part X of the training data is kept out, and measured after each epoch"},
-    {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
-    {"flip", OPTION_FLAG, AT(flip), .help = "pictures: half of them are mirrored left to right, others each epoch"},
-    {"crop-padding", OPTION_INTEGER, AT(crop_padding), "N", NULL, 0, 16384,
+    {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true,
+     .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
+    {"flip", OPTION_FLAG, AT(flip), .noted = true,
+     .help = "pictures: half of them are mirrored left to right, others each epoch"},
+    {"crop-padding", OPTION_INTEGER, AT(crop_padding), "N", NULL, 0, 16384, .noted = true,
      .help = "pictures: a random part of the old size is taken after N zeros are added on each side"},
-    {"brightness", OPTION_NUMBER, AT(brightness), "X", NULL, 0, 1,
+    {"brightness", OPTION_NUMBER, AT(brightness), "X", NULL, 0, 1, .noted = true,
      .help = "pictures: a random number from -X to X is added to their pixels, which are 0 to 1"},
-    {"contrast", OPTION_NUMBER, AT(contrast), "X", NULL, 0, 1,
+    {"contrast", OPTION_NUMBER, AT(contrast), "X", NULL, 0, 1, .noted = true,
      .help = "pictures: their contrast is multiplied by a random number from 1 - X to 1 + X"},
-    {"shuffle", OPTION_FLAG, AT(shuffle), .initial = "true", .help = "a new order each epoch"},
+    {"shuffle", OPTION_FLAG, AT(shuffle), .initial = "true", .noted = true, .help = "a new order each epoch"},
     {0}};
 
 static const option training_options[] = {
     {"epochs", OPTION_INTEGER, AT(epochs), "N", "5", 1, 1e15, .help = "times through the data"},
     {"steps", OPTION_INTEGER, AT(steps), "N", NULL, 1, 1e15, .help = "number of updates, in place of epochs",
      .alias = "train-steps", .excludes = "epochs"},
-    {"batch-size", OPTION_INTEGER, AT(batch_size), "N", NULL, 1, 1e15,
+    {"batch-size", OPTION_INTEGER, AT(batch_size), "N", NULL, 1, 1e15, .noted = true,
      .help = "examples of a step, over all replicas (default 200)"},
-    {"batch-per-replica", OPTION_INTEGER, AT(batch_per_replica), "N", NULL, 1, 1e12,
+    {"batch-per-replica", OPTION_INTEGER, AT(batch_per_replica), "N", NULL, 1, 1e12, .noted = true,
      .help = "the same, for each replica; there are as many replicas as shards", .excludes = "batch-size"},
-    {"seed", OPTION_UNSIGNED, AT(seed), "N", "0", .help = "of initial values, order and dropout"},
+    {"seed", OPTION_UNSIGNED, AT(seed), "N", "0", .noted = true, .help = "of initial values, order and dropout"},
     {"evaluate", OPTION_FLAG, AT(evaluate), .help = "loss and accuracy on the test part, at the end"},
     {"confusion", OPTION_FLAG, AT(confusion),
      .help = "the same, with the confusion matrix, and precision, recall and f1 of each class"},
@@ -88,7 +93,7 @@ static const option strategy_options[] = {
          "of one core as there are cores and as divide the shards; with --strategy one: cpu)"},
     {"visible-devices", OPTION_TEXT, AT(visible_devices), "N,N,...",
      .help = "places in the list of devices that are used, numbered anew from 0, such as 1,0 (default: all)"},
-    {"shards", OPTION_INT, AT(shards), "N", NULL, 1, 2048,
+    {"shards", OPTION_INT, AT(shards), "N", NULL, 1, 2048, .noted = true,
      .help = "replicas that a batch is cut into, a multiple of the devices: the same seed, batch size and shards give "
              "the same weights on any number of devices (default 4, or the number of devices where that does not "
              "divide 4)"},
@@ -128,19 +133,19 @@ static const option output_options[] = {
     {0}};
 
 static const option optimizer_options[] = {
-    {"optimizer", OPTION_WORD, AT(optimizer_name), .choice = mst_optimizer_name,
+    {"optimizer", OPTION_WORD, AT(optimizer_name), .choice = mst_optimizer_name, .noted = true,
      .help = "how weights follow from gradients (default adam)"},
-    {"learning-rate", OPTION_NUMBER, AT(optimizer.learning_rate), "X", NULL, 0, 1e9, .above_low = true,
+    {"learning-rate", OPTION_NUMBER, AT(optimizer.learning_rate), "X", NULL, 0, 1e9, .above_low = true, .noted = true,
      .help = "step size (default: the optimizer's own in Keras; without --optimizer 0.003)"},
     {0}};
 
 static const option schedule_options[] = {
-    {"schedule", OPTION_CHOICE, AT(schedule), .choices = mst_schedule_names,
+    {"schedule", OPTION_CHOICE, AT(schedule), .choices = mst_schedule_names, .noted = true,
      .help = "how the learning rate goes on (default: cosine over all steps where neither --optimizer nor "
              "--learning-rate is given, else none); cosine and polynomial end with training without --decay-steps"},
-    {"boundaries", OPTION_INTEGERS, AT(boundaries), "N,N,...", NULL, 1, 1e15,
+    {"boundaries", OPTION_INTEGERS, AT(boundaries), "N,N,...", NULL, 1, 1e15, .noted = true,
      .help = "piecewise: the last step of each value but the last"},
-    {"values", OPTION_NUMBERS, AT(values), "X,X,...", NULL, 0, 1e9, .above_low = true,
+    {"values", OPTION_NUMBERS, AT(values), "X,X,...", NULL, 0, 1e9, .above_low = true, .noted = true,
      .help = "piecewise: learning rates"},
     {0}};
 
@@ -207,15 +212,15 @@ mst_status train_log_options(const train_options *o, mst_tensorboard *out) {
 }
 
 const option_section train_sections[] = {
-    {"Model", model_options, NULL, NULL, 0},
-    {"Data", data_options, NULL, NULL, 0},
-    {"Training", training_options, NULL, NULL, 0},
-    {"Devices", strategy_options, NULL, NULL, 0},
-    {"Output", output_options, NULL, NULL, 0},
-    [OPTIMIZER] = {"Optimizer", optimizer_options, mst_optimizer_fields, optimizer_names, AT(optimizer)},
+    {.title = "Model", .options = model_options},
+    {.title = "Data", .options = data_options},
+    {.title = "Training", .options = training_options},
+    {.title = "Devices", .options = strategy_options},
+    {.title = "Output", .options = output_options},
+    [OPTIMIZER] = {"Optimizer", optimizer_options, mst_optimizer_fields, optimizer_names, AT(optimizer), .noted = true},
     [SCHEDULE] = {"Schedule of the learning rate", schedule_options, mst_schedule_fields, schedule_names,
-                  AT(optimizer.schedule)},
-    {"Checkpoints", checkpoint_options, NULL, NULL, 0},
+                  AT(optimizer.schedule), .noted = true},
+    {.title = "Checkpoints", .options = checkpoint_options},
     {0}};
 
 bool train_data_is_known(const char *spec) {
