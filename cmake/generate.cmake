@@ -36,11 +36,12 @@ macro(muster_public_header name script files)
   set(INSTALLED_HEADERS ${INSTALLED_HEADERS} ${installed} PARENT_SCOPE)
 endmacro()
 
-# muster_table(TYPE PATTERN): of all that is defined as `const TYPE TYPE_NAME`, TYPE_table.c with the table TYPE_table, and
-# for who needs one of them by its name FOLDER/list.h with declarations; FOLDER is PATTERN up to its first star.
-function(muster_table type pattern)
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${pattern})
-  string(REGEX REPLACE "/[^/]*[*].*$" "" folder ${pattern})
+# muster_table(TYPE PATTERNS): of all that is defined as `const TYPE TYPE_NAME`, TYPE_table.c with the table TYPE_table, and
+# for who needs one of them by its name FOLDER/list.h with declarations; FOLDER is the first pattern up to its first star.
+function(muster_table type patterns)
+  list(TRANSFORM patterns PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE paths)
+  file(GLOB files CONFIGURE_DEPENDS ${paths})
+  string(REGEX REPLACE "/[^/]*[*].*$" "" folder "${patterns}")
   muster_generate(${GENERATED}/${type}_table.c table.awk "${files}" -v type=${type} -v make=table)
   muster_generate(${GENERATED}/${folder}/list.h table.awk "${files}" -v type=${type} -v make=list)
   set(TABLES ${TABLES} ${GENERATED}/${type}_table.c PARENT_SCOPE)

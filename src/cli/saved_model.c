@@ -14,7 +14,7 @@
 
 #include "base/no_memory.h"
 #include "cli/command.h"
-#include "cli/train_checkpoint.h"
+#include "cli/train/train_checkpoint.h"
 
 #define AT(member) offsetof(saved_options, member)
 

@@ -33,7 +33,7 @@ typedef struct mst_module {
     mst_status (*load)(
         const mst_registrar *registrar); /**< REGISTRAR stays valid. NULL: there is nothing to register */
     /** Functions for the part of Muster that asks for the module by its name: an mst_codec (format/image.h), a
-     *  plot_painter (cli/plot.h). NULL: none. */
+     *  plot_painter (cli/plot/plot.h). NULL: none. */
     const void *interface;
 } mst_module;
 

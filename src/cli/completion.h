@@ -1,8 +1,0 @@
-/** Scripts that let a shell complete commands, options and values; made from the tables of all commands. */
-#ifndef MUSTER_CLI_COMPLETION_H
-#define MUSTER_CLI_COMPLETION_H
-
-/** Prints the script for SHELL, bash, zsh or fish; an exit status. */
-int completion_print(const char *shell);
-
-#endif

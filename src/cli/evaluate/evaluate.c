@@ -1,0 +1,128 @@
+/** muster evaluate: a saved model on the test part; and what `muster train --evaluate` prints. */
+#include "cli/evaluate/evaluate.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/command.h"
+#include "cli/evaluate/confusion.h"
+#include "cli/json_events.h"
+#include "cli/saved_model.h"
+#include "cli/train/train_checkpoint.h"
+#include "cli/train/train_events.h"
+
+void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *const *names) {
+    printf("test: loss = %.4f", result->loss);
+    for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
+    printf(" (%" PRId64 " examples)\n", result->examples);
+    if (confusion) confusion_print(confusion, names);
+}
+
+void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *confusion, const char *const *names) {
+    json_add(event, "test_", "loss", json_number(result->loss));
+    for (int m = 0; m < result->num_metrics; m++)
+        json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
+    if (confusion) confusion_add(event, confusion, names);
+}
+
+/* ---- the command ---- */
+
+typedef struct evaluate_options {
+    saved_options saved; /* first */
+    bool confusion, follow;
+} evaluate_options;
+
+static const option own_options[] = {
+    {"confusion", OPTION_FLAG, offsetof(evaluate_options, confusion),
+     .help = "with the confusion matrix, and precision, recall and f1 of each class"},
+    {"follow", OPTION_FLAG, offsetof(evaluate_options, follow),
+     .help = "evaluates each new checkpoint of --checkpoint-dir as it appears, until Ctrl-C"},
+    {0}};
+
+static const option_section sections[] = {
+    {.title = "Model and data", .options = saved_model_options}, {.title = "Evaluation", .options = own_options}, {0}};
+
+static mst_status show(const evaluate_options *o, const saved_model *saved) {
+    mst_result result;
+    mst_tensor *confusion = NULL;
+    const int64_t rows = mst_dataset_num_rows(saved->data);
+    const int64_t batch = rows > 0 && o->saved.batch_size > rows ? rows : o->saved.batch_size;
+    MST_TRY(mst_evaluate(saved->model, saved->data, batch, &result, o->confusion ? &confusion : NULL));
+    mst_status status = MST_OK;
+    if (o->saved.json) {
+        json_t *event = json_event("evaluated");
+        json_add(&event, "", "step", json_integer(saved->restored.step));
+        evaluate_add(&event, &result, confusion, saved->names);
+        json_add(&event, "", "weights", json_string(o->saved.use_ema ? "ema" : "last"));
+        status = json_write(event);
+    } else {
+        evaluate_print(&result, confusion, saved->names);
+        fflush(stdout);
+    }
+    mst_tensor_release(confusion);
+    return status;
+}
+
+/* When the state file was written last; 0 where there is none. */
+static struct timespec state_written(const evaluate_options *o) {
+    struct stat info;
+    char *name;
+    struct timespec time = {.tv_sec = 0};
+    if (asprintf(&name, "%s/checkpoint", o->saved.checkpoint_dir) < 0) return time;
+    if (stat(name, &info) == 0) time = info.st_mtim;
+    free(name);
+    return time;
+}
+
+static mst_status show_if_new(const evaluate_options *o, saved_model *saved) {
+    char *last = strdup(saved->restored.path);
+    if (!last) return MST_FAIL(MST_OUT_OF_MEMORY, "cannot get memory for a path");
+    mst_status status = saved_model_restore(&o->saved, saved);
+    const bool is_new = !status && strcmp(last, saved->restored.path) != 0;
+    free(last);
+    if (is_new) status = restored_show(&saved->restored, o->saved.json, false);
+    if (is_new && !status) status = show(o, saved);
+    return status;
+}
+
+static mst_status follow(const evaluate_options *o, saved_model *saved) {
+    const struct timespec pause = {.tv_nsec = 200000000};
+    struct timespec seen = {.tv_sec = 0};
+    for (train_catch_signals(); !train_signal(); nanosleep(&pause, NULL)) {
+        const struct timespec now = state_written(o);
+        if (now.tv_sec == seen.tv_sec && now.tv_nsec == seen.tv_nsec) continue;
+        seen = now;
+        MST_TRY(show_if_new(o, saved));
+    }
+    return MST_OK;
+}
+
+static int run(const command_call *call) {
+    const evaluate_options *o = call->options;
+    saved_model saved;
+    if (o->follow && !o->saved.checkpoint_dir)
+        return command_fail(EXIT_USAGE, "evaluate: --follow needs --checkpoint-dir DIR");
+    int status = saved_model_open(&o->saved, call->list, "evaluate", &saved);
+    if (!status && o->confusion && !objective_has_classes(&saved.objective))
+        status = objective_fail_confusion("evaluate", &saved.objective);
+    if (!status &&
+        (restored_show(&saved.restored, o->saved.json, false) || show(o, &saved) || (o->follow && follow(o, &saved))))
+        status = command_fail_library(EXIT_FAILED, NULL);
+    saved_model_close(&saved);
+    return !status && train_signal() ? EXIT_SIGNAL + train_signal() : status;
+}
+
+const command command_evaluate = {
+    .name = "evaluate",
+    .summary = "loss and metrics of a saved model on the test part",
+    .usage = "--checkpoint-dir DIR | --load FILE [options]",
+    .notes = "muster evaluate --checkpoint-dir run --use-ema --confusion",
+    .sections = sections,
+    .options_size = sizeof(evaluate_options),
+    .run = run,
+};

@@ -1,0 +1,31 @@
+/** Plots of curves: panels, one for each tag, with a line for each run. */
+#ifndef MUSTER_CLI_PLOT_PLOT_H
+#define MUSTER_CLI_PLOT_PLOT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "muster/summary.h"
+
+enum { PLOT_TICKS = 12 };
+
+/** Curves of one tag. */
+typedef struct plot_panel {
+    const char *tag;
+    const mst_curve *curve;
+    int64_t num_curves;
+    double x_low, x_high, y_low, y_high; /**< what the points take; x_low < x_high and y_low < y_high */
+} plot_panel;
+
+/** Values from LOW to HIGH, at most about COUNT and PLOT_TICKS, a round number apart; returns how many. */
+int plot_ticks(double low, double high, int count, double tick[PLOT_TICKS]);
+/** The panel in text: braille characters in WIDTH columns and HEIGHT rows, in colours where COLOR. */
+void plot_text(const plot_panel *panel, int width, int height, bool color, FILE *file);
+
+/** The interface of the module `plot`. */
+typedef struct plot_painter {
+    /** All panels as a picture, a PNG or an SVG: *DATA, of *SIZE bytes, is freed by the caller with free(). */
+    mst_status (*paint)(const plot_panel *panels, int64_t count, bool svg, void **data, size_t *size);
+} plot_painter;
+
+#endif

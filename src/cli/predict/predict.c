@@ -1,0 +1,120 @@
+/** muster predict: a saved model on the test part; and what `muster train --predict FILE` writes. */
+#include "cli/predict/predict.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/json_events.h"
+#include "cli/predict/predictions.h"
+#include "cli/saved_model.h"
+#include "cli/train/train_checkpoint.h"
+
+/* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64
+ * bytes, with a line end. Source: numpy/lib/format.py. */
+static mst_status write_npy(const char *path, const mst_tensor *tensor) {
+    enum { BEFORE_TEXT = 10, ALIGNMENT = 64, SIZE = 320 };
+    char header[SIZE], *text = header + BEFORE_TEXT;
+    mst_shape shape = mst_tensor_shape(tensor);
+    int used = snprintf(text, SIZE - BEFORE_TEXT, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (",
+                        mst_dtype_size(mst_tensor_dtype(tensor)));
+    for (int i = 0; i < shape.ndim; i++)
+        used += snprintf(text + used, SIZE - BEFORE_TEXT - (size_t)used, "%" PRId64 ",%s", shape.dim[i],
+                         i + 1 < shape.ndim ? " " : "");
+    used += snprintf(text + used, SIZE - BEFORE_TEXT - (size_t)used, "), }");
+    while ((BEFORE_TEXT + used + 1) % ALIGNMENT) text[used++] = ' ';
+    text[used++] = '\n';
+    const unsigned char prefix[BEFORE_TEXT] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(used & 255), (unsigned char)(used >> 8)};
+    memcpy(header, prefix, sizeof prefix);
+    const mst_file_part part[] = {{header, (size_t)(BEFORE_TEXT + used)},
+                                  {mst_tensor_data(tensor), mst_tensor_bytes(tensor)}};
+    return mst_file_write_parts(path, part, 2);
+}
+
+mst_status predict_rows(mst_model *model, const objective *objective, const mst_dataset *data, int64_t batch_size,
+                        mst_tensor **out) {
+    MST_TRY(mst_predict(model, data, batch_size, out));
+    objective_finish(objective->loss, *out);
+    return MST_OK;
+}
+
+static mst_status write_rows(const predictions *p, const char *path) {
+    const char *ending = strrchr(path, '.');
+    return ending && strcmp(ending, ".csv") == 0 ? predictions_write_csv(p, path) : write_npy(path, p->outputs);
+}
+
+mst_status predict_to_file(mst_model *model, const objective *objective, const char *const *names,
+                           const mst_dataset *data, int64_t batch_size, const char *path) {
+    mst_tensor *outputs;
+    MST_TRY(predict_rows(model, objective, data, batch_size, &outputs));
+    const mst_status status = write_rows(&(predictions){outputs, objective, names}, path);
+    mst_tensor_release(outputs);
+    return status;
+}
+
+/* ---- the command ---- */
+
+typedef struct predict_options {
+    saved_options saved; /* first */
+    const char *out;
+} predict_options;
+
+static const option own_options[] = {
+    {"out", OPTION_FILE, offsetof(predict_options, out), "FILE",
+     .help = "where the class probabilities go, or what else --loss compares: FILE.csv, with the class of each row, or "
+             "f32 [n, outputs] in NumPy's .npy (default: the class of each row is printed)"},
+    {0}};
+
+static const option_section sections[] = {
+    {.title = "Model and data", .options = saved_model_options}, {.title = "Predictions", .options = own_options}, {0}};
+
+static mst_status show(const predict_options *o, const predictions *p) {
+    if (o->out) return write_rows(p, o->out);
+    if (o->saved.json) return predictions_write_events(p);
+    predictions_print(p);
+    return MST_OK;
+}
+
+static mst_status predict(const predict_options *o, const saved_model *saved) {
+    mst_tensor *outputs;
+    MST_TRY(predict_rows(saved->model, &saved->objective, saved->data, o->saved.batch_size, &outputs));
+    const mst_status status = show(o, &(predictions){outputs, &saved->objective, saved->names});
+    mst_tensor_release(outputs);
+    MST_TRY(status);
+    if (o->saved.json) {
+        json_t *event = json_event("predicted");
+        json_add(&event, "", "step", json_integer(saved->restored.step));
+        if (o->out) json_add(&event, "", "path", json_text(o->out));
+        return json_write(event);
+    }
+    if (o->out) printf("predictions: %s\n", o->out);
+    return MST_OK;
+}
+
+static int run(const command_call *call) {
+    const predict_options *o = call->options;
+    saved_model saved;
+    if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
+    int status = saved_model_open(&o->saved, call->list, "predict", &saved);
+    if (!status && (restored_show(&saved.restored, o->saved.json, false) || predict(o, &saved)))
+        status = command_fail_library(EXIT_FAILED, NULL);
+    saved_model_close(&saved);
+    return status;
+}
+
+const command command_predict = {
+    .name = "predict",
+    .summary =
+        "what a saved model says of the test part, or of other data: the class of each row, or probabilities to a file",
+    .usage = "--checkpoint-dir DIR | --load FILE [options]",
+    .notes =
+        "muster predict --load model.safetensors --data csv:new.csv\n"
+        "muster predict --checkpoint-dir run --out probabilities.npy",
+    .sections = sections,
+    .options_size = sizeof(predict_options),
+    .run = run,
+};

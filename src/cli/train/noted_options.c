@@ -1,0 +1,45 @@
+#include "cli/train/noted_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The value of an entry, NULL where it was not given. */
+static const char *value_of(const option_entry *entry) {
+    return entry->given ? entry->text : NULL;
+}
+
+json_t *noted_options(const option_list *list) {
+    json_t *all = json_object();
+    for (int i = 0; all && i < list->count && !list->entry[i].common; i++) {
+        const option_entry *entry = &list->entry[i];
+        if (!entry->given || !entry->option.noted) continue;
+        /* text that is no UTF-8 is no value of any of them */
+        (void)json_object_set_new(all, entry->option.name, json_string(entry->text));
+    }
+    return all;
+}
+
+static bool differs(const char *before, const char *now) {
+    if (!before || !now) return before != now;
+    return strcmp(before, now) != 0;
+}
+
+bool noted_option_differs(const json_t *before, const option_list *list, const char *name) {
+    const char *now = NULL;
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->entry[i].option.name, name) == 0) now = value_of(&list->entry[i]);
+    return before && differs(json_string_value(json_object_get(before, name)), now);
+}
+
+void noted_options_compare(const json_t *before, const option_list *list) {
+    const char *join = "warning: the training of the checkpoint had other options: ";
+    for (int i = 0; before && i < list->count && !list->entry[i].common; i++) {
+        const char *name = list->entry[i].option.name, *now = value_of(&list->entry[i]);
+        const char *old = json_string_value(json_object_get(before, name));
+        if (!list->entry[i].option.noted || !differs(old, now)) continue;
+        fprintf(stderr, "%s--%s %s (now %s%s)", join, name, old ? old : "not given", now ? now : "not given",
+                strcmp(name, "seed") == 0 ? ", which counts for a new training only" : "");
+        join = ", ";
+    }
+    if (*join == ',') fputc('\n', stderr);
+}

@@ -1,0 +1,430 @@
+/** muster train: trains a built-in model on a data spec, under a strategy.
+ *
+ *       options  ->  devices  ->  data  ->  model  ->  checkpoint, weights  ->  fit  ->  save  ->  test part
+ *
+ *  What every part shares is one struct, `training`. Each part is a function that prints what is wrong and returns an
+ *  exit status, so the command stops where the first thing is wrong, and as much as possible is checked before the
+ *  first step. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "cli/command.h"
+#include "cli/evaluate/evaluate.h"
+#include "cli/json_events.h"
+#include "cli/number_text.h"
+#include "cli/predict/predict.h"
+#include "cli/train/train_augment.h"
+#include "cli/train/train_checkpoint.h"
+#include "cli/train/train_events.h"
+#include "cli/train/train_options.h"
+#include "cli/train/training.h"
+
+enum { EVALUATION_BATCH = 1000 };
+
+/* ---- options ---- */
+
+static int check_options(training *t) {
+    if (t->o->use_ema && !(t->o->optimizer.ema_decay > 0))
+        return command_fail(EXIT_USAGE, "train: --use-ema takes the averages that --ema X keeps: give both");
+    if (t->o->use_ema && t->o->restore_best_weights)
+        return command_fail(
+            EXIT_USAGE,
+            "train: --use-ema takes the averages after the last step, --restore-best-weights the weights "
+            "of the best: give one of them");
+    if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
+    if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
+    if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
+    return train_checkpoint_check(t);
+}
+
+static const int64_t MOST_STEPS = 1000000000000000; /* as of --steps and of schedules */
+
+int64_t train_total_steps(const training *t) {
+    if (t->o->steps) return t->o->steps;
+    int64_t steps, rows = mst_dataset_num_rows(t->train);
+    if (rows < 0) return -1;
+    if (__builtin_mul_overflow(t->o->epochs, (rows + t->batch_size - 1) / t->batch_size, &steps)) return INT64_MAX;
+    return steps;
+}
+
+/* ---- data ---- */
+
+/* Pixels of one part in u8 and of the other in f32 would be scaled in one of them only. */
+static int check_stored_inputs(training *t, const char *part, const mst_dataset *dataset) {
+    const mst_dtype dtype = mst_dataset_spec(dataset, 0).dtype;
+    if (!t->stored_inputs) t->stored_inputs = dtype;
+    if (dtype == t->stored_inputs) return EXIT_DONE;
+    return command_fail(EXIT_FAILED, "'%s': inputs of the %s part are %s, those of the train part %s: save both alike",
+                        t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
+}
+
+mst_status train_scale_inputs(bool raw_pixels, mst_dataset **dataset) {
+    mst_spec inputs = mst_dataset_spec(*dataset, 0);
+    if (inputs.dtype == MST_F32) return MST_OK;
+    mst_dataset *scaled;
+    double factor = inputs.dtype == MST_U8 && !raw_pixels ? 1.0 / 255 : 1;
+    MST_TRY(mst_dataset_scale(*dataset, 0, MST_F32, factor, &scaled));
+    mst_dataset_release(*dataset);
+    *dataset = scaled;
+    return MST_OK;
+}
+
+static int open_part(training *t, const char *part, mst_dataset **out) {
+    const mst_data_options options = {
+        .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
+    if (mst_dataset_open_with(t->data, part, &options, out))
+        return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
+    if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
+    return train_scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
+/* Checks the test part before training, and not after it. */
+static int check_test_part(const training *t) {
+    for (int i = 0; t->test && i < 2; i++) {
+        char test_shape[MST_SHAPE_TEXT], train_shape[MST_SHAPE_TEXT];
+        mst_spec test = mst_dataset_spec(t->test, i), train = mst_dataset_spec(t->train, i);
+        if (test.dtype == train.dtype && mst_shape_equal(test.shape, train.shape)) continue;
+        return command_fail(EXIT_FAILED, "'%s': %s of the test part are %s%s, those of the train part %s%s", t->data,
+                            i ? "labels" : "inputs", mst_dtype_name(test.dtype),
+                            mst_shape_print(test.shape, test_shape, sizeof test_shape), mst_dtype_name(train.dtype),
+                            mst_shape_print(train.shape, train_shape, sizeof train_shape));
+    }
+    return EXIT_DONE;
+}
+
+static int split_validation(training *t) {
+    int64_t rows = mst_dataset_num_rows(t->train);
+    int64_t kept = (int64_t)((double)rows * (1 - t->o->validation_split)); /* as Keras rounds it */
+    if (t->o->validation_split == 0) return EXIT_DONE;
+    if (kept < 1 || kept == rows)
+        return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
+                            t->o->validation_split, rows);
+    mst_dataset *all = t->train, *train = NULL;
+    mst_status status = mst_dataset_take(all, kept, &train);
+    if (!status) status = mst_dataset_skip(all, kept, &t->validation);
+    t->train = train;
+    mst_dataset_release(all);
+    return status ? command_fail_library(EXIT_FAILED, "validation-split") : EXIT_DONE;
+}
+
+static int open_data(training *t) {
+    const train_options *o = t->o;
+    int status = open_part(t, "train", &t->train);
+    if (!status && (o->evaluate || o->confusion || o->predict)) status = open_part(t, "test", &t->test);
+    if (!status) status = check_test_part(t);
+    if (!status) status = split_validation(t);
+    if (!status) status = train_augment(t);
+    if (status) return status;
+    if (train_total_steps(t) > MOST_STEPS)
+        return command_fail(EXIT_USAGE, "train: --epochs %" PRId64 ": more than 10^15 steps in all: give fewer",
+                            o->epochs);
+    return EXIT_DONE;
+}
+
+/* ---- model ---- */
+
+/* The same as mst_model_mlp, with what that leaves out. */
+static void add_layers(mst_model *model, const train_options *o, int64_t outputs) {
+    mst_flatten(model);
+    for (int i = 0; i <= o->hidden_units.count; i++) {
+        char name[32];
+        bool hidden = i < o->hidden_units.count;
+        snprintf(name, sizeof name, "layer%d", i + 1);
+        mst_dense(model, hidden ? o->hidden_units.value[i] : outputs, .name = name,
+                  .activation = hidden ? MST_RELU : MST_LINEAR, .l1 = (float)o->l1, .l2 = (float)o->l2,
+                  .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1), .kernel_name = "weights",
+                  .bias_name = "biases");
+        if (hidden && o->dropout > 0) mst_dropout(model, .rate = (float)o->dropout);
+    }
+}
+
+/* As many outputs as the data, or else the user, has names of classes, where nothing else was said. */
+static mst_status choose_objective(training *t) {
+    const train_options *o = t->o;
+    const bool given = option_given(t->list, "classes");
+    MST_TRY(o->class_names ? class_names_read(o->class_names, &t->names) : class_names_of(t->train, &t->names));
+    const int64_t count = class_names_count((const char *const *)t->names);
+    const int64_t own = mst_dataset_num_classes(t->train, 1), named = own ? own : count;
+    MST_TRY(
+        objective_choose((mst_loss)o->loss, t->train, given || named < 2 ? o->classes : named, !given, &t->objective));
+    return o->class_names ? objective_check_names(&t->objective, o->class_names, count) : MST_OK;
+}
+
+static int make_model(training *t) {
+    const train_options *o = t->o;
+    if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
+    if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
+    if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
+    if (mst_model_create(&t->model)) return command_fail_library(EXIT_FAILED, NULL);
+    if (o->l1 > 0 || o->dropout > 0)
+        add_layers(t->model, o, t->objective.outputs);
+    else
+        mst_model_mlp(t->model, o->hidden_units.value, o->hidden_units.count, t->objective.outputs, (float)o->l2);
+    objective_add_layers(t->objective.loss, t->model);
+    mst_session_options session = {.devices = t->devices,
+                                   .visible_devices = o->visible_devices,
+                                   .allow_soft_placement = o->allow_soft_placement,
+                                   .placement_log = o->log_device_placement ? stderr : NULL,
+                                   .plan_log = o->dump_plan ? stderr : NULL,
+                                   .plan_pass = o->dump_plan && strcmp(o->dump_plan, "all") != 0 ? o->dump_plan : NULL,
+                                   .memory_limit = o->memory_limit,
+                                   .pin_threads = o->pin,
+                                   .check_numerics = o->check_numerics};
+    if (mst_compile(t->model, .optimizer = t->optimizer, .loss = t->objective.loss, .metric = {t->objective.metric},
+                    .strategy = t->strategy, .session = session, .seed = o->seed))
+        return command_fail_library(EXIT_FAILED, NULL);
+    return EXIT_DONE;
+}
+
+/* ---- the run ---- */
+
+static mst_status train_begin(void *context, mst_train_state *state) {
+    (void)state;
+    return train_show_start(context);
+}
+
+/* What runs are compared by. */
+static int fill_hparams(const training *t, mst_hparam *out) {
+    const mst_schedule *schedule = &t->optimizer.schedule;
+    const double rate = mst_schedule_is_set(schedule) ? mst_schedule_at(schedule, 0) : t->optimizer.learning_rate;
+    int count = 0;
+    out[count++] = (mst_hparam){.name = "optimizer", .text = t->optimizer.rule};
+    out[count++] = (mst_hparam){.name = "schedule", .text = mst_schedule_names[schedule->kind]};
+    out[count++] = (mst_hparam){.name = "learning_rate", .number = rate};
+    out[count++] = (mst_hparam){.name = "batch_size", .number = (double)t->batch_size};
+    out[count++] = (mst_hparam){.name = "hidden_units", .number = (double)t->o->hidden_units.value[0]};
+    out[count++] = (mst_hparam){.name = "dropout", .number = t->o->dropout};
+    out[count++] = (mst_hparam){.name = "l2", .number = t->o->l2};
+    out[count++] = (mst_hparam){.name = "seed", .number = (double)t->o->seed};
+    return count;
+}
+
+static mst_status fit(training *t) {
+    const train_options *o = t->o;
+    enum { MOST_HPARAMS = 8 };
+    mst_hparam hparams[MOST_HPARAMS];
+    mst_callback callbacks[8];
+    int count = 0;
+    if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
+        t->log.hparams = hparams;
+        t->log.num_hparams = fill_hparams(t, hparams);
+        callbacks[count++] = mst_tensorboard_callback(&t->log);
+    }
+    callbacks[count++] = (mst_callback){.context = t, .train_begin = train_begin};
+    if (!o->json && o->progress != MST_PROGRESS_NONE) {
+        MST_TRY(mst_progress_callback((mst_progress)o->progress, stdout, o->log_every, &callbacks[count]));
+        count++;
+    }
+    if (o->history) {
+        t->history.path = o->history;
+        callbacks[count++] = mst_csv_logger_callback(&t->history);
+    }
+    callbacks[count++] = train_events_callback(&t->events);
+    count = train_checkpoint_callbacks(t, callbacks, count);
+    return mst_fit_with(t->model,
+                        &(mst_fit_options){.data = t->train,
+                                           .validation = t->validation,
+                                           .batch_size = t->batch_size,
+                                           .epochs = o->epochs,
+                                           .steps = o->steps,
+                                           .resume = t->resumes,
+                                           .no_shuffle = !o->shuffle,
+                                           .callbacks = callbacks,
+                                           .num_callbacks = count},
+                        &t->result);
+}
+
+/* The weights become their moving averages. */
+static mst_status take_averages(training *t) {
+    mst_graph *graph = mst_model_graph(t->model);
+    mst_session *session = mst_model_session(t->model);
+    const int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
+    mst_value *variable = calloc((size_t)count + 1, sizeof *variable);
+    if (!variable) return MST_NO_MEMORY("for the moving averages");
+    mst_status status = MST_OK;
+    mst_collection(graph, MST_TRAINABLE, NULL, variable, count);
+    for (int i = 0; i < count && !status; i++) {
+        mst_tensor *average = NULL;
+        status = mst_session_get_variable(session, mst_moving_average(variable[i]), &average);
+        if (!status) status = mst_session_set_variable(session, variable[i], average);
+        mst_tensor_release(average);
+    }
+    free(variable);
+    return status;
+}
+
+/* Ended by a signal, and not by early stopping. */
+static bool is_interrupted(const training *t) {
+    return t->result.stopped && train_signal() != 0;
+}
+
+/* Evaluates and predicts after training, as far as that was asked for and training was not interrupted. */
+static mst_status use_test_part(training *t) {
+    if (!t->test || is_interrupted(t)) return MST_OK;
+    int64_t rows = mst_dataset_num_rows(t->test);
+    int64_t batch_size = t->batch_size > EVALUATION_BATCH ? t->batch_size : EVALUATION_BATCH;
+    if (rows >= 0 && batch_size > rows) batch_size = rows;
+    if (t->o->evaluate || t->o->confusion)
+        MST_TRY(mst_evaluate(t->model, t->test, batch_size, &t->test_result, t->o->confusion ? &t->confusion : NULL));
+    if (t->o->predict)
+        MST_TRY(predict_to_file(t->model, &t->objective, (const char *const *)t->names, t->test, batch_size,
+                                t->o->predict));
+    return MST_OK;
+}
+
+static bool has_best_weights(const training *t) {
+    return t->o->restore_best_weights && t->stopping.has_best_weights;
+}
+
+/* Whether a step was made. Where the checkpoint that was restored is the end already, there is no loss to print. */
+static bool has_steps(const training *t) {
+    return t->events.first_step > 0;
+}
+
+static int64_t runs_alone(const training *t) {
+    return mst_session_runs_alone(mst_model_session(t->model));
+}
+
+/* Where other programs kept the cores from a good part of the steps. */
+static void print_runs_alone(const training *t) {
+    const int64_t alone = runs_alone(t), steps = (t->result.examples + t->batch_size - 1) / t->batch_size;
+    if (alone == 0 || alone * 10 < steps) return;
+    char percent[NUMBER_TEXT];
+    printf(
+        "note: other programs kept cores busy: in %s %% of the steps one thread did the work of all %d devices, which "
+        "was faster\n",
+        number_text(alone < steps ? alone * 100 / steps : 100, percent), t->strategy.num_devices);
+}
+
+static mst_status write_done(const training *t) {
+    const mst_result *result = &t->result;
+    json_t *event = json_event("done");
+    json_add(&event, "", "step", json_integer(result->step));
+    json_add(&event, "", "epochs", json_integer(result->epochs));
+    json_add(&event, "", "loss", json_number(has_steps(t) ? result->loss : NAN));
+    for (int m = 0; m < result->num_metrics; m++)
+        json_add(&event, "", result->metric_name[m], json_number(has_steps(t) ? result->metric[m] : NAN));
+    if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, (const char *const *)t->names);
+    json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
+    json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
+    json_add(&event, "", "seconds", json_number(result->seconds));
+    json_add(&event, "", "runs_alone", json_integer(runs_alone(t)));
+    json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
+    if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
+        json_add(&event, "", "weights", json_string(has_best_weights(t) ? "best" : t->o->use_ema ? "ema" : "last"));
+    json_add(&event, "", "weights_sha256", json_string(t->sha256));
+    return json_write(event);
+}
+
+static void print_result(const training *t) {
+    const mst_result *result = &t->result;
+    printf("done: step %" PRId64, result->step);
+    if (!has_steps(t)) {
+        printf(": the checkpoint had all steps already; a greater --%s goes on\n", t->o->steps ? "steps" : "epochs");
+        return;
+    }
+    printf(", loss = %.4f", result->loss);
+    for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
+    printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
+}
+
+static void print_summary(const training *t) {
+    const mst_result *result = &t->result;
+    bool skipped = is_interrupted(t) && t->test;
+    if (is_interrupted(t))
+        printf("interrupted after step %" PRId64 "%s\n", result->step, skipped ? ": the test part was not used" : "");
+    if (result->stopped && !is_interrupted(t))
+        printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
+    print_result(t);
+    print_runs_alone(t);
+    if (has_best_weights(t))
+        printf("weights: those after epoch %" PRId64 ", whose %s was best\n", t->stopping.best_epoch + 1,
+               t->stopping.monitor);
+    else if (t->o->optimizer.ema_decay > 0)
+        printf("weights: %s\n", t->o->use_ema ? "the moving averages, as --use-ema says"
+                                              : "those of the last step; --use-ema takes the moving averages");
+    if (t->test_result.examples) evaluate_print(&t->test_result, t->confusion, (const char *const *)t->names);
+    if (t->o->predict && !skipped) printf("predictions: %s\n", t->o->predict);
+    if (t->log.folder)
+        printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);
+    printf("weights sha256: %s\n", t->sha256);
+}
+
+static mst_status train(training *t) {
+    MST_TRY(fit(t));
+    MST_TRY(mst_checkpoint_manager_close(t->checkpoints));
+    t->checkpoints = NULL;
+    MST_TRY(train_checkpoint_save(t));
+    if (t->o->use_ema) MST_TRY(take_averages(t));
+    MST_TRY(use_test_part(t));
+    MST_TRY(mst_model_sha256(t->model, t->sha256));
+    if (t->o->json) return write_done(t);
+    print_summary(t);
+    return MST_OK;
+}
+
+static int run_training(training *t) {
+    int status = check_options(t);
+    if (!status) status = train_choose_devices(t);
+    if (!status) status = open_data(t);
+    if (!status) status = make_model(t);
+    train_catch_signals();
+    if (!status) status = train_checkpoint_restore(t);
+    if (status) return status;
+    if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
+    return is_interrupted(t) ? EXIT_SIGNAL + train_signal() : EXIT_DONE;
+}
+
+/* The data spec; to be freed. NULL where memory runs out. */
+static char *data_spec(const train_options *o) {
+    const char *where = o->data_dir ? o->data_dir : o->data;
+    char *spec = malloc(strlen(where) + sizeof "idx:");
+    if (spec) sprintf(spec, "%s%s", o->data_dir ? "idx:" : "", where);
+    return spec;
+}
+
+static int run(const command_call *call) {
+    const train_options *o = call->options;
+    char *data = data_spec(o);
+    if (!data) return command_fail(EXIT_FAILED, "cannot get memory for the name of the data");
+    training t = {.o = o,
+                  .list = call->list,
+                  .data = data,
+                  .events = {.json = o->json, .every = o->log_every, .began = train_clock()}};
+    int status = run_training(&t);
+    (void)!mst_checkpoint_manager_close(t.checkpoints); /* after an error, which has been told */
+    mst_tensor_release(t.confusion);
+    mst_model_destroy(t.model);
+    mst_dataset_release(t.test);
+    mst_dataset_release(t.validation);
+    mst_dataset_release(t.train);
+    free(t.names);
+    name_map_free(&t.variables);
+    free(t.device);
+    free(t.devices);
+    free(data);
+    return status;
+}
+
+const command command_train = {
+    .name = "train",
+    .summary = "trains a model, over every core of this machine where nothing else is said",
+    .usage = "[options]",
+    .notes =
+        "Option names can be written with dashes or underscores, --name value or --name=value; a flag is switched off "
+        "by "
+        "--no-name or --name=false.\n"
+        "Ctrl-C ends training after the step, with the summary, and with a checkpoint where --checkpoint-dir is given; "
+        "a "
+        "second one ends at once.\n"
+        "Exit status: 0 done, 1 failed, 2 the command line is wrong, 130 ended by Ctrl-C, 143 by SIGTERM.\n \n"
+        "muster train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json",
+    .sections = train_sections,
+    .options_size = sizeof(train_options),
+    .run = run,
+};

@@ -1,0 +1,258 @@
+/* What `muster train` saves and restores: checkpoints of a training in --checkpoint-dir, weights of another model
+ * from --load, the model at the end to --save.
+ *
+ * The order of restoring: the newest checkpoint of the folder, with which the training goes on; where there is none,
+ * the weights of --load; else nothing. Then the notes of what was restored are compared with this training's data
+ * and options, and this training's own are written in their place. */
+#include "cli/train/train_checkpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/file.h"
+#include "base/no_memory.h"
+#include "base/number.h"
+#include "cli/command.h"
+#include "cli/json_events.h"
+#include "cli/model_note.h"
+#include "cli/train/noted_options.h"
+
+/* ---- options ---- */
+
+/* "1000" is steps, "30s" seconds. */
+static bool read_interval(const char *text, int64_t *steps, double *seconds) {
+    char number[32];
+    double value;
+    const size_t size = strlen(text);
+    if (size == 0 || size >= sizeof number) return false;
+    const bool is_time = text[size - 1] == 's';
+    snprintf(number, sizeof number, "%.*s", (int)(size - is_time), text);
+    if (!mst_number_parse_f64(number, &value) || !(value > 0 && value <= 1e15)) return false;
+    if (is_time)
+        *seconds = value;
+    else
+        *steps = (int64_t)value;
+    return is_time || (double)*steps == value;
+}
+
+static int check_file(const char *option, const char *path) {
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (!path || (dot && (strcmp(dot, ".safetensors") == 0 || strcmp(dot, ".npz") == 0))) return EXIT_DONE;
+    return command_fail(EXIT_USAGE, "train: --%s %s: the name must end in .safetensors or .npz", option, path);
+}
+
+int train_checkpoint_check(const training *t) {
+    static const char *const need_folder[] = {"save-every", "keep", "keep-every-hours", "resume", "best"};
+    const train_options *o = t->o;
+    int64_t steps;
+    double seconds;
+    for (size_t i = 0; i < sizeof need_folder / sizeof *need_folder; i++)
+        if (!o->checkpoint_dir && option_given(t->list, need_folder[i]))
+            return command_fail(EXIT_USAGE, "train: --%s is for checkpoints: say --checkpoint-dir DIR too",
+                                need_folder[i]);
+    if (o->save_every && !read_interval(o->save_every, &steps, &seconds))
+        return command_fail(EXIT_USAGE,
+                            "train: --save-every %s: give a number of steps, such as 1000, or of seconds, "
+                            "such as 60s",
+                            o->save_every);
+    if (option_given(t->list, "monitor") && !o->patience && !o->best && !o->restore_best_weights)
+        return command_fail(EXIT_USAGE,
+                            "train: --monitor is for --patience N, --best or --restore-best-weights: give one of them");
+    if (o->name_map && !o->load && !o->checkpoint_dir)
+        return command_fail(EXIT_USAGE,
+                            "train: --name-map is for --load FILE or --checkpoint-dir DIR: give one of them");
+    if (check_file("save", o->save)) return EXIT_USAGE;
+    if (o->save && mst_file_check(o->save)) return command_fail_library(EXIT_FAILED, "save");
+    return EXIT_DONE;
+}
+
+/* What --patience and --best look at: --monitor, else the loss of the validation part, else that of training. */
+static const char *monitor_of(const training *t) {
+    if (t->o->monitor) return t->o->monitor;
+    return t->validation ? "val_loss" : "loss";
+}
+
+/* ---- restoring ---- */
+
+static mst_status write_event(const mst_restored *r) {
+    json_t *event = json_event("restored");
+    json_add(&event, "", "path", json_text(r->path));
+    json_add(&event, "", "step", json_integer(r->step));
+    json_add(&event, "", "missing", json_text(r->missing));
+    json_add(&event, "", "left_over", json_text(r->left_over));
+    json_add(&event, "", "damaged", json_text(r->damaged));
+    return json_write(event);
+}
+
+/* Prints names of a file, which may hold any bytes, without what a terminal would obey. */
+static void print_names(const char *what, const char *names) {
+    enum { EACH = MST_ESCAPE_TEXT - 1 };
+    const size_t size = strlen(names);
+    char *text = malloc(size * EACH + sizeof "..." + MST_ESCAPE_TEXT);
+    if (text && size) printf("%s: %s\n", what, mst_escape_line(names, size, text, size * EACH + sizeof "..." + EACH));
+    free(text);
+}
+
+mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
+    if (*r->damaged) fprintf(stderr, "warning: an older checkpoint is used: %s\n", r->damaged);
+    if (json) return write_event(r);
+    if (quiet) return MST_OK;
+    printf("restored %s, step %" PRId64 "\n", r->path, r->step);
+    print_names("not in the file, as they were", r->missing);
+    print_names("in the file, not in the model", r->left_over);
+    fflush(stdout);
+    return MST_OK;
+}
+
+static int open_manager(training *t) {
+    const train_options *o = t->o;
+    mst_checkpoint_options options = {.directory = o->checkpoint_dir,
+                                      .keep = o->keep,
+                                      .keep_every_hours = o->keep_every_hours,
+                                      .anew = !o->resume,
+                                      .monitor = o->best ? monitor_of(t) : NULL};
+    if (o->save_every) (void)read_interval(o->save_every, &options.every_steps, &options.every_seconds);
+    return mst_checkpoint_manager_open(&options, &t->checkpoints) ? command_fail_library(EXIT_FAILED, "checkpoint-dir")
+                                                                  : EXIT_DONE;
+}
+
+/* Restores the weights of --load into the model. */
+static mst_status load(const training *t, mst_restored *restored) {
+    const mst_restore_options options = {
+        .kinds = 1u << MST_STATE_WEIGHT, .names = t->variables.name, .num_names = t->variables.count};
+    return mst_checkpoint_restore(t->o->load, mst_model_store(t->model), &options, restored);
+}
+
+/* Restores the newest checkpoint of the folder: by our names, which every checkpoint that we wrote has; where they are
+ * not found, by those of --name-map. */
+static mst_status restore_newest(training *t, mst_restored *restored) {
+    mst_store *store = mst_model_store(t->model);
+    const mst_restore_options options = {.names = t->variables.name, .num_names = t->variables.count};
+    const mst_status status = mst_checkpoint_manager_restore(t->checkpoints, store, NULL, restored);
+    if (status != MST_NOT_FOUND || !restored->path || !t->variables.count) return status;
+    mst_restored_free(restored);
+    return mst_checkpoint_manager_restore(t->checkpoints, store, &options, restored);
+}
+
+static int finish_restore(const training *t, mst_status status, const char *option, mst_restored *restored) {
+    if (!status) status = restored_show(restored, t->o->json, t->o->progress == MST_PROGRESS_NONE);
+    const int code = status ? command_fail_library(EXIT_FAILED, option) : EXIT_DONE;
+    mst_restored_free(restored);
+    return code;
+}
+
+/* ---- what is noted of the model ---- */
+
+static mst_status write_note(const training *t) {
+    const bool classes = objective_has_classes(&t->objective);
+    json_t *options = noted_options(t->list);
+    if (!options) return MST_NO_MEMORY("for what is noted of the model");
+    const model_note note = {.loss = mst_loss_name(t->objective.loss),
+                             .data = t->data,
+                             .schema = mst_dataset_schema(t->train),
+                             .classes = classes ? (const char *const *)t->names : NULL,
+                             .image_size = t->o->image_size,
+                             .raw_pixels = t->o->raw_pixels,
+                             .options = options};
+    const mst_status status = model_note_write(&note, mst_model_store(t->model));
+    json_decref(options);
+    return status;
+}
+
+/* Compares what was noted of the restored model with this training. With other classes, columns or categories, their
+ * numbers would mean something else than what the weights were trained for. */
+static mst_status check_note(training *t) {
+    model_note old;
+    mst_status status = model_note_read(mst_model_store(t->model), &old);
+    if (status) status = mst_error_prefix("'%s'", t->resumes ? t->o->checkpoint_dir : t->o->load);
+    const char *schema = mst_dataset_schema(t->train);
+    const bool differs =
+        (old.schema && schema && strcmp(old.schema, schema) != 0) ||
+        (objective_has_classes(&t->objective) && !class_names_agree(old.classes, (const char *const *)t->names));
+    if (!status && differs && t->resumes)
+        status = MST_FAIL(MST_INVALID,
+                          "the training in '%s' was begun with other columns, categories or classes than '%s' has now: "
+                          "go on with the same data, or begin anew with --no-resume",
+                          t->o->checkpoint_dir, t->data);
+    else if (!status && differs)
+        fprintf(stderr, "warning: '%s' was trained with other columns, categories or classes than '%s' has\n",
+                t->o->load, t->data);
+    if (!status && t->resumes) {
+        noted_options_compare(old.options, t->list);
+        t->new_rate = noted_option_differs(old.options, t->list, "learning-rate") ||
+                      noted_option_differs(old.options, t->list, "optimizer"); /* which has a default of its own */
+    }
+    model_note_free(&old);
+    return status;
+}
+
+static int restore_any(training *t) {
+    mst_restored restored = {.path = NULL};
+    if (!t->o->checkpoint_dir && !t->o->load) return EXIT_DONE;
+    if (name_map_read(t->o->name_map, &t->variables)) return command_fail_library(EXIT_FAILED, "name-map");
+    if (t->o->checkpoint_dir && open_manager(t)) return EXIT_FAILED;
+    if (mst_build(t->model, t->train, true)) return command_fail_library(EXIT_FAILED, NULL);
+    if (t->checkpoints && t->o->resume) {
+        const mst_status status = restore_newest(t, &restored);
+        t->resumes = status == MST_OK;
+        if (status != MST_NOT_FOUND || mst_error()->code != MST_NOT_FOUND || restored.path)
+            return finish_restore(t, status, "checkpoint-dir", &restored);
+        mst_restored_free(&restored);
+    }
+    if (!t->o->load) return EXIT_DONE;
+    const mst_status status = load(t, &restored);
+    return finish_restore(t, status, "load", &restored);
+}
+
+int train_checkpoint_restore(training *t) {
+    const int code = restore_any(t);
+    if (code) return code;
+    return check_note(t) || write_note(t) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}
+
+/* ---- while training goes on, and after it ---- */
+
+/* Sets the learning rate that the user asked for in place of the checkpoint's. Only used where the option differs from
+ * the one that was noted: else the checkpoint's counts, which a callback may have set. */
+static mst_status set_rate(void *context, mst_train_state *state) {
+    const training *t = context;
+    if (!mst_schedule_is_set(&t->optimizer.schedule)) state->learning_rate = t->optimizer.learning_rate;
+    return MST_OK;
+}
+
+int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) {
+    if (t->new_rate) callbacks[count++] = (mst_callback){.context = t, .train_begin = set_rate};
+    if (t->o->patience || t->o->restore_best_weights) {
+        t->stopping = (mst_early_stopping){.monitor = monitor_of(t),
+                                           .patience = t->o->patience ? t->o->patience : INT64_MAX,
+                                           .min_delta = t->o->min_delta,
+                                           .restore_best_weights = t->o->restore_best_weights};
+        callbacks[count++] = mst_early_stopping_callback(&t->stopping);
+    }
+    if (t->checkpoints) callbacks[count++] = mst_checkpoint_callback(t->checkpoints);
+    return count;
+}
+
+/* Writes to the file of --save what belongs to the model: weights, their averages and the number of steps; not what
+ * only a training needs. */
+mst_status train_checkpoint_save(const training *t) {
+    mst_snapshot *all, *model;
+    if (!t->o->save) return MST_OK;
+    MST_TRY(mst_store_snapshot(mst_model_store(t->model), &all));
+    mst_status status = mst_snapshot_create(&model);
+    for (int64_t i = 0; i < mst_snapshot_count(all) && !status; i++) {
+        const mst_state_info info = mst_snapshot_info(all, i);
+        if (info.kind == MST_STATE_WEIGHT || info.kind == MST_STATE_AVERAGE || info.kind == MST_STATE_STEP)
+            status = mst_snapshot_add(model, info.container, info.name, info.kind, mst_snapshot_value(all, i));
+    }
+    const char *key;
+    for (int64_t i = 0; !status && (key = mst_snapshot_note_key(all, i)); i++)
+        status = mst_snapshot_set_note(model, key, mst_snapshot_note(all, key));
+    if (!status) status = mst_checkpoint_write(t->o->save, model, NULL);
+    mst_snapshot_release(model);
+    mst_snapshot_release(all);
+    return status;
+}

@@ -1,0 +1,20 @@
+/** What `muster train` saves and restores. */
+#ifndef MUSTER_CLI_TRAIN_TRAIN_CHECKPOINT_H
+#define MUSTER_CLI_TRAIN_TRAIN_CHECKPOINT_H
+
+#include "cli/train/training.h"
+#include "muster/checkpoint.h"
+
+/** Checks the options. Returns an exit status, having printed what is wrong, as the functions below do. */
+int train_checkpoint_check(const training *t);
+/** Opens the folder of checkpoints and restores its newest one; where it has none, the weights of --load. The model must
+ *  be compiled. */
+int train_checkpoint_restore(training *t);
+/** Adds the callbacks of checkpoints and of early stopping to the COUNT that are there; returns the new count. */
+int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count);
+/** Writes the file of --save. */
+MST_CHECKED mst_status train_checkpoint_save(const training *t);
+/** Prints what was restored, and what was missing or left over: as text or, with JSON, as the event "restored". */
+MST_CHECKED mst_status restored_show(const mst_restored *restored, bool json, bool quiet);
+
+#endif

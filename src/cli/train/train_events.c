@@ -1,0 +1,78 @@
+#include "cli/train/train_events.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/json_events.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+    interrupted = number;
+}
+
+int train_signal(void) {
+    return interrupted;
+}
+
+void train_catch_signals(void) {
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write */
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = interrupt;
+    action.sa_flags = (int)(SA_RESETHAND | (unsigned)SA_RESTART);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+double train_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static json_t *state_event(const char *name, const mst_train_state *state) {
+    json_t *event = json_event(name);
+    json_add(&event, "", "epoch", json_integer(state->epoch + 1));
+    json_add(&event, "", "step", json_integer(state->step));
+    json_add(&event, "", "loss", json_number(state->loss));
+    for (int m = 0; m < state->num_metrics; m++)
+        json_add(&event, "", state->metric_name[m], json_number(state->metric[m]));
+    json_add(&event, "", "learning_rate", json_number(state->learning_rate));
+    json_add(&event, "", "examples_per_sec", json_number(state->examples_per_sec));
+    return event;
+}
+
+static mst_status step_end(void *context, mst_train_state *state) {
+    train_events *events = context;
+    if (events->first_step == 0) events->first_step = train_clock() - events->began;
+    if (interrupted) state->stop = true;
+    if (events->json && state->step % events->every == 0) {
+        json_t *event = state_event("step", state);
+        json_add(&event, "", "step_loss", json_number(state->step_loss));
+        json_add(&event, "", "seconds", json_number(state->seconds));
+        MST_TRY(json_write(event));
+    }
+    return json_check_output();
+}
+
+static mst_status epoch_end(void *context, mst_train_state *state) {
+    const train_events *events = context;
+    if (interrupted) state->stop = true;
+    if (events->json) {
+        json_t *event = state_event("epoch", state);
+        if (state->has_validation) {
+            json_add(&event, "val_", "loss", json_number(state->validation_loss));
+            for (int m = 0; m < state->num_metrics; m++)
+                json_add(&event, "val_", state->metric_name[m], json_number(state->validation_metric[m]));
+        }
+        json_add(&event, "", "seconds", json_number(state->seconds));
+        MST_TRY(json_write(event));
+    }
+    return json_check_output();
+}
+
+mst_callback train_events_callback(train_events *events) {
+    return (mst_callback){.context = events, .step_end = step_end, .epoch_end = epoch_end};
+}

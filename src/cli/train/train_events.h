@@ -1,0 +1,23 @@
+/** What `muster train` does after each step and epoch: events, interruption, and whether output still gets out. */
+#ifndef MUSTER_CLI_TRAIN_TRAIN_EVENTS_H
+#define MUSTER_CLI_TRAIN_TRAIN_EVENTS_H
+
+#include "muster/train.h"
+
+typedef struct train_events {
+    bool json;
+    int64_t every;     /**< steps between step events */
+    double began;      /**< train_clock() of the command's start */
+    double first_step; /**< seconds from there to the end of the first step */
+} train_events;
+
+/** Seconds, monotonic. */
+double train_clock(void);
+/** From now on SIGINT and SIGTERM end training after the step; a second one kills. */
+void train_catch_signals(void);
+/** The signal that came, 0 where none did. */
+int train_signal(void);
+/** EVENTS must outlive training. */
+mst_callback train_events_callback(train_events *events);
+
+#endif

@@ -1,0 +1,63 @@
+/** The options of `muster train`. */
+#ifndef MUSTER_CLI_TRAIN_TRAIN_OPTIONS_H
+#define MUSTER_CLI_TRAIN_TRAIN_OPTIONS_H
+
+#include "cli/options.h"
+#include "muster/train.h"
+
+/** A member that was not given is 0, but where the tables have a default. */
+typedef struct train_options {
+    int model;
+    integer_list hidden_units;
+    int64_t classes;
+    int loss; /**< mst_loss */
+    double l1, l2, dropout;
+    const char *data, *data_dir, *label, *class_names;
+    double validation_split;
+    int64_t skip_corrupt, image_size;
+    bool raw_pixels, shuffle, flip;
+    int64_t crop_padding;
+    double brightness, contrast;
+    int strategy; /**< mst_strategy_kind */
+    const char *devices, *visible_devices;
+    int shards;
+    int64_t batch_size, batch_per_replica;
+    int64_t epochs, steps;
+    uint64_t seed;
+    const char *optimizer_name;
+    mst_optimizer optimizer; /**< all but its rule and the schedule's kind and lists */
+    int schedule;            /**< mst_schedule_kind */
+    integer_list boundaries;
+    number_list values;
+    bool evaluate, confusion, use_ema;
+    const char *predict;
+    const char *checkpoint_dir, *save_every; /**< "1000", "60s" */
+    int64_t keep;
+    double keep_every_hours;
+    bool resume, best, restore_best_weights;
+    const char *save, *load, *name_map;
+    const char *monitor;
+    int64_t patience;
+    double min_delta;
+    int progress; /**< mst_progress */
+    int64_t log_every;
+    bool json, summary;
+    bool log_device_placement, allow_soft_placement, check_numerics, pin;
+    const char *dump_plan;
+    int64_t memory_limit;
+    const char *history, *logdir, *profile;
+    int64_t histograms_every;
+} train_options;
+
+extern const option_section train_sections[];
+
+/** Whether SPEC is of a kind that --data lists, so that what is wrong with it is in the data. */
+bool train_data_is_known(const char *spec);
+/** Where and what to write for TensorBoard; its folder is NULL where nothing is. */
+MST_CHECKED mst_status train_log_options(const train_options *o, mst_tensorboard *out);
+/** The optimizer that was asked for, checked; its schedule decays over TOTAL_STEPS (-1: not known) where nothing else
+ *  was said. */
+MST_CHECKED mst_status train_optimizer(const train_options *o, const option_list *list, int64_t total_steps,
+                                       mst_optimizer *out);
+
+#endif

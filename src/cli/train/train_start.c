@@ -1,0 +1,83 @@
+/* What a training says before its first step. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/json_events.h"
+#include "cli/number_text.h"
+#include "cli/train/training.h"
+
+static int64_t num_parameters(const training *t) {
+    mst_graph *graph = mst_model_graph(t->model);
+    const int count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
+    mst_value *variable = calloc((size_t)count + 1, sizeof *variable);
+    int64_t sum = 0;
+    if (variable) mst_collection(graph, MST_TRAINABLE, NULL, variable, count);
+    for (int i = 0; variable && i < count; i++) sum += mst_shape_count(mst_value_spec(variable[i]).shape);
+    free(variable);
+    return sum;
+}
+
+static void print_model(const training *t) {
+    char text[NUMBER_TEXT];
+    mst_shape row = mst_dataset_spec(t->train, 0).shape;
+    printf("mlp %" PRId64, mst_shape_count(row));
+    for (int i = 0; i < t->o->hidden_units.count; i++) printf("-%" PRId64, t->o->hidden_units.value[i]);
+    printf("-%" PRId64 " (%s parameters)", t->objective.outputs, number_text(num_parameters(t), text));
+}
+
+static void print_optimizer(const training *t) {
+    const mst_schedule *schedule = &t->optimizer.schedule;
+    const bool scheduled = mst_schedule_is_set(schedule);
+    printf("%s with learning rate %g", t->optimizer.rule,
+           scheduled ? mst_schedule_at(schedule, 0) : t->optimizer.learning_rate);
+    if (schedule->kind != MST_SCHEDULE_NONE) printf(" (%s)", mst_schedule_names[schedule->kind]);
+}
+
+static void print_start(const training *t) {
+    char examples[NUMBER_TEXT], batch[NUMBER_TEXT];
+    print_model(t);
+    printf(" on %s (%s examples), %s over %s, batch %s in %d shard%s, ", t->data,
+           number_text(mst_dataset_num_rows(t->train), examples), mst_strategy_names[t->strategy.kind], t->devices,
+           number_text(t->batch_size, batch), t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
+    print_optimizer(t);
+    putchar('\n');
+    if (mst_dataset_num_corrupt(t->train))
+        printf("%s damaged records were left out\n", number_text(mst_dataset_num_corrupt(t->train), examples));
+    if (t->idle_cores > 0) {
+        const int cores = t->strategy.num_devices + t->idle_cores;
+        printf("%d of %d cores stay idle: --shards %d --batch-size %" PRId64 " uses them, with other weights\n",
+               t->idle_cores, cores, cores, t->batch_size / t->strategy.num_shards * cores);
+    }
+    fflush(stdout);
+}
+
+static mst_status write_start(const training *t) {
+    json_t *devices = json_array();
+    for (int i = 0; i < t->strategy.num_devices; i++) json_array_append_new(devices, json_string(t->device[i].name));
+    json_t *event = json_event("start");
+    json_add(&event, "", "model", json_string("mlp"));
+    json_add(&event, "", "parameters", json_integer(num_parameters(t)));
+    json_add(&event, "", "data", json_text(t->data));
+    json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
+    if (mst_dataset_num_corrupt(t->train))
+        json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
+    json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));
+    json_add(&event, "", "devices", devices);
+    json_add(&event, "", "idle_cores", json_integer(t->idle_cores));
+    json_add(&event, "", "shards", json_integer(t->strategy.num_shards));
+    json_add(&event, "", "batch_size", json_integer(t->batch_size));
+    json_add(&event, "", "steps", json_integer(train_total_steps(t)));
+    json_add(&event, "", "optimizer", json_string(t->optimizer.rule));
+    json_add(&event, "", "learning_rate", json_number(t->optimizer.learning_rate));
+    json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
+    json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));
+    return json_write(event);
+}
+
+mst_status train_show_start(const training *t) {
+    if (t->o->summary) MST_TRY(mst_model_summary(t->model, NULL, t->o->json ? stderr : stdout));
+    if (t->o->json) return write_start(t);
+    if (t->o->progress != MST_PROGRESS_NONE) print_start(t);
+    return MST_OK;
+}

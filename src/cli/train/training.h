@@ -1,0 +1,54 @@
+/** One run of `muster train`: what its files share. */
+#ifndef MUSTER_CLI_TRAIN_TRAINING_H
+#define MUSTER_CLI_TRAIN_TRAINING_H
+
+#include "cli/class_names.h"
+#include "cli/name_map.h"
+#include "cli/objective.h"
+#include "cli/train/train_events.h"
+#include "cli/train/train_options.h"
+#include "muster/checkpoint.h"
+#include "muster/device.h"
+
+typedef struct training {
+    const train_options *o;
+    const option_list *list;
+    const char *data; /**< specification */
+    char *devices;    /**< specification; owned */
+    mst_device_info *device;
+    int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
+    mst_strategy strategy;
+    mst_optimizer optimizer;
+    objective objective;
+    class_names names; /**< of the classes; NULL where they are not known */
+    int64_t batch_size;
+    mst_dtype stored_inputs; /**< of the train part, before they are scaled */
+    mst_dataset *train, *validation, *test;
+    mst_model *model;
+    train_events events;
+    mst_tensorboard log; /**< folder NULL: none */
+    mst_csv_logger history;
+    mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
+    mst_early_stopping stopping;
+    name_map variables; /**< what they are called in a file that is restored */
+    bool resumes;       /**< a checkpoint has been restored, whose fit goes on */
+    bool new_rate;      /**< with another learning rate than was given before */
+    mst_result result, test_result;
+    mst_tensor *confusion;
+    char sha256[65];
+} training;
+
+/** Devices, shards and batch size. The functions below return an exit status, and have printed what was wrong.
+ *
+ *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
+ *  each, as there are cores and as divide the shards, so their number changes no weight. */
+int train_choose_devices(training *t);
+/** The data of one part, inputs in f32, u8 pixels from 0 to 1 without RAW_PIXELS; takes the reference to *DATASET. */
+MST_CHECKED mst_status train_scale_inputs(bool raw_pixels, mst_dataset **dataset);
+/** Number of updates, -1 where that is not known. */
+int64_t train_total_steps(const training *t);
+/** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph
+ *  is there. */
+mst_status train_show_start(const training *t);
+
+#endif
