@@ -87,44 +87,13 @@ typedef struct work {
     double clip;
 } work;
 
-/* The squares lie behind the sums. */
-#define ADD(T)                                                        \
-    static void add_##T(T *sum, const T *row, const work *w) {        \
-        const T limit = (T)w->clip;                                   \
-        for (int64_t j = 0; j < w->columns; j++) {                    \
-            T x = row[j];                                             \
-            if (limit > 0) x = x > limit ? limit : x; /* NaN stays */ \
-            if (limit > 0) x = x < -limit ? -limit : x;               \
-            sum[j] += x;                                              \
-            if (w->squares) sum[w->columns + j] += x * x;             \
-        }                                                             \
-    }
-ADD(float)
-ADD(double)
-
-#define SUM(name, T)                                                              \
-    static void name(const work *w, int64_t begin, int64_t end) {                 \
-        for (int64_t r = begin; r < end; r++) {                                   \
-            T *sum = (T *)w->args->dst[0].data + r * w->width;                    \
-            memset(sum, 0, (size_t)w->width * sizeof(T));                         \
-            for (int64_t i = w->space.start[r]; i < w->space.start[r + 1]; i++) { \
-                const row *from = &w->space.rows[i];                              \
-                const T *row = w->args->src[from->source].data;                   \
-                row += from->at * w->columns;                                     \
-                if (w->squares || w->clip > 0)                                    \
-                    add_##T(sum, row, w);                                         \
-                else                                                              \
-                    for (int64_t j = 0; j < w->columns; j++) sum[j] += row[j];    \
-            }                                                                     \
-        }                                                                         \
-    }
-SUM(sum_f32, float)
-SUM(sum_f64, double)
+#define MST_TEMPLATE "kernel/cpu/update_sum_rows.inc"
+#include "base/floats.inc"
 
 static mst_status sum_runs(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     (void)thread;
-    (w->args->dst[0].dtype == MST_F64 ? sum_f64 : sum_f32)(w, begin, end);
+    (w->args->dst[0].dtype == MST_F64 ? sum_rows_f64 : sum_rows_f32)(w, begin, end);
     return MST_OK;
 }
 

@@ -193,24 +193,8 @@ static mst_value grad_grad(mst_grad *c, int i) {
     return mst_gather(c->ddst[0], c->src[1], ((const mst_gather_options *)c->options)->axis);
 }
 
-/* Rows FIRST to LAST - 1 of one outer row of dst: DST is its row 0, SRC the row of its first index. A thread reads all
- * indices and adds those of its rows, so that values of one place are added in the order of the indices. */
-#define SCATTER(name, T)                                                                                      \
-    static void name(const mst_gather_sizes *s, const mst_array *indices, const void *src_row, void *dst_row, \
-                     int64_t first, int64_t last) {                                                           \
-        const T *src = src_row;                                                                               \
-        for (int64_t i = 0; i < indices->count; i++, src += s->inner) {                                       \
-            const int64_t index = mst_gather_index(indices, i);                                               \
-            if (index < first || index >= last) continue;                                                     \
-            T *row = (T *)dst_row + index * s->inner;                                                         \
-            for (int64_t j = 0; j < s->inner; j++) row[j] = (T)(row[j] + src[j]);                             \
-        }                                                                                                     \
-    }
-SCATTER(scatter_f32, float)
-SCATTER(scatter_f64, double)
-SCATTER(scatter_32, uint32_t)
-SCATTER(scatter_64, uint64_t)
-SCATTER(scatter_8, uint8_t)
+#define MST_TEMPLATE "op/index/gather_scatter.inc"
+#include "op/numbers.inc"
 
 static mst_status check_all(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
@@ -220,6 +204,9 @@ static mst_status check_all(void *context, int64_t begin, int64_t end, int threa
 
 /* Item i is row i of dst: row i % size of outer row i / size. */
 static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int thread) {
+    static void (*const scatter[MST_NUM_DTYPES])(const mst_gather_sizes *s, const mst_array *indices,
+                                                 const void *src_row, void *dst_row, int64_t first,
+                                                 int64_t last) = {MST_BY_NUMBER(scatter)};
     const work *w = context;
     const mst_gather_sizes *s = &w->size;
     const mst_array *indices = &w->args->src[1], *dst = &w->args->dst[0];
@@ -231,13 +218,7 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
         const int64_t rest = s->size - first, last = first + (rest < end - begin ? rest : end - begin);
         const char *from = (const char *)w->args->src[0].data + outer * indices->count * row;
         char *to = (char *)dst->data + outer * s->size * row;
-        switch (dst->dtype) {
-            case MST_F32: scatter_f32(s, indices, from, to, first, last); break;
-            case MST_F64: scatter_f64(s, indices, from, to, first, last); break;
-            case MST_I32: scatter_32(s, indices, from, to, first, last); break;
-            case MST_I64: scatter_64(s, indices, from, to, first, last); break;
-            default: scatter_8(s, indices, from, to, first, last); break;
-        }
+        scatter[dst->dtype](s, indices, from, to, first, last);
         begin += last - first;
     }
     return MST_OK;

@@ -20,18 +20,10 @@ static mst_value grad(mst_grad *c, int i) {
     return i == 0 ? mst_scatter_last(c->ddst[0], c->src[1], c->src[0]) : MST_NONE;
 }
 
-/* Elements BEGIN to END - 1 of dst, row by row; E is of the size of an element. */
-#define GATHER(name, E)                                                                                         \
-    static void name(const mst_array *indices, const void *src, void *dst, int64_t n, int64_t k, int64_t begin, \
-                     int64_t end) {                                                                             \
-        const E *row = (const E *)src + begin / k * n;                                                          \
-        for (int64_t i = begin, j = begin % k; i < end; j = 0, row += n)                                        \
-            for (; j < k && i < end; i++, j++) ((E *)dst)[i] = row[mst_row_index_at(indices, i)];               \
-    }
-GATHER(gather_8, uint8_t)
-GATHER(gather_32, uint32_t)
-GATHER(gather_64, uint64_t)
+#define MST_TEMPLATE "op/index/gather_last_rows.inc"
+#include "op/sizes.inc"
 
+/* Elements BEGIN to END - 1. */
 static mst_status gather(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_array *src = &a->src[0], *indices = &a->src[1];
@@ -39,9 +31,10 @@ static mst_status gather(void *context, int64_t begin, int64_t end, int thread) 
     (void)thread;
     MST_TRY(mst_row_index_check(a, indices, n, begin, end));
     switch (mst_dtype_size(src->dtype)) {
-        case 1: gather_8(indices, src->data, a->dst[0].data, n, k, begin, end); break;
-        case 4: gather_32(indices, src->data, a->dst[0].data, n, k, begin, end); break;
-        default: gather_64(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        case 1: rows_1(a, n, k, begin, end); break;
+        case 2: rows_2(a, n, k, begin, end); break;
+        case 4: rows_4(a, n, k, begin, end); break;
+        default: rows_8(a, n, k, begin, end); break;
     }
     return MST_OK;
 }

@@ -36,19 +36,8 @@ static mst_status infer(mst_infer *c) {
                               &c->dst[0].shape.dim[0]);
 }
 
-#define HIT(name, T)                                                             \
-    static bool name(const T *score, int64_t n, int64_t target, int k) {         \
-        int64_t better = 0;                                                      \
-        if (target < 0 || target >= n || !isfinite(score[target])) return false; \
-        for (int64_t j = 0; j < n && better < k; j++) {                          \
-            if (!isfinite(score[j])) return false;                               \
-            better += score[j] > score[target];                                  \
-        }                                                                        \
-        return better < k;                                                       \
-    }
-
-HIT(hit_f32, float)
-HIT(hit_f64, double)
+#define MST_TEMPLATE "op/index/in_top_k_row.inc"
+#include "base/floats.inc"
 
 /* Rows BEGIN to END - 1. */
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {

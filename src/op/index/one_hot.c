@@ -57,30 +57,19 @@ typedef struct work {
     uint64_t on, off; /* one element of any dtype each */
 } work;
 
-/* Rows BEGIN to END - 1; E is of the size of an element. */
-#define ROWS(name, E)                                                            \
-    static void name(const work *w, int64_t depth, int64_t begin, int64_t end) { \
-        E on, off, *row = (E *)w->args->dst[0].data + begin * depth;             \
-        memcpy(&on, &w->on, sizeof on);                                          \
-        memcpy(&off, &w->off, sizeof off);                                       \
-        for (int64_t i = begin; i < end; i++, row += depth) {                    \
-            const int64_t index = index_at(&w->args->src[0], i);                 \
-            for (int64_t j = 0; j < depth; j++) row[j] = off;                    \
-            if (index >= 0 && index < depth) row[index] = on;                    \
-        }                                                                        \
-    }
-ROWS(rows_8, uint8_t)
-ROWS(rows_32, uint32_t)
-ROWS(rows_64, uint64_t)
+#define MST_TEMPLATE "op/index/one_hot_rows.inc"
+#include "op/sizes.inc"
 
+/* Rows BEGIN to END - 1. */
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     const int64_t depth = ((const mst_one_hot_options *)w->args->options)->depth;
     (void)thread;
     switch (mst_dtype_size(w->args->dst[0].dtype)) {
-        case 1: rows_8(w, depth, begin, end); break;
-        case 4: rows_32(w, depth, begin, end); break;
-        default: rows_64(w, depth, begin, end); break;
+        case 1: rows_1(w, depth, begin, end); break;
+        case 2: rows_2(w, depth, begin, end); break;
+        case 4: rows_4(w, depth, begin, end); break;
+        default: rows_8(w, depth, begin, end); break;
     }
     return MST_OK;
 }

@@ -26,26 +26,13 @@ static mst_value grad(mst_grad *c, int i) {
     return i == 0 ? mst_gather_last(c->ddst[0], c->src[1]) : MST_NONE;
 }
 
-/* Row by row; integers as unsigned ones, which wrap around. */
-#define SCATTER(name, T)                                                                                        \
-    static void name(const mst_array *indices, const void *src, void *dst, int64_t n, int64_t k, int64_t begin, \
-                     int64_t end) {                                                                             \
-        const T *from = (const T *)src + begin * k;                                                             \
-        T *to = (T *)dst + begin * n;                                                                           \
-        for (int64_t i = begin; i < end; i++, from += k, to += n)                                               \
-            for (int64_t j = 0; j < k; j++) {                                                                   \
-                T *at = &to[mst_row_index_at(indices, i * k + j)];                                              \
-                *at = (T)(*at + from[j]);                                                                       \
-            }                                                                                                   \
-    }
-SCATTER(scatter_f32, float)
-SCATTER(scatter_f64, double)
-SCATTER(scatter_32, uint32_t)
-SCATTER(scatter_64, uint64_t)
-SCATTER(scatter_8, uint8_t)
+#define MST_TEMPLATE "op/index/scatter_last_rows.inc"
+#include "op/numbers.inc"
 
 /* Rows BEGIN to END - 1. */
 static mst_status scatter(void *context, int64_t begin, int64_t end, int thread) {
+    static void (*const rows[MST_NUM_DTYPES])(const mst_kernel_args *a, int64_t n, int64_t k, int64_t begin,
+                                              int64_t end) = {MST_BY_NUMBER(rows)};
     const mst_kernel_args *a = context;
     const mst_array *src = &a->src[0], *indices = &a->src[1], *dst = &a->dst[0];
     const int64_t n = dst->shape.dim[dst->shape.ndim - 1], k = src->shape.dim[src->shape.ndim - 1];
@@ -53,13 +40,7 @@ static mst_status scatter(void *context, int64_t begin, int64_t end, int thread)
     (void)thread;
     MST_TRY(mst_row_index_check(a, indices, n, begin * k, end * k));
     if (row) memset((char *)dst->data + (size_t)begin * row, 0, (size_t)(end - begin) * row);
-    switch (src->dtype) {
-        case MST_F32: scatter_f32(indices, src->data, dst->data, n, k, begin, end); break;
-        case MST_F64: scatter_f64(indices, src->data, dst->data, n, k, begin, end); break;
-        case MST_I32: scatter_32(indices, src->data, dst->data, n, k, begin, end); break;
-        case MST_I64: scatter_64(indices, src->data, dst->data, n, k, begin, end); break;
-        default: scatter_8(indices, src->data, dst->data, n, k, begin, end); break;
-    }
+    rows[src->dtype](a, n, k, begin, end);
     return MST_OK;
 }
 

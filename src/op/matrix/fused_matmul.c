@@ -43,29 +43,14 @@ static double activate(double x, int activation) {
     return activation == MST_FUSED_RELU6 && x > 6 ? 6 : x;
 }
 
-/* Rows BEGIN to END - 1 of dst. */
-#define ROWS(T)                                                                                                   \
-    {                                                                                                             \
-        const T *a = args->src[0].data, *b = args->src[1].data, *bias = args->src[2].data;                        \
-        T *dst = args->dst[0].data;                                                                               \
-        for (int64_t i = begin; i < end; i++)                                                                     \
-            for (int64_t j = 0; j < n; j++) {                                                                     \
-                T sum = 0;                                                                                        \
-                for (int64_t l = 0; l < k; l++)                                                                   \
-                    sum += a[o->transpose_a ? l * m + i : i * k + l] * b[o->transpose_b ? j * k + l : l * n + j]; \
-                dst[i * n + j] = (T)activate((double)(sum + bias[j]), o->activation);                             \
-            }                                                                                                     \
-        return MST_OK;                                                                                            \
-    }
+#define MST_TEMPLATE "op/matrix/fused_matmul_rows.inc"
+#include "base/floats.inc"
 
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
-    const mst_kernel_args *args = context;
-    const mst_fused_matmul_options *o = args->options;
-    const int64_t m = args->dst[0].shape.dim[0], n = args->dst[0].shape.dim[1];
-    const int64_t k = args->src[0].shape.dim[o->transpose_a ? 0 : 1];
+    const mst_kernel_args *a = context;
     (void)thread;
-    if (args->dst[0].dtype == MST_F32) ROWS(float)
-    ROWS(double)
+    (a->dst[0].dtype == MST_F32 ? rows_f32 : rows_f64)(a, begin, end);
+    return MST_OK;
 }
 
 static mst_status reference(const mst_kernel_args *args) {

@@ -46,19 +46,8 @@ static mst_value grad(mst_grad *c, int i) {
 
 enum { CHUNK = 1024 };
 
-#define ROWS(name, T)                                                                                         \
-    MST_SIMD static void name(const uint32_t *word, uint32_t dropped, T scale, const T *src, T *dst, T *mask, \
-                              int64_t count) {                                                                \
-        _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                             \
-            const bool keep = word[i] >= dropped;                                                             \
-            const T x = src[i] * scale;                                                                       \
-            mask[i] = keep ? scale : 0;                                                                       \
-            dst[i] = keep ? x : 0;                                                                            \
-        }                                                                                                     \
-    }
-
-ROWS(rows_f32, float)
-ROWS(rows_f64, double)
+#define MST_TEMPLATE "op/random/dropout_loop.inc"
+#include "base/floats.inc"
 
 /* Each element has 32 random bits; it is dropped where they are less than rate * 2^32. Elements BEGIN to END - 1, BEGIN
  * a multiple of 4. */
@@ -74,10 +63,10 @@ static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
         const int64_t count = end - i < CHUNK ? end - i : CHUNK;
         mst_rng_blocks(&rng, (uint64_t)i / 4, (count + 3) / 4, 0, word);
         if (a->dst[0].dtype == MST_F32)
-            rows_f32(word, dropped, (float)scale, (const float *)a->src[0].data + i, (float *)a->dst[0].data + i,
+            drop_f32(word, dropped, (float)scale, (const float *)a->src[0].data + i, (float *)a->dst[0].data + i,
                      (float *)a->dst[1].data + i, count);
         else
-            rows_f64(word, dropped, scale, (const double *)a->src[0].data + i, (double *)a->dst[0].data + i,
+            drop_f64(word, dropped, scale, (const double *)a->src[0].data + i, (double *)a->dst[0].data + i,
                      (double *)a->dst[1].data + i, count);
     }
     return MST_OK;

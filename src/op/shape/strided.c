@@ -124,41 +124,14 @@ static int merge_loops(int ndim, const int64_t *dim, const int64_t *dst_stride, 
     return n;
 }
 
-/* N elements, STEP and PACE apart. */
-#define COPY_ROW(name, T)                                                                  \
-    static inline void name(T *dst, int64_t step, const T *src, int64_t pace, int64_t n) { \
-        for (; n >= 4; n -= 4, dst += 4 * step, src += 4 * pace) {                         \
-            dst[0] = src[0];                                                               \
-            dst[step] = src[pace];                                                         \
-            dst[2 * step] = src[2 * pace];                                                 \
-            dst[3 * step] = src[3 * pace];                                                 \
-        }                                                                                  \
-        for (; n > 0; n--, dst += step, src += pace) *dst = *src;                          \
-    }
-COPY_ROW(copy_row_1, uint8_t)
-COPY_ROW(copy_row_2, uint16_t)
-COPY_ROW(copy_row_4, uint32_t)
-COPY_ROW(copy_row_8, uint64_t)
-COPY_ROW(copy_row_16, mst_string)
+#define MST_TEMPLATE "op/shape/strided_tiles.inc"
+#include "op/sizes.inc"
 
-/* Copies the elements of the two inner loops in square tiles, so that both arrays stay in cache where their strides are
- * in opposite order. */
-#define COPY_TILES(name, T, copy_row)                                                                             \
-    static void name(loop outer, loop inner, T *dst, const T *src) {                                              \
-        for (int64_t i0 = 0; i0 < outer.dim; i0 += TILE)                                                          \
-            for (int64_t j = 0; j < inner.dim; j += TILE) {                                                       \
-                const int64_t i1 = i0 + TILE < outer.dim ? i0 + TILE : outer.dim;                                 \
-                const int64_t n = j + TILE < inner.dim ? TILE : inner.dim - j;                                    \
-                for (int64_t i = i0; i < i1; i++)                                                                 \
-                    copy_row(dst + i * outer.dst + j * inner.dst, inner.dst, src + i * outer.src + j * inner.src, \
-                             inner.src, n);                                                                       \
-            }                                                                                                     \
-    }
-COPY_TILES(copy_tiles_1, uint8_t, copy_row_1)
-COPY_TILES(copy_tiles_2, uint16_t, copy_row_2)
-COPY_TILES(copy_tiles_4, uint32_t, copy_row_4)
-COPY_TILES(copy_tiles_8, uint64_t, copy_row_8)
-COPY_TILES(copy_tiles_16, mst_string, copy_row_16)
+#define T mst_string
+#define MST_NAME(name) MST_JOIN(name, 16)
+#include "op/shape/strided_tiles.inc"
+#undef T
+#undef MST_NAME
 
 static void copy_inner(size_t element, loop outer, loop inner, void *dst, const void *src) {
     const int64_t size = (int64_t)element;

@@ -42,37 +42,9 @@ static inline float mst_exp_negative(float x) {
     return x < -87.3365f ? 0.0f : y * power;
 }
 
-/** The largest of N > 0 elements. A NaN may be missed; it shows in the sum of exponentials. */
-#define MST_SOFTMAX_MAX(name, T)                                                                               \
-    static inline T name(const T *src, int64_t n) {                                                            \
-        T most[MST_SOFTMAX_LANES];                                                                             \
-        int64_t i = 0;                                                                                         \
-        for (int j = 0; j < MST_SOFTMAX_LANES; j++) most[j] = src[0];                                          \
-        for (; i + MST_SOFTMAX_LANES <= n; i += MST_SOFTMAX_LANES)                                             \
-            for (int j = 0; j < MST_SOFTMAX_LANES; j++) most[j] = src[i + j] > most[j] ? src[i + j] : most[j]; \
-        for (; i < n; i++) most[0] = src[i] > most[0] ? src[i] : most[0];                                      \
-        for (int j = 1; j < MST_SOFTMAX_LANES && n >= MST_SOFTMAX_LANES; j++)                                  \
-            most[0] = most[j] > most[0] ? most[j] : most[0];                                                   \
-        return most[0];                                                                                        \
-    }
-
-/** Sets DST, which may be SRC, to exp(src - most) and returns the sum. */
-#define MST_SOFTMAX_EXP(name, T, EXP)                                                           \
-    static inline T name(const T *src, T most, int64_t n, T *dst) {                             \
-        T sum[MST_SOFTMAX_LANES] = {0};                                                         \
-        int64_t i = 0;                                                                          \
-        _Pragma("omp simd") for (int64_t k = 0; k < n; k++) dst[k] = EXP(src[k] - most);        \
-        for (; i + MST_SOFTMAX_LANES <= n; i += MST_SOFTMAX_LANES)                              \
-            for (int j = 0; j < MST_SOFTMAX_LANES; j++) sum[j] += dst[i + j];                   \
-        for (; i < n; i++) sum[0] += dst[i];                                                    \
-        for (int j = 1; j < MST_SOFTMAX_LANES && n >= MST_SOFTMAX_LANES; j++) sum[0] += sum[j]; \
-        return sum[0];                                                                          \
-    }
-
-MST_SOFTMAX_MAX(mst_softmax_max_f32, float)
-MST_SOFTMAX_MAX(mst_softmax_max_f64, double)
-MST_SOFTMAX_EXP(mst_softmax_exp_f32, float, mst_exp_negative)
-MST_SOFTMAX_EXP(mst_softmax_exp_f64, double, exp)
+/* mst_softmax_max_f32, mst_softmax_exp_f32 and those of f64 */
+#define MST_TEMPLATE "op/softmax/softmax_row.inc"
+#include "op/softmax/softmax_floats.inc"
 
 /** Elements of a row (the last dimension), and rows, of an array that is not a scalar. */
 static inline int64_t mst_num_classes(const mst_array *array) {

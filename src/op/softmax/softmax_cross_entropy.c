@@ -46,25 +46,8 @@ static mst_value grad(mst_grad *c, int i) {
     return sum;
 }
 
-#define T float
-#define SIMD MST_SIMD
-#define LOG logf
-#define MST_NAME(name) name##_f32
-#include "op/softmax/softmax_cross_entropy_rows.inc"
-#undef T
-#undef SIMD
-#undef LOG
-#undef MST_NAME
-
-#define T double
-#define SIMD /* for the baseline processor only */
-#define LOG log
-#define MST_NAME(name) name##_f64
-#include "op/softmax/softmax_cross_entropy_rows.inc"
-#undef T
-#undef SIMD
-#undef LOG
-#undef MST_NAME
+#define MST_TEMPLATE "op/softmax/softmax_cross_entropy_rows.inc"
+#include "op/softmax/softmax_floats.inc"
 
 /* Rows BEGIN to END - 1. */
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {

@@ -64,23 +64,8 @@ static mst_status check_labels(const mst_kernel_args *a, int64_t classes, int64_
     return MST_OK;
 }
 
-/* With m the maximum of a row and s the sum of exp(x - m): loss = log s - (x[label] - m). */
-#define ROWS(SIMD, name, T, MAX, EXP, LOG)                                                                  \
-    SIMD static void name(const T *x, const mst_array *labels, T *loss, T *slope, int64_t n, int64_t begin, \
-                          int64_t end) {                                                                    \
-        x += begin * n;                                                                                     \
-        slope += begin * n;                                                                                 \
-        for (int64_t row = begin; row < end; row++, x += n, slope += n) {                                   \
-            const int64_t label = label_at(labels, row);                                                    \
-            const T most = MAX(x, n), sum = EXP(x, most, n, slope), scale = 1 / sum;                        \
-            for (int64_t j = 0; j < n; j++) slope[j] *= scale;                                              \
-            slope[label] -= 1;                                                                              \
-            loss[row] = LOG(sum) - (x[label] - most);                                                       \
-        }                                                                                                   \
-    }
-
-ROWS(MST_SIMD, rows_f32, float, mst_softmax_max_f32, mst_softmax_exp_f32, logf)
-ROWS(, rows_f64, double, mst_softmax_max_f64, mst_softmax_exp_f64, log)
+#define MST_TEMPLATE "op/softmax/sparse_softmax_cross_entropy_rows.inc"
+#include "op/softmax/softmax_floats.inc"
 
 static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
