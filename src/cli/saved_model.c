@@ -94,7 +94,7 @@ static mst_status build_model(const saved_options *o, const int64_t *units, int 
     return mst_compile(out->model, .loss = loss, .metric = {out->objective.metric}, .session = {.devices = o->devices});
 }
 
-/* The error of a file without weights of a first layer. It lists what the file has: SNAPSHOT, read without --name-map. */
+/* The error of a file without weights of a first layer. It lists what there is: SNAPSHOT, read without --name-map. */
 static mst_status fail_unknown(const char *path, const char *name_map, const mst_snapshot *snapshot) {
     enum { LISTED = 400, ONE = 200 };
     char list[LISTED + ONE] = "", shape[MST_SHAPE_TEXT];

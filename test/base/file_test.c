@@ -81,7 +81,7 @@ static void name_of_255_bytes_can_be_written(void **state) {
 }
 
 /* In a container each process may have the number 1. */
-static void leftover_of_a_process_that_was_killed_is_no_hindrance(void **state) {
+static void leftover_of_a_killed_process_does_not_block_a_write(void **state) {
     (void)state;
     const int process[] = {1, (int)getpid()};
     char name[64];
@@ -107,7 +107,7 @@ static void path_without_a_folder_is_beside_the_program(void **state) {
     expect_content(folder_path("x"), "here");
 }
 
-static void what_is_no_file_is_told(void **state) {
+static void folders_and_missing_files_are_named(void **state) {
     (void)state;
     void *data = state;
     size_t size;
@@ -197,7 +197,7 @@ static void file_in_a_folder_replaces_a_link_and_stays_in_that_folder(void **sta
     mst_folder_close(&folder);
 }
 
-static void file_that_is_written_cannot_be_claimed(void **state) {
+static void file_that_is_being_written_cannot_be_claimed(void **state) {
     (void)state;
     mst_folder folder;
     mst_file file;
@@ -216,7 +216,7 @@ static void file_that_is_written_cannot_be_claimed(void **state) {
 }
 
 /* Two processes with the same number, as in two containers. */
-static void names_of_files_on_their_way_are_random(void **state) {
+static void side_names_are_random(void **state) {
     (void)state;
     char name[2][MST_FILE_SIDE_SIZE];
     for (int i = 0; i < 2; i++) mst_file_side_name(name[i]);
@@ -232,14 +232,14 @@ int main(void) {
         TEST_IN_FOLDER(failed_write_leaves_what_was_there),
         TEST_IN_FOLDER(symbolic_link_stays_and_its_target_is_replaced),
         TEST_IN_FOLDER(name_of_255_bytes_can_be_written),
-        TEST_IN_FOLDER(leftover_of_a_process_that_was_killed_is_no_hindrance),
+        TEST_IN_FOLDER(leftover_of_a_killed_process_does_not_block_a_write),
         TEST_IN_FOLDER(path_without_a_folder_is_beside_the_program),
-        TEST_IN_FOLDER(what_is_no_file_is_told),
+        TEST_IN_FOLDER(folders_and_missing_files_are_named),
         TEST_IN_FOLDER(mode_is_what_the_umask_leaves_which_is_not_touched),
         TEST_IN_FOLDER(file_of_one_user_is_replaced_by_such_a_file),
         TEST_IN_FOLDER(file_in_a_folder_replaces_a_link_and_stays_in_that_folder),
-        TEST_IN_FOLDER(file_that_is_written_cannot_be_claimed),
-        TEST_IN_FOLDER(names_of_files_on_their_way_are_random),
+        TEST_IN_FOLDER(file_that_is_being_written_cannot_be_claimed),
+        TEST_IN_FOLDER(side_names_are_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void case_and_dashes_do_not_count(void **state) {
     assert_string_equal(mst_nearest("learnin-rat", names), "learning_rate");
 }
 
-static void the_beginning_of_a_name_is_near(void **state) {
+static void prefix_of_a_name_finds_it(void **state) {
     (void)state;
     assert_string_equal(mst_nearest("opt", names), "optimizer");
     assert_null(mst_nearest("op", names));
@@ -55,7 +55,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_slip_of_each_kind_finds_the_name),
         cmocka_unit_test(case_and_dashes_do_not_count),
-        cmocka_unit_test(the_beginning_of_a_name_is_near),
+        cmocka_unit_test(prefix_of_a_name_finds_it),
         cmocka_unit_test(another_word_has_no_nearest),
         cmocka_unit_test(of_equally_near_names_the_first_is_taken),
         cmocka_unit_test(a_message_ends_in_the_nearest_name_or_in_nothing),

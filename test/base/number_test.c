@@ -62,7 +62,7 @@ static void every_bit_pattern_reads_back(void **state) {
     }
 }
 
-static void what_is_no_number_is_refused(void **state) {
+static void text_that_is_no_number_is_refused(void **state) {
     (void)state;
     static const char *const words[] = {"", " 1", "1 ", "1,5", "one", "1e", "--1", "1e999", "-1e999", "0x", "1.5.2"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -93,7 +93,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fewest_digits_are_printed),
         cmocka_unit_test(every_bit_pattern_reads_back),
-        cmocka_unit_test(what_is_no_number_is_refused),
+        cmocka_unit_test(text_that_is_no_number_is_refused),
         cmocka_unit_test(locale_of_the_program_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include "muster/status.h"
 #include "support/test.h"
 
-static void message_is_one_line_on_which_no_terminal_acts(void **state) {
+static void message_is_one_line_without_terminal_controls(void **state) {
     (void)state;
     assert_int_equal(MST_FAIL(MST_CORRUPT, "'%s': is damaged", "a\n\x1b[31m\x7f\xc3\xa4"), MST_CORRUPT);
     assert_string_equal(mst_error()->message, "'a??[31m?\xc3\xa4': is damaged");
@@ -21,7 +21,7 @@ static void long_message_is_cut_off(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(message_is_one_line_on_which_no_terminal_acts),
+        cmocka_unit_test(message_is_one_line_without_terminal_controls),
         cmocka_unit_test(long_message_is_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static mst_status fail_to_begin(void *context, int member) {
     return member == 1 ? MST_OK : MST_FAIL(MST_OUT_OF_MEMORY, "member %d has no memory", member);
 }
 
-static void what_a_member_that_cannot_begin_would_do_is_done_by_the_others(void **state) {
+static void work_of_a_member_that_cannot_begin_is_done_by_the_others(void **state) {
     (void)state;
     mst_team *team = make_team(MOST_MEMBERS, false, fail_to_begin, NULL);
     for (int k = 0; k < 200; k++) {
@@ -282,7 +282,7 @@ static int help_of_members(mst_team *team, hindered *h, double seconds) {
     return atomic_load(&h->by_members);
 }
 
-static void members_that_hinder_are_left_out_for_a_while(void **state) {
+static void caller_works_alone_while_late_members_slow_it_down(void **state) {
     (void)state;
     mst_team *team = make_team(2, true, NULL, NULL);
     hindered h = {.hinders = true};
@@ -304,10 +304,10 @@ int main(void) {
         cmocka_unit_test(a_team_may_end_before_its_first_job),
         cmocka_unit_test(two_teams_work_at_once),
         cmocka_unit_test(a_late_member_is_not_waited_for_and_helps_when_it_comes),
-        cmocka_unit_test(what_a_member_that_cannot_begin_would_do_is_done_by_the_others),
+        cmocka_unit_test(work_of_a_member_that_cannot_begin_is_done_by_the_others),
         cmocka_unit_test(the_error_is_that_of_the_first_run_that_fails),
         cmocka_unit_test(where_all_runs_fail_the_first_is_named),
-        cmocka_unit_test(members_that_hinder_are_left_out_for_a_while),
+        cmocka_unit_test(caller_works_alone_while_late_members_slow_it_down),
         cmocka_unit_test(members_take_denormal_numbers_as_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void join(waiter *w) {
     assert_int_equal(pthread_join(w->thread, NULL), 0);
 }
 
-static void a_value_that_is_there_needs_no_waiting(void **state) {
+static void a_reached_value_needs_no_waiting(void **state) {
     (void)state;
     mst_line line = {0};
     assert_true(mst_line_wait(&line, 0, MST_NEVER, false));
@@ -48,7 +48,7 @@ static void a_value_that_is_there_needs_no_waiting(void **state) {
     assert_true(mst_line_wait(&line, 12, MST_NEVER, false));
 }
 
-static void a_value_that_is_there_counts_past_the_deadline(void **state) {
+static void a_reached_value_counts_even_past_the_deadline(void **state) {
     (void)state;
     mst_line line = {0};
     mst_line_advance(&line, 1);
@@ -66,7 +66,7 @@ static void a_wait_ends_at_its_deadline_and_not_before(void **state) {
     }
 }
 
-static void a_wait_takes_what_comes_before_its_deadline(void **state) {
+static void a_value_reached_before_the_deadline_ends_the_wait(void **state) {
     (void)state;
     mst_line line = {0}, done = {0};
     waiter w = {.line = &line, .value = 1, .deadline = mst_clock_after(LONG), .done = &done};
@@ -167,10 +167,10 @@ static void what_was_written_before_is_seen_after(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_that_is_there_needs_no_waiting),
-        cmocka_unit_test(a_value_that_is_there_counts_past_the_deadline),
+        cmocka_unit_test(a_reached_value_needs_no_waiting),
+        cmocka_unit_test(a_reached_value_counts_even_past_the_deadline),
         cmocka_unit_test(a_wait_ends_at_its_deadline_and_not_before),
-        cmocka_unit_test(a_wait_takes_what_comes_before_its_deadline),
+        cmocka_unit_test(a_value_reached_before_the_deadline_ends_the_wait),
         cmocka_unit_test(a_deadline_follows_the_clock_that_is_put_in_place),
         cmocka_unit_test(each_waiter_goes_when_its_value_has_come),
         cmocka_unit_test(several_threads_add_to_one_line),

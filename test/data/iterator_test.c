@@ -82,7 +82,7 @@ static void rows_without_batches_come_one_by_one(void **state) {
     mst_dataset_release(all);
 }
 
-static void what_a_batch_does_not_have_is_named(void **state) {
+static void missing_rows_and_components_of_a_batch_are_named(void **state) {
     (void)state;
     mst_dataset *dataset = batches(1);
     mst_iterator *it;
@@ -241,7 +241,7 @@ int main(void) {
         cmocka_unit_test(iterator_and_dataset_outlive_their_makers_references),
         cmocka_unit_test(parts_of_a_batch_are_the_batch),
         cmocka_unit_test(rows_without_batches_come_one_by_one),
-        cmocka_unit_test(what_a_batch_does_not_have_is_named),
+        cmocka_unit_test(missing_rows_and_components_of_a_batch_are_named),
         cmocka_unit_test(threads_copy_their_parts_of_one_batch_at_once),
         cmocka_unit_test(iterating_takes_no_memory_after_the_first_batches),
     };

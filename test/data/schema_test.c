@@ -62,7 +62,7 @@ static void file_without_labels_gives_the_inputs(void **state) {
     free(schema);
 }
 
-static void numbers_that_are_categories_stay_so(void **state) {
+static void numeric_categories_stay_categories(void **state) {
     (void)state;
     mst_dataset *dataset;
     static const char *const categories[] = {"code"};
@@ -77,7 +77,7 @@ static void numbers_that_are_categories_stay_so(void **state) {
     free(schema);
 }
 
-static void what_was_not_there_in_training_is_named(void **state) {
+static void columns_and_categories_unknown_to_the_training_are_named(void **state) {
     (void)state;
     mst_dataset *dataset;
     char *schema = schema_of_training(NULL);
@@ -175,8 +175,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(other_rows_have_the_numbers_of_the_training),
         TEST_IN_FOLDER(file_without_labels_gives_the_inputs),
-        TEST_IN_FOLDER(numbers_that_are_categories_stay_so),
-        TEST_IN_FOLDER(what_was_not_there_in_training_is_named),
+        TEST_IN_FOLDER(numeric_categories_stay_categories),
+        TEST_IN_FOLDER(columns_and_categories_unknown_to_the_training_are_named),
         TEST_IN_FOLDER(text_that_is_no_schema_is_refused),
         TEST_IN_FOLDER(table_alone_is_a_test_part_with_the_schema),
         TEST_IN_FOLDER(schema_goes_through_transforms_but_not_through_a_map),

@@ -83,7 +83,7 @@ static void lists_continue_the_numbers_of_a_type(void **state) {
     mst_devices_free(&devices);
 }
 
-static void bad_specifications_are_refused(void **state) {
+static void malformed_specifications_are_refused(void **state) {
     (void)state;
     static const char *const bad[] = {"cpu:0",  "cpu:-1",     "cpu:", "cpu:two", "cpu:2/0",
                                       "cpu:2/", "cpu:2/x",    "gpu",  "cpu:2x",  "cpu,,cpu",
@@ -243,7 +243,7 @@ int main(void) {
         cmocka_unit_test(cores_are_shared_evenly_and_each_device_has_at_least_one_thread),
         cmocka_unit_test(visible_devices_are_numbered_anew),
         cmocka_unit_test(lists_continue_the_numbers_of_a_type),
-        cmocka_unit_test(bad_specifications_are_refused),
+        cmocka_unit_test(malformed_specifications_are_refused),
         cmocka_unit_test(devices_are_described_for_showing),
         cmocka_unit_test(session_shows_its_devices),
         cmocka_unit_test(machine_has_cores_and_memory),

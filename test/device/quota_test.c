@@ -39,7 +39,7 @@ static double end(const machine *m) {
     return quota;
 }
 
-static void without_limits_there_is_none(void **state) {
+static void no_quota_without_limits(void **state) {
     (void)state;
     machine m = begin("0::/user.slice/session\n");
     assert_true(end(&m) == 0);
@@ -81,7 +81,7 @@ static void limits_of_version_1_count(void **state) {
     assert_true(end(&m) == 0);
 }
 
-static void lines_of_no_form_count_for_nothing(void **state) {
+static void malformed_lines_are_ignored(void **state) {
     (void)state;
     machine m = begin("nothing\n::\n0:\n4:cpu\n");
     write_file(&m, "groups/cpu.max", "many 5\n");
@@ -90,10 +90,10 @@ static void lines_of_no_form_count_for_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_limits_there_is_none),
+        cmocka_unit_test(no_quota_without_limits),
         cmocka_unit_test(limit_of_the_group_or_of_one_around_it_counts),
         cmocka_unit_test(limits_of_version_1_count),
-        cmocka_unit_test(lines_of_no_form_count_for_nothing),
+        cmocka_unit_test(malformed_lines_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static mst_table_writer table_of(int32_t num_shards, const char *key, Muster__Bu
     return table;
 }
 
-static void numbers_that_cannot_be_are_told(void **state) {
+static void impossible_numbers_are_named(void **state) {
     (void)state;
     static const struct {
         int64_t offset, size, dim;
@@ -388,7 +388,7 @@ int main(void) {
         TEST_IN_FOLDER(same_name_twice_is_an_error),
         cmocka_unit_test(every_flipped_bit_is_found),
         cmocka_unit_test(file_that_is_cut_off_is_found),
-        cmocka_unit_test(numbers_that_cannot_be_are_told),
+        cmocka_unit_test(impossible_numbers_are_named),
         cmocka_unit_test(compressed_block_says_what_to_do),
         TEST_IN_FOLDER(missing_file_is_named),
         TEST_IN_FOLDER(several_data_files_are_read),

@@ -66,7 +66,7 @@ static void each_row_ends_where_the_file_does(void **state) {
     }
 }
 
-static void what_is_no_table_is_named_with_its_line(void **state) {
+static void text_that_is_no_table_is_named_with_its_line(void **state) {
     (void)state;
     static const struct {
         const char *text, *message;
@@ -115,9 +115,12 @@ static void files_that_cannot_be_read_are_named(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_are_as_rfc_4180_has_them),    cmocka_unit_test(another_delimiter_can_be_chosen),
-        cmocka_unit_test(each_row_ends_where_the_file_does), cmocka_unit_test(what_is_no_table_is_named_with_its_line),
-        cmocka_unit_test(a_column_is_found_by_name),         TEST_IN_FOLDER(files_that_cannot_be_read_are_named),
+        cmocka_unit_test(cells_are_as_rfc_4180_has_them),
+        cmocka_unit_test(another_delimiter_can_be_chosen),
+        cmocka_unit_test(each_row_ends_where_the_file_does),
+        cmocka_unit_test(text_that_is_no_table_is_named_with_its_line),
+        cmocka_unit_test(a_column_is_found_by_name),
+        TEST_IN_FOLDER(files_that_cannot_be_read_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

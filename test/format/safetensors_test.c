@@ -99,7 +99,7 @@ static mst_status parse(const char *header, size_t size) {
 
 #define W(offsets) "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":" offsets "}}"
 
-static void header_that_cannot_be_is_told(void **state) {
+static void impossible_header_is_named(void **state) {
     (void)state;
     static const struct {
         const char *header;
@@ -156,7 +156,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(safetensors_are_read_as_they_were_written),
         TEST_IN_FOLDER(npz_is_read_as_it_was_written),
-        cmocka_unit_test(header_that_cannot_be_is_told),
+        cmocka_unit_test(impossible_header_is_named),
         cmocka_unit_test(size_of_the_header_is_not_trusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,7 +240,7 @@ static void records_before_damage_of_the_compressed_data_come_out(void **state) 
     blob_free(&z);
 }
 
-static void length_that_claims_anything_takes_no_memory(void **state) {
+static void false_length_takes_no_memory(void **state) {
     (void)state;
     static const uint64_t claims[] = {1 << 20, (uint64_t)1 << 40, (uint64_t)1 << 62, UINT64_MAX, UINT64_MAX - 15};
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
@@ -330,7 +330,7 @@ int main(void) {
         cmocka_unit_test(every_changed_byte_is_found_and_costs_one_record),
         cmocka_unit_test(damage_is_named_with_its_byte),
         cmocka_unit_test(records_before_damage_of_the_compressed_data_come_out),
-        cmocka_unit_test(length_that_claims_anything_takes_no_memory),
+        cmocka_unit_test(false_length_takes_no_memory),
         TEST_IN_FOLDER(index_holds_the_place_of_every_record),
         TEST_IN_FOLDER(index_leaves_out_damaged_records_up_to_a_number),
         TEST_IN_FOLDER(file_appears_only_with_the_commit),

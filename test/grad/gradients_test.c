@@ -82,7 +82,7 @@ static mst_value network(const mst_value *x) {
     return mst_reduce_mean(mst_sparse_softmax_cross_entropy(logits, labels));
 }
 
-static void gradient_of_a_network_is_that_of_differences(void **state) {
+static void gradient_of_a_network_matches_finite_differences(void **state) {
     (void)state;
     CHECK(network, 1, -1, 1, MST_SHAPE(3, 4), MST_SHAPE(4, 5), MST_SHAPE(5), MST_SHAPE(2, 5));
 }
@@ -116,7 +116,7 @@ static mst_value curved(const mst_value *x) {
     return mst_reduce_mean(mst_log(mst_add(y, mst_sqrt(mst_mul(x[0], mst_sigmoid(x[1]))))));
 }
 
-static void second_order_gradients_are_those_of_differences(void **state) {
+static void second_order_gradients_match_finite_differences(void **state) {
     (void)state;
     CHECK(curved, 1, 1, 2, MST_SHAPE(2, 3), MST_SHAPE(3));
     CHECK(curved, 2, 1, 2, MST_SHAPE(2, 3), MST_SHAPE(3));
@@ -129,7 +129,7 @@ static mst_value smooth_network(const mst_value *x) {
     return mst_reduce_sum(mst_mul(p, mst_log(p)));
 }
 
-static void second_order_gradients_of_a_network_are_those_of_differences(void **state) {
+static void second_order_gradients_of_a_network_match_finite_differences(void **state) {
     (void)state;
     CHECK(smooth_network, 2, -1, 1, MST_SHAPE(2, 3), MST_SHAPE(3, 4), MST_SHAPE(4, 2));
 }
@@ -147,7 +147,7 @@ static void rows_looked_up_twice_get_both_gradients(void **state) {
 
 /* ---- rules ---- */
 
-static void higher_orders_of_a_power(void **state) {
+static void higher_order_gradients_of_a_power_follow_the_formula(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = mst_scalar(g, MST_F64, 2), y = mst_mul(mst_square(x), mst_square(x));
@@ -162,7 +162,7 @@ static void higher_orders_of_a_power(void **state) {
     engine_end(g, session);
 }
 
-static void gradient_is_none_where_the_target_does_not_depend(void **state) {
+static void gradient_by_a_value_that_the_target_does_not_use_is_none(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = mst_scalar(g, MST_F32, 2), other = mst_scalar(g, MST_F32, 3), d[3];
@@ -196,7 +196,7 @@ static void gradients_of_all_uses_are_added(void **state) {
     engine_end(g, session);
 }
 
-static void gradient_by_a_value_in_between_is_that_from_there_on(void **state) {
+static void gradient_by_an_intermediate_value_is_found(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = mst_scalar(g, MST_F64, 3), middle = mst_square(x), d[2];
@@ -220,7 +220,7 @@ static void no_gradient_flows_through_stop_gradient(void **state) {
     engine_end(g, session);
 }
 
-static void gradient_begins_with_the_one_given(void **state) {
+static void given_gradient_of_the_target_is_multiplied_in(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = mst_values(g, MST_F64, MST_SHAPE(3), (double[]){1, 2, 3}), d;
@@ -270,7 +270,7 @@ static void target_must_be_a_float(void **state) {
     mst_graph_destroy(g);
 }
 
-static void gradient_nodes_are_on_the_devices_of_theirs_under_a_scope_of_their_own(void **state) {
+static void gradient_nodes_are_on_the_device_of_their_node_and_in_a_scope_of_their_own(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = mst_placeholder(g, MST_F32, MST_SHAPE(2), "x"), y = MST_NONE, d;
@@ -307,7 +307,7 @@ static void gradients_by_values_of_another_graph_or_from_another_shape_are_refus
     mst_graph_destroy(g);
 }
 
-static void gradients_may_take_the_place_of_the_sources(void **state) {
+static void gradients_may_be_written_over_the_array_of_sources(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     const double two = 2, three = 3;
@@ -341,23 +341,23 @@ static void target_that_is_no_value_is_an_error_of_the_graph(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradient_of_a_network_is_that_of_differences),
+        cmocka_unit_test(gradient_of_a_network_matches_finite_differences),
         cmocka_unit_test(gradients_sum_over_what_was_broadcast),
         cmocka_unit_test(gradients_go_through_shapes),
-        cmocka_unit_test(second_order_gradients_are_those_of_differences),
-        cmocka_unit_test(second_order_gradients_of_a_network_are_those_of_differences),
+        cmocka_unit_test(second_order_gradients_match_finite_differences),
+        cmocka_unit_test(second_order_gradients_of_a_network_match_finite_differences),
         cmocka_unit_test(rows_looked_up_twice_get_both_gradients),
-        cmocka_unit_test(higher_orders_of_a_power),
-        cmocka_unit_test(gradient_is_none_where_the_target_does_not_depend),
+        cmocka_unit_test(higher_order_gradients_of_a_power_follow_the_formula),
+        cmocka_unit_test(gradient_by_a_value_that_the_target_does_not_use_is_none),
         cmocka_unit_test(gradient_of_a_value_by_itself_is_one),
         cmocka_unit_test(gradients_of_all_uses_are_added),
-        cmocka_unit_test(gradient_by_a_value_in_between_is_that_from_there_on),
+        cmocka_unit_test(gradient_by_an_intermediate_value_is_found),
         cmocka_unit_test(no_gradient_flows_through_stop_gradient),
-        cmocka_unit_test(gradient_begins_with_the_one_given),
+        cmocka_unit_test(given_gradient_of_the_target_is_multiplied_in),
         cmocka_unit_test(batch_that_is_not_known_while_building_may_have_any_size),
         cmocka_unit_test(target_must_be_a_float),
-        cmocka_unit_test(gradient_nodes_are_on_the_devices_of_theirs_under_a_scope_of_their_own),
-        cmocka_unit_test(gradients_may_take_the_place_of_the_sources),
+        cmocka_unit_test(gradient_nodes_are_on_the_device_of_their_node_and_in_a_scope_of_their_own),
+        cmocka_unit_test(gradients_may_be_written_over_the_array_of_sources),
         cmocka_unit_test(target_that_is_no_value_is_an_error_of_the_graph),
         cmocka_unit_test(gradients_by_values_of_another_graph_or_from_another_shape_are_refused),
     };

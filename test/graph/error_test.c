@@ -54,7 +54,7 @@ static void value_of_another_graph_is_refused(void **state) {
     mst_graph_destroy(h);
 }
 
-static void value_that_is_none_is_refused(void **state) {
+static void empty_value_is_refused(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_add(engine_input(g, "x", MST_SHAPE(3)), MST_NONE);
@@ -70,7 +70,7 @@ static void option_out_of_range_names_it_and_its_range(void **state) {
     mst_graph_destroy(g);
 }
 
-static void output_that_is_not_there_is_refused(void **state) {
+static void missing_output_is_refused(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     assert_true(mst_value_is_none(mst_value_output(mst_neg(engine_input(g, "x", MST_SHAPE(3))), 1)));
@@ -179,9 +179,9 @@ int main(void) {
         cmocka_unit_test(unknown_dimensions_are_printed_as_question_marks),
         cmocka_unit_test(dtype_mismatch_names_both_dtypes),
         cmocka_unit_test(value_of_another_graph_is_refused),
-        cmocka_unit_test(value_that_is_none_is_refused),
+        cmocka_unit_test(empty_value_is_refused),
         cmocka_unit_test(option_out_of_range_names_it_and_its_range),
-        cmocka_unit_test(output_that_is_not_there_is_refused),
+        cmocka_unit_test(missing_output_is_refused),
         cmocka_unit_test(failed_nodes_are_not_in_the_graph),
         cmocka_unit_test(running_a_graph_with_a_mistake_reports_it),
         cmocka_unit_test(empty_shapes_broadcast_like_others),

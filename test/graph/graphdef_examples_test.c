@@ -15,7 +15,7 @@ static void check(mst_graph *g, const char *devices, int times, const mst_feed *
 
 /* ---- examples/placement.c ---- */
 
-static void placement(void **state) {
+static void graph_with_placement_reads_back_and_runs_alike(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value w = MST_NONE, b = MST_NONE, sum = MST_NONE, product = MST_NONE, c = MST_NONE, large = MST_NONE;
@@ -102,7 +102,7 @@ static void custom_op(bool train) {
     mst_graph_destroy(g);
 }
 
-static void custom_op_and_its_training(void **state) {
+static void graph_of_a_custom_op_reads_back_and_trains_alike(void **state) {
     (void)state;
     EXPECT_OK(mst_register_op(&mish_op));
     custom_op(false);
@@ -134,7 +134,7 @@ static void custom_loop(bool train) {
     mst_graph_destroy(g);
 }
 
-static void custom_loop_and_its_training(void **state) {
+static void graph_of_a_custom_loop_reads_back_and_trains_alike(void **state) {
     (void)state;
     custom_loop(false);
     custom_loop(true);
@@ -211,7 +211,7 @@ static void towers(bool train) {
     mst_graph_destroy(g);
 }
 
-static void mnist_towers_and_their_training(void **state) {
+static void graph_of_towers_reads_back_and_trains_alike(void **state) {
     (void)state;
     towers(false);
     towers(true);
@@ -262,7 +262,7 @@ static void step_of(mst_strategy strategy, const char *devices, bool train) {
     mst_graph_destroy(g);
 }
 
-static void steps_of_each_strategy(void **state) {
+static void step_of_each_strategy_reads_back(void **state) {
     (void)state;
     for (int train = 0; train < 2; train++) {
         step_of((mst_strategy){.kind = MST_STRATEGY_ONE}, NULL, train);
@@ -274,11 +274,11 @@ static void steps_of_each_strategy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(placement),
-        cmocka_unit_test(custom_op_and_its_training),
-        cmocka_unit_test(custom_loop_and_its_training),
-        cmocka_unit_test(mnist_towers_and_their_training),
-        cmocka_unit_test(steps_of_each_strategy),
+        cmocka_unit_test(graph_with_placement_reads_back_and_runs_alike),
+        cmocka_unit_test(graph_of_a_custom_op_reads_back_and_trains_alike),
+        cmocka_unit_test(graph_of_a_custom_loop_reads_back_and_trains_alike),
+        cmocka_unit_test(graph_of_towers_reads_back_and_trains_alike),
+        cmocka_unit_test(step_of_each_strategy_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,7 +221,7 @@ static void lists_of_values_fill_tensors(void **state) {
 
 /* ---- mistakes ---- */
 
-static void nodes_that_need_what_is_not_there_are_errors(void **state) {
+static void missing_inputs_are_errors(void **state) {
     (void)state;
     static const struct {
         const char *inputs, *message;
@@ -276,7 +276,7 @@ static void names_must_be_names_and_differ(void **state) {
     expect_error(&m, MST_CORRUPT, "node 'x': there are two nodes of this name");
 }
 
-static void ops_that_are_not_known_or_not_one_are_errors(void **state) {
+static void unknown_and_malformed_op_names_are_errors(void **state) {
     (void)state;
     maker m;
     begin(&m);
@@ -460,7 +460,7 @@ static void shapes_and_tensors_are_not_trusted(void **state) {
     expect_error(&m, MST_CORRUPT, "a tensor has 2 values, its shape needs 1");
 }
 
-static void few_bytes_cannot_ask_for_much_memory(void **state) {
+static void small_file_cannot_make_many_outputs(void **state) {
     (void)state;
     maker m;
     begin(&m);
@@ -472,7 +472,7 @@ static void few_bytes_cannot_ask_for_much_memory(void **state) {
     expect_error(&m, MST_CORRUPT, "node 'n': it has 1048576 outputs, more than the file has a use for");
 }
 
-static void what_belongs_to_the_graph_is_checked(void **state) {
+static void collections_and_other_data_of_the_graph_are_checked(void **state) {
     (void)state;
     maker m;
     Muster__AttrValue__ListValue list = MUSTER__ATTR_VALUE__LIST_VALUE__INIT;
@@ -532,17 +532,17 @@ int main(void) {
         cmocka_unit_test(ops_are_found_by_the_names_of_tensorflow),
         cmocka_unit_test(nodes_may_be_in_any_order),
         cmocka_unit_test(lists_of_values_fill_tensors),
-        cmocka_unit_test(nodes_that_need_what_is_not_there_are_errors),
+        cmocka_unit_test(missing_inputs_are_errors),
         cmocka_unit_test(cycles_are_errors),
         cmocka_unit_test(names_must_be_names_and_differ),
-        cmocka_unit_test(ops_that_are_not_known_or_not_one_are_errors),
+        cmocka_unit_test(unknown_and_malformed_op_names_are_errors),
         cmocka_unit_test(attributes_have_the_names_and_defaults_of_tensorflow),
         cmocka_unit_test(constants_of_the_file_become_options),
         cmocka_unit_test(parts_of_a_composition_are_no_nodes),
         cmocka_unit_test(attributes_must_be_of_their_kind),
         cmocka_unit_test(shapes_and_tensors_are_not_trusted),
-        cmocka_unit_test(few_bytes_cannot_ask_for_much_memory),
-        cmocka_unit_test(what_belongs_to_the_graph_is_checked),
+        cmocka_unit_test(small_file_cannot_make_many_outputs),
+        cmocka_unit_test(collections_and_other_data_of_the_graph_are_checked),
         cmocka_unit_test(type_name_of_two_ops_is_an_error_that_names_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static void names_are_unique_in_each_scope(void **state) {
     mst_graph_destroy(g);
 }
 
-static void scope_pushed_again_gets_a_suffix_and_entered_again_stays_itself(void **state) {
+static void scope_gets_a_suffix_when_pushed_again_and_none_when_entered_again(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = engine_input(g, "x", MST_SHAPE(2));
@@ -50,7 +50,7 @@ static void names_that_look_like_suffixes_do_not_collide(void **state) {
     mst_graph_destroy(g);
 }
 
-static void name_that_a_renamed_node_had_is_the_next_again(void **state) {
+static void name_of_a_renamed_node_goes_to_the_next_node(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = engine_input(g, "x", MST_SHAPE(2));
@@ -111,9 +111,9 @@ static void nodes_are_numbered_in_the_order_they_are_made(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_unique_in_each_scope),
-        cmocka_unit_test(scope_pushed_again_gets_a_suffix_and_entered_again_stays_itself),
+        cmocka_unit_test(scope_gets_a_suffix_when_pushed_again_and_none_when_entered_again),
         cmocka_unit_test(names_that_look_like_suffixes_do_not_collide),
-        cmocka_unit_test(name_that_a_renamed_node_had_is_the_next_again),
+        cmocka_unit_test(name_of_a_renamed_node_goes_to_the_next_node),
         cmocka_unit_test(renamed_node_is_found_by_its_name_in_the_scope),
         cmocka_unit_test(names_with_bad_letters_are_refused),
         cmocka_unit_test(nodes_are_numbered_in_the_order_they_are_made),

@@ -94,7 +94,7 @@ static void values_are_found_by_name(void **state) {
     mst_graph_destroy(g);
 }
 
-static void what_is_wrong_is_told_with_its_place(void **state) {
+static void mistakes_are_told_with_their_place_in_the_text(void **state) {
     (void)state;
     static const char *const rows[][2] = {
         {"axs=1", "there is no option 'axs': did you mean 'axis'?, at character 1 of the options 'axs=1'"},
@@ -202,7 +202,7 @@ static void calls_by_text_make_the_same_nodes(void **state) {
     engine_end(g, session);
 }
 
-static void zero_in_a_text_is_no_default(void **state) {
+static void zero_in_a_text_is_not_taken_for_the_default(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value index = mst_scalar(g, MST_I32, 1);
@@ -240,11 +240,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_type_reads_and_prints),
         cmocka_unit_test(values_are_found_by_name),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(mistakes_are_told_with_their_place_in_the_text),
         cmocka_unit_test(text_that_is_longer_than_its_room_is_cut_and_measured),
         cmocka_unit_test(values_of_all_bits_read_back),
         cmocka_unit_test(calls_by_text_make_the_same_nodes),
-        cmocka_unit_test(zero_in_a_text_is_no_default),
+        cmocka_unit_test(zero_in_a_text_is_not_taken_for_the_default),
         cmocka_unit_test(mistakes_of_calls_by_text_stick_to_the_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void variable_made_twice_without_reuse_is_an_error(void **state) {
     mst_graph_destroy(g);
 }
 
-static void reuse_of_what_is_not_there_is_an_error(void **state) {
+static void reuse_of_a_missing_variable_is_an_error(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_with_variables (g, "s", MST_REUSE_TRUE) assert_true(mst_value_is_none(variable(g, "w")));
@@ -187,7 +187,7 @@ static void variables_made_in_a_control_scope_belong_to_no_step(void **state) {
     engine_end(g, session);
 }
 
-static void word_that_is_no_device_name_is_an_error_where_it_stands(void **state) {
+static void malformed_device_name_is_an_error_of_its_scope(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_with_device (g, "foo") mst_scalar(g, MST_F32, 1);
@@ -241,13 +241,13 @@ int main(void) {
         cmocka_unit_test(variable_scopes_prefix_variables_and_name_scopes_do_not),
         cmocka_unit_test(reuse_returns_the_variable_that_is_there),
         cmocka_unit_test(variable_made_twice_without_reuse_is_an_error),
-        cmocka_unit_test(reuse_of_what_is_not_there_is_an_error),
+        cmocka_unit_test(reuse_of_a_missing_variable_is_an_error),
         cmocka_unit_test(reuse_with_another_shape_is_an_error_that_names_both),
         cmocka_unit_test(collections_are_filtered_by_scope_in_the_order_added),
         cmocka_unit_test(pop_without_push_is_an_error),
         cmocka_unit_test(variables_that_are_not_trainable_are_not_in_the_trainable_collection),
         cmocka_unit_test(variables_made_in_a_control_scope_belong_to_no_step),
-        cmocka_unit_test(word_that_is_no_device_name_is_an_error_where_it_stands),
+        cmocka_unit_test(malformed_device_name_is_an_error_of_its_scope),
         cmocka_unit_test(null_device_clears_the_scope),
         cmocka_unit_test(get_variable_without_a_graph_is_an_error),
         cmocka_unit_test(long_names_of_variables_are_whole),

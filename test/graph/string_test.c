@@ -79,7 +79,7 @@ static void short_list_is_filled_up_with_its_last_string(void **state) {
     mst_tensor_release(tensor);
 }
 
-static void lists_that_cannot_be_are_refused(void **state) {
+static void impossible_lists_are_refused(void **state) {
     (void)state;
     static uint8_t bytes[1 << 12];
     ProtobufCBinaryData value[] = {{sizeof bytes, bytes}, {sizeof bytes, bytes}};
@@ -96,7 +96,7 @@ int main(void) {
         cmocka_unit_test(graph_of_strings_is_read_as_it_was_written),
         cmocka_unit_test(strings_of_constants_can_be_given_as_text),
         cmocka_unit_test(short_list_is_filled_up_with_its_last_string),
-        cmocka_unit_test(lists_that_cannot_be_are_refused),
+        cmocka_unit_test(impossible_lists_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

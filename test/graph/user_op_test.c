@@ -108,7 +108,7 @@ static void number_of_sources_and_outputs_is_checked_in_each_call(void **state) 
                       "mine: count_dst gives -3 outputs");
 }
 
-static void output_that_a_node_does_not_have_is_no_source(void **state) {
+static void missing_output_of_a_node_is_refused_as_a_source(void **state) {
     (void)state;
     for (int32_t index = -1; index < 2; index += 2) {
         mst_graph *g = engine_graph();
@@ -120,7 +120,7 @@ static void output_that_a_node_does_not_have_is_no_source(void **state) {
     }
 }
 
-static void what_infer_gives_is_checked(void **state) {
+static void result_of_infer_is_checked(void **state) {
     (void)state;
     expect_call_fails(OP(op.infer = infer_fails), 1, "mine 'mine': infer failed (invalid argument) without a message");
     expect_call_fails(OP(op.infer = infer_leaves_outputs), 1, "mine 'mine': infer gives output 0 no dtype");
@@ -138,7 +138,7 @@ static mst_status infer_fails_when_planning(mst_infer *c) {
     return MST_OK;
 }
 
-static void what_infer_gives_is_checked_again_for_a_plan(void **state) {
+static void result_of_infer_is_checked_again_in_a_plan(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value y =
@@ -158,9 +158,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(incomplete_op_is_refused_where_it_is_registered_and_where_it_is_called),
         cmocka_unit_test(number_of_sources_and_outputs_is_checked_in_each_call),
-        cmocka_unit_test(output_that_a_node_does_not_have_is_no_source),
-        cmocka_unit_test(what_infer_gives_is_checked),
-        cmocka_unit_test(what_infer_gives_is_checked_again_for_a_plan),
+        cmocka_unit_test(missing_output_of_a_node_is_refused_as_a_source),
+        cmocka_unit_test(result_of_infer_is_checked),
+        cmocka_unit_test(result_of_infer_is_checked_again_in_a_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void expect_variants(const sample *s, const uint8_t *data, size_t size) {
     free(copy);
 }
 
-static void damaged_files_are_told_without_a_crash(void **state) {
+static void damage_is_reported_without_a_crash(void **state) {
     (void)state;
     samples_write();
     random_state = 88172645463325252u;
@@ -113,7 +113,7 @@ static void empty_file_is_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST_IN_FOLDER(damaged_files_are_told_without_a_crash),
+        TEST_IN_FOLDER(damage_is_reported_without_a_crash),
         TEST_IN_FOLDER(empty_file_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

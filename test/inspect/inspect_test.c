@@ -310,7 +310,7 @@ static void folders_of_pictures_have_classes_and_sizes(void **state) {
     EXPECT_IN("p/train", MST_CORRUPT, "one part");
 }
 
-static void what_is_not_known_is_one_error_with_all_formats(void **state) {
+static void unknown_file_is_one_error_that_lists_all_formats(void **state) {
     (void)state;
     FILE *out = tmpfile();
     (void)folder_write("odd", "\1\2\3\4\5\6\7", 7);
@@ -377,7 +377,7 @@ int main(void) {
         TEST_IN_FOLDER(graphs_have_feeds_variables_and_ops),
         TEST_IN_FOLDER(pictures_have_sizes_and_damage),
         TEST_IN_FOLDER(folders_of_pictures_have_classes_and_sizes),
-        TEST_IN_FOLDER(what_is_not_known_is_one_error_with_all_formats),
+        TEST_IN_FOLDER(unknown_file_is_one_error_that_lists_all_formats),
         TEST_IN_FOLDER(damaged_beginning_is_told_by_the_format_of_the_name),
         TEST_IN_FOLDER(names_of_a_file_cannot_write_to_the_terminal),
     };

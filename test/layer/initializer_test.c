@@ -100,7 +100,7 @@ static void random_kinds_have_their_parameters(void **state) {
     expect_distribution(mst_truncated_normal_initializer(.stddev = 0.1), 0, 0.1 * 0.87962566103423978, 0.2);
 }
 
-static void fixed_kinds_fill(void **state) {
+static void constant_initializers_fill_with_their_value(void **state) {
     (void)state;
     static const struct {
         mst_initializer initializer;
@@ -174,7 +174,7 @@ int main(void) {
         cmocka_unit_test(fans_are_counted_as_keras_does),
         cmocka_unit_test(scaled_kinds_have_the_variance_of_their_fan),
         cmocka_unit_test(random_kinds_have_their_parameters),
-        cmocka_unit_test(fixed_kinds_fill),
+        cmocka_unit_test(constant_initializers_fill_with_their_value),
         cmocka_unit_test(seeds_decide_the_numbers),
         cmocka_unit_test(a_tensor_is_taken_as_it_is),
         cmocka_unit_test(mistakes_are_named),

@@ -175,7 +175,7 @@ static void probabilities_straight_from_softmax_or_sigmoid_use_their_logits(void
     mst_graph_destroy(graph);
 }
 
-static void what_an_example_has_beyond_is_averaged(void **state) {
+static void further_dimensions_of_an_example_are_averaged(void **state) {
     (void)state;
     const double steps[ROWS] = {
         (softmax_entropy(0, one_hot) + softmax_entropy(1, one_hot) + softmax_entropy(2, one_hot)) / 3};
@@ -285,7 +285,7 @@ int main(void) {
         cmocka_unit_test(cross_entropies_from_probabilities_limit_them_as_tensorflow_does),
         cmocka_unit_test(losses_over_elements_follow_their_formulas),
         cmocka_unit_test(probabilities_straight_from_softmax_or_sigmoid_use_their_logits),
-        cmocka_unit_test(what_an_example_has_beyond_is_averaged),
+        cmocka_unit_test(further_dimensions_of_an_example_are_averaged),
         cmocka_unit_test(a_column_and_a_row_of_examples_are_the_same),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(reductions_weight_and_divide_as_keras_does),

@@ -117,7 +117,7 @@ static void batches_add_up_to_the_whole_set(void **state) {
     assert_true(total.sum == 0 && total.count == 0);
 }
 
-static void mistakes_are_named(void **state) {
+static void wrong_shapes_and_options_are_named(void **state) {
     (void)state;
     static const struct {
         mst_metric metric;
@@ -183,7 +183,7 @@ int main(void) {
         cmocka_unit_test(errors_are_summed_over_elements),
         cmocka_unit_test(an_empty_batch_adds_nothing),
         cmocka_unit_test(batches_add_up_to_the_whole_set),
-        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(wrong_shapes_and_options_are_named),
         cmocka_unit_test(names_are_found_and_slips_corrected),
         cmocka_unit_test(confusion_matrix_counts_labels_by_predictions),
     };

@@ -203,7 +203,7 @@ static mst_value doubled(void *context, mst_value x, bool training) {
     return mst_scale(x, training ? 1 : 2);
 }
 
-static void a_lambda_is_told_whether_it_trains(void **state) {
+static void a_lambda_sees_whether_it_is_training(void **state) {
     (void)state;
     int calls = 0;
     mst_model *model = new_model();
@@ -447,7 +447,7 @@ int main(void) {
         cmocka_unit_test(concatenate_joins_along_an_axis),
         cmocka_unit_test(embedding_takes_rows_by_number),
         cmocka_unit_test(layers_that_no_output_needs_are_not_built),
-        cmocka_unit_test(a_lambda_is_told_whether_it_trains),
+        cmocka_unit_test(a_lambda_sees_whether_it_is_training),
         cmocka_unit_test(layers_are_named_by_type_and_number),
         cmocka_unit_test(layers_and_weights_are_in_keras_order),
         cmocka_unit_test(weights_are_those_in_the_store),

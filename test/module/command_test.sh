@@ -91,7 +91,7 @@ export MUSTER_MODULE_PATH
 refuses() { fails "$1" 1 "libmuster-plot.so.*$2" plot log --output a.png; }
 
 echo "no library" > elsewhere/libmuster-plot.so
-refuses file_that_is_no_library_is_told "install cairo (package libcairo2-dev), or build"
+refuses file_that_is_no_library_is_named "install cairo (package libcairo2-dev), or build"
 cp "$strange/libmuster-outdated.so" elsewhere/libmuster-plot.so
 refuses module_of_another_interface_is_told "was built for another version: build it for this one"
 cp "$strange/libmuster-older.so" elsewhere/libmuster-plot.so

@@ -124,7 +124,7 @@ static int ask_as_another(void) {
            !strstr(message, "make its folder readable");
 }
 
-static void folder_that_cannot_be_read_is_told(void **state) {
+static void unreadable_folder_is_named(void **state) {
     (void)state;
     int status;
     assert_int_equal(chmod(folder_path(""), 0755), 0);
@@ -153,7 +153,7 @@ static void folder_that_cannot_be_read_does_not_hide_the_others(void **state) {
 
 /* ---- loading ---- */
 
-static void file_that_is_no_library_is_told(void **state) {
+static void file_that_is_no_library_is_named(void **state) {
     (void)state;
     setenv("MUSTER_MODULE_PATH", folder_path(""), 1);
     expect_unavailable("text", folder_write("libmuster-text.so", "this is a file, and not a module\n", 33));
@@ -173,7 +173,7 @@ static void module_for_another_version_is_told_and_not_loaded(void **state) {
     expect_unavailable("newer", "libmuster-newer.so: was built for another version: build it for this one");
 }
 
-static void module_that_refuses_is_told_in_its_own_words(void **state) {
+static void error_of_a_module_that_refuses_is_reported(void **state) {
     (void)state;
     expect_unavailable("refusing", "libmuster-refusing.so: there is no driver: install it");
     assert_non_null(strstr(mst_error()->file, "refusing.c")); /* which is text of the module */
@@ -198,7 +198,7 @@ static void interface_is_that_of_the_module_of_this_name_and_version(void **stat
 }
 
 /* Plots are the command's, and so never linked in. */
-static void own_module_that_is_missing_says_what_is_not_there_for_it(void **state) {
+static void missing_module_of_muster_names_what_needs_it(void **state) {
     (void)state;
     const void *interface;
     setenv("MUSTER_MODULE_PATH", folder_path(""), 1);
@@ -270,15 +270,15 @@ int main(void) {
         TEST_WITH_FOLDER(first_folder_that_has_a_module_counts),
         TEST_WITH_FOLDER(module_is_found_beside_the_library_and_after_the_path),
         TEST_WITH_FOLDER(module_that_is_missing_is_looked_for_again),
-        TEST_WITH_FOLDER(folder_that_cannot_be_read_is_told),
+        TEST_WITH_FOLDER(unreadable_folder_is_named),
         TEST_WITH_FOLDER(folder_that_cannot_be_read_does_not_hide_the_others),
-        TEST_WITH_FOLDER(file_that_is_no_library_is_told),
+        TEST_WITH_FOLDER(file_that_is_no_library_is_named),
         TEST(library_without_the_entry_function_is_told),
         TEST(module_for_another_version_is_told_and_not_loaded),
-        TEST(module_that_refuses_is_told_in_its_own_words),
+        TEST(error_of_a_module_that_refuses_is_reported),
         TEST_WITH_FOLDER(interface_is_that_of_the_module_of_this_name_and_version),
         TEST_WITH_FOLDER(codecs_are_in_the_static_library),
-        TEST_WITH_FOLDER(own_module_that_is_missing_says_what_is_not_there_for_it),
+        TEST_WITH_FOLDER(missing_module_of_muster_names_what_needs_it),
         TEST(devices_are_those_of_modules),
     };
     return cmocka_run_group_tests(tests, begin, end);

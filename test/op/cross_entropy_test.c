@@ -34,7 +34,7 @@ static mst_tensor *of_rows(mst_value (*op)(mst_value), mst_dtype dtype, const do
     return tensor;
 }
 
-static void what_is_no_number_shows_in_its_row_only(void **state) {
+static void nan_shows_in_its_row_only(void **state) {
     (void)state;
     for (mst_dtype dtype = MST_F32; dtype <= MST_F64; dtype++) {
         const double bad[] = {NAN, INFINITY};
@@ -74,7 +74,7 @@ static void f32_softmax_is_that_of_f64_rounded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_label_that_is_no_class_is_named_with_its_row),
-        cmocka_unit_test(what_is_no_number_shows_in_its_row_only),
+        cmocka_unit_test(nan_shows_in_its_row_only),
         cmocka_unit_test(f32_softmax_is_that_of_f64_rounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void functions_are_those_of_f64_over_the_whole_range(void **state) {
         }
 }
 
-static void infinities_zeros_and_what_is_no_number_are_as_in_f64(void **state) {
+static void infinities_zeros_and_nan_are_as_in_f64(void **state) {
     (void)state;
     static const float special[] = {0,         -0.0f,        INFINITY,        -INFINITY, NAN,  1,     -1,
                                     0x1p-149f, -0x1p-149f,   0x1.fffffep127f, 88.7f,     89,   -88,   -104,
@@ -183,7 +183,7 @@ static void powers_and_angles_broadcast(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_those_of_f64_over_the_whole_range),
-        cmocka_unit_test(infinities_zeros_and_what_is_no_number_are_as_in_f64),
+        cmocka_unit_test(infinities_zeros_and_nan_are_as_in_f64),
         cmocka_unit_test(an_element_gives_the_same_bits_wherever_it_stands),
         cmocka_unit_test(powers_and_angles_broadcast),
     };

@@ -145,7 +145,7 @@ static void one_nan_shows_in_its_output_alone(void **state) {
     }
 }
 
-static void truths_of_many_elements(void **state) {
+static void all_and_any_of_many_elements(void **state) {
     (void)state;
     for (int i = 0; i < NUM_CASES; i++)
         for (int rare = 0; rare < 2; rare++) { /* the value that is found in few places */
@@ -211,7 +211,7 @@ static int64_t plain_search(int64_t column, int64_t size, double sign) {
     return best;
 }
 
-static void places_among_many_elements_are_the_first(void **state) {
+static void argmax_and_argmin_of_many_elements_give_the_first(void **state) {
     (void)state;
     static const int64_t sizes[][3] = {{1, 70001, 1}, {3, 40001, 1}, {1, 40001, 3},
                                        {2, 20001, 3}, {2, 1001, 70}, {3, 500, 200}};
@@ -241,9 +241,9 @@ int main(void) {
         cmocka_unit_test(float_reductions_of_many_elements),
         cmocka_unit_test(integer_reductions_of_many_elements_are_exact),
         cmocka_unit_test(one_nan_shows_in_its_output_alone),
-        cmocka_unit_test(truths_of_many_elements),
+        cmocka_unit_test(all_and_any_of_many_elements),
         cmocka_unit_test(squares_of_many_elements),
-        cmocka_unit_test(places_among_many_elements_are_the_first),
+        cmocka_unit_test(argmax_and_argmin_of_many_elements_give_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

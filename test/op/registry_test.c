@@ -375,7 +375,7 @@ static void ops_have_names_of_their_own(void **state) {
     }
 }
 
-static void exceptions_are_ops(void **state) {
+static void exceptions_name_ops_and_have_a_reason(void **state) {
     (void)state;
     for (int k = 0; k < NUM_LESS; k++) {
         assert_non_null(mst_find_op(less_than_twice[k].op));
@@ -387,7 +387,7 @@ static void exceptions_are_ops(void **state) {
 int main(int argc, char **argv) {
     static struct CMUnitTest tests[MOST_OPS + 2] = {
         cmocka_unit_test(ops_have_names_of_their_own),
-        cmocka_unit_test(exceptions_are_ops),
+        cmocka_unit_test(exceptions_name_ops_and_have_a_reason),
     };
     static char name[MOST_OPS][NAME_SIZE];
     size_t count = 2;

@@ -26,7 +26,7 @@ static int64_t best_of(const double *row, int64_t n, double sign) {
     return best;
 }
 
-static void arguments_of_extremes_are_the_first_of_equals(void **state) {
+static void argmax_and_argmin_give_the_first_of_equals(void **state) {
     (void)state;
     for (int64_t n = 1; n <= LONGEST; n++) {
         double value[ROWS * LONGEST];
@@ -104,7 +104,7 @@ static void select_takes_from_rows_and_columns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_of_extremes_are_the_first_of_equals),
+        cmocka_unit_test(argmax_and_argmin_give_the_first_of_equals),
         cmocka_unit_test(top_k_orders_a_row),
         cmocka_unit_test(select_takes_from_rows_and_columns),
     };

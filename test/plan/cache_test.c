@@ -73,7 +73,7 @@ static void plan_that_fails_is_not_kept(void **state) {
     engine_end(g, session);
 }
 
-static void plans_of_older_versions_of_the_graph_go(void **state) {
+static void plans_of_older_graph_versions_are_dropped(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_tensor *tensor = engine_tensor(MST_F32, MST_SCALAR, NULL);
@@ -93,7 +93,7 @@ int main(void) {
         cmocka_unit_test(other_fetches_and_a_graph_that_grew_make_new_plans),
         cmocka_unit_test(old_plans_make_room_and_are_made_again),
         cmocka_unit_test(plan_that_fails_is_not_kept),
-        cmocka_unit_test(plans_of_older_versions_of_the_graph_go),
+        cmocka_unit_test(plans_of_older_graph_versions_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

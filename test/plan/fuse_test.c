@@ -98,7 +98,7 @@ static void parts_that_are_used_elsewhere_are_not_fused(void **state) {
     mst_graph_destroy(g);
 }
 
-static void what_is_no_bias_is_not_fused(void **state) {
+static void additions_that_are_no_bias_are_not_fused(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value product = mst_matmul(number(g, MST_SHAPE(4, 3)), number(g, MST_SHAPE(3, 4)));
@@ -145,7 +145,7 @@ int main(void) {
         cmocka_unit_test(fused_matmul_does_f64_and_no_rows),
         cmocka_unit_test(products_of_integers_are_not_fused),
         cmocka_unit_test(parts_that_are_used_elsewhere_are_not_fused),
-        cmocka_unit_test(what_is_no_bias_is_not_fused),
+        cmocka_unit_test(additions_that_are_no_bias_are_not_fused),
         cmocka_unit_test(parts_on_two_devices_are_not_fused),
         cmocka_unit_test(fused_activations_keep_a_nan),
     };

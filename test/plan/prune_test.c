@@ -4,7 +4,7 @@ static mst_tensor *number(double value) {
     return engine_tensor(MST_F32, MST_SCALAR, &value);
 }
 
-static void what_is_not_fetched_does_not_run(void **state) {
+static void nodes_that_no_fetch_needs_do_not_run(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = engine_input(g, "x", MST_SCALAR);
@@ -21,7 +21,7 @@ static void what_is_not_fetched_does_not_run(void **state) {
     engine_end(g, session);
 }
 
-static void any_value_may_be_fed_and_nothing_behind_it_runs(void **state) {
+static void any_value_may_be_fed_and_its_sources_do_not_run(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = engine_input(g, "x", MST_SCALAR);
@@ -174,8 +174,8 @@ static void control_dependencies_hold_where_only_the_shape_is_used(void **state)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_fetched_does_not_run),
-        cmocka_unit_test(any_value_may_be_fed_and_nothing_behind_it_runs),
+        cmocka_unit_test(nodes_that_no_fetch_needs_do_not_run),
+        cmocka_unit_test(any_value_may_be_fed_and_its_sources_do_not_run),
         cmocka_unit_test(constants_and_variables_may_be_fed_for_one_run),
         cmocka_unit_test(one_output_of_several_may_be_fed),
         cmocka_unit_test(fed_value_may_be_fetched),

@@ -7,7 +7,7 @@ static void run_with(mst_session *session, mst_value x, mst_value fetch, int tim
     mst_tensor_release(tensor);
 }
 
-static void what_has_only_constant_sources_is_computed_once(void **state) {
+static void nodes_with_constant_sources_only_are_computed_once(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value c = mst_add(mst_scalar(g, MST_F32, 2), mst_scalar(g, MST_F32, 3));
@@ -143,7 +143,7 @@ static void folding_an_error_reports_its_node(void **state) {
     engine_end(g, session);
 }
 
-static void copy_of_what_a_write_gave_outlives_the_next_write(void **state) {
+static void copy_of_a_written_value_outlives_the_next_write(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value v = mst_variable(g, "v", mst_scalar(g, MST_F64, 0)), second = MST_NONE, sum = MST_NONE;
@@ -157,7 +157,7 @@ static void copy_of_what_a_write_gave_outlives_the_next_write(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_has_only_constant_sources_is_computed_once),
+        cmocka_unit_test(nodes_with_constant_sources_only_are_computed_once),
         cmocka_unit_test(stateful_ops_are_never_folded),
         cmocka_unit_test(random_numbers_differ_from_step_to_step_and_from_each_other),
         cmocka_unit_test(nodes_that_compute_the_same_run_once),
@@ -167,7 +167,7 @@ int main(void) {
         cmocka_unit_test(reads_before_and_after_a_write_are_not_merged),
         cmocka_unit_test(folding_flushes_denormal_numbers_as_a_step_does),
         cmocka_unit_test(folding_an_error_reports_its_node),
-        cmocka_unit_test(copy_of_what_a_write_gave_outlives_the_next_write),
+        cmocka_unit_test(copy_of_a_written_value_outlives_the_next_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

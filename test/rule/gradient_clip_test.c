@@ -38,7 +38,7 @@ static void norms_above_the_limit_are_scaled_down_to_it(void **state) {
     for (int v = 0; v < 3; v++) assert_true(factor[v] == 2.5 / sqrt(25.25));
 }
 
-static void a_norm_without_end_is_not_taken_for_a_good_one(void **state) {
+static void an_infinite_norm_does_not_scale_to_a_finite_gradient(void **state) {
     (void)state;
     double factor[] = {INFINITY, 1};
     mst_clip_factors(&(const mst_optimizer){.clip_global_norm = 1}, factor, 2, factor);
@@ -53,7 +53,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_beyond_the_limit_become_the_limit),
         cmocka_unit_test(norms_above_the_limit_are_scaled_down_to_it),
-        cmocka_unit_test(a_norm_without_end_is_not_taken_for_a_good_one),
+        cmocka_unit_test(an_infinite_norm_does_not_scale_to_a_finite_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,7 +213,7 @@ static void each_rule_follows_its_formula_in_f32(void **state) {
     for (int c = 0; c < CASES; c++) compare(c, false, 2e-5);
 }
 
-static void tiles_do_not_show_in_the_bits(void **state) {
+static void bits_do_not_depend_on_the_tiles(void **state) {
     (void)state;
     static arrays whole, parts;
     for (int c = 0; c < CASES; c++)
@@ -264,7 +264,7 @@ static void slots_have_names_and_initial_values(void **state) {
     }
 }
 
-static void address_of_what_a_macro_makes_can_be_taken(void **state) {
+static void result_of_a_macro_has_an_address(void **state) {
     (void)state;
     const mst_optimizer *sgd = &mst_sgd(.learning_rate = 0.25), *adam = &mst_adam();
     assert_true(sgd->learning_rate == 0.25 && strcmp(sgd->rule, "sgd") == 0);
@@ -358,9 +358,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_follows_its_formula_in_f64),
         cmocka_unit_test(each_rule_follows_its_formula_in_f32),
-        cmocka_unit_test(tiles_do_not_show_in_the_bits),
+        cmocka_unit_test(bits_do_not_depend_on_the_tiles),
         cmocka_unit_test(slots_have_names_and_initial_values),
-        cmocka_unit_test(address_of_what_a_macro_makes_can_be_taken),
+        cmocka_unit_test(result_of_a_macro_has_an_address),
         cmocka_unit_test(defaults_are_those_of_keras),
         cmocka_unit_test(zero_that_is_given_is_no_default),
         cmocka_unit_test(every_optimizer_is_listed_and_passes_its_check),

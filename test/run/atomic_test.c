@@ -182,7 +182,7 @@ static void device_that_is_late_changes_nothing(void **state) {
     fail_at_each_place(3, AFTER, FAULT_LATE);
 }
 
-static void lateness_is_told_of_the_device_that_is_late(void **state) {
+static void error_names_the_device_that_is_late(void **state) {
     (void)state;
     if (getenv("MUSTER_TEST_ALONE")) skip();            /* the caller is in the late kernel itself */
     if (strcmp(engine_here("cpu"), "cpu") != 0) skip(); /* only one island runs at a time */
@@ -261,7 +261,7 @@ static void write_that_is_late_is_not_cut_off(void **state) {
     engine_end(g, session);
 }
 
-static void write_that_does_not_come_back_is_told_and_ends_whole(void **state) {
+static void write_that_outlives_its_deadline_is_reported_and_completes(void **state) {
     (void)state;
     if (getenv("MUSTER_TEST_ALONE")) skip(); /* the caller is in the late kernel itself */
     mst_graph *g = engine_graph();
@@ -357,9 +357,9 @@ int main(void) {
         cmocka_unit_test(kernel_that_fails_on_any_device_changes_nothing),
         cmocka_unit_test(nan_on_any_device_changes_nothing),
         cmocka_unit_test(device_that_is_late_changes_nothing),
-        cmocka_unit_test(lateness_is_told_of_the_device_that_is_late),
+        cmocka_unit_test(error_names_the_device_that_is_late),
         cmocka_unit_test(write_that_is_late_is_not_cut_off),
-        cmocka_unit_test(write_that_does_not_come_back_is_told_and_ends_whole),
+        cmocka_unit_test(write_that_outlives_its_deadline_is_reported_and_completes),
         cmocka_unit_test(writer_that_fails_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

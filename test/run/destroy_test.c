@@ -39,7 +39,7 @@ static void *destroy(void *context) {
     return NULL;
 }
 
-static void destroying_waits_for_the_run_of_another_thread_and_lets_no_other_begin(void **state) {
+static void destroying_waits_for_a_running_call_and_refuses_new_ones(void **state) {
     (void)state;
     static const char *const devices[] = {"cpu:1/1", "cpu:2/1"};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -71,7 +71,7 @@ static void destroying_waits_for_the_run_of_another_thread_and_lets_no_other_beg
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(destroying_waits_for_the_run_of_another_thread_and_lets_no_other_begin),
+        cmocka_unit_test(destroying_waits_for_a_running_call_and_refuses_new_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

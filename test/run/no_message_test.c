@@ -32,7 +32,7 @@ static void leave_an_old_error(void) {
     mst_error_set(MST_NOT_FOUND, "", 0, "an old error");
 }
 
-static void kernel_is_named(void **state) {
+static void failing_kernel_without_a_message_is_named(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value y = mst_call_named(g, &bad, "worst", 1, (mst_value[]){engine_input(g, "x", MST_SHAPE(2))}, NULL);
@@ -50,7 +50,7 @@ static void kernel_is_named(void **state) {
     engine_end(g, s);
 }
 
-static void threads_of_a_device_give_the_same(void **state) {
+static void threads_of_a_device_give_the_same_message(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value y = mst_call_named(g, &bad_shared, "worst", 1, (mst_value[]){mst_global_step(g)}, NULL);
@@ -137,8 +137,8 @@ static void callback_has_a_message_wherever_it_fails(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_is_named),
-        cmocka_unit_test(threads_of_a_device_give_the_same),
+        cmocka_unit_test(failing_kernel_without_a_message_is_named),
+        cmocka_unit_test(threads_of_a_device_give_the_same_message),
         cmocka_unit_test(message_of_a_feed_is_the_same_in_each_run),
         cmocka_unit_test(message_of_a_map_is_the_same_for_each_row),
         cmocka_unit_test(callback_has_a_message_wherever_it_fails),

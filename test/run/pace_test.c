@@ -27,13 +27,13 @@ static int run(machine *m, int runs) {
     return count;
 }
 
-static void quiet_machine_tries_once_and_stays_together(void **state) {
+static void devices_of_a_quiet_machine_run_together_after_one_trial(void **state) {
     (void)state;
     machine m = {.together = 10, .alone = 19};
     assert_int_equal(run(&m, 1000), 2);
 }
 
-static void busy_core_is_left_to_its_program(void **state) {
+static void one_thread_does_the_work_while_a_core_is_busy(void **state) {
     (void)state;
     machine m = {.together = 10, .alone = 19};
     run(&m, 100);
@@ -43,7 +43,7 @@ static void busy_core_is_left_to_its_program(void **state) {
     assert_true(mst_pace_is_alone(&m.pace) || m.pace.trial);
 }
 
-static void cores_are_used_again_when_the_neighbour_has_gone(void **state) {
+static void devices_run_together_again_when_the_core_is_free(void **state) {
     (void)state;
     machine m = {.together = 40, .alone = 19};
     assert_true(run(&m, 1000) > 900);
@@ -62,7 +62,7 @@ static void one_slow_window_changes_nothing(void **state) {
     assert_int_equal(run(&m, 1000), 0);
 }
 
-static void run_of_the_other_way_does_not_count(void **state) {
+static void run_measured_in_the_other_mode_does_not_count(void **state) {
     (void)state;
     machine m = {.together = 10, .alone = 19};
     run(&m, 100);
@@ -87,7 +87,7 @@ static int64_t train(const char *devices, double timeout, char hex[65]) {
     return alone;
 }
 
-static void one_thread_gives_the_bits_of_all(void **state) {
+static void one_thread_gives_the_bits_of_all_threads(void **state) {
     (void)state;
     char wanted[65], got[65];
     train("cpu:1/1", 0, wanted);
@@ -114,12 +114,12 @@ static void session_with_a_timeout_keeps_its_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quiet_machine_tries_once_and_stays_together),
-        cmocka_unit_test(busy_core_is_left_to_its_program),
-        cmocka_unit_test(cores_are_used_again_when_the_neighbour_has_gone),
+        cmocka_unit_test(devices_of_a_quiet_machine_run_together_after_one_trial),
+        cmocka_unit_test(one_thread_does_the_work_while_a_core_is_busy),
+        cmocka_unit_test(devices_run_together_again_when_the_core_is_free),
         cmocka_unit_test(one_slow_window_changes_nothing),
-        cmocka_unit_test(run_of_the_other_way_does_not_count),
-        cmocka_unit_test(one_thread_gives_the_bits_of_all),
+        cmocka_unit_test(run_measured_in_the_other_mode_does_not_count),
+        cmocka_unit_test(one_thread_gives_the_bits_of_all_threads),
         cmocka_unit_test(session_with_a_timeout_keeps_its_threads),
     };
     setenv("MUSTER_TEST_ALONE", "measured", 1);

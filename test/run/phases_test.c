@@ -84,7 +84,7 @@ static void product_takes_its_factors_in_its_own_phase(void **state) {
     engine_end(g, session);
 }
 
-static void what_else_is_fetched_changes_no_value(void **state) {
+static void other_fetches_change_no_value(void **state) {
     (void)state;
     static const char *const devices[] = {"cpu:1/1", "cpu:2/1"};
     for (int d = 0; d < 2; d++) {
@@ -206,7 +206,7 @@ static void views_on_other_devices_see_the_write_before_them(void **state) {
 
 /* The factors of a gradient's product, the variable itself and what was written to it, are those after the write, on
  * whichever device the product was asked for. */
-static void product_of_what_was_just_written_reads_it_after_the_write(void **state) {
+static void product_of_a_written_variable_reads_it_after_the_write(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value w = matrix(g, "w", 0), v = matrix(g, "v", 2), gradient = MST_NONE, both[2] = {v, w}, gradients[2];
@@ -228,8 +228,8 @@ int main(void) {
         cmocka_unit_test(update_comes_after_its_control_sources),
         cmocka_unit_test(update_with_a_source_after_a_write_is_of_a_later_phase),
         cmocka_unit_test(product_takes_its_factors_in_its_own_phase),
-        cmocka_unit_test(product_of_what_was_just_written_reads_it_after_the_write),
-        cmocka_unit_test(what_else_is_fetched_changes_no_value),
+        cmocka_unit_test(product_of_a_written_variable_reads_it_after_the_write),
+        cmocka_unit_test(other_fetches_change_no_value),
         cmocka_unit_test(views_that_writers_take_after_a_write_are_copied_behind_the_gate),
         cmocka_unit_test(writers_of_one_phase_write_in_the_order_in_which_they_were_made),
         cmocka_unit_test(penalty_is_of_the_weights_before_all_writes_of_the_phase),

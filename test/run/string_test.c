@@ -25,7 +25,7 @@ static void expect_strings(mst_tensor *tensor, mst_shape shape, const mst_string
     mst_tensor_release(copy);
 }
 
-static void hello_comes_from_any_device(void **state) {
+static void string_constant_is_fetched_from_any_device(void **state) {
     (void)state;
     static const char hello[] = "Hello, distributed TensorFlow!";
     static const char *const devices[] = {"/cpu:0", "/cpu:1"};
@@ -124,7 +124,7 @@ static int64_t memory_of(const mst_session *session) {
     return bytes;
 }
 
-static void memory_of_what_crosses_is_used_again(void **state) {
+static void memory_of_received_strings_is_used_again(void **state) {
     (void)state;
     enum { LONG = 30000 };
     char *text = calloc(1, LONG);
@@ -197,7 +197,7 @@ static void outputs_are_written_in_place_where_they_can_be(void **state) {
     engine_end(g, session);
 }
 
-static void equal_constants_are_one(void **state) {
+static void equal_string_constants_are_merged(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value x = mst_placeholder(g, MST_STRING, MST_SCALAR, "x");
@@ -441,12 +441,12 @@ static void feeds_of_strings_are_tensors_of_strings(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hello_comes_from_any_device),
+        cmocka_unit_test(string_constant_is_fetched_from_any_device),
         cmocka_unit_test(strings_go_from_device_to_device),
-        cmocka_unit_test(memory_of_what_crosses_is_used_again),
+        cmocka_unit_test(memory_of_received_strings_is_used_again),
         cmocka_unit_test(strings_over_the_memory_limit_fail_the_step_alone),
         cmocka_unit_test(outputs_are_written_in_place_where_they_can_be),
-        cmocka_unit_test(equal_constants_are_one),
+        cmocka_unit_test(equal_string_constants_are_merged),
         cmocka_unit_test(constants_are_folded),
         cmocka_unit_test(constant_that_would_be_too_large_is_made_in_the_step),
         cmocka_unit_test(steps_in_flight_have_strings_of_their_own),

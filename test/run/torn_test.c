@@ -297,7 +297,7 @@ static void write_that_fails_on_one_of_two_mirrors_tears_the_entry(void **state)
 
 /* Device 0, whose part the caller runs, waits behind the gate for a write of device 1 that does not come back in time:
  * it stops, and the caller is told. The write ends whole when it ends. */
-static void what_waits_in_vain_behind_the_gate_is_torn(void **state) {
+static void device_that_waits_for_a_failed_one_behind_the_gate_tears_its_writes(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value v[2] = {MST_NONE, MST_NONE}, late = MST_NONE, after = MST_NONE;
@@ -533,7 +533,7 @@ int main(void) {
         cmocka_unit_test(torn_entry_is_whole_again_when_a_run_assigns_all_of_it),
         cmocka_unit_test(other_sessions_of_the_store_see_that_an_entry_is_torn),
         TEST_IN_FOLDER(write_that_fails_on_one_of_two_mirrors_tears_the_entry),
-        cmocka_unit_test(what_waits_in_vain_behind_the_gate_is_torn),
+        cmocka_unit_test(device_that_waits_for_a_failed_one_behind_the_gate_tears_its_writes),
         cmocka_unit_test(fetch_that_fails_behind_the_gate_tears_nothing),
         cmocka_unit_test(product_of_an_update_that_gets_no_memory_takes_the_reserve),
         cmocka_unit_test(step_without_a_reserve_does_not_begin_to_write),

@@ -62,7 +62,7 @@ static const mst_traced *find(const mst_traced_run *run, int device, const char 
     return NULL;
 }
 
-static void a_trace_has_the_runs_while_it_is_taken(void **state) {
+static void a_trace_has_the_runs_between_its_begin_and_end(void **state) {
     (void)state;
     program p = make(1);
     EXPECT_OK(run(&p));
@@ -163,7 +163,7 @@ static void copies_between_memories_are_shown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_has_the_runs_while_it_is_taken),
+        cmocka_unit_test(a_trace_has_the_runs_between_its_begin_and_end),
         cmocka_unit_test(the_memory_of_a_run_begins_and_ends_at_0),
         cmocka_unit_test(a_run_that_fails_is_left_out),
         cmocka_unit_test(runs_of_several_threads_are_all_there),

@@ -121,7 +121,7 @@ static void view_of_the_old_value_outlives_the_write(void **state) {
     engine_end(g, session);
 }
 
-static void group_runs_all_that_it_holds(void **state) {
+static void group_runs_all_of_its_nodes(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value a = variable(g, "a", 1), b = variable(g, "b", 2);
@@ -135,7 +135,7 @@ static void group_runs_all_that_it_holds(void **state) {
     engine_end(g, session);
 }
 
-static void no_op_in_control_scopes_runs_what_it_comes_after(void **state) {
+static void no_op_runs_the_values_of_its_control_scopes(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value a = variable(g, "a", 1), done = MST_NONE;
@@ -275,7 +275,7 @@ static void initial_values_may_be_computed_from_other_variables(void **state) {
     engine_end(g, session);
 }
 
-static void assignment_to_what_an_assignment_gave_comes_after_it(void **state) {
+static void assignment_to_the_output_of_an_assignment_comes_after_it(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value v = variable(g, "v", 1);
@@ -325,8 +325,8 @@ int main(void) {
         cmocka_unit_test(readers_after_a_write_see_the_new_value),
         cmocka_unit_test(writes_in_a_row_happen_in_their_order),
         cmocka_unit_test(view_of_the_old_value_outlives_the_write),
-        cmocka_unit_test(group_runs_all_that_it_holds),
-        cmocka_unit_test(no_op_in_control_scopes_runs_what_it_comes_after),
+        cmocka_unit_test(group_runs_all_of_its_nodes),
+        cmocka_unit_test(no_op_runs_the_values_of_its_control_scopes),
         cmocka_unit_test(reading_a_variable_without_a_value_names_it),
         cmocka_unit_test(variables_are_set_and_got_from_outside),
         cmocka_unit_test(sessions_on_one_graph_have_variables_of_their_own),
@@ -335,7 +335,7 @@ int main(void) {
         cmocka_unit_test(setting_a_variable_makes_no_plan),
         cmocka_unit_test(writers_take_values_as_they_were_before_the_writes_of_their_phase),
         cmocka_unit_test(initial_values_may_be_computed_from_other_variables),
-        cmocka_unit_test(assignment_to_what_an_assignment_gave_comes_after_it),
+        cmocka_unit_test(assignment_to_the_output_of_an_assignment_comes_after_it),
         cmocka_unit_test(variable_named_like_an_op_gets_a_suffix),
         cmocka_unit_test(fetch_without_a_value_gives_no_tensor),
     };

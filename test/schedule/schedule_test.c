@@ -124,7 +124,7 @@ static void an_empty_schedule_is_not_set(void **state) {
     assert_false(mst_schedule_is_set(&(mst_schedule){0}));
 }
 
-static void what_is_missing_or_out_of_range_is_named(void **state) {
+static void missing_and_out_of_range_members_are_named(void **state) {
     (void)state;
     static const struct {
         mst_schedule schedule;
@@ -160,7 +160,7 @@ static void a_step_that_is_no_i64_scalar_is_refused(void **state) {
     mst_graph_destroy(graph);
 }
 
-static void only_schedules_whose_decay_ends_say_so(void **state) {
+static void only_schedules_with_an_end_report_one(void **state) {
     (void)state;
     assert_true(mst_schedule_ends(MST_SCHEDULE_COSINE) && mst_schedule_ends(MST_SCHEDULE_POLYNOMIAL));
     assert_false(mst_schedule_ends(MST_SCHEDULE_NONE) || mst_schedule_ends(MST_SCHEDULE_EXPONENTIAL));
@@ -171,9 +171,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_schedule_has_the_values_of_its_formula),
         cmocka_unit_test(the_graph_computes_the_same_in_f32),
-        cmocka_unit_test(only_schedules_whose_decay_ends_say_so),
+        cmocka_unit_test(only_schedules_with_an_end_report_one),
         cmocka_unit_test(an_empty_schedule_is_not_set),
-        cmocka_unit_test(what_is_missing_or_out_of_range_is_named),
+        cmocka_unit_test(missing_and_out_of_range_members_are_named),
         cmocka_unit_test(a_step_that_is_no_i64_scalar_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,7 +173,7 @@ static void writer_that_drops_its_writes_holds_up_writers_alone(void **state) {
     mst_store_release(store);
 }
 
-static void visitors_wait_for_those_alone_who_write(void **state) {
+static void visitors_wait_for_writers_only(void **state) {
     (void)state;
     mst_store *store = new_store();
     guest *stuck = take(store, "AB"), *w = take(store, "BC"), *writing = take(store, "D");
@@ -297,7 +297,7 @@ static void expect_apart(guest *const *guests, int count, int event) {
                 fail_msg("event %d: one writes while another one reads", event);
 }
 
-static void turns_that_come_and_end_in_any_order_never_meet(void **state) {
+static void random_turns_never_use_an_entry_against_each_other(void **state) {
     (void)state;
     mst_store *store = new_store();
     guest *guests[MOST_TURNS];
@@ -388,9 +388,9 @@ int main(void) {
         cmocka_unit_test(writer_that_gives_up_before_its_turn_holds_up_nobody),
         cmocka_unit_test(writer_after_one_that_did_not_write_waits_for_the_readers_before_both),
         cmocka_unit_test(writer_that_drops_its_writes_holds_up_writers_alone),
-        cmocka_unit_test(visitors_wait_for_those_alone_who_write),
+        cmocka_unit_test(visitors_wait_for_writers_only),
         cmocka_unit_test(visitors_do_not_hold_up_a_writer_for_ever),
-        cmocka_unit_test(turns_that_come_and_end_in_any_order_never_meet),
+        cmocka_unit_test(random_turns_never_use_an_entry_against_each_other),
         cmocka_unit_test(threads_see_a_pair_as_the_turns_before_left_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void session_keeps_its_store(void **state) {
     engine_end(g, session);
 }
 
-static void sessions_that_want_one_name_for_two_things_are_told(void **state) {
+static void two_sessions_cannot_give_one_name_different_shapes(void **state) {
     (void)state;
     mst_store *store;
     EXPECT_OK(mst_store_create(&store));
@@ -298,7 +298,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sessions_see_what_the_others_write),
         cmocka_unit_test(session_keeps_its_store),
-        cmocka_unit_test(sessions_that_want_one_name_for_two_things_are_told),
+        cmocka_unit_test(two_sessions_cannot_give_one_name_different_shapes),
         cmocka_unit_test(sessions_that_come_and_go_lose_no_value),
         cmocka_unit_test(sessions_that_begin_at_once_give_first_values_once),
         cmocka_unit_test(one_model_trains_and_another_is_evaluated),

@@ -75,7 +75,7 @@ static void kinds_have_names(void **state) {
     assert_null(mst_state_kind_names[MST_NUM_STATE_KINDS]);
 }
 
-static void what_is_set_is_got_and_is_a_copy(void **state) {
+static void get_returns_a_copy_of_the_value_that_was_set(void **state) {
     (void)state;
     mst_store *store = new_store();
     mst_tensor *value = engine_random(MST_F32, MST_SHAPE(3, 1000), -1, 1, 1), *first, *second;
@@ -163,7 +163,7 @@ static void values_of_another_dtype_or_shape_are_refused_and_change_nothing(void
     mst_store_release(store);
 }
 
-static void what_is_not_there_is_not_found(void **state) {
+static void missing_entry_is_not_found(void **state) {
     (void)state;
     mst_store *store = new_store();
     set(store, "here", "w", MST_STATE_WEIGHT, 1);
@@ -240,13 +240,13 @@ int main(void) {
         cmocka_unit_test(store_grows_with_its_entries_alone),
         cmocka_unit_test(list_has_all_entries_in_order_with_what_they_are),
         cmocka_unit_test(kinds_have_names),
-        cmocka_unit_test(what_is_set_is_got_and_is_a_copy),
+        cmocka_unit_test(get_returns_a_copy_of_the_value_that_was_set),
         cmocka_unit_test(entries_of_one_name_in_two_containers_are_two),
         cmocka_unit_test(long_names_are_names),
         cmocka_unit_test(every_write_raises_the_version_and_no_read_does),
         cmocka_unit_test(setting_keeps_the_kind_that_an_entry_has),
         cmocka_unit_test(values_of_another_dtype_or_shape_are_refused_and_change_nothing),
-        cmocka_unit_test(what_is_not_there_is_not_found),
+        cmocka_unit_test(missing_entry_is_not_found),
         cmocka_unit_test(clear_removes_the_values_of_some_kinds),
         cmocka_unit_test(runs_without_a_step_are_an_entry_that_can_be_set),
     };

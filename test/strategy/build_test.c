@@ -214,7 +214,7 @@ static void defaults_are_filled_in(void **state) {
     assert_string_equal(mst_strategy_device(&s, 7, text, sizeof text), engine_here("/device:CPU:3"));
 }
 
-static void strategies_that_cannot_be_are_refused(void **state) {
+static void impossible_strategies_are_refused(void **state) {
     (void)state;
     mst_strategy none = {.kind = (mst_strategy_kind)99};
     EXPECT_ERROR(mst_strategy_resolve(&none), MST_INVALID, "kind is 99, must be one of mst_strategy_kind");
@@ -272,7 +272,7 @@ int main(void) {
         cmocka_unit_test(mirrored_variables_are_one_node_and_say_where_their_copies_are),
         cmocka_unit_test(copies_stay_equal),
         cmocka_unit_test(defaults_are_filled_in),
-        cmocka_unit_test(strategies_that_cannot_be_are_refused),
+        cmocka_unit_test(impossible_strategies_are_refused),
         cmocka_unit_test(setting_a_mirrored_variable_sets_all_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

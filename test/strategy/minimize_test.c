@@ -118,7 +118,7 @@ static void an_infinite_global_norm_makes_all_weights_nan(void **state) {
 }
 
 /* Gradients that are variables of the same update, or views of such: what they were before it counts. */
-static void gradients_that_the_update_changes_are_taken_before(void **state) {
+static void gradients_that_are_variables_are_read_before_the_update(void **state) {
     (void)state;
     static const char *const devices[] = {"cpu:1/1", "cpu:1/2", "cpu:2/1"};
     enum { COUNT = 40000 };
@@ -142,7 +142,7 @@ static void gradients_that_the_update_changes_are_taken_before(void **state) {
 }
 
 /* d/dw sum(v w) = v^T 1: a product that the update makes itself, of a variable that it changes. */
-static void factors_of_gradients_that_the_update_changes_are_taken_before(void **state) {
+static void factors_of_gradients_are_read_before_the_update_writes_them(void **state) {
     (void)state;
     enum { ROWS = 400, INNER = 300 };
     mst_graph *g = engine_graph();
@@ -302,7 +302,7 @@ static void only_the_variables_given_change(void **state) {
     engine_end(g, session);
 }
 
-static void gradients_given_are_applied_and_the_step_given_is_counted(void **state) {
+static void given_gradients_are_applied_and_the_given_step_is_counted(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
     mst_value step = mst_variable(g, "my_step", mst_scalar(g, MST_I64, 100), .not_trainable = true);
@@ -413,8 +413,8 @@ int main(void) {
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(global_norm_scales_all_gradients_together),
         cmocka_unit_test(an_infinite_global_norm_makes_all_weights_nan),
-        cmocka_unit_test(gradients_that_the_update_changes_are_taken_before),
-        cmocka_unit_test(factors_of_gradients_that_the_update_changes_are_taken_before),
+        cmocka_unit_test(gradients_that_are_variables_are_read_before_the_update),
+        cmocka_unit_test(factors_of_gradients_are_read_before_the_update_writes_them),
         cmocka_unit_test(variable_that_is_listed_twice_is_refused),
         cmocka_unit_test(slots_of_variables_with_long_names_have_their_names),
         cmocka_unit_test(moving_average_follows_the_variable),
@@ -425,7 +425,7 @@ int main(void) {
         cmocka_unit_test(learning_rate_is_a_variable_that_may_be_set),
         cmocka_unit_test(two_optimizers_of_one_graph_have_rates_and_slots_of_their_own),
         cmocka_unit_test(only_the_variables_given_change),
-        cmocka_unit_test(gradients_given_are_applied_and_the_step_given_is_counted),
+        cmocka_unit_test(given_gradients_are_applied_and_the_given_step_is_counted),
         cmocka_unit_test(the_global_norm_is_that_of_variables_on_all_devices),
         cmocka_unit_test(mistakes_are_kept_on_the_graph),
     };

@@ -247,7 +247,7 @@ static void weight_decay_and_penalty_reach_all_rows(void **state) {
     engine_end(t.g, t.session);
 }
 
-static void who_reads_the_gradient_gets_it_dense(void **state) {
+static void readers_of_a_sparse_gradient_get_it_dense(void **state) {
     (void)state;
     mst_tensor *gradient;
     table t = make_table(mst_sgd(.learning_rate = 1), 0);
@@ -297,7 +297,7 @@ int main(void) {
         cmocka_unit_test(a_row_that_comes_up_twice_counts_twice),
         cmocka_unit_test(momentum_moves_only_the_rows_of_the_gradient),
         cmocka_unit_test(weight_decay_and_penalty_reach_all_rows),
-        cmocka_unit_test(who_reads_the_gradient_gets_it_dense),
+        cmocka_unit_test(readers_of_a_sparse_gradient_get_it_dense),
         cmocka_unit_test(index_out_of_range_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

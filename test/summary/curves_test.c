@@ -47,7 +47,7 @@ static void a_resumed_training_replaces_later_points(void **state) {
     mst_curves_free(curves);
 }
 
-static void what_is_no_log_is_an_error(void **state) {
+static void folder_without_a_log_is_an_error(void **state) {
     (void)state;
     mst_curves *curves;
     EXPECT_ERROR(mst_curves_read(folder_path("none"), &curves), MST_NOT_FOUND, "is no folder");
@@ -63,7 +63,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(curves_are_in_order_of_tag_and_run),
         TEST_IN_FOLDER(a_resumed_training_replaces_later_points),
-        TEST_IN_FOLDER(what_is_no_log_is_an_error),
+        TEST_IN_FOLDER(folder_without_a_log_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void sums_count_every_number_once(void **state) {
     }
 }
 
-static void what_is_no_number_is_left_out(void **state) {
+static void nan_and_infinity_are_left_out(void **state) {
     (void)state;
     enum { COUNT = 2048 };
     static double x[COUNT];
@@ -123,7 +123,7 @@ int main(void) {
         cmocka_unit_test(limits_are_a_tenth_apart_on_both_sides_of_0),
         cmocka_unit_test(f32_numbers_are_in_the_bucket_of_the_definition),
         cmocka_unit_test(sums_count_every_number_once),
-        cmocka_unit_test(what_is_no_number_is_left_out),
+        cmocka_unit_test(nan_and_infinity_are_left_out),
         cmocka_unit_test(runs_of_empty_buckets_are_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

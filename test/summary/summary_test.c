@@ -47,7 +47,7 @@ static int read_scalars(const char *folder, const char *tag, double *value, int6
     return p.count;
 }
 
-static void what_is_flushed_is_in_the_file(void **state) {
+static void flushed_entries_are_in_the_file(void **state) {
     (void)state;
     double value[4] = {0};
     int64_t step[4] = {0};
@@ -63,7 +63,7 @@ static void what_is_flushed_is_in_the_file(void **state) {
     EXPECT_OK(mst_summary_writer_close(NULL));
 }
 
-static void what_waits_is_written_after_a_moment(void **state) {
+static void waiting_entries_are_written_after_a_moment(void **state) {
     (void)state;
     double value[1];
     int64_t step[1];
@@ -122,7 +122,7 @@ static void a_full_disk_is_told_once(void **state) {
 }
 
 /* A program that fails without a close: what it put on the queue is written. */
-static void what_waits_is_written_when_the_program_exits(void **state) {
+static void waiting_entries_are_written_when_the_program_exits(void **state) {
     (void)state;
     double value[1];
     int64_t step[1];
@@ -164,7 +164,7 @@ static void mistakes_come_out_of_flush(void **state) {
     mst_tensor_release(tensor);
 }
 
-static void a_folder_that_cannot_be_is_an_error(void **state) {
+static void impossible_folders_and_options_are_errors(void **state) {
     (void)state;
     mst_summary_writer *writer = (mst_summary_writer *)state;
     folder_write("file", "x", 1);
@@ -194,7 +194,7 @@ static bool below_3(void *context, const char *tag, int64_t step) {
 }
 
 /* A resumed training: later points go, also half a record at the end, and the rest stays as it was. */
-static void a_filter_takes_out_what_it_does_not_want(void **state) {
+static void a_filtered_file_keeps_the_events_that_pass(void **state) {
     (void)state;
     double value[8];
     int64_t step[8];
@@ -225,15 +225,15 @@ static void a_filter_takes_out_what_it_does_not_want(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST_IN_FOLDER(what_is_flushed_is_in_the_file),
-        TEST_IN_FOLDER(what_waits_is_written_after_a_moment),
+        TEST_IN_FOLDER(flushed_entries_are_in_the_file),
+        TEST_IN_FOLDER(waiting_entries_are_written_after_a_moment),
         TEST_IN_FOLDER(a_full_queue_makes_callers_wait),
         TEST_IN_FOLDER(a_full_disk_is_told_once),
-        TEST_IN_FOLDER(what_waits_is_written_when_the_program_exits),
+        TEST_IN_FOLDER(waiting_entries_are_written_when_the_program_exits),
         TEST_IN_FOLDER(mistakes_come_out_of_flush),
-        TEST_IN_FOLDER(a_folder_that_cannot_be_is_an_error),
+        TEST_IN_FOLDER(impossible_folders_and_options_are_errors),
         TEST_IN_FOLDER(writers_of_one_folder_have_files_of_their_own),
-        TEST_IN_FOLDER(a_filter_takes_out_what_it_does_not_want),
+        TEST_IN_FOLDER(a_filtered_file_keeps_the_events_that_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

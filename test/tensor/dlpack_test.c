@@ -60,7 +60,7 @@ static void count_delete(struct DLManagedTensor *self) {
     deleted++;
 }
 
-static void what_cannot_be_taken_is_refused_and_stays_the_callers(void **state) {
+static void unsupported_tensors_are_refused_and_stay_the_callers(void **state) {
     (void)state;
     float data[6] = {0, 1, 2, 3, 4, 5};
     int64_t shape[2] = {2, 3}, columns[2] = {1, 2}, rows[2] = {3, 1};
@@ -103,7 +103,7 @@ static void empty_tensors_of_any_strides_are_taken_and_unaligned_ones_are_not(vo
     assert_int_equal(mst_tensor_from_dlpack((struct DLManagedTensor *)(void *)&f, &tensor), MST_UNIMPLEMENTED);
 }
 
-static void tensor_of_another_library_that_cannot_be_is_refused(void **state) {
+static void malformed_tensor_of_another_library_is_refused(void **state) {
     (void)state;
     float data[2] = {0, 1};
     int64_t shape[2] = {INT64_MAX, INT64_MAX}, strides[2] = {INT64_MAX, 1};
@@ -121,8 +121,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_trip_shares_memory_and_keeps_it_alive),
         cmocka_unit_test(every_dtype_of_numbers_and_a_scalar_go_through),
-        cmocka_unit_test(what_cannot_be_taken_is_refused_and_stays_the_callers),
-        cmocka_unit_test(tensor_of_another_library_that_cannot_be_is_refused),
+        cmocka_unit_test(unsupported_tensors_are_refused_and_stay_the_callers),
+        cmocka_unit_test(malformed_tensor_of_another_library_is_refused),
         cmocka_unit_test(empty_tensors_of_any_strides_are_taken_and_unaligned_ones_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

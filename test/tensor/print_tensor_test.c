@@ -15,7 +15,7 @@ static void expect_print(mst_dtype dtype, mst_shape shape, const double *value, 
 
 #define EXPECT_PRINT(dtype, shape, expect, ...) expect_print(dtype, shape, (const double[]){__VA_ARGS__}, expect)
 
-static void scalars_are_numbers_alone(void **state) {
+static void scalars_are_printed_without_brackets(void **state) {
     (void)state;
     EXPECT_PRINT(MST_F32, MST_SCALAR, "0.1", 0.1);
     EXPECT_PRINT(MST_F64, MST_SCALAR, "3.0", 3);
@@ -25,7 +25,7 @@ static void scalars_are_numbers_alone(void **state) {
     EXPECT_PRINT(MST_BOOL, MST_SCALAR, "True", 1);
 }
 
-static void whole_numbers_and_truth_line_up_on_the_right(void **state) {
+static void integers_and_booleans_line_up_on_the_right(void **state) {
     (void)state;
     EXPECT_PRINT(MST_I32, MST_SHAPE(3), "[  1 -20   3]", 1, -20, 3);
     EXPECT_PRINT(MST_U8, MST_SHAPE(2, 2), "[[  0 255]\n [  7   8]]", 0, 255, 7, 8);
@@ -66,7 +66,7 @@ static void large_small_and_mixed_floats_have_exponents(void **state) {
     EXPECT_PRINT(MST_F64, MST_SHAPE(2), "[1.e+10    inf]", 1e10, INFINITY);
 }
 
-static void what_is_no_number_ends_with_the_digits(void **state) {
+static void nan_and_infinity_line_up_with_the_digits(void **state) {
     (void)state;
     EXPECT_PRINT(MST_F32, MST_SHAPE(3), "[nan  1. inf]", NAN, 1, INFINITY);
     EXPECT_PRINT(MST_F32, MST_SHAPE(3), "[ nan 1.25 -inf]", NAN, 1.25, -INFINITY);
@@ -118,7 +118,7 @@ static void long_rows_go_on_in_the_next_line(void **state) {
                    "  24 25 26 27 28 29]]");
 }
 
-static void point_is_a_point_in_every_locale(void **state) {
+static void decimal_point_does_not_depend_on_the_locale(void **state) {
     (void)state;
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) skip();
     EXPECT_PRINT(MST_F32, MST_SHAPE(2), "[1.5 2.5]", 1.5, 2.5);
@@ -127,16 +127,16 @@ static void point_is_a_point_in_every_locale(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scalars_are_numbers_alone),
-        cmocka_unit_test(whole_numbers_and_truth_line_up_on_the_right),
+        cmocka_unit_test(scalars_are_printed_without_brackets),
+        cmocka_unit_test(integers_and_booleans_line_up_on_the_right),
         cmocka_unit_test(whole_numbers_of_64_bits_are_exact),
         cmocka_unit_test(floats_line_up_at_the_point),
         cmocka_unit_test(large_small_and_mixed_floats_have_exponents),
-        cmocka_unit_test(what_is_no_number_ends_with_the_digits),
+        cmocka_unit_test(nan_and_infinity_line_up_with_the_digits),
         cmocka_unit_test(empty_tensors_are_brackets),
         cmocka_unit_test(more_than_a_thousand_elements_are_shortened),
         cmocka_unit_test(long_rows_go_on_in_the_next_line),
-        cmocka_unit_test(point_is_a_point_in_every_locale),
+        cmocka_unit_test(decimal_point_does_not_depend_on_the_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

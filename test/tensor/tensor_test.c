@@ -69,7 +69,7 @@ static void dimensions_whose_product_does_not_fit_are_refused_also_in_an_empty_t
     mst_tensor_release(tensor);
 }
 
-static void name_and_size_of_no_dtype_are_told(void **state) {
+static void invalid_dtype_has_a_name_and_no_size(void **state) {
     (void)state;
     assert_string_equal(mst_dtype_name((mst_dtype)99), "unknown");
     assert_string_equal(mst_dtype_name((mst_dtype)-1), "unknown");
@@ -82,7 +82,7 @@ int main(void) {
         cmocka_unit_test(count_that_does_not_fit_is_the_largest_there_is),
         cmocka_unit_test(shape_of_too_many_dimensions_is_refused),
         cmocka_unit_test(dimensions_whose_product_does_not_fit_are_refused_also_in_an_empty_tensor),
-        cmocka_unit_test(name_and_size_of_no_dtype_are_told),
+        cmocka_unit_test(invalid_dtype_has_a_name_and_no_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

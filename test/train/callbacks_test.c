@@ -314,7 +314,7 @@ static void early_stopping_takes_larger_accuracy_for_better(void **state) {
     end(&f);
 }
 
-static void early_stopping_on_what_is_not_there_is_an_error(void **state) {
+static void early_stopping_on_an_unknown_metric_is_an_error(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.1));
     mst_early_stopping early = {.monitor = "val_los", .patience = 1};
@@ -570,7 +570,7 @@ int main(void) {
         cmocka_unit_test(early_stopping_goes_on_while_the_loss_improves),
         cmocka_unit_test(early_stopping_takes_larger_accuracy_for_better),
         cmocka_unit_test(early_stopping_restores_the_best_weights),
-        cmocka_unit_test(early_stopping_on_what_is_not_there_is_an_error),
+        cmocka_unit_test(early_stopping_on_an_unknown_metric_is_an_error),
         cmocka_unit_test(lines_have_the_format_of_the_classic_example),
         cmocka_unit_test(seconds_of_a_batch_are_those_of_one_replica),
         cmocka_unit_test(progress_on_no_terminal_is_a_line_an_epoch),

@@ -153,7 +153,7 @@ static void entries_have_tensorflow_1s_names(void **state) {
     mst_bundle_close(bundle);
 }
 
-static void powers_of_the_betas_are_there_where_the_rule_keeps_them(void **state) {
+static void powers_of_beta_are_written_for_rules_that_have_them(void **state) {
     (void)state;
     mst_snapshot *snapshot;
     mst_tensor *step;
@@ -289,7 +289,7 @@ static void last_ones_are_kept_and_the_state_file_names_them(void **state) {
     free(text);
 }
 
-static void one_each_so_many_hours_stays(void **state) {
+static void one_checkpoint_for_each_period_of_hours_stays(void **state) {
     (void)state;
     mst_model *model = model_of(adam, 8);
     mst_checkpoint_manager *manager =
@@ -323,7 +323,7 @@ static void state_file_decides_which_is_the_newest(void **state) {
     assert_int_equal(resume(got, NULL), 4);
 }
 
-static void damaged_newest_is_told_and_the_one_before_is_used(void **state) {
+static void damaged_newest_checkpoint_is_reported_and_the_one_before_is_used(void **state) {
     (void)state;
     char wanted[65], got[65], *damaged;
     undisturbed(wanted);
@@ -516,7 +516,7 @@ static void lock_goes_with_the_process_that_has_it(void **state) {
     close(ready[1]);
 }
 
-static void what_was_left_half_written_is_removed(void **state) {
+static void half_written_files_of_a_killed_process_are_removed(void **state) {
     (void)state;
     char path[700];
     train(4, 4, 0);
@@ -532,7 +532,7 @@ static void what_was_left_half_written_is_removed(void **state) {
 }
 
 /* Another program writes into the folder, and keeps a file there whose name is alike. */
-static void what_others_write_in_the_folder_stays(void **state) {
+static void files_that_others_write_in_the_folder_stay(void **state) {
     (void)state;
     mst_file file;
     mst_bundle_writer *writer;
@@ -754,7 +754,7 @@ static void checkpoint_that_the_state_file_does_not_name_yet_is_the_newest(void 
     assert_int_equal(resume(got, NULL), 12);
 }
 
-static void training_that_begins_anew_keeps_what_was_there(void **state) {
+static void training_that_begins_anew_keeps_old_checkpoints(void **state) {
     (void)state;
     char got[65];
     train(8, 4, 0);
@@ -774,7 +774,7 @@ static void training_that_begins_anew_keeps_what_was_there(void **state) {
     assert_int_equal(resume(got, NULL), 6);
 }
 
-static void options_that_cannot_be_are_told(void **state) {
+static void impossible_options_are_named(void **state) {
     (void)state;
     mst_checkpoint_manager *manager;
     folder_write("file", "", 0);
@@ -921,7 +921,7 @@ struct dirent *readdir(DIR *list) {
     return NULL;
 }
 
-static void list_that_breaks_off_is_an_error(void **state) {
+static void folder_that_cannot_be_listed_to_its_end_is_an_error(void **state) {
     (void)state;
     mst_model *model = model_of(adam, 8);
     train(4, 4, 0);
@@ -936,7 +936,7 @@ static void list_that_breaks_off_is_an_error(void **state) {
     mst_model_destroy(model);
 }
 
-static void save_beside_what_cannot_be_looked_at_fails(void **state) {
+static void save_fails_where_its_name_cannot_be_looked_up(void **state) {
     (void)state;
     char got[65];
     train(4, 4, 0);
@@ -961,15 +961,15 @@ static void failed_save_ends_the_training_with_its_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(entries_have_tensorflow_1s_names),
-        TEST_IN_FOLDER(powers_of_the_betas_are_there_where_the_rule_keeps_them),
+        TEST_IN_FOLDER(powers_of_beta_are_written_for_rules_that_have_them),
         TEST_IN_FOLDER(slots_of_tensorflow_1_are_known_and_written_back),
         TEST_IN_FOLDER(checkpoint_and_model_files_hold_the_store),
         TEST_IN_FOLDER(training_goes_on_from_each_checkpoint_with_the_same_bits),
         TEST_IN_FOLDER(last_ones_are_kept_and_the_state_file_names_them),
-        TEST_IN_FOLDER(one_each_so_many_hours_stays),
+        TEST_IN_FOLDER(one_checkpoint_for_each_period_of_hours_stays),
         TEST_IN_FOLDER(latest_is_found_without_the_state_file),
         TEST_IN_FOLDER(state_file_decides_which_is_the_newest),
-        TEST_IN_FOLDER(damaged_newest_is_told_and_the_one_before_is_used),
+        TEST_IN_FOLDER(damaged_newest_checkpoint_is_reported_and_the_one_before_is_used),
         TEST_IN_FOLDER(folder_without_checkpoint_says_so),
         TEST_IN_FOLDER(checkpoint_of_another_model_is_an_error_that_changes_nothing),
         TEST_IN_FOLDER(missing_and_left_over_entries_are_listed),
@@ -979,8 +979,8 @@ int main(void) {
         TEST_IN_FOLDER(weights_alone_begin_another_training),
         TEST_IN_FOLDER(second_manager_is_refused_until_the_first_is_closed),
         TEST_IN_FOLDER(lock_goes_with_the_process_that_has_it),
-        TEST_IN_FOLDER(what_was_left_half_written_is_removed),
-        TEST_IN_FOLDER(what_others_write_in_the_folder_stays),
+        TEST_IN_FOLDER(half_written_files_of_a_killed_process_are_removed),
+        TEST_IN_FOLDER(files_that_others_write_in_the_folder_stay),
         TEST_IN_FOLDER(data_whose_index_is_being_written_stays),
         TEST_IN_FOLDER(names_of_the_state_file_count_inside_the_folder_only),
         TEST_IN_FOLDER(whole_paths_of_the_state_file_are_found_where_the_folder_is),
@@ -990,13 +990,13 @@ int main(void) {
         TEST_IN_FOLDER(folder_can_be_reached_through_a_link_and_data_be_read_through_one),
         TEST_IN_FOLDER(times_of_files_do_not_tell_the_order),
         TEST_IN_FOLDER(checkpoint_that_the_state_file_does_not_name_yet_is_the_newest),
-        TEST_IN_FOLDER(training_that_begins_anew_keeps_what_was_there),
-        TEST_IN_FOLDER(options_that_cannot_be_are_told),
+        TEST_IN_FOLDER(training_that_begins_anew_keeps_old_checkpoints),
+        TEST_IN_FOLDER(impossible_options_are_named),
         TEST_IN_FOLDER(best_epoch_is_kept_and_stopping_early_goes_on_after_a_restart),
         TEST_IN_FOLDER(whatever_call_fails_a_good_checkpoint_is_there),
         TEST_IN_FOLDER(file_that_cannot_be_looked_at_is_not_removed),
-        TEST_IN_FOLDER(list_that_breaks_off_is_an_error),
-        TEST_IN_FOLDER(save_beside_what_cannot_be_looked_at_fails),
+        TEST_IN_FOLDER(folder_that_cannot_be_listed_to_its_end_is_an_error),
+        TEST_IN_FOLDER(save_fails_where_its_name_cannot_be_looked_up),
         TEST_IN_FOLDER(failed_save_ends_the_training_with_its_error),
     };
     mst_file_replace_fault(without_sync);

@@ -78,7 +78,7 @@ static void rows_of_other_columns_are_not_mixed(void **state) {
     mst_model_destroy(model);
 }
 
-static void what_cannot_be_written_is_an_error_before_the_first_step(void **state) {
+static void file_that_cannot_be_written_is_an_error_before_the_first_step(void **state) {
     (void)state;
     mst_model *model = compiled();
     EXPECT_ERROR(fit(model, &(mst_csv_logger){.path = NULL}, 1, false), MST_INVALID, "csv logger: it has no path");
@@ -92,7 +92,7 @@ int main(void) {
         TEST_IN_FOLDER(each_epoch_has_one_row_also_where_a_fit_is_resumed),
         TEST_IN_FOLDER(fit_that_begins_anew_replaces_the_file),
         TEST_IN_FOLDER(rows_of_other_columns_are_not_mixed),
-        TEST_IN_FOLDER(what_cannot_be_written_is_an_error_before_the_first_step),
+        TEST_IN_FOLDER(file_that_cannot_be_written_is_an_error_before_the_first_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

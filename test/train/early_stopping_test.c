@@ -123,7 +123,7 @@ static void killed_after_any_step_it_ends_with_the_best_weights(void **state) {
     }
 }
 
-static void stopped_by_another_it_has_the_best_weights_and_goes_on_from_the_last(void **state) {
+static void stopped_by_another_callback_it_has_the_best_weights_and_goes_on_from_the_last(void **state) {
     (void)state;
     run wanted, r;
     char sha[65];
@@ -223,7 +223,7 @@ static void a_fit_without_it_in_between_is_not_lost(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(killed_after_any_step_it_ends_with_the_best_weights),
-        TEST_IN_FOLDER(stopped_by_another_it_has_the_best_weights_and_goes_on_from_the_last),
+        TEST_IN_FOLDER(stopped_by_another_callback_it_has_the_best_weights_and_goes_on_from_the_last),
         TEST_IN_FOLDER(more_epochs_go_on_as_one_training),
         TEST_IN_FOLDER(another_fit_begins_with_the_best_weights_and_forgets_the_rest),
         TEST_IN_FOLDER(a_fit_without_it_in_between_is_not_lost),

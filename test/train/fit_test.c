@@ -13,7 +13,7 @@ static mst_model *compiled(mst_optimizer optimizer, const char *devices, uint64_
     return model;
 }
 
-static void fit_learns_what_can_be_separated(void **state) {
+static void fit_learns_separable_classes(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
     mst_model *model = compiled(mst_adam(.learning_rate = 0.05), "cpu:2/1", 1);
@@ -205,7 +205,7 @@ static void hash_stays_when_nothing_is_trained(void **state) {
     mst_dataset_release(data);
 }
 
-static void two_fits_go_on_like_one(void **state) {
+static void second_fit_goes_on_where_the_first_ended(void **state) {
     (void)state;
     char one[65], two[65];
     fit_and_hash(1, 4, one);
@@ -232,7 +232,7 @@ static void steps_may_be_counted_in_place_of_epochs(void **state) {
 }
 
 /* shuffled, batched and made ahead by the caller as fit does it with rows: the same steps */
-static void batches_are_taken_as_they_come(void **state) {
+static void batched_data_keeps_its_batches(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS + 7, FEATURES, CLASSES, 1), *mixed, *batches, *ahead;
     EXPECT_OK(mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = 3}, &mixed));
@@ -357,7 +357,7 @@ static void batch_larger_than_the_data_is_one_smaller_batch(void **state) {
     mst_dataset_release(data);
 }
 
-static void batch_sizes_that_cannot_be_are_refused(void **state) {
+static void impossible_batch_sizes_are_refused(void **state) {
     (void)state;
     mst_dataset *data = training_data(10, FEATURES, CLASSES, 1), *none;
     mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
@@ -549,7 +549,7 @@ static void labels_of_one_column_can_be_evaluated(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fit_learns_what_can_be_separated),
+        cmocka_unit_test(fit_learns_separable_classes),
         cmocka_unit_test(rows_of_one_number_are_flattened_to_one_column),
         cmocka_unit_test(models_of_the_mnist_form_have_its_variables),
         cmocka_unit_test(partial_batches_evaluate_like_the_whole),
@@ -558,14 +558,14 @@ int main(void) {
         cmocka_unit_test(dropout_acts_while_training_only),
         cmocka_unit_test(same_seed_gives_the_same_hash_and_others_do_not),
         cmocka_unit_test(hash_stays_when_nothing_is_trained),
-        cmocka_unit_test(two_fits_go_on_like_one),
+        cmocka_unit_test(second_fit_goes_on_where_the_first_ended),
         cmocka_unit_test(steps_may_be_counted_in_place_of_epochs),
-        cmocka_unit_test(batches_are_taken_as_they_come),
+        cmocka_unit_test(batched_data_keeps_its_batches),
         cmocka_unit_test(a_row_is_mapped_once_an_epoch_and_weights_are_the_same),
         cmocka_unit_test(epochs_may_be_more_than_can_be_counted_in_steps),
         cmocka_unit_test(data_without_end_needs_a_number_of_steps),
         cmocka_unit_test(batch_larger_than_the_data_is_one_smaller_batch),
-        cmocka_unit_test(batch_sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(impossible_batch_sizes_are_refused),
         cmocka_unit_test(validation_data_may_be_smaller_than_the_batch),
         cmocka_unit_test(data_of_another_shape_is_refused),
         cmocka_unit_test(validation_data_that_does_not_fit_is_refused_before_training),

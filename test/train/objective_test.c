@@ -242,7 +242,7 @@ static void expect_losses(mst_model *model, mst_dataset *data, double all, doubl
     mst_model_destroy(model);
 }
 
-static void the_loss_of_an_output_has_the_weights_of_examples_and_not_that_of_its_target(void **state) {
+static void reported_loss_of_an_output_is_weighted_by_examples_and_not_by_its_target(void **state) {
     (void)state;
     mst_dataset *data = one_and_two();
     const mst_target half[2] = {{.loss = MST_LOSS_MEAN_SQUARED_ERROR},
@@ -252,7 +252,7 @@ static void the_loss_of_an_output_has_the_weights_of_examples_and_not_that_of_it
     mst_dataset_release(data);
 }
 
-static void an_entry_of_targets_that_is_all_zero_leaves_its_output_the_loss_of_all(void **state) {
+static void empty_target_keeps_the_loss_that_all_outputs_have(void **state) {
     (void)state;
     mst_dataset *data = one_and_two();
     const mst_target second[2] = {{0}, {.loss = MST_LOSS_MEAN_ABSOLUTE_ERROR}};
@@ -280,8 +280,8 @@ int main(void) {
         cmocka_unit_test(data_that_does_not_fit_the_model_is_named),
         cmocka_unit_test(a_loss_of_the_user_trains_as_the_same_loss_of_the_library),
         cmocka_unit_test(classes_have_weights_in_training_only_and_examples_always),
-        cmocka_unit_test(the_loss_of_an_output_has_the_weights_of_examples_and_not_that_of_its_target),
-        cmocka_unit_test(an_entry_of_targets_that_is_all_zero_leaves_its_output_the_loss_of_all),
+        cmocka_unit_test(reported_loss_of_an_output_is_weighted_by_examples_and_not_by_its_target),
+        cmocka_unit_test(empty_target_keeps_the_loss_that_all_outputs_have),
         cmocka_unit_test(weights_that_are_missing_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

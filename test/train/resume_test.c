@@ -244,7 +244,7 @@ static void fit_goes_on_under_each_other_strategy_and_number_of_devices(void **s
 }
 
 /* MUSTER_TEST_SEED=N repeats a run. */
-static void fit_stopped_at_any_step_ends_with_the_hash_of_the_undisturbed(void **state) {
+static void fit_stopped_at_any_step_ends_with_the_hash_of_an_undisturbed_one(void **state) {
     (void)state;
     const char *given = getenv("MUSTER_TEST_SEED");
     struct timespec now;
@@ -358,7 +358,7 @@ static void snapshots_taken_by_another_thread_go_on(void **state) {
 
 /* ---- what resume is asked for ---- */
 
-static void resume_where_nothing_was_begun_begins(void **state) {
+static void resume_without_an_earlier_fit_begins_one(void **state) {
     (void)state;
     outcome wanted = undisturbed(places[1], optimizers[0].optimizer), got = {.result.step = 0};
     mst_model *model = model_at(places[1], optimizers[0].optimizer, 7);
@@ -369,7 +369,7 @@ static void resume_where_nothing_was_begun_begins(void **state) {
     end(&wanted);
 }
 
-static void resume_of_a_fit_that_has_ended_adds_what_is_missing(void **state) {
+static void resume_of_an_ended_fit_runs_the_epochs_that_are_missing(void **state) {
     (void)state;
     const mst_optimizer adam = optimizers[ADAM].optimizer;
     outcome wanted = undisturbed(places[1], adam), got = {.result.step = 0};
@@ -546,11 +546,11 @@ int main(void) {
         cmocka_unit_test(every_optimizer_goes_on_as_if_not_stopped),
         cmocka_unit_test(fit_goes_on_from_each_of_its_steps_however_it_was_stopped),
         cmocka_unit_test(fit_goes_on_under_each_other_strategy_and_number_of_devices),
-        cmocka_unit_test(fit_stopped_at_any_step_ends_with_the_hash_of_the_undisturbed),
+        cmocka_unit_test(fit_stopped_at_any_step_ends_with_the_hash_of_an_undisturbed_one),
         cmocka_unit_test(snapshots_taken_by_callbacks_go_on),
         cmocka_unit_test(snapshots_taken_by_another_thread_go_on),
-        cmocka_unit_test(resume_where_nothing_was_begun_begins),
-        cmocka_unit_test(resume_of_a_fit_that_has_ended_adds_what_is_missing),
+        cmocka_unit_test(resume_without_an_earlier_fit_begins_one),
+        cmocka_unit_test(resume_of_an_ended_fit_runs_the_epochs_that_are_missing),
         cmocka_unit_test(fit_without_resume_is_another_fit),
         cmocka_unit_test(steps_count_from_the_beginning_of_the_fit),
         cmocka_unit_test(fit_of_a_number_of_steps_ends_its_last_epoch),

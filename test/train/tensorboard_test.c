@@ -151,7 +151,7 @@ static void a_resumed_fit_has_no_doubled_points(void **state) {
     resume_from(2 * PER_EPOCH + 2);
 }
 
-static void nor_has_one_that_is_resumed_in_its_first_epoch(void **state) {
+static void a_fit_resumed_in_its_first_epoch_has_no_doubled_points(void **state) {
     (void)state;
     resume_from(1);
 }
@@ -218,7 +218,7 @@ static mst_status stop_with_error(void *context, mst_train_state *state) {
     return state->step == 6 ? MST_FAIL(MST_CANCELLED, "enough") : MST_OK;
 }
 
-static void what_was_written_before_a_failure_is_there(void **state) {
+static void points_written_before_a_failure_are_there(void **state) {
     (void)state;
     mst_model *model = compiled();
     mst_tensorboard log = {.folder = folder_path(""), .update_every = 1, .profile_first = 5, .profile_last = 100};
@@ -306,11 +306,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(a_fit_writes_what_keras_writes),
         TEST_IN_FOLDER(a_resumed_fit_has_no_doubled_points),
-        TEST_IN_FOLDER(nor_has_one_that_is_resumed_in_its_first_epoch),
+        TEST_IN_FOLDER(a_fit_resumed_in_its_first_epoch_has_no_doubled_points),
         TEST_IN_FOLDER(a_log_that_goes_on_changes_no_file_of_another),
         TEST_IN_FOLDER(a_part_of_the_log_that_is_a_link_is_refused),
         TEST_IN_FOLDER(a_second_fit_is_not_taken_for_a_resumed_one),
-        TEST_IN_FOLDER(what_was_written_before_a_failure_is_there),
+        TEST_IN_FOLDER(points_written_before_a_failure_are_there),
         TEST_IN_FOLDER(wrong_options_are_errors_before_the_first_step),
         TEST_IN_FOLDER(a_profile_has_a_lane_for_each_device),
     };

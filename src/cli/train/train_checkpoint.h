@@ -7,8 +7,8 @@
 
 /** Checks the options. Returns an exit status, having printed what is wrong, as the functions below do. */
 int train_checkpoint_check(const training *t);
-/** Opens the folder of checkpoints and restores its newest one; where it has none, the weights of --load. The model must
- *  be compiled. */
+/** Opens the folder of checkpoints and restores its newest one; where it has none, the weights of --load. The model
+ *  must be compiled. */
 int train_checkpoint_restore(training *t);
 /** Adds the callbacks of checkpoints and of early stopping to the COUNT that are there; returns the new count. */
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count);

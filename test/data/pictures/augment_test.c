@@ -428,7 +428,7 @@ static mst_array array(void *data, mst_dtype dtype, mst_shape shape) {
     return (mst_array){.data = data, .count = mst_shape_count(shape), .dtype = dtype, .shape = shape};
 }
 
-static void pixels_move_as_wholes(void **state) {
+static void all_bytes_of_a_pixel_move_together(void **state) {
     (void)state;
     for (int64_t pixel = 1; pixel <= 13; pixel++) {
         uint8_t src[2 * 3 * 13], dst[2 * 3 * 13], crop[4 * 2 * 13];
@@ -509,7 +509,7 @@ static void other_components_stay(void **state) {
 }
 
 /* Threads of a prefetch share them. */
-static void changes_are_work(void **state) {
+static void random_changes_make_rows_worth_a_prefetch(void **state) {
     (void)state;
     mst_dataset *d = pictures(4);
     assert_false(mst_dataset_makes_rows(d));
@@ -525,7 +525,7 @@ static mst_status no_map(const mst_array *in, mst_array *out, void *context) {
     return MST_INTERNAL;
 }
 
-static void what_cannot_be_is_named(void **state) {
+static void impossible_arguments_are_named(void **state) {
     (void)state;
     mst_dataset *d = pictures(4), *numbers = pipeline_numbers(4), *ahead = pictures(4), *padded = pictures(4),
                 *sizes = pipeline_numbers(4), *out;
@@ -575,12 +575,12 @@ int main(void) {
         cmocka_unit_test(half_of_the_pictures_are_flipped),
         cmocka_unit_test(every_place_of_a_crop_is_as_likely),
         cmocka_unit_test(brightness_and_contrast_are_even_in_their_range),
-        cmocka_unit_test(pixels_move_as_wholes),
+        cmocka_unit_test(all_bytes_of_a_pixel_move_together),
         cmocka_unit_test(boxes_are_cropped),
         cmocka_unit_test(u8_is_changed_as_tensorflow_does),
         cmocka_unit_test(other_components_stay),
-        cmocka_unit_test(changes_are_work),
-        cmocka_unit_test(what_cannot_be_is_named),
+        cmocka_unit_test(random_changes_make_rows_worth_a_prefetch),
+        cmocka_unit_test(impossible_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -375,7 +375,7 @@ static void parts_are_in_folders_and_have_the_same_classes(void **state) {
     EXPECT_ERROR(mst_dataset_open_with("npz:a", "train", &options, &dataset), MST_INVALID, "image-size is for images");
 }
 
-static void what_cannot_be_is_named(void **state) {
+static void impossible_arguments_are_named(void **state) {
     (void)state;
     mst_dataset *dataset;
     EXPECT_ERROR(mst_dataset_from_images(folder_path("none"), NULL, &dataset), MST_NOT_FOUND, "none'");
@@ -407,7 +407,7 @@ int main(void) {
         TEST_IN_FOLDER(labels_are_copied_without_decoding_pictures),
         cmocka_unit_test(sizes_in_headers_are_not_trusted),
         TEST_IN_FOLDER(parts_are_in_folders_and_have_the_same_classes),
-        TEST_IN_FOLDER(what_cannot_be_is_named),
+        TEST_IN_FOLDER(impossible_arguments_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void tensors_are_shared_not_copied(void **state) {
     mst_tensor_release(tensor);
 }
 
-static void tensors_that_are_no_rows_are_named(void **state) {
+static void tensors_that_do_not_form_rows_are_named(void **state) {
     (void)state;
     mst_tensor *four, *three, *none, *scalar;
     mst_dataset *dataset;
@@ -257,7 +257,7 @@ static void every_kind_of_spec_says_what_it_is(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_shared_not_copied),
-        cmocka_unit_test(tensors_that_are_no_rows_are_named),
+        cmocka_unit_test(tensors_that_do_not_form_rows_are_named),
         TEST_IN_FOLDER(idx_pair_gives_images_and_labels_as_stored),
         TEST_IN_FOLDER(idx_files_that_do_not_belong_together_are_named),
         TEST_IN_FOLDER(npz_arrays_become_components),

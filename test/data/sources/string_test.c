@@ -272,7 +272,7 @@ static mst_status ask_for_too_much(const mst_array *in, mst_array *out, void *co
     return mst_error()->code;
 }
 
-static void memory_that_there_is_not_is_an_error(void **state) {
+static void missing_memory_is_an_error(void **state) {
     (void)state;
     mst_dataset *d = open_words();
     mst_iterator *it;
@@ -326,7 +326,7 @@ int main(void) {
         cmocka_unit_test(filters_see_strings),
         cmocka_unit_test(threads_copy_strings_of_one_batch),
         cmocka_unit_test(wrong_strings_of_a_map_are_named),
-        cmocka_unit_test(memory_that_there_is_not_is_an_error),
+        cmocka_unit_test(missing_memory_is_an_error),
         cmocka_unit_test(strings_are_no_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static void rows_of_any_length_come_in_any_order(void **state) {
     mst_dataset_release(d);
 }
 
-static void they_are_padded_behind_the_cache(void **state) {
+static void cached_rows_of_any_length_can_be_padded(void **state) {
     (void)state;
     mst_iterator *it;
     const mst_batch *batch;
@@ -86,7 +86,7 @@ static void a_dataset_without_rows_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_any_length_come_in_any_order),
-        cmocka_unit_test(they_are_padded_behind_the_cache),
+        cmocka_unit_test(cached_rows_of_any_length_can_be_padded),
         TEST_IN_FOLDER(names_of_classes_and_the_schema_are_kept),
         cmocka_unit_test(a_dataset_without_rows_is_told),
     };

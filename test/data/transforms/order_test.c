@@ -117,7 +117,7 @@ static void skipping_far_in_an_endless_dataset_is_quick(void **state) {
     mst_dataset_release(batches);
 }
 
-static void nothing_repeated_for_ever_is_nothing(void **state) {
+static void empty_dataset_repeated_for_ever_stays_empty(void **state) {
     (void)state;
     mst_dataset *all = pipeline_numbers(3), *none, *ever, *batches;
     EXPECT_OK(mst_dataset_take(all, 0, &none));
@@ -348,7 +348,7 @@ int main(void) {
         cmocka_unit_test(batches_do_not_cross_repetitions_but_rows_repeated_before_do),
         cmocka_unit_test(each_repetition_is_the_next_epoch_of_the_shuffle),
         cmocka_unit_test(skipping_far_in_an_endless_dataset_is_quick),
-        cmocka_unit_test(nothing_repeated_for_ever_is_nothing),
+        cmocka_unit_test(empty_dataset_repeated_for_ever_stays_empty),
         cmocka_unit_test(shards_together_are_every_row_once_for_any_number),
         cmocka_unit_test(any_chain_of_transforms_does_what_it_does_to_lists),
         cmocka_unit_test(wrong_sizes_are_named),

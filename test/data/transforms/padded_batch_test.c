@@ -105,7 +105,7 @@ static void rows_are_padded_to_the_longest_of_their_batch(void **state) {
     }
 }
 
-static void what_lies_behind_sees_the_shape_of_the_batch(void **state) {
+static void transforms_behind_see_the_shape_of_the_batch(void **state) {
     (void)state;
     static const int64_t longest[2] = {0, 0};
     for (int prefetch = 0; prefetch < 2; prefetch++) {
@@ -457,7 +457,7 @@ static void wrong_paddings_are_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_padded_to_the_longest_of_their_batch),
-        cmocka_unit_test(what_lies_behind_sees_the_shape_of_the_batch),
+        cmocka_unit_test(transforms_behind_see_the_shape_of_the_batch),
         cmocka_unit_test(maps_behind_see_padded_rows),
         cmocka_unit_test(changes_of_a_picture_behind_leave_the_padded_components),
         cmocka_unit_test(shards_of_a_batch_have_one_length),

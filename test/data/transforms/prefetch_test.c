@@ -74,7 +74,7 @@ static mst_status dislike_seven(const mst_array *in, mst_array *out, void *conte
     return MST_OK;
 }
 
-static void failure_ahead_comes_in_its_place_with_its_message(void **state) {
+static void failure_of_a_batch_made_ahead_is_told_when_its_turn_comes(void **state) {
     (void)state;
     mst_dataset *all = pipeline_numbers(ROWS), *made;
     mst_iterator *it;
@@ -314,7 +314,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prefetched_batches_are_the_same_batches),
         cmocka_unit_test(skip_repeat_and_scale_behind_a_prefetch_work),
-        cmocka_unit_test(failure_ahead_comes_in_its_place_with_its_message),
+        cmocka_unit_test(failure_of_a_batch_made_ahead_is_told_when_its_turn_comes),
         cmocka_unit_test(batches_are_made_ahead_and_no_more_than_asked_for),
         cmocka_unit_test(threads_map_at_the_same_time_and_the_order_stays),
         cmocka_unit_test(the_first_failure_of_several_threads_is_told),

@@ -180,7 +180,7 @@ static void expect_rest(mst_dataset *dataset, mst_iterator *it, int times, const
     mst_iterator_destroy(it);
 }
 
-static void rows_of_a_permutation_that_are_held_are_known_again(void **state) {
+static void zip_behind_two_shuffles_is_restored_at_every_position(void **state) {
     (void)state;
     pair whole[MOST];
     for (int repeats = 0; repeats < 2; repeats++) {
@@ -222,7 +222,7 @@ static mst_dataset *permuted_parts(void) {
     return dataset;
 }
 
-static void restored_permutations_hold_the_rows_of_all_their_passes(void **state) {
+static void permutations_over_several_passes_are_restored_at_every_position(void **state) {
     (void)state;
     pair whole[MOST];
     for (int kind = 0; kind < 2; kind++) {
@@ -241,7 +241,7 @@ static void restored_permutations_hold_the_rows_of_all_their_passes(void **state
 
 /* The position of a zip holds its rows: it shows those that nobody needs any more. Here a zip is part of a zip, and the
  * permutation of the second pass keeps where they were when it began. */
-static void rows_are_let_go_of(void **state) {
+static void rows_are_forgotten_when_nobody_needs_them(void **state) {
     (void)state;
     const mst_shuffle_options full = {.seed = 7}, buffer = {.buffer_size = 9, .seed = 8};
     mst_dataset *made, *dataset = zip(zip(pipeline_numbers(30), pipeline_numbers(30)), pipeline_numbers(30));
@@ -450,9 +450,9 @@ int main(void) {
         cmocka_unit_test(each_part_keeps_its_own_order),
         cmocka_unit_test(pairs_stay_together_behind_a_shuffle_over_epochs),
         cmocka_unit_test(a_restored_position_goes_on_with_the_same_pairs),
-        cmocka_unit_test(rows_of_a_permutation_that_are_held_are_known_again),
-        cmocka_unit_test(restored_permutations_hold_the_rows_of_all_their_passes),
-        cmocka_unit_test(rows_are_let_go_of),
+        cmocka_unit_test(zip_behind_two_shuffles_is_restored_at_every_position),
+        cmocka_unit_test(permutations_over_several_passes_are_restored_at_every_position),
+        cmocka_unit_test(rows_are_forgotten_when_nobody_needs_them),
         TEST_IN_FOLDER(records_that_come_forward_are_read_again_on_restore),
         cmocka_unit_test(skipping_is_as_reading_on),
         cmocka_unit_test(the_number_of_rows_is_known_where_it_can_be),

@@ -177,7 +177,7 @@ static void names_of_an_older_conversion_do_not_stay(void **state) {
     mst_dataset_release(plain);
 }
 
-static void what_a_table_cannot_hold_is_named(void **state) {
+static void values_that_a_table_cannot_hold_are_named(void **state) {
     (void)state;
     static const char *const mixed[] = {"7", "b", "c"};
     mst_dataset *rows = table(ROWS, MST_I64, mixed), *plain = table(ROWS, MST_I64, NULL);
@@ -354,7 +354,7 @@ int main(void) {
         TEST_IN_FOLDER(labels_that_are_floats_stay_floats),
         TEST_IN_FOLDER(table_through_tfrecord_is_the_same_file),
         TEST_IN_FOLDER(names_of_an_older_conversion_do_not_stay),
-        TEST_IN_FOLDER(what_a_table_cannot_hold_is_named),
+        TEST_IN_FOLDER(values_that_a_table_cannot_hold_are_named),
         TEST_IN_FOLDER(pictures_come_back_class_after_class),
         TEST_IN_FOLDER(pictures_are_named_after_their_rows),
         TEST_IN_FOLDER(pictures_through_tfrecord_are_the_same_files),

@@ -143,7 +143,7 @@ static void damaged_record_of_a_spec_is_an_error_or_skipped(void **state) {
     mst_dataset_release(train);
 }
 
-static void what_cannot_be_written_is_named(void **state) {
+static void datasets_that_cannot_be_written_are_named(void **state) {
     (void)state;
     mst_dataset *wide = rows_of(MST_F64, MST_SHAPE(4), MST_U8, ROWS), *endless;
     EXPECT_ERROR(mst_dataset_write(spec("tfrecord:", "a"), wide, NULL, NULL), MST_UNIMPLEMENTED, "inputs are f64");
@@ -164,7 +164,7 @@ int main(void) {
         TEST_IN_FOLDER(file_or_pattern_is_the_train_part),
         TEST_IN_FOLDER(shards_that_are_missing_or_too_many_are_named),
         TEST_IN_FOLDER(damaged_record_of_a_spec_is_an_error_or_skipped),
-        TEST_IN_FOLDER(what_cannot_be_written_is_named),
+        TEST_IN_FOLDER(datasets_that_cannot_be_written_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
