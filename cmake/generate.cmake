@@ -7,16 +7,18 @@
 function(muster_generate out script files)
   get_filename_component(folder ${out} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
+  set(sources ${PROJECT_SOURCE_DIR}/cmake/source.awk ${PROJECT_SOURCE_DIR}/cmake/${script})
+  list(TRANSFORM sources PREPEND "-f;" OUTPUT_VARIABLE programs)
+  set(command awk -v out=${out} ${ARGN} ${programs} ${files})
   add_custom_command(
     OUTPUT ${out}
-    COMMAND awk -v out=${out} ${ARGN} -f ${PROJECT_SOURCE_DIR}/cmake/source.awk -f ${PROJECT_SOURCE_DIR}/cmake/${script}
-            ${files} > ${out}.new
+    COMMAND ${command} > ${out}.new
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${out}.new ${out}
-    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/source.awk ${PROJECT_SOURCE_DIR}/cmake/${script}
+    DEPENDS ${files} ${sources}
     COMMENT "${out}"
     VERBATIM)
   if(NOT EXISTS ${out})
-    execute_process(COMMAND awk ${ARGN} -f ${PROJECT_SOURCE_DIR}/cmake/${script} ${files} OUTPUT_FILE ${out})
+    execute_process(COMMAND ${command} OUTPUT_FILE ${out})
   endif()
 endfunction()
 
