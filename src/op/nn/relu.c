@@ -21,23 +21,9 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (IS_NEGATIVE(x) ? 0 : x)
 #include "op/unary/unary_numbers.inc"
 
-static const mst_example examples[] = {
-    {.num_src = 1,
-     .dtypes = MST_FLOATS | MST_INDICES,
-     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
-     .expect = {(const double[]){0, 0, 1, 3}}},
-    {.num_src = 1,
-     .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 9}, .no_grad = true}},
-     .expect = {(const double[]){0, 1, 9}}},
-    {.num_src = 1,
-     .src = {{.dtype = MST_F32,
-              .ndim = 1,
-              .dim = {3},
-              .value = (const double[]){-INFINITY, INFINITY, NAN},
-              .no_grad = true}},
-     .expect = {(const double[]){0, INFINITY, NAN}}},
-    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}, .low = 0.5, .high = 2}}},
-};
+#define LIMITED(x) (x)
+enum { SLOPE_AT_6 = 1 };
+#include "op/nn/relu_examples.inc"
 
 const mst_op mst_op_relu = {
     .name = "relu",
@@ -75,18 +61,6 @@ static mst_value grad_grad(mst_grad *c, int i) {
 #define OP relu_grad
 #define FORMULA (y > 0 ? x : 0)
 #include "op/binary/binary_floats.inc"
-
-static const mst_example grad_examples[] = {
-    {.num_src = 2,
-     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){1, 2, 3, -4}},
-             {.ndim = 1, .dim = {4}, .value = (const double[]){0.5, 0, 3, 1}, .no_grad = true}},
-     .expect = {(const double[]){1, 0, 3, -4}}},
-    {.num_src = 2, .src = {{.ndim = 2, .dim = {3, 5}}, {.ndim = 2, .dim = {3, 5}, .low = 0.5, .high = 2}}},
-    {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID},
-    {.num_src = 2,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}, {.dtype = MST_F64, .ndim = 1, .dim = {2}}},
-     .fails = MST_INVALID},
-};
 
 const mst_op mst_op_relu_grad = {
     .name = "relu_grad",

@@ -14,46 +14,11 @@ MST_API mst_value mst_reduce_any_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
-#define T uint8_t
-#define A T
+#define OP reduce_any
 #define START 0
 #define STEP(a, x) ((A)((a) | (x)))
-#define COMBINE STEP
-#define FINISH(a, n) (a)
-#define MST_NAME(name) name
-#include "op/reduce/reduce_loops.inc"
-
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_reduce_over_axes(a, &reducer);
-}
-
-static const mst_example examples[] = {
-    {.name = "all axes",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 1, 1, 0, 1, 0}}},
-     .expect = {(const double[]){1}}},
-    {.name = "last axis",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 1, 1, 0, 0, 0}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
-     .expect = {(const double[]){1, 1, 0}}},
-    {.name = "columns",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 1, 0, 0, 1, 0}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
-     .expect = {(const double[]){1, 1, 0}}},
-    {.name = "scalar",
-     .num_src = 1,
-     .src = {{.ndim = 0, .value = (const double[]){1}}},
-     .expect = {(const double[]){1}}},
-    {.name = "of nothing", .num_src = 1, .src = {{.ndim = 1, .dim = {0}}}, .expect = {(const double[]){0}}},
-    {.name = "numbers", .num_src = 1, .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
-    {.name = "axis out of range",
-     .num_src = 1,
-     .src = {{.ndim = 1, .dim = {2}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}},
-     .fails = MST_INVALID},
-};
+#define CHOOSE(all, any) any
+#include "op/reduce/reduce_bools.inc"
 
 const mst_op mst_op_reduce_any = {
     .name = "reduce_any",
@@ -66,7 +31,7 @@ const mst_op mst_op_reduce_any = {
     .options_size = sizeof(mst_reduce_options),
     .infer = mst_reduce_infer,
     .workspace = mst_reduce_workspace,
-    .reference = reference,
+    .reference = reduce_any_reference,
     MST_EXAMPLES(examples),
 };
 

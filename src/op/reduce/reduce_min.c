@@ -18,67 +18,11 @@ MST_API mst_value mst_reduce_min_with(mst_reduce_options options);
 #include "op/reduce/reduce.h"
 
 /* an accumulator that is NaN stays NaN, as nothing is < NaN */
-#define A T
+#define OP reduce_min
 #define START HIGHEST
 #define STEP(best, x) ((x) < (best) || IS_NAN(x) ? (x) : (best))
-#define COMBINE STEP
-#define FINISH(best, n) (best)
-#define MST_TEMPLATE "op/reduce/reduce_loops.inc"
-#include "op/numbers.inc"
-
-static mst_status reference(const mst_kernel_args *a) {
-    static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
-    return mst_reduce_over_axes(a, reducer[a->src[0].dtype]);
-}
-
-static const mst_example examples[] = {
-    {.name = "all axes",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){4, 2, 9, 1, 5, 3}}},
-     .expect = {(const double[]){1}}},
-    {.name = "last axis",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){4, 2, 9, 1, 5, 3}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {-1}}, .keep_dims = true},
-     .expect = {(const double[]){2, 1}}},
-    {.name = "columns",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){4, 2, 9, 1, 5, 3}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
-     .expect = {(const double[]){1, 2, 3}}},
-    {.name = "negative",
-     .num_src = 1,
-     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {3}, .value = (const double[]){-4, -2, -9}}},
-     .expect = {(const double[]){-9}}},
-    {.name = "NaN",
-     .num_src = 1,
-     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){NAN, 2, 1, 3}, .no_grad = true}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {1}}},
-     .expect = {(const double[]){NAN, 1}}},
-    {.name = "scalar",
-     .num_src = 1,
-     .src = {{.ndim = 0, .value = (const double[]){3}}},
-     .expect = {(const double[]){3}}},
-    {.name = "long rows", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 150}}}},
-    {.name = "two axes of three",
-     .num_src = 1,
-     .src = {{.ndim = 3, .dim = {2, 3, 4}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 2, .axis = {0, 2}}}},
-    {.name = "of no numbers",
-     .num_src = 1,
-     .src = {{.dtype = MST_F64, .ndim = 2, .dim = {0, 2}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {0}}},
-     .expect = {(const double[]){INFINITY, INFINITY}}},
-    {.name = "of no integers",
-     .num_src = 1,
-     .src = {{.dtype = MST_I32, .ndim = 1, .dim = {0}}},
-     .expect = {(const double[]){INT32_MAX}}},
-    {.name = "axis out of range",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 2}}},
-     .options = &(const mst_reduce_options){.axes = {.count = 1, .axis = {2}}},
-     .fails = MST_INVALID},
-};
+#define CHOOSE(largest, smallest) smallest
+#include "op/reduce/reduce_extreme.inc"
 
 const mst_op mst_op_reduce_min = {
     .name = "reduce_min",
@@ -92,7 +36,7 @@ const mst_op mst_op_reduce_min = {
     .infer = mst_reduce_infer,
     .grad = mst_reduce_extreme_grad,
     .workspace = mst_reduce_workspace,
-    .reference = reference,
+    .reference = reduce_min_reference,
     MST_EXAMPLES(examples),
 };
 

@@ -15,13 +15,8 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_array_fill(a, &a->dst[0], 1);
 }
 
-static const mst_example examples[] = {
-    {.num_src = 1, .src = {{.ndim = 2, .dim = {2, 2}}}, .expect = {(const double[]){1, 1, 1, 1}}},
-    {.name = "scalar", .num_src = 1, .src = {{.ndim = 0}}, .expect = {(const double[]){1}}},
-    {.num_src = 1,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){NAN, INFINITY}, .no_grad = true}},
-     .expect = {(const double[]){1, 1}}},
-};
+enum { VALUE = 1 };
+#include "op/shape/filled_like_examples.inc"
 
 const mst_op mst_op_ones_like = {
     .name = "ones_like",

@@ -36,36 +36,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_join_gradients(c, mst_stack, ((const mst_parts_options *)c->options)->axis);
 }
 
-static const mst_example examples[] = {
-    {.name = "rows",
-     .num_src = 1,
-     .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
-     .options = &(const mst_parts_options){.num = 2},
-     .expect = {(const double[]){1, 2}, (const double[]){3, 4}}},
-    {.name = "columns",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 0, 1, 0, 0, 1}}},
-     .options = &(const mst_parts_options){.num = 3, .axis = -1},
-     .expect = {(const double[]){1, 0}, (const double[]){0, 0}, (const double[]){1, 1}}},
-    {.name = "to scalars",
-     .num_src = 1,
-     .src = {{.ndim = 1, .dim = {2}}},
-     .options = &(const mst_parts_options){.num = 2}},
-    {.name = "empty",
-     .num_src = 1,
-     .src = {{.ndim = 2, .dim = {2, 0}}},
-     .options = &(const mst_parts_options){.num = 2}},
-    {.name = "another size",
-     .num_src = 1,
-     .src = {{.ndim = 1, .dim = {3}}},
-     .options = &(const mst_parts_options){.num = 2},
-     .fails = MST_INVALID},
-    {.name = "scalar",
-     .num_src = 1,
-     .src = {{.ndim = 0}},
-     .options = &(const mst_parts_options){.num = 1},
-     .fails = MST_INVALID},
-};
+#include "op/shape/parts_examples.inc"
 
 const mst_op mst_op_unstack = {
     .name = "unstack",

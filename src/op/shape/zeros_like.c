@@ -15,13 +15,8 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_zero(a, a->dst[0].data, (size_t)a->dst[0].count * mst_dtype_size(a->dst[0].dtype));
 }
 
-static const mst_example examples[] = {
-    {.num_src = 1, .src = {{.ndim = 2, .dim = {2, 2}}}, .expect = {(const double[]){0, 0, 0, 0}}},
-    {.name = "scalar", .num_src = 1, .src = {{.ndim = 0}}, .expect = {(const double[]){0}}},
-    {.num_src = 1,
-     .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){NAN, INFINITY}, .no_grad = true}},
-     .expect = {(const double[]){0, 0}}},
-};
+enum { VALUE = 0 };
+#include "op/shape/filled_like_examples.inc"
 
 const mst_op mst_op_zeros_like = {
     .name = "zeros_like",

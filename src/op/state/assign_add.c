@@ -12,19 +12,9 @@ MST_API mst_value mst_assign_add(mst_value variable, mst_value value);
 #include "op/share.h"
 #include "op/state/assign.h"
 
+#define OP assign_add
 #define CHANGE(variable, value) ((variable) + (value))
-#define MST_TEMPLATE "op/state/assign_loops.inc"
-#include "op/numbers.inc"
-
-static mst_status reference(const mst_kernel_args *a) {
-    static const mst_parallel_body change[MST_NUM_DTYPES] = {MST_BY_NUMBER(change)};
-    const int64_t count = a->src[1].count;
-    return mst_parallel(a, count, mst_grain(count, 1), change[a->src[1].dtype], mst_context_of(a));
-}
-
-/* the source must be a variable: values are tested in test/run/variables_test.c */
-static const mst_example examples[] = {
-    {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID}};
+#include "op/state/assign_change.inc"
 
 const mst_op mst_op_assign_add = {
     .name = "assign_add",
@@ -35,7 +25,7 @@ const mst_op mst_op_assign_add = {
     .flags = MST_OP_STATEFUL | MST_OP_VIEW | MST_OP_INFALLIBLE,
     .infer = mst_assign_infer,
     .writes = mst_assign_writes,
-    .reference = reference,
+    .reference = assign_add_reference,
     MST_EXAMPLES(examples),
 };
 

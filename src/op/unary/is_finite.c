@@ -13,13 +13,8 @@ MST_API mst_value mst_is_finite(mst_value src);
 #define FORMULA isfinite(x)
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
-    {.num_src = 1,
-     .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){1.5, INFINITY, NAN, -INFINITY}}},
-     .expect = {(const double[]){1, 0, 0, 0}}},
-    {.num_src = 1, .src = {{.ndim = 2, .dim = {3, 5}}}},
-    {.num_src = 1, .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
-};
+enum { OF_NUMBER = 1, OF_INF = 0, OF_NAN = 0 };
+#include "op/unary/predicate_examples.inc"
 
 const mst_op mst_op_is_finite = {
     .name = "is_finite",
