@@ -22,6 +22,19 @@ check summary_beside_json_is_on_standard_error grep -q "Total params: 1,210" err
 works no_summary_where_none_is_asked_for "^done:" train $small --steps 1
 check no_summary_was_printed sh -c '! grep -q "Total params" out'
 
+# ---- one thread where other programs keep the cores busy ---------------------------------------------
+
+alone=$(dirname "$muster")/modules/runs_alone.so
+two="train --data idx:data --hidden-units 16 --batch-size 40 --devices cpu:2/1 --steps 40"
+if [ -e "$alone" ]; then # not under a sanitizer
+    LD_PRELOAD=$alone RUNS_ALONE=10 works steps_of_one_thread_are_told \
+        "note: other programs kept cores busy: in 25 % of the steps one thread did the work of all 2 devices" $two
+    LD_PRELOAD=$alone RUNS_ALONE=3 works few_steps_of_one_thread_are_no_matter "^done:" $two
+    check few_steps_of_one_thread_are_not_told sh -c '! grep -q "one thread" out'
+    LD_PRELOAD=$alone RUNS_ALONE=10 run $two --json
+    check json_has_the_number_of_steps_of_one_thread [ "$(value runs_alone)" = 10 ]
+fi
+
 # ---- history of a training ---------------------------------------------------------------------------
 
 # rows_are NAME FILE EPOCHS: the file has a row for each epoch from 0 on, once, and as many columns in each

@@ -283,7 +283,7 @@ static bool has_best_weights(const training *t) {
 
 /* Whether a step was made. Where the checkpoint that was restored is the end already, there is no loss to print. */
 static bool has_steps(const training *t) {
-    return t->events.first_step > 0;
+    return t->events.num_steps > 0;
 }
 
 static int64_t runs_alone(const training *t) {
@@ -292,7 +292,7 @@ static int64_t runs_alone(const training *t) {
 
 /* Where other programs kept the cores from a good part of the steps. */
 static void print_runs_alone(const training *t) {
-    const int64_t alone = runs_alone(t), steps = (t->result.examples + t->batch_size - 1) / t->batch_size;
+    const int64_t alone = runs_alone(t), steps = t->events.num_steps;
     if (alone == 0 || alone * 10 < steps) return;
     char percent[NUMBER_TEXT];
     printf(

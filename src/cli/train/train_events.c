@@ -46,6 +46,7 @@ static json_t *state_event(const char *name, const mst_train_state *state) {
 
 static mst_status step_end(void *context, mst_train_state *state) {
     train_events *events = context;
+    events->num_steps++;
     if (events->first_step == 0) events->first_step = train_clock() - events->began;
     if (interrupted) state->stop = true;
     if (events->json && state->step % events->every == 0) {

@@ -9,6 +9,7 @@ typedef struct train_events {
     int64_t every;     /**< steps between step events */
     double began;      /**< train_clock() of the command's start */
     double first_step; /**< seconds from there to the end of the first step */
+    int64_t num_steps; /**< made by this command */
 } train_events;
 
 /** Seconds, monotonic. */
