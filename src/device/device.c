@@ -11,11 +11,9 @@
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "module/module.h"
 
 enum { MOST_DEVICES = 4096, MOST_THREADS = 4096 }; /* each is a thread: more is a slip of the hand */
-
-/* Where a type is not known: loads the module of its name, if there is one. Defined in module/module.c. */
-extern mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out);
 
 static mst_status parse_count(const char *spec, char **rest, int most, int *out) {
     const char *text = *rest;

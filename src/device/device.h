@@ -64,6 +64,8 @@ int mst_devices_fallback(const mst_devices *devices, const mst_op *op, int num_s
 /** The short name of device I of the first type, "/device:CPU:1", into TEXT; returns TEXT. */
 char *mst_device_default_name(int i, char *text, size_t size);
 
+/** The library's own types, ended by NULL: made by the build from src/run. */
+extern const mst_device_type *const mst_device_type_table[];
 /** Adds a type of device, for specifications that are read later. TYPE must stay valid for ever. MST_EXISTS where there
  *  is one of its name. */
 MST_CHECKED mst_status mst_device_type_register(const mst_device_type *type);

@@ -1,12 +1,10 @@
-/* The types of devices: the CPU, and what modules have registered. */
+/* The types of devices: the library's own, and what modules have registered. */
 #include <pthread.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/arena.h"
 #include "device/device.h"
-
-extern const mst_device_type mst_device_type_cpu;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const mst_device_type **registered;
@@ -17,7 +15,8 @@ static bool is_named(const mst_device_type *type, const char *name, size_t lengt
 }
 
 static const mst_device_type *find(const char *name, size_t length) {
-    if (is_named(&mst_device_type_cpu, name, length)) return &mst_device_type_cpu;
+    for (int i = 0; mst_device_type_table[i]; i++)
+        if (is_named(mst_device_type_table[i], name, length)) return mst_device_type_table[i];
     for (int64_t i = 0; i < num_registered; i++)
         if (is_named(registered[i], name, length)) return registered[i];
     return NULL;

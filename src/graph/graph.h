@@ -19,7 +19,7 @@ struct mst_node {
     int64_t id; /**< -1 for the error node */
     const char *name;
     const mst_op *op;
-    const void *options;
+    void *options;
     int num_src;
     const mst_value *src;
     int num_control;

@@ -18,8 +18,6 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 
-extern const struct mst_backend mst_backend_cpu;
-
 /* Made by the build: the modules that are linked into this library, ended by NULL, and all that Muster has. */
 extern const mst_module *const mst_module_table[];
 extern const mst_module_info mst_module_info_table[];
@@ -35,10 +33,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known *modules;
 static int64_t num_modules, capacity;
 
-static const mst_registrar registrar = {.size = sizeof(mst_registrar),
-                                        .device_type = mst_device_type_register,
-                                        .error_set = mst_error_set,
-                                        .cpu = &mst_backend_cpu};
+static mst_registrar registrar = {
+    .size = sizeof(mst_registrar), .device_type = mst_device_type_register, .error_set = mst_error_set};
 
 /* ---- finding ---- */
 
@@ -191,6 +187,7 @@ static mst_status load_file(const char *name, const char *path, const mst_module
 static mst_status load(const char *name, const char *path, known *entry) {
     entry->module = find_linked(name);
     mst_status status = MST_OK;
+    registrar.cpu = mst_device_type_find("cpu", 3)->backend;
     if (!entry->module)
         status = load_file(name, path, &entry->module);
     else if (entry->module->load)
@@ -243,8 +240,6 @@ mst_status mst_module_interface(const char *name, const void **out) {
     *out = module->interface;
     return MST_OK;
 }
-
-extern mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out);
 
 mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out) {
     char module[64];

@@ -44,6 +44,9 @@ typedef const mst_module *(*mst_module_query_function)(uint32_t host_abi);
  * folder could not be read, or, also when asked again, where it could not be loaded. */
 MST_CHECKED mst_status mst_module_need(const char *name);
 
+/** The type of device of a name, from the module of that name, which is loaded if it has not been. */
+MST_CHECKED mst_status mst_module_for_device_type(const char *name, size_t length, const mst_device_type **out);
+
 /** Loads one of Muster's own modules and gives its interface. MST_UNAVAILABLE where it is not there, with what to
  *  install, or where it cannot be loaded, is another module, or is of another version of Muster. Exported for the
  *  command. */

@@ -1,5 +1,5 @@
 /** The members of mst_optimizer, but its schedule. Two tables of fields are made of them: mst_optimizer_fields
- *  (optimizer.c) and, with "optimizer." before each name, a part of the options of the op apply_gradients. */
+ *  (rule.c) and, with "optimizer." before each name, a part of the options of the op apply_gradients. */
 #ifndef MUSTER_RULE_FIELDS_H
 #define MUSTER_RULE_FIELDS_H
 

@@ -16,6 +16,7 @@
 #include "muster/store.h"
 #include "op/list.h"
 #include "op/state/apply_gradients.h"
+#include "op/state/variable.h"
 #include "rule/rule.h"
 #include "store/store.h"
 #include "strategy/penalty.h"
@@ -92,8 +93,7 @@ static mst_value average_of(mst_value variable, mst_dtype dtype) {
     mst_value initial = mst_variable_initial(variable);
     if (mst_value_spec(initial).dtype != dtype) initial = mst_cast(initial, dtype);
     average = beside(variable, "ExponentialMovingAverage", initial, MST_STATE_AVERAGE);
-    mst_variable_options *o = (mst_variable_options *)(uintptr_t)mst_node_options(variable.node);
-    o->average = mst_value_name(average);
+    mst_variable_set_average(variable, average);
     return average;
 }
 

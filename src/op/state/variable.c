@@ -47,6 +47,7 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 #include "graph/graph.h"
 #include "muster/store.h"
 #include "op/op.h"
+#include "op/state/variable.h"
 
 static const char *const joins[] = {"default", "mean", "sum", "first", NULL};
 
@@ -130,12 +131,17 @@ bool mst_is_variable(mst_value value) {
 void mst_variable_mirror(mst_value variable, const char *devices) {
     if (!mst_is_variable(variable)) return;
     mst_graph *graph = mst_value_graph(variable);
-    mst_variable_options *o = (mst_variable_options *)(uintptr_t)mst_node_options(variable.node);
+    mst_variable_options *o = variable.node->options;
     const char *copy = devices ? mst_arena_string(&graph->arena, devices) : NULL;
     if (devices && !copy)
         MST_VALUE_NO_MEMORY(graph, "for the devices of a variable");
     else
         o->mirrored = copy;
+}
+
+void mst_variable_set_average(mst_value variable, mst_value average) {
+    mst_variable_options *o = variable.node->options;
+    o->average = mst_value_name(average);
 }
 
 mst_value mst_variable_initial(mst_value variable) {

@@ -1,34 +1,14 @@
+/* An optimizer as a whole: its rule, and the schedule that is one of its members. */
 #include "muster/optimizer.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/nearest.h"
-#include "graph/graph.h"
 #include "graph/options.h"
-#include "rule/fields.h"
 #include "rule/rule.h"
 
 enum { MOST_RULES = 64 };
-
-const char *const mst_epsilon_kinds[] = {"hat", "corrected", NULL};
-const char *const mst_sparse_kinds[] = {"keras", "tensorflow", NULL};
-
-#define ROW(member, type, initial, low, high, names, help) \
-    { #member, MST_FIELD_TYPE_##type, offsetof(mst_optimizer, member), initial, low, high, help, names, NULL }
-const mst_field mst_optimizer_fields[] = {MST_OPTIMIZER_FIELDS(ROW), MST_FIELD_END};
-
-const mst_rule *mst_rule_find(const char *name) {
-    for (int i = 0; name && mst_rule_table[i]; i++)
-        if (strcmp(mst_rule_table[i]->name, name) == 0) return mst_rule_table[i];
-    return NULL;
-}
-
-const char *mst_optimizer_name(int i) {
-    for (int k = 0; mst_rule_table[k]; k++)
-        if (k == i) return mst_rule_table[k]->name;
-    return NULL;
-}
 
 mst_optimizer *mst_optimizer_fill(const char *name, mst_optimizer *optimizer) {
     const mst_rule *rule = MST_IS_NULL(name) || MST_IS_NULL(optimizer) ? NULL : mst_rule_find(name);

@@ -1,0 +1,25 @@
+# The rows of the house, top to bottom, for check-includes and check-layers: the folders of src/. What shares a line shares a
+# row.
+# shellcheck disable=SC2034
+rows='
+base
+tensor
+graph
+rule
+op
+grad
+device module
+kernel
+store
+plan
+run
+loss metric schedule
+strategy
+format
+summary
+data
+layer model
+train
+inspect
+cli
+'

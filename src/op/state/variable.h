@@ -1,0 +1,10 @@
+/** What only the update of a variable says of it. */
+#ifndef MUSTER_OP_STATE_VARIABLE_H
+#define MUSTER_OP_STATE_VARIABLE_H
+
+#include "muster/ops.h"
+
+/** AVERAGE, a variable of the same graph, keeps the moving average of VARIABLE. */
+void mst_variable_set_average(mst_value variable, mst_value average);
+
+#endif
