@@ -1,4 +1,4 @@
-/** Folders of files. */
+/** Folders, held open by their descriptors, so that nothing is written or removed elsewhere when a path changes. */
 #ifndef MUSTER_BASE_FOLDER_H
 #define MUSTER_BASE_FOLDER_H
 

@@ -10,15 +10,15 @@
 
 #include "muster/status.h"
 
-/** One more user; with the first the reserve is taken. MST_OUT_OF_MEMORY where it cannot be had. */
+/** Adds a user; the first one makes the process take the reserve. MST_OUT_OF_MEMORY where it cannot be had. */
 MST_CHECKED mst_status mst_reserve_retain(void);
-/** One user less; with the last the reserve goes. */
+/** Removes a user; with the last one the reserve is given back. */
 void mst_reserve_release(void);
 /** Gives the reserve back to the system, for the caller or another thread that is about to ask for memory. */
 void mst_reserve_spend(void);
 /** Takes the reserve again where there are users and it has been spent. MST_OUT_OF_MEMORY where it cannot be had. */
 MST_CHECKED mst_status mst_reserve_renew(void);
-/** It has been taken, and not been spent since. */
+/** Whether the reserve is there: taken, and not spent since. */
 bool mst_reserve_is_there(void);
 
 #endif

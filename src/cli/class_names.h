@@ -1,4 +1,4 @@
-/** What the classes of a model are called. */
+/** Lists of the names of a model's classes. */
 #ifndef MUSTER_CLI_CLASS_NAMES_H
 #define MUSTER_CLI_CLASS_NAMES_H
 
@@ -7,9 +7,9 @@
 /** Names of classes 0, 1, ..., ended by NULL; one block, to be freed with free(). *OUT is NULL where there are none. */
 typedef char **class_names;
 
-/** Those that DATA has for its labels. */
+/** The names that DATA has for its labels. */
 MST_CHECKED mst_status class_names_of(const mst_dataset *data, class_names *out);
-/** Those of the file at PATH, one in each line. */
+/** The names in the file at PATH, one in each line. */
 MST_CHECKED mst_status class_names_read(const char *path, class_names *out);
 /** A copy of N names. */
 MST_CHECKED mst_status class_names_copy(const char *const *names, int64_t n, class_names *out);

@@ -1,4 +1,4 @@
-/** What a model is trained for: a loss, with the labels, the outputs and the metric that fit it. */
+/** A loss with the labels, the number of outputs and the metric that fit it. */
 #ifndef MUSTER_CLI_OBJECTIVE_H
 #define MUSTER_CLI_OBJECTIVE_H
 
@@ -16,8 +16,9 @@ const char *objective_labels(int i);
 /** Keras' short names of losses, each followed by the name, ended by NULL. */
 extern const char *const objective_short_losses[];
 
-/** The objective of LOSS for the labels of DATA, whose first rows are checked. CLASSES: outputs wanted; where FREE, one
- *  output for each number of a label in place of these. MST_INVALID where loss, labels and outputs do not fit. */
+/** The objective of LOSS for the labels of DATA, whose first rows are checked. CLASSES is the number of outputs; where
+ *  FREE (the user did not give it), it is the number of elements of a label instead, for losses that compare those.
+ *  MST_INVALID where loss, labels and outputs do not fit. */
 MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, bool free, objective *out);
 /** The same without data, for OUTPUTS outputs. */
 objective objective_of(mst_loss loss, int64_t outputs);
@@ -25,13 +26,13 @@ objective objective_of(mst_loss loss, int64_t outputs);
 bool objective_has_classes(const objective *objective);
 /** MST_INVALID where COUNT names, those of the file at PATH, are not as many as there are classes. */
 MST_CHECKED mst_status objective_check_names(const objective *objective, const char *path, int64_t count);
-/** The class that row ROW of OUTPUTS, [n, outputs] and finished, is of, and its probability. */
+/** The most likely class of row ROW of OUTPUTS, [n, outputs], after objective_finish; and its probability. */
 int64_t objective_class(const objective *objective, const mst_tensor *outputs, int64_t row, double *probability);
 /** The error that COMMAND cannot count a confusion matrix for OBJECTIVE: EXIT_USAGE. */
 int objective_fail_confusion(const char *command, const objective *objective);
-/** Adds what must come behind the last dense layer for LOSS: softmax where it compares probabilities, and so on. */
+/** Adds the layer that LOSS needs after the last dense layer, if any: softmax where it compares probabilities, ... */
 void objective_add_layers(mst_loss loss, mst_model *model);
-/** Makes of the model's OUTPUTS what a user wants to see: probabilities of the cross entropies' logits. */
+/** Turns the model's OUTPUTS into what a user wants to see: logits of the cross entropies into probabilities. */
 void objective_finish(mst_loss loss, mst_tensor *outputs);
 
 #endif

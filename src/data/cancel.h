@@ -1,5 +1,5 @@
-/** Work of a background thread that is to end soon: who ends the thread sets a flag that the thread watches, and loops
- *  that may be long (over rows that are read, mapped or filtered) look at it once a row. */
+/** Ending the work of a background thread soon. The thread watches a flag, which is set by whoever ends it; loops that
+ *  may be long (over rows that are read, mapped or filtered) look at the flag once for each row. */
 #ifndef MUSTER_DATA_CANCEL_H
 #define MUSTER_DATA_CANCEL_H
 

@@ -11,7 +11,7 @@ typedef struct mst_statistics {
     int64_t finite, nan, infinite;
 } mst_statistics;
 
-/** Of no numbers. */
+/** The statistics of no numbers, to begin with. */
 #define MST_STATISTICS ((mst_statistics){.least = INFINITY, .greatest = -INFINITY})
 
 static inline void mst_statistics_add(mst_statistics *s, double value) {

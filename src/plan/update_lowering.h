@@ -102,7 +102,7 @@ MST_CHECKED mst_status mst_lowering_push(mst_update_local *x, int32_t value);
 /** Adds the node update of X for PURPOSE. *OUT is the value of its output. */
 MST_CHECKED mst_status mst_lowering_update(mst_lowering *l, const mst_update_local *x, mst_update_purpose purpose,
                                            const char *name, int32_t *out);
-/** What depends on apply_gradients depends on NODE. */
+/** Makes NODE a part of the update: whatever comes after apply_gradients comes after NODE too. */
 MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
 
 /** update_scalars.c: adds the node that computes what is the same for all elements, and the next state of the rule. */

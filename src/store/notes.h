@@ -1,4 +1,4 @@
-/** Texts about a state, by key. */
+/** Notes: short texts by key, which a store keeps beside its entries, for example what a model was trained for. */
 #ifndef MUSTER_STORE_NOTES_H
 #define MUSTER_STORE_NOTES_H
 

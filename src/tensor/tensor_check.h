@@ -1,4 +1,4 @@
-/** What may be the dtype and shape of a tensor. */
+/** Checks of a tensor's dtype and shape, and large tensors whose memory nobody has touched yet. */
 #ifndef MUSTER_TENSOR_TENSOR_CHECK_H
 #define MUSTER_TENSOR_TENSOR_CHECK_H
 

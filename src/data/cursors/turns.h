@@ -1,6 +1,10 @@
-/** Whose turn it is among items (files, datasets) that are read in turn: as many of them as there are slots are open,
- *  each gives a block of elements when its turn comes, and a slot whose item has ended takes the next item at its next
- *  turn. This is tf.data's deterministic interleave (core/kernels/data/interleave_dataset_op.cc). */
+/** The order in which several items (files, datasets) are read in turn.
+ *
+ *      items A B C D, 2 slots, blocks of 2:   A A B B A A B B ...   A has ended:   C C B B C C ...
+ *
+ *  As many items as there are slots are open. Each gives a block of elements when its turn comes; a slot whose item has
+ *  ended takes the next item at its next turn. This is tf.data's deterministic interleave
+ *  (core/kernels/data/interleave_dataset_op.cc). */
 #ifndef MUSTER_DATA_CURSORS_TURNS_H
 #define MUSTER_DATA_CURSORS_TURNS_H
 
@@ -23,11 +27,11 @@ void mst_turns_reset(mst_turns *turns);
 /** The item whose turn it is, opened if need be; -1 where all have ended. It stays the same until one of the functions
  *  below is called. */
 int mst_turns_item(mst_turns *turns);
-/** How many elements it gives at most before the next has its turn. */
+/** How many elements the current item gives at most before the next has its turn. */
 int64_t mst_turns_left(const mst_turns *turns);
-/** It gave N elements, at most so many. */
+/** Notes that the current item gave N elements, at most mst_turns_left. */
 void mst_turns_give(mst_turns *turns, int64_t n);
-/** It has ended. */
+/** Notes that the current item has ended. */
 void mst_turns_end(mst_turns *turns);
 
 void mst_turns_save(const mst_turns *turns, mst_bookmark *bookmark);

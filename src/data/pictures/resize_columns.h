@@ -15,7 +15,7 @@ enum {
     MST_COLUMNS_BEYOND = 16, /**< bytes that a row must have behind it */
 };
 
-/** Of a row of COUNT elements; arrays have them in whole groups. */
+/** Where the elements of a row come from. The row has COUNT elements; the arrays are rounded up to whole groups. */
 typedef struct mst_columns {
     int64_t count;
     int channels;
@@ -26,8 +26,8 @@ typedef struct mst_columns {
     bool shuffles;
 } mst_columns;
 
-/** Memory of COLUMNS, whose count and channels are set, in its order; of NULL it only counts. Returns the bytes, a
- *  multiple of 64. MEMORY is aligned to 64. */
+/** Places the arrays of COLUMNS, whose count and channels are set, in MEMORY, which is aligned to 64 bytes (NULL: only
+ *  counts). Returns the bytes, a multiple of 64. */
 size_t mst_columns_lay_out(mst_columns *columns, char *memory);
 /** Fills the arrays, for rows with the first and the last pixel twice: WIDTH columns that are SCALE pixels apart. */
 void mst_columns_place(mst_columns *columns, int64_t width, float scale);

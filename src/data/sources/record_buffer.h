@@ -1,4 +1,4 @@
-/** What one caller has read of a file of records. */
+/** The bytes of a file of records that one caller has read last: neighbouring records are often in them already. */
 #ifndef MUSTER_DATA_SOURCES_RECORD_BUFFER_H
 #define MUSTER_DATA_SOURCES_RECORD_BUFFER_H
 

@@ -1,4 +1,5 @@
-/** Records that were read and are still wanted, by their number. */
+/** Copies of records that can only be read forward and are still needed, by their number, each with a count of
+ *  references. */
 #ifndef MUSTER_DATA_SOURCES_RECORD_POOL_H
 #define MUSTER_DATA_SOURCES_RECORD_POOL_H
 
@@ -21,7 +22,7 @@ typedef struct mst_record_pool {
 mst_pooled *mst_record_pool_find(const mst_record_pool *pool, int64_t row);
 /** Adds a copy of RECORD, or only counts where ROW is there. */
 MST_CHECKED mst_status mst_record_pool_add(mst_record_pool *pool, int64_t row, int64_t file, const mst_record *record);
-/** Counts down; the record goes with the last count. */
+/** Drops one reference; the record is freed with the last. */
 void mst_record_pool_drop(mst_record_pool *pool, int64_t row);
 void mst_record_pool_free(mst_record_pool *pool);
 

@@ -1,3 +1,9 @@
+/* Copies between strided arrays, shared among the threads of the device.
+ *
+ * A copy is a nest of loops with a stride in each array. Loops of one element are left out, and two that are
+ * contiguous in both arrays become one, so most copies end as a few long runs. The loop that is shared out is the
+ * outermost that is long enough. Where the inner strides of the two arrays are in opposite order (a transpose), the
+ * two inner loops go in square tiles, so that both arrays stay in cache. */
 #include "op/shape/strided.h"
 
 #include <stdlib.h>

@@ -1,3 +1,9 @@
+/* The table of oneDNN's matmul primitives, shared by shape in the whole process with a count of references, and what
+ * differs between versions 2 and 3 of oneDNN's interface.
+ *
+ * A new primitive is run once, on zeros, before it is given out: oneDNN makes some of its code at the first run, and
+ * ends the process where there is no memory for that. Products that an update makes while variables are written must
+ * not fail at all: they go through dnnl_sgemm, which gives the same bits and returns where it gets no memory. */
 #include "kernel/onednn/base/primitive.h"
 
 #include <pthread.h>

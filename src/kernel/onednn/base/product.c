@@ -1,3 +1,6 @@
+/* A product cut into parts of equal size but for the last: so two primitives at most, one for each size, and for
+ * each of them a prepared call for every thread, whose addresses are set before it runs. A constant B can be packed:
+ * each part's share of it is rearranged once into the layout that the primitive reads fastest. */
 #include "kernel/onednn/base/product.h"
 
 #include <stdlib.h>
