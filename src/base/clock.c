@@ -25,3 +25,9 @@ int64_t mst_clock_after(double seconds) {
     if (!(seconds < far)) return MST_NEVER;
     return mst_clock_now() + (int64_t)(seconds * 1e9);
 }
+
+double mst_clock_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}

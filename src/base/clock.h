@@ -1,4 +1,4 @@
-/** Time for deadlines: nanoseconds on a clock that only rises. */
+/** Time on a clock that only rises: nanoseconds for deadlines, seconds for measuring. */
 #ifndef MUSTER_BASE_CLOCK_H
 #define MUSTER_BASE_CLOCK_H
 
@@ -12,5 +12,7 @@ int64_t mst_clock_now(void);
 void mst_clock_replace(int64_t (*now)(void));
 /** The time SECONDS from now; MST_NEVER where that is too far to count. */
 int64_t mst_clock_after(double seconds);
+/** Seconds on the monotonic clock of the system, whatever mst_clock_replace has put in its place. */
+double mst_clock_seconds(void);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef MUSTER_CLI_COMMAND_H
 #define MUSTER_CLI_COMMAND_H
 
-#include "cli/options.h"
+#include "cli/option_list.h"
 
 /** Exit status of a command. */
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 /* and the number of the signal */ };

@@ -14,7 +14,7 @@
 
 #include "base/no_memory.h"
 #include "cli/command.h"
-#include "cli/train/train_checkpoint.h"
+#include "cli/scale_inputs.h"
 
 #define AT(member) offsetof(saved_options, member)
 
@@ -215,7 +215,7 @@ static mst_status open_data(const saved_options *o, const option_list *list, sav
     if (status && spec == note->data) status = fail_noted_data(spec);
     free(folder);
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : note->raw_pixels;
-    return status ? status : train_scale_inputs(raw, &out->data);
+    return status ? status : scale_inputs(raw, &out->data);
 }
 
 /* The names of the classes: from --class-names, else those noted in the file, else those of the data. */

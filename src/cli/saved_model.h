@@ -5,7 +5,7 @@
 #include "cli/model_note.h"
 #include "cli/name_map.h"
 #include "cli/objective.h"
-#include "cli/options.h"
+#include "cli/option_list.h"
 #include "muster/checkpoint.h"
 
 typedef struct saved_options {

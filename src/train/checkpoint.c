@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/clock.h"
 #include "base/failure.h"
 #include "base/file.h"
 #include "base/folder.h"
@@ -389,7 +390,7 @@ mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_stor
     MST_TRY(version_of(store, &manager->saved_version));
     MST_TRY(mst_store_snapshot_again(store, &manager->spare));
     manager->due = false;
-    manager->saved_time = mst_clock();
+    manager->saved_time = mst_clock_seconds();
     pthread_mutex_lock(&manager->mutex);
     manager->busy = true;
     pthread_cond_broadcast(&manager->changed);
@@ -446,7 +447,7 @@ static mst_status begin(void *context, mst_train_state *state) {
     }
     if (m->best) MST_TRY(begin_best(m, state));
     MST_TRY(mst_checkpoint_manager_wait(m));
-    m->saved_time = mst_clock();
+    m->saved_time = mst_clock_seconds();
     m->due = false;
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
@@ -474,7 +475,7 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     const mst_checkpoint_options *o = &m->options;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
-    if (o->every_seconds > 0 && mst_clock() - m->saved_time >= o->every_seconds) m->due = true;
+    if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
     if (!m->due) return MST_OK;
     return is_busy(m) || (m->best && is_busy(m->best)) ? MST_OK
                                                        : mst_checkpoint_manager_save(m, mst_model_store(state->model));

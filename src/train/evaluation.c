@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
+#include "train/position.h"
 #include "train/trainer.h"
 
 static mst_status add_confusion(const mst_tensor *batch, mst_tensor **total) {
@@ -60,11 +62,11 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
     MST_TRY(mst_trainer_check_data(trainer, data, true, batch_size));
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
     MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
-    double began = mst_clock();
+    double began = mst_clock_seconds();
     mst_status status = run(trainer, iterator, result, confusion);
     mst_iterator_destroy(iterator);
     if (!status && result) {
-        result->seconds = mst_clock() - began;
+        result->seconds = mst_clock_seconds() - began;
         result->examples_per_sec = result->seconds > 0 ? (double)result->examples / result->seconds : 0;
     }
     if (status && confusion) {

@@ -13,10 +13,12 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/clock.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "data/dataset.h"
 #include "train/history.h"
+#include "train/position.h"
 #include "train/trainer.h"
 
 enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000 };
@@ -112,7 +114,7 @@ static void update_state(fit *f, double now) {
 static mst_status run_step(fit *f, const mst_batch *batch) {
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
     read_step(f);
-    double now = mst_clock();
+    double now = mst_clock_seconds();
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
     if (f->any_step)
@@ -161,7 +163,7 @@ static mst_status train_epoch(fit *f) {
     bool done = false;
     MST_TRY(mst_iterator_create(f->batches, f->position.epoch, &iterator));
     mst_status status = mst_iterator_skip(iterator, f->position.batch);
-    f->last_step_end = mst_clock();
+    f->last_step_end = mst_clock_seconds();
     if (!f->any_step) f->first_step_end = f->last_step_end;
     if (!status) status = run_batches(f, iterator, &done);
     mst_iterator_destroy(iterator);
@@ -179,11 +181,11 @@ static mst_status run_epoch(fit *f) {
     f->state.has_validation = false;
     MST_TRY(CALL(f, epoch_begin));
     MST_TRY(train_epoch(f));
-    double paused = mst_clock();
+    double paused = mst_clock_seconds();
     MST_TRY(validate(f));
     if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
     MST_TRY(CALL(f, epoch_end));
-    f->first_step_end += mst_clock() - paused; /* not training time */
+    f->first_step_end += mst_clock_seconds() - paused; /* not training time */
     return MST_OK;
 }
 
@@ -356,7 +358,7 @@ static mst_status prepare(fit *f, mst_model *model) {
 
 mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result) {
     if (MST_IS_NULL(model) || MST_IS_NULL(options)) return MST_INVALID;
-    fit f = {.options = options, .began = mst_clock()};
+    fit f = {.options = options, .began = mst_clock_seconds()};
     if (model->in_fit) return MST_FAIL(MST_INVALID, "fit: the model is in a fit already, whose callback calls it");
     model->in_fit = true;
     mst_status status = prepare_callbacks(&f);

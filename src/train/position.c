@@ -1,4 +1,6 @@
 /* Where training is: entries of the store, which each step brings up to date itself. */
+#include "train/position.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "store/store.h"
-#include "train/trainer.h"
 
 #define BATCH "fit/batch"
 

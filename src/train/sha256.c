@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "train/trainer.h"
+#include "model/model.h"
+#include "muster/train.h"
 
 static mst_status add_weight(crypto_hash_sha256_state *hash, mst_store *store, const mst_state_info *weight) {
     mst_tensor *value;

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/argument.h"
 #include "base/failure.h"
@@ -24,14 +23,10 @@
 #include "loss/loss.h"
 #include "muster/ops.h"
 #include "store/store.h"
+#include "train/position.h"
+#include "train/trainer_objective.h"
 
 enum { BATCHES_AHEAD = 2 };
-
-double mst_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* ---- compile ---- */
 

@@ -67,22 +67,6 @@ typedef struct mst_trainer {
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
 
-/* ---- losses and metrics: objective.c -------------------------------------------------------------- */
-
-/** Fills in target, measure, metric names and class weights from the options of compiling. */
-MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
-/** "inputs", "labels", or where there are several "input 'left'", "labels of 'out'"; "weights". */
-const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
-/** Whether the labels of OUTPUT are numbers of classes. */
-bool mst_objective_has_classes(const mst_trainer *trainer, int output);
-/** Fills the losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. The weights of
- *  classes are used when TRAINING only. */
-void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
-                         mst_replica *out);
-
-/** The confusion matrix of a batch, for a model that has one output and whose loss takes classes; else MST_NONE. */
-mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions);
-
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
 /** Checks that DATA has inputs and (where WITH_LABELS) labels of the same dtype and shape as the data before, and that
@@ -105,29 +89,5 @@ MST_CHECKED mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step 
 MST_CHECKED mst_status mst_trainer_build_predict(mst_trainer *trainer);
 /** Runs the step on a batch, whose rows are shared out among the shards. */
 MST_CHECKED mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch);
-
-double mst_clock(void); /**< seconds, monotonic */
-
-/* ---- where training is: position.c ---------------------------------------------------------------- */
-
-/** How far training has come: the entries "fit/..." and "random/seed" of the store. The step itself counts the batch,
- *  with its update, so that position and weights always belong together. */
-typedef struct mst_position {
-    bool begun;                      /**< a fit has begun in this store */
-    int64_t first_epoch, first_step; /**< where the last fit began */
-    int64_t epoch, batch;            /**< of the next batch; epochs are counted over all fits */
-    int64_t seed;                    /**< of shuffling and random numbers */
-    int64_t step;                    /**< global_step */
-} mst_position;
-
-/** Builds the variables of the position and of an epoch's sums, and what a step adds to them. Appends the fetches from
- *  MST_FETCH_METRICS on; the result is the node that a step must run beside its update. */
-mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
-/** Reads the position; all but `step` is 0 before the first fit. */
-MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
-/** Reads the sums of the epoch so far into OUT, MST_NUM_SUMS numbers. */
-MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, double *out);
-/** Sets the position, but not global_step, and the sums of the epoch to 0. */
-MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position);
 
 #endif

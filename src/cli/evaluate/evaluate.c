@@ -12,9 +12,9 @@
 #include "cli/command.h"
 #include "cli/evaluate/confusion.h"
 #include "cli/json_events.h"
+#include "cli/restored.h"
 #include "cli/saved_model.h"
-#include "cli/train/train_checkpoint.h"
-#include "cli/train/train_events.h"
+#include "cli/signals.h"
 
 void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *const *names) {
     printf("test: loss = %.4f", result->loss);
@@ -93,7 +93,7 @@ static mst_status show_if_new(const evaluate_options *o, saved_model *saved) {
 static mst_status follow(const evaluate_options *o, saved_model *saved) {
     const struct timespec pause = {.tv_nsec = 200000000};
     struct timespec seen = {.tv_sec = 0};
-    for (train_catch_signals(); !train_signal(); nanosleep(&pause, NULL)) {
+    for (signals_catch(); !signals_caught(); nanosleep(&pause, NULL)) {
         const struct timespec now = state_written(o);
         if (now.tv_sec == seen.tv_sec && now.tv_nsec == seen.tv_nsec) continue;
         seen = now;
@@ -114,7 +114,7 @@ static int run(const command_call *call) {
         (restored_show(&saved.restored, o->saved.json, false) || show(o, &saved) || (o->follow && follow(o, &saved))))
         status = command_fail_library(EXIT_FAILED, NULL);
     saved_model_close(&saved);
-    return !status && train_signal() ? EXIT_SIGNAL + train_signal() : status;
+    return !status && signals_caught() ? EXIT_SIGNAL + signals_caught() : status;
 }
 
 const command command_evaluate = {

@@ -10,8 +10,8 @@
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/predict/predictions.h"
+#include "cli/restored.h"
 #include "cli/saved_model.h"
-#include "cli/train/train_checkpoint.h"
 
 /* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64
  * bytes, with a line end. Source: numpy/lib/format.py. */

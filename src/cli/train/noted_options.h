@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/options.h"
+#include "cli/option_list.h"
 
 /** Those of LIST that were given, {"batch-size": "50", ...}; NULL where memory runs out. */
 json_t *noted_options(const option_list *list);

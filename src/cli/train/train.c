@@ -18,6 +18,8 @@
 #include "cli/json_events.h"
 #include "cli/number_text.h"
 #include "cli/predict/predict.h"
+#include "cli/scale_inputs.h"
+#include "cli/signals.h"
 #include "cli/train/train_augment.h"
 #include "cli/train/train_checkpoint.h"
 #include "cli/train/train_events.h"
@@ -63,24 +65,13 @@ static int check_stored_inputs(training *t, const char *part, const mst_dataset 
                         t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
 }
 
-mst_status train_scale_inputs(bool raw_pixels, mst_dataset **dataset) {
-    mst_spec inputs = mst_dataset_spec(*dataset, 0);
-    if (inputs.dtype == MST_F32) return MST_OK;
-    mst_dataset *scaled;
-    double factor = inputs.dtype == MST_U8 && !raw_pixels ? 1.0 / 255 : 1;
-    MST_TRY(mst_dataset_scale(*dataset, 0, MST_F32, factor, &scaled));
-    mst_dataset_release(*dataset);
-    *dataset = scaled;
-    return MST_OK;
-}
-
 static int open_part(training *t, const char *part, mst_dataset **out) {
     const mst_data_options options = {
         .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
     if (mst_dataset_open_with(t->data, part, &options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
-    return train_scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    return scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 /* Checks the test part before training, and not after it. */
@@ -260,7 +251,7 @@ static mst_status take_averages(training *t) {
 
 /* Ended by a signal, and not by early stopping. */
 static bool is_interrupted(const training *t) {
-    return t->result.stopped && train_signal() != 0;
+    return t->result.stopped && signals_caught() != 0;
 }
 
 /* Evaluates and predicts after training, as far as that was asked for and training was not interrupted. */
@@ -373,11 +364,11 @@ static int run_training(training *t) {
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t);
     if (!status) status = make_model(t);
-    train_catch_signals();
+    signals_catch();
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
     if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
-    return is_interrupted(t) ? EXIT_SIGNAL + train_signal() : EXIT_DONE;
+    return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : EXIT_DONE;
 }
 
 /* The data spec; to be freed. NULL where memory runs out. */

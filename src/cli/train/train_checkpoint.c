@@ -6,18 +6,15 @@
  * and options, and this training's own are written in their place. */
 #include "cli/train/train_checkpoint.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "base/number.h"
 #include "cli/command.h"
-#include "cli/json_events.h"
 #include "cli/model_note.h"
+#include "cli/restored.h"
 #include "cli/train/noted_options.h"
 
 /* ---- options ---- */
@@ -76,36 +73,6 @@ static const char *monitor_of(const training *t) {
 }
 
 /* ---- restoring ---- */
-
-static mst_status write_event(const mst_restored *r) {
-    json_t *event = json_event("restored");
-    json_add(&event, "", "path", json_text(r->path));
-    json_add(&event, "", "step", json_integer(r->step));
-    json_add(&event, "", "missing", json_text(r->missing));
-    json_add(&event, "", "left_over", json_text(r->left_over));
-    json_add(&event, "", "damaged", json_text(r->damaged));
-    return json_write(event);
-}
-
-/* Prints names of a file, which may hold any bytes, without what a terminal would obey. */
-static void print_names(const char *what, const char *names) {
-    enum { EACH = MST_ESCAPE_TEXT - 1 };
-    const size_t size = strlen(names);
-    char *text = malloc(size * EACH + sizeof "..." + MST_ESCAPE_TEXT);
-    if (text && size) printf("%s: %s\n", what, mst_escape_line(names, size, text, size * EACH + sizeof "..." + EACH));
-    free(text);
-}
-
-mst_status restored_show(const mst_restored *r, bool json, bool quiet) {
-    if (*r->damaged) fprintf(stderr, "warning: an older checkpoint is used: %s\n", r->damaged);
-    if (json) return write_event(r);
-    if (quiet) return MST_OK;
-    printf("restored %s, step %" PRId64 "\n", r->path, r->step);
-    print_names("not in the file, as they were", r->missing);
-    print_names("in the file, not in the model", r->left_over);
-    fflush(stdout);
-    return MST_OK;
-}
 
 static int open_manager(training *t) {
     const train_options *o = t->o;

@@ -14,7 +14,5 @@ int train_checkpoint_restore(training *t);
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count);
 /** Writes the file of --save. */
 MST_CHECKED mst_status train_checkpoint_save(const training *t);
-/** Prints what was restored, and what was missing or left over: as text or, with JSON, as the event "restored". */
-MST_CHECKED mst_status restored_show(const mst_restored *restored, bool json, bool quiet);
 
 #endif

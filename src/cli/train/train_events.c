@@ -1,30 +1,9 @@
 #include "cli/train/train_events.h"
 
-#include <signal.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli/json_events.h"
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number) {
-    interrupted = number;
-}
-
-int train_signal(void) {
-    return interrupted;
-}
-
-void train_catch_signals(void) {
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write */
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = interrupt;
-    action.sa_flags = (int)(SA_RESETHAND | (unsigned)SA_RESTART);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
+#include "cli/signals.h"
 
 double train_clock(void) {
     struct timespec now;
@@ -48,7 +27,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
     train_events *events = context;
     events->num_steps++;
     if (events->first_step == 0) events->first_step = train_clock() - events->began;
-    if (interrupted) state->stop = true;
+    if (signals_caught()) state->stop = true;
     if (events->json && state->step % events->every == 0) {
         json_t *event = state_event("step", state);
         json_add(&event, "", "step_loss", json_number(state->step_loss));
@@ -60,7 +39,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
 
 static mst_status epoch_end(void *context, mst_train_state *state) {
     const train_events *events = context;
-    if (interrupted) state->stop = true;
+    if (signals_caught()) state->stop = true;
     if (events->json) {
         json_t *event = state_event("epoch", state);
         if (state->has_validation) {

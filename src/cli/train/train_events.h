@@ -14,10 +14,6 @@ typedef struct train_events {
 
 /** Seconds, monotonic. */
 double train_clock(void);
-/** From now on SIGINT and SIGTERM end training after the step; a second one kills. */
-void train_catch_signals(void);
-/** The signal that came, 0 where none did. */
-int train_signal(void);
 /** EVENTS must outlive training. */
 mst_callback train_events_callback(train_events *events);
 

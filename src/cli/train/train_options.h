@@ -2,7 +2,7 @@
 #ifndef MUSTER_CLI_TRAIN_TRAIN_OPTIONS_H
 #define MUSTER_CLI_TRAIN_TRAIN_OPTIONS_H
 
-#include "cli/options.h"
+#include "cli/option_list.h"
 #include "muster/train.h"
 
 /** A member that was not given is 0, but where the tables have a default. */

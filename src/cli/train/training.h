@@ -43,8 +43,6 @@ typedef struct training {
  *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
  *  each, as there are cores and as divide the shards, so their number changes no weight. */
 int train_choose_devices(training *t);
-/** The data of one part, inputs in f32, u8 pixels from 0 to 1 without RAW_PIXELS; takes the reference to *DATASET. */
-MST_CHECKED mst_status train_scale_inputs(bool raw_pixels, mst_dataset **dataset);
 /** Number of updates, -1 where that is not known. */
 int64_t train_total_steps(const training *t);
 /** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph

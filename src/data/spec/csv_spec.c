@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/spec/spec.h"
+#include "data/spec/data_spec.h"
 
 enum { PATH_SIZE = 4096 };
 

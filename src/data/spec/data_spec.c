@@ -5,7 +5,7 @@
 #include "base/argument.h"
 #include "base/folder.h"
 #include "base/nearest.h"
-#include "data/spec/spec.h"
+#include "data/spec/data_spec.h"
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/folder.h"
+#include "data/spec/data_spec.h"
 #include "data/spec/list.h"
-#include "data/spec/spec.h"
 
 static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
 

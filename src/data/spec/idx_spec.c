@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
-#include "data/spec/spec.h"
+#include "data/spec/data_spec.h"
 
 enum { PATH_SIZE = 4096 };
 

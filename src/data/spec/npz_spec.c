@@ -1,5 +1,5 @@
 /* npz:FILE: arrays x_train, y_train, x_test, y_test (as Keras' mnist.npz); or x and y, which are the train part. */
-#include "data/spec/spec.h"
+#include "data/spec/data_spec.h"
 #include "format/npz.h"
 
 static mst_status choose_arrays(const char *path, bool test, const char *const **names) {

@@ -10,7 +10,7 @@
 #include "data/example_form.h"
 #include "data/labels_file.h"
 #include "data/schema_file.h"
-#include "data/spec/spec.h"
+#include "data/spec/data_spec.h"
 #include "format/tfrecord.h"
 
 enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096 };

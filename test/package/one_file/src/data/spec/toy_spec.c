@@ -1,7 +1,7 @@
 /* toy:ROWS: rows of four zeros, with the label 1. */
 #include <stdlib.h>
 
-#include "data/spec/spec.h"
+#include "data/spec/data_spec.h"
 
 static mst_status open_part(const char *rows, bool test, mst_dataset **out) {
     (void)test;

@@ -1,6 +1,8 @@
 /* What a model is trained for: the loss of each output, its weight, and the metrics that are reported.
  * mst_objective_make checks the options when the model is compiled; mst_objective_build adds losses and metrics to
  * the graph of each replica, as sums and counts over its rows, which are added up over the shards. */
+#include "train/trainer_objective.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include "base/no_memory.h"
 #include "loss/loss.h"
 #include "muster/ops.h"
-#include "train/trainer.h"
 
 static int output_named(const mst_trainer *trainer, const char *name) {
     for (int i = 0; i < trainer->num_outputs; i++)

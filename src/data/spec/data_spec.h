@@ -1,6 +1,6 @@
 /** One kind of data spec, in one file each of this folder: "fashion-mnist", "idx:DIR". */
-#ifndef MUSTER_DATA_SPEC_SPEC_H
-#define MUSTER_DATA_SPEC_SPEC_H
+#ifndef MUSTER_DATA_SPEC_DATA_SPEC_H
+#define MUSTER_DATA_SPEC_DATA_SPEC_H
 
 #include "muster/dataset.h"
 

@@ -5,7 +5,7 @@
  * Each option is converted and checked by its type (`set`); a wrong one is told with what would be right, and an
  * unknown one with the nearest that there is. What the command line gives counts before the file, also where the two
  * exclude each other. */
-#include "cli/options.h"
+#include "cli/option_list.h"
 
 #include <ctype.h>
 #include <errno.h>

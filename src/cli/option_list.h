@@ -3,8 +3,8 @@
  *  A command lists sections; a section is a table of options, a table of mst_field (members of a library struct inside
  *  the command's options), or both. They are made into one list when the command starts.
  */
-#ifndef MUSTER_CLI_OPTIONS_H
-#define MUSTER_CLI_OPTIONS_H
+#ifndef MUSTER_CLI_OPTION_LIST_H
+#define MUSTER_CLI_OPTION_LIST_H
 
 #include "muster/op.h"
 

@@ -1,0 +1,10 @@
+/** Signals that ask a command to end its work in order. */
+#ifndef MUSTER_CLI_SIGNALS_H
+#define MUSTER_CLI_SIGNALS_H
+
+/** From now on the first SIGINT or SIGTERM is only noted, and a second one kills. SIGPIPE is ignored. */
+void signals_catch(void);
+/** The number of the signal that came, 0 where none did. */
+int signals_caught(void);
+
+#endif

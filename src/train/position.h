@@ -1,0 +1,27 @@
+/** How far training has come, in the store beside the weights. */
+#ifndef MUSTER_TRAIN_POSITION_H
+#define MUSTER_TRAIN_POSITION_H
+
+#include "train/trainer.h"
+
+/** How far training has come: the entries "fit/..." and "random/seed" of the store. The step itself counts the batch,
+ *  with its update, so that position and weights always belong together. */
+typedef struct mst_position {
+    bool begun;                      /**< a fit has begun in this store */
+    int64_t first_epoch, first_step; /**< where the last fit began */
+    int64_t epoch, batch;            /**< of the next batch; epochs are counted over all fits */
+    int64_t seed;                    /**< of shuffling and random numbers */
+    int64_t step;                    /**< global_step */
+} mst_position;
+
+/** Builds the variables of the position and of an epoch's sums, and what a step adds to them. Appends the fetches from
+ *  MST_FETCH_METRICS on; the result is the node that a step must run beside its update. */
+mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
+/** Reads the position; all but `step` is 0 before the first fit. */
+MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
+/** Reads the sums of the epoch so far into OUT, MST_NUM_SUMS numbers. */
+MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, double *out);
+/** Sets the position, but not global_step, and the sums of the epoch to 0. */
+MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position);
+
+#endif

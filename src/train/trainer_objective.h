@@ -1,0 +1,21 @@
+/** What a model is trained for: losses and metrics, from the options of compiling to the graph of a replica. */
+#ifndef MUSTER_TRAIN_TRAINER_OBJECTIVE_H
+#define MUSTER_TRAIN_TRAINER_OBJECTIVE_H
+
+#include "train/trainer.h"
+
+/** Fills in target, measure, metric names and class weights from the options of compiling. */
+MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
+/** "inputs", "labels", or where there are several "input 'left'", "labels of 'out'"; "weights". */
+const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
+/** Whether the labels of OUTPUT are numbers of classes. */
+bool mst_objective_has_classes(const mst_trainer *trainer, int output);
+/** Fills the losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. The weights of
+ *  classes are used when TRAINING only. */
+void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
+                         mst_replica *out);
+
+/** The confusion matrix of a batch, for a model that has one output and whose loss takes classes; else MST_NONE. */
+mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions);
+
+#endif
