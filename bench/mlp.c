@@ -386,15 +386,7 @@ static int64_t file_size(const char *path) {
 
 /* Bytes of the command and the library, as they are; stripped is smaller. */
 static int64_t installed_size(void) {
-    char line[4352], library[4096] = "";
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && fgets(line, sizeof line, maps)) {
-        char *path = strchr(line, '/');
-        if (path && strstr(path, "/libmuster.so"))
-            snprintf(library, sizeof library, "%.*s", (int)strcspn(path, "\n"), path);
-    }
-    if (maps) fclose(maps);
-    return file_size(BENCH_COMMAND) + (*library ? file_size(library) : 0);
+    return file_size(BENCH_COMMAND) + file_size(BENCH_LIBRARY);
 }
 
 /* ---- the table ---- */

@@ -299,7 +299,7 @@ struct mst_op {
     /** Bytes of workspace on a device of NUM_THREADS, with all dimensions known. NULL: none. */
     size_t (*workspace)(const mst_infer *c, int num_threads);
     mst_kernel_function reference; /**< plain C, any dtype of `dtypes` */
-    const mst_example *examples;   /**< NULL: none */
+    const mst_example *examples;   /**< NULL: none, as in the library's own ops, whose examples only its tests have */
     int num_examples;
 };
 

@@ -11,4 +11,11 @@
 #include "muster/op.h"
 #include "muster/ops.h"
 
+/* Tests and benchmarks need the examples, the library does not. Where the ops are compiled for the library alone, which
+ * does not define MST_OP_EXAMPLES, an op has no examples: the compiler drops the list that is named and not used. */
+#ifndef MST_OP_EXAMPLES
+#undef MST_EXAMPLES
+#define MST_EXAMPLES(list) .examples = false ? (list) : NULL, .num_examples = 0
+#endif
+
 #endif

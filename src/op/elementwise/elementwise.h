@@ -21,8 +21,7 @@
 #include "base/join.h"
 #include "base/simd.h"
 #include "base/simd_math.h"
-#include "muster/op.h"
-#include "muster/ops.h"
+#include "op/op.h"
 
 /* ---- inference and gradients ---------------------------------------------------------------------- */
 
