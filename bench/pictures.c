@@ -1,3 +1,6 @@
+/* Makes JPEG files for the benchmark of data and decodes them by the bare calls of libjpeg-turbo, which is loaded
+ * when the benchmark runs, since the program needs it for nothing else. The pictures are noise of several octaves,
+ * so that they compress about as photographs do. */
 #include "bench/pictures.h"
 
 #include <stdio.h>

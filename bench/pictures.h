@@ -22,7 +22,8 @@ typedef struct bench_pictures {
 MST_CHECKED mst_status bench_pictures_make(const char *folder, bench_pictures *out);
 /** Removes the files and frees the memory. */
 void bench_pictures_remove(bench_pictures *pictures);
-/** Decodes all of them to brightness and colors, with the fast transform and nothing else, a few lines at a time. Adds a pixel of each to *SUM. */
+/** Decodes all of them to brightness and colors, with the fast transform and nothing else, a few lines at a time.
+ *  Adds a pixel of each to *SUM. */
 MST_CHECKED mst_status bench_pictures_decode(const bench_pictures *pictures, uint32_t *sum);
 
 #endif

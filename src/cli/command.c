@@ -67,7 +67,7 @@ static int help_column(void) {
     return third < HELP_COLUMN ? third : HELP_COLUMN;
 }
 
-/* TEXT in lines of the terminal's width that begin at COLUMN; the cursor is there. */
+/* Prints TEXT in lines of the terminal's width that begin at COLUMN, where the cursor is. */
 static void print_wrapped(const char *text, int column) {
     const int most = help_width();
     int at = column;

@@ -27,7 +27,7 @@ static void cut_spaces(char *begin, char *end) {
     *end = '\0';
 }
 
-/* A value in quotes, of which TEXT is the first, is put in its place. */
+/* TEXT begins with a quote: replaces it by the value between the quotes. */
 static mst_status read_quoted(char *text) {
     char *to = text;
     for (const char *from = text + 1; *from; from++) {
@@ -102,7 +102,7 @@ mst_status config_read(option_list *list, void *values) {
 
 /* ---- printing ---- */
 
-/* Whether TEXT would not be read back as it is. */
+/* Whether TEXT must be written in quotes to be read back as it is. */
 static bool needs_quotes(const char *text) {
     const size_t size = strlen(text);
     if (!size || *text == '"' || is_space(*text) || is_space(text[size - 1])) return true;

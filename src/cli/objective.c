@@ -11,7 +11,7 @@
 
 enum { CHECKED_ROWS = 1000 };
 
-/* What labels may be, and what belongs to a loss beside its formula. */
+/* What the command knows of one loss: the labels that it takes, and the metric and the layer that go with it. */
 typedef struct loss_kind {
     const char *labels; /* in words */
     double low, high;   /* of each number of a label */
@@ -145,7 +145,7 @@ objective objective_of(mst_loss loss, int64_t outputs) {
 
 /* ---- classes ---- */
 
-/* One output that says yes or no. */
+/* Whether there is one output, the probability of class 1 of two. */
 static bool is_binary(const objective *o) {
     return o->loss == MST_LOSS_BINARY_CROSSENTROPY && o->outputs == 1;
 }

@@ -76,7 +76,7 @@ static void add_option(option_entry *entry, const option *option) {
     entry->option.choices = entry->choices;
 }
 
-/* Of every command that has options; of the list, in place of the command's options. */
+/* Options of every command that has any. Their members are in the list itself, not in the command's options. */
 static const option common_options[] = {
     {"config", OPTION_FILE, offsetof(option_list, config), "FILE",
      .help = "takes options from FILE, a line each: name = value; those of the command line count before it"},
@@ -373,7 +373,7 @@ static size_t size_of(option_type type) {
     }
 }
 
-/* As if ENTRY had not been given. */
+/* Sets ENTRY back to its default, as if it had not been given. */
 static mst_status forget(option_list *list, option_entry *entry, void *values) {
     entry->given = entry->from_file = false;
     memset((char *)values + entry->option.offset, 0, size_of(entry->option.type));

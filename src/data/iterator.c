@@ -55,7 +55,7 @@ mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator
     return opened(it, status, out);
 }
 
-/* A number that other pipelines do not have. */
+/* A hash of the chain of datasets, by which a position of another pipeline is refused. */
 static int64_t fingerprint(const mst_dataset *dataset) {
     uint64_t hash = 0xcbf29ce484222325;
     for (; dataset; dataset = dataset->upstream) {
@@ -122,7 +122,7 @@ void mst_iterator_destroy(mst_iterator *iterator) {
     free(iterator);
 }
 
-/* The element that was given is not valid any more. */
+/* Forgets the element that the caller had: it is valid until the next call only. */
 static void drop_element(mst_iterator *it) {
     mst_element *element = &it->batch.element;
     if (element->rows && !element->memory) mst_cursor_forget(it->cursor, element->rows, element->count);

@@ -24,7 +24,7 @@ struct mst_team_fetch {
     void **dst;       /* [threads * num_components] */
 };
 
-/* Rows of one element on their way. */
+/* The rows of one element that the threads are copying. */
 typedef struct job {
     mst_team_fetch *fetch;
     const mst_element *element;
@@ -64,7 +64,7 @@ static mst_status begin_member(void *context, int member) {
     return MST_OK;
 }
 
-/* One thread is enough where there are no more to be had. */
+/* Starts the threads; where none can be had, the caller works alone. */
 static void start_team(mst_team_fetch *f) {
     const size_t num_components = (size_t)f->dataset->num_components;
     if (!f->threads) f->threads = mst_num_cores();
@@ -96,7 +96,7 @@ static mst_status copy(void *context, int64_t begin, int64_t end, int member) {
     return status;
 }
 
-/* COUNT rows by SIZE threads; keeps in mind what that cost. */
+/* Copies COUNT rows by SIZE threads, and notes what a row cost. */
 static mst_status copy_some(job *j, int64_t count, int size) {
     mst_team_fetch *f = j->fetch;
     const int64_t begun = mst_clock_now();
@@ -112,7 +112,7 @@ static mst_status copy_some(job *j, int64_t count, int size) {
     return status;
 }
 
-/* What the first row costs says whether the others of its element are shared; then it is the element before. */
+/* Whether rows are shared depends on their cost: at first that of the first row, then that of the element before. */
 static mst_status copy_all(job *j) {
     mst_team_fetch *f = j->fetch;
     const int64_t count = j->element->count;

@@ -82,7 +82,7 @@ static mst_status add_weight(mst_model *model, const mst_model_description *d, i
     return MST_OK;
 }
 
-/* Of each layer those that are trained come first, as in Keras. */
+/* Lists the weights layer by layer; in each layer the trainable ones come first, as in Keras. */
 static mst_status list_weights(mst_model *model, const mst_model_description *d, int64_t *count) {
     const int num = model->num_nodes ? d->num_variables[model->num_nodes - 1] : 0;
     model->weight = calloc((size_t)num + 1, sizeof *model->weight);

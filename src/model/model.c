@@ -54,7 +54,7 @@ void mst_model_stick(mst_model *model) {
 
 /* ---- layers ---- */
 
-/* Makes the strings and tensors of OPTIONS the model's. */
+/* Makes the model own the strings and tensors of OPTIONS. */
 static mst_status own(mst_model *model, const mst_field *fields, char *options) {
     for (const mst_field *field = fields; field->name; field++) {
         void *at = options + field->offset;

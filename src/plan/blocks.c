@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 
-/* Blocks that are placed by size. */
+/* At most so many blocks, the largest, are placed by size. */
 enum { MOST_LARGE = 512 };
 
 /* ---- in order ---- */
@@ -83,7 +83,7 @@ static int compare_events(const void *a, const void *b) {
     return x->block < y->block ? -1 : 1;
 }
 
-/* The blocks whose offset is below 0, from offset FROM. */
+/* Places the blocks that have no offset yet (below 0), at offset FROM and above, in the order of the program. */
 static mst_status place_in_order(mst_plan_block *blocks, int64_t count, int64_t from, int64_t *bytes) {
     walk w = {.end = from};
     event *begins = malloc(2 * ((size_t)count + 1) * sizeof *begins);
@@ -120,7 +120,8 @@ static int compare_sizes(const void *a, const void *b) {
     return *x < *y ? -1 : *x > *y; /* in order */
 }
 
-/* The lowest offset where BLOCK meets none of PLACED, which are in the order of their offsets. */
+/* The lowest offset at which BLOCK overlaps no block of PLACED that lives at the same time. PLACED is sorted by
+ * offset. */
 static int64_t lowest(const mst_plan_block *block, mst_plan_block *const *placed, int64_t num_placed) {
     int64_t offset = 0;
     for (int64_t i = 0; i < num_placed; i++) {

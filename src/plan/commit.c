@@ -28,7 +28,7 @@
 #include "op/list.h"
 #include "plan/plan.h"
 
-/* What the nodes visited so far do to one variable. */
+/* How the nodes visited so far read and write one variable. */
 typedef struct access {
     int32_t staged;        /* value of its staged copy after the last write, which later phases read; -1 */
     int32_t last_writer;   /* node behind the gate, -1 */
@@ -189,8 +189,8 @@ static mst_region region_of_readers(const committer *c, int32_t phase) {
     return phase > c->last_phase ? MST_COMMIT : MST_BODY;
 }
 
-/* Writer N takes the value of source I, a variable (or a view of one) that is written in the same phase: it gets a copy
- * that is made before the writes. */
+/* Writer N takes the value of source I, a variable (or a view of one) that is written in the same phase: it gets a
+ * copy that is made before the writes. */
 static mst_status read_before(committer *c, int32_t n, int i, access *a) {
     mst_plan *plan = c->plan;
     const int32_t value = plan->node[n].src[i], phase = plan->node[n].phase;
@@ -203,7 +203,7 @@ static mst_status read_before(committer *c, int32_t n, int i, access *a) {
 
 /* ---- staged writers ---- */
 
-/* The variable's value as the phases before left it. */
+/* The value of the variable after all earlier phases. */
 static int32_t current_value(const committer *c, int32_t variable) {
     return c->accesses[variable].staged >= 0 ? c->accesses[variable].staged : variable;
 }
@@ -249,12 +249,12 @@ static mst_status commit_all_staged(committer *c) {
 
 /* ---- nodes in the order of phases ---- */
 
-/* VALUE is the variable as it is when it is read: itself, or what a writer of it gave. */
+/* Whether VALUE is the variable itself, or the output of a writer of it: what it is when it is read. */
 static bool is_current(const mst_plan *plan, int32_t value) {
     return mst_plan_is_variable(plan, value) || plan->node[plan->value[value].node].writer;
 }
 
-/* Node N reads source I, whose memory is VARIABLE's as far as the graph says. */
+/* Node N reads source I, which in the graph is the memory of VARIABLE; staging may give it a copy instead. */
 static mst_status read_source(committer *c, int32_t n, int i, int32_t variable) {
     mst_plan *plan = c->plan;
     mst_plan_node *node = &plan->node[n];

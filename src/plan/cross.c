@@ -55,7 +55,7 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
     return MST_OK;
 }
 
-/* *OUT is what a receive of VALUE takes: its send, or the value itself where it is fed. */
+/* Sets OUT to the source of a receive of VALUE: its send, or the value itself where it is fed. */
 static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
     mst_plan *plan = x->plan;
     *out = value;
@@ -83,7 +83,7 @@ static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_
     return MST_OK;
 }
 
-/* *OUT is VALUE in the domain of DEVICE, which is another than its own: a receive, or a copy of a constant. */
+/* Sets OUT to VALUE in the domain of DEVICE, a different one than its own: a receive, or a copy of a constant. */
 static mst_status carry(crossing *x, int32_t value, int32_t device, int32_t *out) {
     int32_t *there = mst_pair_map_at(&x->there, value, x->domain[device], -1);
     if (!there) return MST_NO_MEMORY("for a plan");

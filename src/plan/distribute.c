@@ -1,9 +1,8 @@
-/* distribute: a mirrored variable, which was one node until here, becomes one node for each device that keeps a
- * copy.
+/* distribute: a mirrored variable, which was one node until here, becomes one node for each device that keeps a copy.
  *
  * A reader reads the copy of its own device. A writer (an assignment) runs on each device that has a copy, and what
- * came after it comes after all of them. apply_gradients is lowered in update_lowering.c. After this pass every node is
- * on one device, except those that the devices of one domain run together, each a part. */
+ * came after it comes after all of them. apply_gradients is lowered in update_lowering.c. After this pass every node
+ * is on one device, except those that the devices of one domain run together, each a part. */
 #include "plan/distribute.h"
 #include "base/no_memory.h"
 
@@ -197,7 +196,7 @@ static mst_status spread_writer(mst_distribution *d, int32_t n, const mst_mirror
     return move_to(d, n, devices->device[0]);
 }
 
-/* Node N, where it comes after one that has become several, comes after all of them. */
+/* Where node N came after a node that has become several, makes it come after all of them. */
 static mst_status follow_joins(mst_distribution *d, int32_t n) {
     mst_plan *plan = d->plan;
     const int num_src = plan->node[n].num_src, num_control = plan->node[n].num_control;
@@ -209,7 +208,7 @@ static mst_status follow_joins(mst_distribution *d, int32_t n) {
     return MST_OK;
 }
 
-/* Sources and control sources come before the node, and what has become of them is known. */
+/* Rewrites node N. Its sources and control sources come before it in the order, so they are rewritten already. */
 static mst_status visit(mst_distribution *d, int32_t n) {
     if (d->plan->node[n].dead || (d->plan->node[n].op->flags & MST_OP_VARIABLE)) return MST_OK;
     MST_TRY(follow_joins(d, n));

@@ -17,7 +17,7 @@ static mst_status check_feed(const mst_plan *plan, const mst_plan_node *node) {
     return mst_error_at(node->name, NULL);
 }
 
-/* What is written must be storage: a fed value is the caller's memory. */
+/* Only variables can be written: a fed value, for example, is the caller's memory. */
 static mst_status check_writes(const mst_plan *plan, const mst_plan_node *node) {
     for (int i = 0; i < node->num_src && node->writer && !node->dead; i++) {
         if (!mst_plan_writes(node, i) || mst_plan_is_variable(plan, node->src[i])) continue;

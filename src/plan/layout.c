@@ -20,7 +20,7 @@ typedef struct layout {
     packing *done;
 } layout;
 
-/* The same bytes made of the same value before, -1. */
+/* A constant on DEVICE that was packed from the same VALUE to the same bytes before; -1 where there is none. */
 static int32_t find(const layout *l, int32_t value, int32_t device, const mst_tensor *packed) {
     const mst_plan *plan = l->plan;
     for (const packing *p = l->done; p; p = p->next) {

@@ -87,7 +87,7 @@ static bool is_own_arena(const layout *l, int32_t value) {
            !(node->op->flags & MST_OP_NO_VALUE);
 }
 
-/* A source that dies at place K, whose memory the node's output may take. */
+/* A source that is used last at place K and whose memory the node's output may take; -1 where there is none. */
 static int32_t dying_source(const layout *l, const mst_plan_node *node, int32_t k) {
     if (!node->op->may_alias) return -1;
     const mst_plan_value *dst = &l->plan->value[node->dst];
@@ -131,7 +131,7 @@ static mst_status place_node(layout *l, int32_t k, const mst_plan_node *node) {
     return MST_OK;
 }
 
-/* Of strings, their bytes follow the elements. */
+/* The bytes that a constant takes; those of strings include their text, which lies behind the elements. */
 static int64_t constant_bytes(const mst_plan_value *value) {
     if (value->spec.dtype != MST_STRING) return mst_plan_bytes(value);
     return (int64_t)mst_align(mst_tensor_all_bytes(value->constant));

@@ -83,7 +83,7 @@ static mst_status collect(cut *c, int32_t user, int32_t from) {
     return MST_OK;
 }
 
-/* Later places of the order first: for each device the first of its nodes then stands for the others. */
+/* Sorts later places of the order first: the first node of each device then stands for its other ones. */
 static int later_first(const void *a, const void *b, void *context) {
     const mst_plan_node *node = context;
     const int32_t x = node[*(const int32_t *)a].position, y = node[*(const int32_t *)b].position;
@@ -103,7 +103,7 @@ static mst_status collect_all(cut *c, int32_t n) {
 
 /* ---- meets ---- */
 
-/* Of the nodes that are needed, which are sorted, only those stay that are the last of a device. */
+/* Keeps of the needed nodes, which are sorted, the last one of each device. */
 static mst_status keep_last(cut *c) {
     const mst_plan *plan = c->plan;
     bool *seen = calloc((size_t)plan->host->devices->count, sizeof *seen);

@@ -13,7 +13,7 @@
 #include "muster/ops.h"
 #include "plan/plan.h"
 
-/* What the node asks of its device: a feed, to hold what the fed node makes. */
+/* The op that the node's device must be able to run; for a feed that of the node whose value is fed. */
 static const mst_op *op_of(const mst_plan_node *node) {
     return node->op == &mst_op_feed ? mst_node_op(node->origin) : node->op;
 }
@@ -108,7 +108,7 @@ static bool is_port(const mst_plan_node *node) {
     return node->op == &mst_op_feed || node->op == &mst_op_fetch;
 }
 
-/* What the node asked for, where soft placement has put it elsewhere; else NULL. */
+/* The device that the node asked for, where soft placement has put it on another one; else NULL. */
 static const char *asked_in_vain(const mst_plan *plan, const mst_plan_node *node) {
     mst_device_name name;
     int device;

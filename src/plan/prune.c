@@ -37,7 +37,8 @@ static mst_status list_feeds(importer *m) {
     return MST_OK;
 }
 
-/* Its value is there when the step begins, so that control sources to it can be left out. */
+/* Whether NODE is a placeholder that is fed. Its value is there when the step begins, so nothing needs to wait for
+ * it. */
 static bool is_fed_placeholder(const importer *m, const mst_node *node) {
     return (node->op->flags & MST_OP_PLACEHOLDER) && m->feed_of[node->id] >= 0;
 }
@@ -93,8 +94,8 @@ static mst_status import_variable(importer *m, const mst_node *from) {
     return MST_OK;
 }
 
-/* Source I only for its shape, which is known without running it. What it comes after, and what is written for it, must
- * happen all the same. */
+/* Whether NODE uses source I for its shape only, and still has to come after it: the source itself does not run, but
+ * it comes after nodes, or needs writes, that must happen all the same. */
 static bool waits_for_shape(const importer *m, const mst_node *node, int i) {
     const mst_value src = node->src[i];
     return i < 32 && (node->op->shape_only >> i & 1u) && find_feed(m, src) < 0 && m->ordered[src.node->id];

@@ -14,7 +14,7 @@
 #include "base/no_memory.h"
 #include "plan/plan.h"
 
-/* A node that is ready. An entry is stale where the node has gone, or has got a better entry since. */
+/* A node that is ready. An entry is stale once the node has its place in the order, or a better entry. */
 typedef struct entry {
     bool frees;
     int32_t node;
@@ -120,8 +120,8 @@ static bool takes_memory(const mst_plan *plan, int32_t value) {
     return v->space == MST_IN_ARENA && !v->constant && !(plan->node[v->node].op->flags & MST_OP_NO_VALUE);
 }
 
-/* Whether the node takes no more memory than those of its sources give back whose last use it is. A constant takes none
- * and gives none back: it counts as freeing memory, so that it is scheduled at once. */
+/* Whether the node takes no more memory than those of its sources give back whose last use it is. A constant takes
+ * none and gives none back: it counts as freeing memory, so that it is scheduled at once. */
 static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
     const mst_plan *plan = s->plan;
     if (node->num_src == 0 && mst_plan_is_silent(plan, node)) return true;
@@ -149,21 +149,22 @@ static mst_status offer(scheduler *s, int32_t n) {
 
 static mst_status finish(scheduler *s, int32_t n);
 
-/* All sources of N have gone. A receive goes with its first user; until then it counts as gone. */
+/* All sources of N have their places. A receive gets its own just before its first user; until then it counts as
+ * placed. */
 static mst_status become_ready(scheduler *s, int32_t n) {
     s->ready[n] = s->clock;
     if (s->plan->node[n].op == &mst_op_receive) return finish(s, n);
     return s->plan->node[n].region == s->region ? offer(s, n) : MST_OK;
 }
 
-/* N has gone: nodes that waited for it may be ready. */
+/* N has its place: nodes that waited for it may be ready now. */
 static mst_status finish(scheduler *s, int32_t n) {
     for (int32_t k = s->user_start[n]; k < s->user_start[n + 1]; k++)
         if (--s->missing[s->user[k]] == 0) MST_TRY(become_ready(s, s->user[k]));
     return MST_OK;
 }
 
-/* The node has gone: a node that is now the last user of one of its sources would free it, and gets a new entry. */
+/* NODE has its place. A node that is now the last user of one of its sources would free that, and gets a new entry. */
 static mst_status release_sources(scheduler *s, const mst_plan_node *node) {
     for (int i = 0; i < node->num_src; i++) {
         if (mst_plan_shape_only(node, i)) continue;
@@ -217,7 +218,7 @@ static mst_status run_region(scheduler *s, mst_region region) {
     return MST_OK;
 }
 
-/* What has been put off for users behind the gate. */
+/* Places the receives that only nodes behind the gate use: the last nodes of the body. */
 static void receive_all(scheduler *s) {
     for (int64_t k = 0; k < s->plan->num_order; k++) {
         const int32_t n = s->plan->order[k];
@@ -226,7 +227,7 @@ static void receive_all(scheduler *s) {
     }
 }
 
-/* In a walk back from the fetches, sources first: for each node its place. */
+/* Numbers the nodes as a depth-first walk back from the fetches finishes them: ties are broken by these numbers. */
 static mst_status find_places(scheduler *s) {
     MST_TRY(mst_plan_sort(s->plan));
     for (int64_t k = 0; k < s->plan->num_order; k++) s->place[s->plan->order[k]] = (int32_t)k;

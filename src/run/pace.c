@@ -8,14 +8,14 @@ enum {
     MOST_PAUSE = 1024 * 1000 * 1000
 };
 
-/* The other way must be faster by this much: the clock and the machine are not that exact. */
+/* The other mode is taken where it needs at most this part of the time: neither clock nor machine is more exact. */
 static const double WORTH = 0.95;
 
 bool mst_pace_is_alone(const mst_pace *pace) {
     return pace->alone != pace->trial;
 }
 
-/* A window of the way that is taken is over. */
+/* A window of the present mode is over: begins a trial of the other one where it is due. */
 static void judge(mst_pace *p, int64_t now) {
     const double together = p->cost[false], alone = p->cost[true];
     p->slow = !p->alone && together * WORTH > alone ? p->slow + 1 : 0;
@@ -23,7 +23,7 @@ static void judge(mst_pace *p, int64_t now) {
     p->trial = wanted && now >= p->not_until;
 }
 
-/* The window of a trial is over. */
+/* The window of a trial is over: stays in the mode that was faster. */
 static void decide(mst_pace *p, int64_t now) {
     const bool better = p->cost[!p->alone] < p->cost[p->alone] * WORTH;
     p->pause = better || p->pause == 0 ? LEAST_PAUSE : p->pause * 2 < MOST_PAUSE ? p->pause * 2 : MOST_PAUSE;

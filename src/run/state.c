@@ -81,8 +81,8 @@ typedef struct batch {
 
 /* ---- first touch ---- */
 
-/* Notes which part of the copies each device writes first, so that it lies in the memory next to the device's cores: a
- * copy of a device that device, one of a domain each device of the group its part. */
+/* Notes which device is to touch which part of new copies first, so that the part lies in the memory next to its
+ * cores. A device touches its own copy, and each device of a group its part of a copy that the domain shares. */
 static mst_status note_touches(mst_cached_plan *cached, const batch *b) {
     for (int64_t i = 0; i < b->count; i++) {
         const mst_plan_state *state = b->plan_state[i];
@@ -116,7 +116,7 @@ static mst_status place_batch(mst_session *session, mst_cached_plan *cached, bat
     return MST_OK;
 }
 
-/* Orders states by place, and in one place as the plan has them. */
+/* Orders states by device or domain, and within one as the plan has them. */
 static int by_place(const void *a, const void *b) {
     const mst_plan_state *x = *(const mst_plan_state *const *)a, *y = *(const mst_plan_state *const *)b;
     if (x->of_domain != y->of_domain) return x->of_domain ? 1 : -1;

@@ -66,7 +66,7 @@ static mst_status take(mst_string_memory *memory, mst_domain *domain, size_t byt
     return MST_OK;
 }
 
-/* Several blocks become one: it will hold what a step like the last one receives. */
+/* Joins several blocks into one as large as all of them, which will hold what a step like the last one receives. */
 void mst_string_memory_begin(mst_string_memory *memory, mst_domain *domain, int64_t most) {
     memory->most = most;
     if (!memory->blocks) return;

@@ -27,7 +27,7 @@ void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame
     }
 }
 
-/* Whether state I of the plan is of a torn entry that it writes, and the first of that entry's copies. */
+/* Whether state I of the plan is the one that names a torn entry: the first of the entry's states. */
 static bool is_told(const mst_cached_plan *cached, int64_t i) {
     const mst_state *state = cached->state[i];
     if (!state || !state->torn || !cached->plan->state[i].writes) return false;

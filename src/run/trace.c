@@ -141,7 +141,7 @@ static mst_status add_change(mst_traced_device *device, int64_t time, int64_t by
     return MST_OK;
 }
 
-/* Changes to sums; changes at one time are one. */
+/* Turns the changes of memory, in the order of time, into sums; those at one time become one. */
 static void sum_changes(mst_traced_device *device) {
     int64_t sum = 0, kept = 0;
     if (device->num_memory) qsort(device->memory, (size_t)device->num_memory, sizeof *device->memory, by_time);

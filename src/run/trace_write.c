@@ -17,7 +17,7 @@ static const char *const kind_name[] = {
     [MST_DO_RUN] = "kernel",   [MST_DO_WAIT] = "wait",   [MST_DO_REACH] = "",   [MST_DO_FEED] = "feed",
     [MST_DO_RECEIVE] = "copy", [MST_DO_FETCH] = "fetch", [MST_DO_GATE] = "wait"};
 
-/* Not only waiting, or saying how far it is. */
+/* Whether it is work, and not a wait or a point that was reached. */
 static bool is_work(const mst_traced *did) {
     return did->kind != MST_DO_REACH && did->kind != MST_DO_WAIT && did->kind != MST_DO_GATE;
 }

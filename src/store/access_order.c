@@ -18,7 +18,7 @@ static mst_status late(const char *what) {
 
 /* ---- queues: under the lock ---- */
 
-/* NEXT NULL: at the end. */
+/* Inserts USE into its queue before NEXT (NULL: at the end). */
 static void insert(mst_use *use, mst_use *next) {
     mst_state *state = use->state;
     use->after = next;
@@ -40,7 +40,7 @@ static void count(mst_turn *turn, bool *held_up, bool now, _Atomic int64_t *coun
     if (atomic_fetch_add(counter, now ? 1 : -1) == 1 && !now) mst_line_add(&turn->moved, 1);
 }
 
-/* Says anew who waits in the queue of STATE. */
+/* Finds anew which uses in the queue of STATE have to wait, and tells their turns. */
 static void settle(const mst_state *state) {
     bool any = false, writer = false;
     for (mst_use *use = state->first; use; use = use->after) {
@@ -85,7 +85,8 @@ static bool waits_for_a_step(const mst_turn *turn) {
     return false;
 }
 
-/* A turn that writes, or that waits for visitors alone to do so: else visitors without end would hold it up. */
+/* Whether new visitors must wait for TURN: it writes, or only visitors keep it from writing. Without this a stream of
+ * visitors could hold up a writer for ever. */
 static bool goes_before_visitors(const mst_turn *turn) {
     return turn->writes || (turn->wants_to_write && !waits_for_a_step(turn));
 }

@@ -79,7 +79,7 @@ void mst_store_release(mst_store *store) {
     free(store);
 }
 
-/* A copy that holds the value, or NULL. */
+/* A copy whose version is the entry's; NULL where there is none. */
 static mst_copy *current(const mst_state *state) {
     for (mst_copy *copy = state->copies; copy && state->version; copy = copy->next)
         if (copy->version == state->version) return copy;
@@ -146,7 +146,7 @@ static mst_block *new_block(mst_state *const *states, int64_t n, mst_domain *dom
     return block;
 }
 
-/* Without a lock: a device may take its time to give memory. */
+/* Asks the domain for memory before it takes the lock: a device may take its time. */
 mst_status mst_store_place(mst_store *store, mst_state *const *states, int64_t n, mst_domain *domain, const char *place,
                            mst_copy **out) {
     if (n == 0) return MST_OK;
@@ -199,7 +199,8 @@ void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy) {
     free_block(block);
 }
 
-/* Whether COPY is to be refreshed by the caller, which has *FROM in use then. */
+/* Whether the caller is to refresh COPY: it is stale and nobody else is doing so. Then *FROM, a current copy, is in
+ * use. */
 static bool claim_refresh(mst_state *state, mst_copy *copy, mst_copy **from) {
     *from = NULL;
     if (copy->refreshing || copy->version == state->version || !state->version) return false;

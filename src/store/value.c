@@ -1,8 +1,8 @@
 /* Values of a store seen from outside: get, set, snapshots.
  *
  * Each call takes a turn (access_order.c) of its own for all entries that it reads or writes, so a snapshot is the
- * state between two steps, and a set of many values is seen as a whole or not at all. A snapshot is an array of tensors
- * sorted by container and name; one that is taken again copies into the tensors that it has. */
+ * state between two steps, and a set of many values is seen as a whole or not at all. A snapshot is an array of
+ * tensors sorted by container and name; one that is taken again copies into the tensors that it has. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static int64_t deadline_of(const mst_store *store) {
     return timeout ? mst_clock_now() + timeout : mst_clock_after(MST_DEFAULT_TIMEOUT);
 }
 
-/* A turn that has been taken goes on to where it may read, or write. */
+/* Waits until a turn that has been taken may read or, where it is no visitor's, write. */
 static mst_status begin_turn(mst_turn *turn, int64_t deadline) {
     mst_status status = mst_turn_begin(turn, deadline);
     if (!status && !turn->visits) status = mst_turn_write(turn, deadline);
@@ -40,8 +40,9 @@ static mst_status begin_turn(mst_turn *turn, int64_t deadline) {
     return status;
 }
 
-/* A turn for all entries of KINDS that there are, in CONTAINER where that is given; its uses are freed with end_all. The
- * entries are listed and the places taken at once: an entry that comes later has no value that this turn could see. */
+/* A turn for all entries of KINDS that there are, in CONTAINER where that is given; its uses are freed with end_all.
+ * The entries are listed and the places taken at once: an entry that comes later has no value that this turn could
+ * see. */
 static mst_status take_all(mst_store *store, unsigned kinds, const char *container, bool writes, mst_turn *turn) {
     mst_use *uses = NULL;
     int64_t room = -1, count = 0;
@@ -139,7 +140,7 @@ static mst_status write_value(mst_store *store, mst_state *state, const void *sr
     return status;
 }
 
-/* A copy at rest for each of the N states that has none. */
+/* Gives each of the N states that has no copy one at rest, in the host's memory. */
 static mst_status place_at_rest(mst_store *store, mst_state *const *states, int64_t n) {
     mst_state **bare = calloc((size_t)n + 1, sizeof *bare);
     mst_copy **copies = calloc((size_t)n + 1, sizeof *copies);
@@ -183,7 +184,7 @@ mst_status mst_store_set(mst_store *store, const char *container, const char *na
     return mst_store_write(store, container, name, kind, value, deadline_of(store));
 }
 
-/* Of the entries of KINDS, in CONTAINER where that is given. */
+/* Removes the values of the entries of KINDS, in CONTAINER (NULL: in all). */
 static mst_status clear(mst_store *store, unsigned kinds, const char *container) {
     mst_turn turn = {.store = store};
     MST_TRY(begin_all(store, kinds, container, true, &turn));
@@ -280,7 +281,7 @@ void mst_snapshot_release(mst_snapshot *snapshot) {
     free(snapshot);
 }
 
-/* The place of an entry, or where it would be; FOUND: it is there. */
+/* The index of an entry in a snapshot, or the one at which it would be inserted; *FOUND tells which. */
 static int64_t place_of(const mst_snapshot *snapshot, const char *container, const char *name, bool *found) {
     int64_t low = 0, high = snapshot->count;
     *found = false;
@@ -358,7 +359,8 @@ mst_status mst_snapshot_add(mst_snapshot *snapshot, const char *container, const
     return insert(snapshot, at, &info, value);
 }
 
-/* The value of the entry of INFO in SPARE (may be NULL), where nobody else sees it; else NULL. */
+/* A tensor of SPARE (may be NULL) that can be used again for the entry INFO: nobody else has a reference to it. Else
+ * NULL. */
 static mst_tensor *spare_value(const mst_snapshot *spare, const mst_state_info *info) {
     bool found = false;
     const int64_t at = spare ? place_of(spare, info->container, info->name, &found) : 0;
@@ -369,15 +371,15 @@ static mst_tensor *spare_value(const mst_snapshot *spare, const mst_state_info *
     return same && mst_tensor_references(value) == 1 ? mst_tensor_retain(value) : NULL;
 }
 
-/* Large pages, all of them there. */
+/* A tensor in large pages that are all touched, so that copying into it takes no page faults. */
 static mst_status create_touched(const mst_spec *spec, mst_tensor **out) {
     MST_TRY(mst_tensor_create_untouched(spec->dtype, spec->shape, out));
     memset(mst_tensor_data(*out), 0, mst_tensor_bytes(*out));
     return MST_OK;
 }
 
-/* Gets memory for the values of all entries that have one, before the turn: to map its pages would take time while steps
- * wait. */
+/* Gets memory for the values of all entries that have one, before the turn: to map its pages would take time while
+ * steps wait. */
 static mst_status make_room(mst_store *store, const mst_snapshot *spare, mst_snapshot *snapshot) {
     mst_state_info *list;
     int64_t count;
@@ -439,7 +441,7 @@ static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
     return status;
 }
 
-/* Of the first NUM_STATES entries, which are those of a turn. */
+/* An error where one of the first NUM_STATES entries, those of a turn, is torn. */
 static mst_status check_whole(mst_store *store, int64_t num_states) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&store->lock);
@@ -448,8 +450,8 @@ static mst_status check_whole(mst_store *store, int64_t num_states) {
     return status;
 }
 
-/* Copies all values, in a turn of NUM_STATES entries that has begun. Those that have got a value since room was made are
- * added; entries made later have none that belongs to it. */
+/* Copies all values, in a turn of NUM_STATES entries that has begun. Those that have got a value since room was made
+ * are added; entries made later have none that belongs to it. */
 static mst_status fill(mst_store *store, int64_t num_states, mst_snapshot *snapshot) {
     mst_state_info *list = NULL;
     int64_t count = 0;

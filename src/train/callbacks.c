@@ -19,8 +19,9 @@ static bool larger_is_better(const mst_early_stopping *e) {
     return mst_monitor_larger_is_better(e->monitor, e->maximize);
 }
 
-/* The best weights are entries of the store, so that checkpoints have them: in a container of their own, each under the
- * name of its weight. When training ends, they and the weights change places; a fit that is resumed changes them back. */
+/* The best weights are entries of the store, so that checkpoints have them: in a container of their own, each under
+ * the name of its weight. When training ends, they and the weights change places; a fit that is resumed changes them
+ * back. */
 static void container_of(const mst_early_stopping *e, char container[CONTAINER_SIZE]) {
     snprintf(container, CONTAINER_SIZE, "%s/%s/best", who, mst_monitor_name(e->monitor));
 }
@@ -37,7 +38,7 @@ static mst_status move(const mst_snapshot *all, const char *from, const char *to
     return MST_OK;
 }
 
-/* The weights become the best ones; with EXCHANGE the best ones become the weights. All at once. */
+/* Copies the weights into the container of the best ones; with EXCHANGE swaps the two. One turn of the store. */
 static mst_status move_weights(const mst_early_stopping *e, mst_store *store, bool exchange) {
     char container[CONTAINER_SIZE];
     mst_snapshot *all, *changes;
@@ -59,7 +60,7 @@ static mst_status keep_weights(mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "has_weights", 1);
 }
 
-/* STEP says that the best weights are those of the model since that step; 0: they are the ones kept beside. */
+/* Swaps the weights and the best ones. STEP is noted: the model has the best ones since that step; 0: it has not. */
 static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store, int64_t step) {
     MST_TRY(move_weights(e, store, true));
     return mst_monitor_keep(store, who, e->monitor, "restored", (double)step);
@@ -86,7 +87,7 @@ static mst_status keep_numbers(const mst_early_stopping *e, mst_store *store) {
     return mst_monitor_keep(store, who, e->monitor, "waited", (double)e->waited);
 }
 
-/* What another fit in this store has kept. */
+/* Removes the best weights that another fit in this store has kept. */
 static mst_status forget_weights(const mst_early_stopping *e, mst_store *store) {
     char container[CONTAINER_SIZE];
     double has_weights = 0;

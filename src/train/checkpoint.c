@@ -1,8 +1,8 @@
 /* The manager of a training's checkpoints: when, how many, and the thread that writes them.
  *
  * The store is copied into a spare snapshot, whose memory is used again each time; the thread writes that one while
- * training goes on. Files are written to the side, synced and renamed in the order data, index, state file; old ones are
- * removed after that. So at any moment the folder has a checkpoint that is whole, if it ever had one. */
+ * training goes on. Files are written to the side, synced and renamed in the order data, index, state file; old ones
+ * are removed after that. So at any moment the folder has a checkpoint that is whole, if it ever had one. */
 #include "muster/checkpoint.h"
 
 #include <dirent.h>
@@ -250,7 +250,7 @@ static mst_status set_options(mst_checkpoint_manager *m, const mst_checkpoint_op
     return (m->prefix = strdup(prefix)) ? MST_OK : MST_NO_MEMORY("for checkpoints");
 }
 
-/* What was there is no longer in the list: neither is it named in the state file, nor removed. */
+/* Empties the list: checkpoints of an earlier training are neither named in the state file any more, nor removed. */
 static void forget_list(mst_checkpoint_manager *m) {
     const int64_t saves = m->list.saves;
     mst_checkpoint_list_free(&m->list);
@@ -352,8 +352,8 @@ mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *m) {
 
 /* ---- saving and restoring ---- */
 
-/* Rises with each update. What only says where the training is in its data does not count: a fit that is resumed after the
- * last step of an epoch ends the epoch. */
+/* A number that rises with each update. The position in the data does not count: a fit that is resumed after the last
+ * step of an epoch changes it by ending the epoch, and nothing else. */
 static mst_status version_of(mst_store *store, uint64_t *out) {
     mst_state_info *list;
     int64_t count;
@@ -367,7 +367,7 @@ static mst_status version_of(mst_store *store, uint64_t *out) {
     return MST_OK;
 }
 
-/* The error of a checkpoint that could not be written comes out once. Under the mutex. */
+/* Returns the error of a checkpoint that could not be written, once. Under the mutex. */
 static mst_status take_failure(mst_checkpoint_manager *m) {
     const mst_failure failure = m->failure;
     m->failure.code = MST_OK;
@@ -481,8 +481,8 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
                                                        : mst_checkpoint_manager_save(m, mst_model_store(state->model));
 }
 
-/* The state at the end, where it is another than that of the last checkpoint. What failed may be damaged: the last good
- * one stays the newest. */
+/* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged
+ * its state: then the last good checkpoint stays the newest. */
 static mst_status end(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     uint64_t version;

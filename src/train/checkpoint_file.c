@@ -49,15 +49,15 @@ mst_status mst_text_add(char **text, const char *format, ...) {
 
 /* ---- writing ---- */
 
-/* Where a file goes. */
+/* Where a file is written: a path, or a name in an open folder. */
 typedef struct target {
     const char *path;         /* whole, or in the folder where there is one */
     const mst_folder *folder; /* may be NULL */
     int64_t save;             /* 0: it is none of a folder's saves */
 } target;
 
-/* What the entries of SNAPSHOT, which have NAMES in the file, are in the store, and its notes; to be freed. NULL: memory
- * is out, or a name or a note is no UTF-8. */
+/* What the entries of SNAPSHOT, which have NAMES in the file, are in the store, and its notes; to be freed. NULL:
+ * memory is out, or a name or a note is no UTF-8. */
 static char *describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
     json_t *entries = json_object(), *notes = json_object();
     int failed = 0;
@@ -260,7 +260,7 @@ static bool kind_of(const char *name, mst_state_kind *out) {
     return false;
 }
 
-/* What entry NAME of the file is in a store; "" where it is nothing. */
+/* Finds the container, name and kind that entry NAME of the file has in a store; "" where it is no entry of one. */
 static mst_status identify(reader *r, const char *name, const char **container, const char **store_name,
                            mst_state_kind *kind) {
     const json_t *entry = json_object_get(json_object_get(r->state, "entries"), name);
@@ -306,7 +306,7 @@ static mst_status leave_out(const reader *r, int64_t i, const char *name, mst_sn
     return *out ? mst_snapshot_leave_out(snapshot, name, mst_bundle_type_name(e->type, dtype)) : MST_OK;
 }
 
-/* What the entries of the file are. */
+/* Finds for each entry of the file what it is in a store. */
 static mst_status identify_all(reader *r, mst_snapshot *snapshot, wanted *entry, int64_t *count) {
     for (int64_t i = 0; i < reader_count(r); i++) {
         const char *name = reader_name(r, i);

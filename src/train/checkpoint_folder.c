@@ -98,8 +98,8 @@ static char *field_of(char *line, const char *name) {
     return strncmp(line, name, size) == 0 && line[size] == ':' ? line + size + 1 : NULL;
 }
 
-/* A path of the state file; the one that is there already stays where it is. Only its last part counts, as the name of a
- * checkpoint of this folder: a folder may have been moved, and one from elsewhere may name anything. */
+/* A path of the state file; the one that is there already stays where it is. Only its last part counts, as the name
+ * of a checkpoint of this folder: a folder may have been moved, and one from elsewhere may name anything. */
 static mst_status add_path(mst_checkpoint_list *list, const mst_folder *folder, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (!*name) return MST_OK;
@@ -125,7 +125,7 @@ static int64_t count_of(const char *text) {
     return value >= 1 && value < 1e15 ? (int64_t)value : 0;
 }
 
-/* The newest is the last; where it is not among all of them, it is put there. */
+/* Parses the state file. The newest checkpoint is the last of the list; it is added where the list lacks it. */
 static mst_status parse_state(char *text, const mst_folder *folder, mst_checkpoint_list *list) {
     char *newest = NULL, *rest = NULL;
     int64_t timestamps = 0;
@@ -244,7 +244,7 @@ static mst_status read_folder(const mst_folder *folder, const mst_checkpoint_lis
     return status;
 }
 
-/* Those of the state file, of which the last save had the number LAST (0: not known), and others. */
+/* Merges the checkpoints of the state file, the last of which was save number LAST (0: not known), with others. */
 static mst_status merge(const mst_checkpoint_list *state, const mst_checkpoint_list *others, int64_t last,
                         mst_checkpoint_list *out) {
     for (int64_t i = 0; i < others->count; i++)
@@ -266,7 +266,7 @@ static int64_t last_save(const mst_checkpoint_list *list) {
     return last;
 }
 
-/* A state file that does not say it: its checkpoints do, where they are Muster's. */
+/* Finds the number of the last save where the state file has none: checkpoints of Muster's have their own. */
 static mst_status read_saves(mst_checkpoint_list *state) {
     for (int64_t i = 0; state->saves == 0 && i < state->count; i++)
         MST_TRY(mst_checkpoint_read_save(state->item[i].path, &state->item[i].save));

@@ -29,7 +29,7 @@ struct mst_progress_state {
     int width_before;                                        /* characters of the last line drawn, to wipe */
 };
 
-/* A line on its way to the screen. */
+/* A line that is being put together. */
 typedef struct line {
     char text[LINE_SIZE];
     int used;
@@ -103,7 +103,7 @@ static void append_bar(line *l, int64_t done, int64_t total, int width) {
     append(l, "]");
 }
 
-/* Of the terminal now; without a bound where it does not say. */
+/* The columns that the terminal has now; no bound where that is not known. */
 static int columns_of(FILE *file) {
     struct winsize size;
     bool known = ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

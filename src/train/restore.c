@@ -49,7 +49,8 @@ static bool wants(const restore *r, mst_state_kind kind) {
     return r->options.kinds == 0 || r->options.kinds >> kind & 1;
 }
 
-/* Position and random state are made by a fit when it begins: a store that has not begun one takes them all the same. */
+/* Position and random state are made by a fit when it begins: a store that has not begun one takes them all the
+ * same. */
 static bool belongs_to_training(mst_state_kind kind) {
     return kind == MST_STATE_CURSOR || kind == MST_STATE_RANDOM || kind == MST_STATE_METRIC;
 }
@@ -67,8 +68,8 @@ static const char *below(const char *name, const char *base) {
     return is_below ? name + size : NULL;
 }
 
-/* The name that an entry of the store has in the file. The map may have the whole name, or the part of it before a '/';
- * the longest part that it has counts. */
+/* The name that an entry of the store has in the file. The map may have the whole name, or the part of it before a
+ * '/'; the longest part that it has counts. */
 static const char *name_in_file(const restore *r, const char *name, char text[NAME_SIZE]) {
     const mst_checkpoint_name *best = NULL;
     for (int i = 0; i < r->options.num_names; i++) {
@@ -139,7 +140,7 @@ static mst_status add_missing(restore *r, const mst_state_info *info) {
     return status;
 }
 
-/* Entries of the store. */
+/* Chooses a value of the file for each entry of the store. */
 static mst_status choose(restore *r) {
     for (int64_t i = 0; i < r->count; i++) {
         const mst_state_info *info = &r->entry[i];
@@ -176,8 +177,8 @@ static mst_status check_absent(const restore *r) {
     return status;
 }
 
-/* Checks that each name of the map is that of an entry, or of the beginning of some: a misspelled one would be told as an
- * entry that the file lacks. */
+/* Checks that each name of the map is that of an entry, or of the beginning of some: a misspelled one would be told
+ * as an entry that the file lacks. */
 static mst_status check_names(const restore *r) {
     for (int i = 0; i < r->options.num_names; i++) {
         const mst_checkpoint_name *name = &r->options.names[i];
@@ -207,8 +208,8 @@ static bool store_has(const restore *r, const char *container, const char *name)
     return false;
 }
 
-/* Entries that only the file has. State of the training, and global_step, is made in the store; where no model has been
- * built yet, so is everything, and the model will find it. */
+/* Entries that only the file has. State of the training, and global_step, is made in the store; where no model has
+ * been built yet, so is everything, and the model will find it. */
 static mst_status choose_others(restore *r) {
     for (int64_t i = 0; i < mst_snapshot_count(r->file); i++) {
         const mst_state_info info = mst_snapshot_info(r->file, i);

@@ -68,7 +68,7 @@ static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_su
     return status;
 }
 
-/* False for what a training that goes on at this state writes again. */
+/* Whether a point stays when training goes on from this state: later ones are written again. */
 static bool is_before(void *context, const char *tag, int64_t step) {
     const mst_train_state *state = context;
     if (strcmp(tag, MST_EVENT_GRAPH) == 0) return false;
@@ -246,7 +246,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     return MST_OK;
 }
 
-/* Everything is closed, and the first error counts. */
+/* Closes everything; the first error is returned. */
 static mst_status train_end(void *context, mst_train_state *state) {
     mst_tensorboard *t = context;
     log_state *log = t->log;

@@ -78,7 +78,8 @@ static mst_status make(mst_trainer *trainer) {
     return mst_objective_make(trainer);
 }
 
-/* The store of TRAINER becomes the model's; where it was before, only the weights stay in it. */
+/* Makes the store of TRAINER the model's. Where it was already, and the model was compiled before, all but the
+ * weights is cleared. */
 static mst_status take_store(mst_model *model, mst_trainer *trainer) {
     mst_store *store = trainer->options.session.store;
     if (store == model->store) return model->trainer ? mst_store_clear(store, ~(1u << MST_STATE_WEIGHT)) : MST_OK;

@@ -174,7 +174,7 @@ void mst_objective_build(mst_trainer *trainer, const mst_value *values, const ms
     }
 }
 
-/* Each element as class 0 or 1. */
+/* Each element as class 1 where it is above LIMIT, else as class 0. */
 static mst_value above(mst_value values, double limit) {
     const mst_value scalar = mst_scalar(mst_value_graph(values), mst_value_spec(values).dtype, limit);
     return mst_cast(mst_greater(values, scalar), MST_I64);

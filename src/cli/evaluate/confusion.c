@@ -16,7 +16,7 @@ static int64_t cell(const mst_tensor *confusion, int64_t label, int64_t predicti
     return (int64_t)mst_tensor_get(confusion, label * num_classes(confusion) + prediction);
 }
 
-/* 0 where nothing is divided by nothing, as scikit-learn has it. */
+/* part / whole; 0 where both are 0, as scikit-learn has it. */
 static double ratio(int64_t part, int64_t whole) {
     return whole ? (double)part / (double)whole : 0;
 }

@@ -37,7 +37,7 @@ static const option_section sections[] = {{.title = "Options", .options = option
 
 /* ---- panels ---- */
 
-/* The bias of the average's beginning is taken out, as TensorBoard does. */
+/* An exponential moving average, divided by its weights so that the beginning has no bias, as TensorBoard does. */
 static void smooth(double *value, int64_t count, double decay) {
     double last = 0, weight = 0;
     for (int64_t i = 0; i < count; i++) {

@@ -56,7 +56,7 @@ int64_t train_total_steps(const training *t) {
 
 /* ---- data ---- */
 
-/* Pixels of one part in u8 and of the other in f32 would be scaled in one of them only. */
+/* All parts must store their inputs in one dtype: only u8 is scaled, so u8 and f32 parts would differ. */
 static int check_stored_inputs(training *t, const char *part, const mst_dataset *dataset) {
     const mst_dtype dtype = mst_dataset_spec(dataset, 0).dtype;
     if (!t->stored_inputs) t->stored_inputs = dtype;
@@ -119,7 +119,7 @@ static int open_data(training *t) {
 
 /* ---- model ---- */
 
-/* The same as mst_model_mlp, with what that leaves out. */
+/* Adds the layers of mst_model_mlp, with dropout and penalties. */
 static void add_layers(mst_model *model, const train_options *o, int64_t outputs) {
     mst_flatten(model);
     for (int i = 0; i <= o->hidden_units.count; i++) {
@@ -134,7 +134,8 @@ static void add_layers(mst_model *model, const train_options *o, int64_t outputs
     }
 }
 
-/* As many outputs as the data, or else the user, has names of classes, where nothing else was said. */
+/* Where --classes is not given, there are as many outputs as names of classes, of the data or else of
+ * --class-names. */
 static mst_status choose_objective(training *t) {
     const train_options *o = t->o;
     const bool given = option_given(t->list, "classes");
@@ -179,7 +180,7 @@ static mst_status train_begin(void *context, mst_train_state *state) {
     return train_show_start(context);
 }
 
-/* What runs are compared by. */
+/* The hyperparameters of the run, by which TensorBoard compares runs. */
 static int fill_hparams(const training *t, mst_hparam *out) {
     const mst_schedule *schedule = &t->optimizer.schedule;
     const double rate = mst_schedule_is_set(schedule) ? mst_schedule_at(schedule, 0) : t->optimizer.learning_rate;
@@ -281,7 +282,7 @@ static int64_t runs_alone(const training *t) {
     return mst_session_runs_alone(mst_model_session(t->model));
 }
 
-/* Where other programs kept the cores from a good part of the steps. */
+/* Says so where other programs kept the cores busy during many of the steps. */
 static void print_runs_alone(const training *t) {
     const int64_t alone = runs_alone(t), steps = t->events.num_steps;
     if (alone == 0 || alone * 10 < steps) return;

@@ -14,7 +14,7 @@
 
 enum { ALIGNMENT = 64, PLANES = 3 };
 
-/* What of a row or column of the source goes into one of the result. */
+/* Which rows (or columns) of the source go into one of the result, and with what weights. */
 typedef struct span {
     int64_t first, last; /* bilinear: the two neighbours; area: all from first to last */
     float weight;        /* bilinear: of last; area: of first */
@@ -90,7 +90,7 @@ static inline float cut(float value) {
     return value > 255 ? 255 : value;
 }
 
-/* To the nearest integer, of two the even one: behind 1.5 * 2^23 there is no room for a fraction. */
+/* Rounds to the nearest integer, ties to even: adding 1.5 * 2^23 leaves no bits for a fraction. */
 MST_SIMD static void round_row(const float *restrict src, int64_t n, uint8_t *restrict dst) {
     for (int64_t i = 0; i < n; i++) {
         const float whole = cut(src[i]) + 0x1.8p23f;
@@ -197,7 +197,7 @@ static void set_up(pass *p, int64_t height, int64_t width, float y_scale, float 
         for (int64_t j = 0; j < width; j++) p->x[j] = make_span(p->method, j, p->src.width, x_scale);
 }
 
-/* The planes of the two colors are mostly alike. */
+/* The planes of the two colors mostly have the same size: then the second one uses the places of the first. */
 static bool share_places(pass *p, const pass *like) {
     const mst_image_plane *a = &p->src, *b = &like->src;
     if (a->height != b->height || a->width != b->width || a->x_step != b->x_step || a->y_step != b->y_step)

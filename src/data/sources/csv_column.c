@@ -113,7 +113,7 @@ mst_schema_column mst_csv_column_to_schema(const mst_csv_column *column) {
     return (mst_schema_column){column->name, type_names[column->type], column->category, column->num_categories};
 }
 
-/* Categories are looked up by halving. */
+/* Categories must be sorted, since they are found by binary search. */
 static bool is_sorted(const mst_schema_column *column) {
     for (int64_t i = 1; column->category && i < column->num_categories; i++)
         if (strcmp(column->category[i - 1], column->category[i]) >= 0) return false;

@@ -60,7 +60,7 @@ static mst_status make_columns(csv_table *t, const mst_csv_options *o, int num_c
     return t->column && t->tensor ? MST_OK : MST_NO_MEMORY("for %d columns", num_columns);
 }
 
-/* Strings are a component of their own. */
+/* The error of a column of strings that is not a component of its own. */
 static mst_status refuse_text(const char *column) {
     return MST_FAIL(MST_INVALID, "from_csv: column '%s' is text, which inputs of f32 cannot hold: set .separate",
                     column);

@@ -154,7 +154,7 @@ static mst_status set_up(images *d, const char *folder) {
     return MST_OK;
 }
 
-/* So that a codec that is not there is seen before the training. */
+/* Decodes the first picture, so that a missing codec is found before the training. */
 static mst_status try_first(const images *d) {
     void *data = malloc(mst_dataset_row_bytes(&d->base, 0));
     if (!data) return MST_NO_MEMORY("for a picture");

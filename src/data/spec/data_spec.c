@@ -77,7 +77,7 @@ static mst_status unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use %s", spec, list_forms(list, sizeof list));
 }
 
-/* Those that KIND does not take must not be given. */
+/* An error where an option is given that KIND does not take. */
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);

@@ -15,7 +15,7 @@
 
 enum { NUMBERS = sizeof "-00000-of-00010" - 1, PATH_SIZE = 4096 };
 
-/* What stands for characters of a pattern, in a name that holds them itself. */
+/* Escapes the characters of NAME that would mean something in a pattern. */
 static bool escape(const char *name, char *pattern, size_t size) {
     size_t used = 0;
     for (; *name && used + 2 < size; name++) {

@@ -1,6 +1,6 @@
 /** The rows of one pass over DATASET (epoch 0), read now and kept in memory: behind it all is as with
- *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have strings and
- *  be of any length. Fails with MST_INVALID for a dataset of batches or without end. */
+ *  mst_dataset_from_tensors, in any order. For slow parsing, and for compressed files that fit. Rows may have strings
+ *  and be of any length. Fails with MST_INVALID for a dataset of batches or without end. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache(mst_dataset *dataset, mst_dataset **out);
 #endif
@@ -58,7 +58,7 @@ static mst_status grow(columns *c, int64_t more) {
     return MST_OK;
 }
 
-/* The strings of the last N rows are the batch's. */
+/* Copies the bytes of the strings of the last N rows, which so far are the batch's. */
 static mst_status keep_strings(columns *c, int64_t n) {
     for (int i = 0; i < c->dataset->num_components; i++) {
         const int64_t each = c->dataset->row[i].dtype == MST_STRING ? mst_shape_count(c->dataset->row[i].shape) : 0;
@@ -127,7 +127,7 @@ static mst_status read_and_make(columns *c, mst_dataset *dataset, mst_tensor **t
     return make(c, tensor, out);
 }
 
-/* Of rows whose lengths are known. */
+/* Caches rows whose lengths are known. */
 static mst_status cache(mst_dataset *dataset, mst_dataset **out) {
     const size_t n = (size_t)dataset->num_components;
     columns c = {.dataset = dataset, .column = calloc(n, sizeof *c.column), .dst = calloc(n, sizeof *c.dst)};

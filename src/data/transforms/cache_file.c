@@ -8,9 +8,9 @@
  *  TFRecord: a line of text with the dtypes and shapes, a record for each row, and the number of rows. Rows may have
  *  strings and be of any length; then an iterator keeps the place of each row, 8 bytes.
  *
- *  Fails with MST_INVALID for a dataset of batches or without end. Iterating fails with MST_INVALID where the file is of
- *  a dataset with other components or another number of rows, MST_CORRUPT where it is damaged, MST_IO where it cannot
- *  be written. */
+ *  Fails with MST_INVALID for a dataset of batches or without end. Iterating fails with MST_INVALID where the file is
+ *  of a dataset with other components or another number of rows, MST_CORRUPT where it is damaged, MST_IO where it
+ *  cannot be written. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_dataset **out);
 #endif
@@ -58,7 +58,8 @@ typedef struct summary {
     int64_t num_rows, num_corrupt;
 } summary;
 
-/* A source of records, one for each row, packed (data/transforms/packed_row.h); a dataset behind it takes them apart. */
+/* A source of records, one for each row, packed (data/transforms/packed_row.h); a dataset behind it takes them
+ * apart. */
 typedef struct source {
     mst_dataset base;
     mst_dataset *cached;
@@ -95,7 +96,7 @@ static size_t frame_bytes(const source *s) {
     return s->row_bytes + MST_TFRECORD_FRAME;
 }
 
-/* ROW may be the number of rows: where they end. */
+/* The byte at which row ROW begins; for the number of rows, the one at which they end. */
 static uint64_t place_of(const cursor *c, int64_t row) {
     const source *s = source_of(c);
     return s->has_one_size ? s->first + (uint64_t)row * frame_bytes(s) : c->place[row];
@@ -143,7 +144,7 @@ static mst_status check_title(const source *s, const mst_bytes *bytes, uint8_t *
                     s->path, (int)(size - strlen(TITLE)), text + strlen(TITLE), s->title + strlen(TITLE));
 }
 
-/* What stands behind the rows, and where they end. */
+/* Reads the summary behind the rows; *ROWS_END is the byte at which they end. */
 static mst_status read_summary(const source *s, const mst_bytes *bytes, summary *end, uint64_t *rows_end) {
     uint8_t buffer[MST_TFRECORD_FRAME + sizeof *end];
     uint64_t size;
@@ -211,7 +212,7 @@ static mst_status check_rows(cursor *c, summary *end) {
                     s->path, (long long)end->num_rows, (long long)s->part->cardinality);
 }
 
-/* Takes the file that is at PATH; nothing where there is none. */
+/* Opens the file at PATH and checks it; does nothing where there is none. */
 static mst_status find_file(cursor *c) {
     const source *s = source_of(c);
     summary end = {0};
@@ -282,7 +283,7 @@ static mst_status end_file(cursor *c) {
     return MST_OK;
 }
 
-/* Rows lie side by side in a record, and one above the other in the columns that are fetched. */
+/* Writes row I, whose components were fetched into columns, one behind the other. */
 static void join_row(const cursor *c, int64_t i, uint8_t *to) {
     const mst_dataset *part = source_of(c)->part;
     for (int k = 0; k < part->num_components; k++) {
@@ -302,7 +303,7 @@ static mst_status append_rows(cursor *c, int64_t n) {
     return append(c, c->frames, (size_t)n * frame_bytes(s));
 }
 
-/* What was fetched is the rows packed. */
+/* The same for rows that were fetched packed. */
 static mst_status append_packed_rows(cursor *c, int64_t n) {
     const mst_string *row = c->column[0];
     int64_t size = 0;
@@ -320,7 +321,7 @@ static mst_status append_packed_rows(cursor *c, int64_t n) {
     return append(c, c->frames, (size_t)size);
 }
 
-/* Where rows are not of one size, as many as those before suggest. */
+/* How many rows to make at a time. Where they differ in size, the mean of those before is taken. */
 static int64_t most_rows(const cursor *c) {
     const source *s = source_of(c);
     uint64_t bytes = s->has_one_size ? frame_bytes(s) : MOST_BYTES;
@@ -369,7 +370,7 @@ static int64_t sum(int64_t a, int64_t b) {
     return __builtin_add_overflow(a, b, &total) ? INT64_MAX : total;
 }
 
-/* A file that was begun is gone on with. */
+/* Moves to POSITION; a file that this cursor has begun stays open. */
 static mst_status start_at(cursor *c, int64_t position) {
     c->position = position;
     return c->whole || c->writes ? MST_OK : find_file(c);

@@ -76,7 +76,7 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
 
 /* ---- the rows of a batch ---- */
 
-/* What holds a row: where its pieces go. */
+/* Where the pieces of one row are kept: the context of `hold`. */
 typedef struct holder {
     padded_cursor *cursor;
     piece *piece;

@@ -1,8 +1,8 @@
-/** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and pictures.
- *  In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for each core
- *  makes them together; .threads is another number of threads. The order stays, whatever their number. Comes after
- *  mst_dataset_batch. Memory: N + 1 batches. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or a dataset of
- *  rows. */
+/** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and
+ *  pictures. In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for
+ *  each core makes them together; .threads is another number of threads. The order stays, whatever their number.
+ *  Comes after mst_dataset_batch. Memory: N + 1 batches. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or
+ *  a dataset of rows. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
 
@@ -92,7 +92,7 @@ static mst_status make_room(const mst_dataset *dataset, slot *s, const mst_eleme
     return MST_OK;
 }
 
-/* The bytes of strings go into the slot. */
+/* Copies the bytes of strings into the slot. */
 static mst_status keep_strings(const prefetch_cursor *c, slot *s, int64_t count) {
     const mst_dataset *dataset = c->base.dataset;
     mst_arena_clear(&s->text);
@@ -177,7 +177,7 @@ static mst_status check_process(const prefetch_cursor *c) {
     return c->has_thread ? mst_process_check(c->process, "iterator with prefetch") : MST_OK;
 }
 
-/* The thread is paused, and STATUS says whether upstream could be brought to where it is to begin. */
+/* Begins anew while the thread is paused; STATUS says whether upstream could be brought to its place. */
 static mst_status begin(prefetch_cursor *c, mst_status status, int64_t passed) {
     c->start.count = 0;
     mst_cursor_save(c->base.upstream, &c->start);

@@ -1,6 +1,6 @@
 /** Rows in random order; comes before mst_dataset_batch. With a buffer of b rows the k-th row out is one of the first
- *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of the
- *  buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
+ *  k + b rows in, as tf.data's shuffle does it. OPTIONS may be NULL. Memory: 8 bytes per row (of the dataset, or of
+ *  the buffer). Fails with MST_INVALID for a negative buffer_size, or an endless dataset and no buffer_size. */
 #ifdef MST_DATASET_HEADER
 typedef struct mst_shuffle_options {
     int zero_;
@@ -52,7 +52,8 @@ static bool holds_all(const shuffle *d) {
     return d->base.cardinality >= 0 && d->buffer_size >= d->base.cardinality;
 }
 
-/* Those that were given out belong to whom they were given to: a permutation has them still, in front. */
+/* Forgets the rows that were not given out. A permutation still has those that were, in front: they are not its own
+ * any more. */
 static void forget_left(mst_cursor *cursor) {
     const shuffle_cursor *c = (const shuffle_cursor *)cursor;
     const int64_t gone = holds_all(dataset_of(cursor)) ? c->given : 0;
@@ -72,8 +73,8 @@ static mst_status fill(mst_cursor *cursor) {
     return MST_OK;
 }
 
-/* Where upstream begins is kept for the position: the rows that are drawn may be called otherwise in another
- * iterator. */
+/* Starts upstream, and keeps where it begins for a saved position: in another iterator the same rows may have other
+ * numbers. */
 static mst_status begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     set_epoch(c, epoch);
@@ -141,8 +142,8 @@ static mst_status restore_begun(mst_cursor *cursor) {
                     (long long)(reader.count - reader.at));
 }
 
-/* A copy: before it is settled, a permutation downstream that is restored may take all of this one, and start it
- * again. */
+/* Keeps a copy of the rows given out until they are settled: a permutation downstream that is restored too may take
+ * all rows of this one, which is then started again. */
 static mst_status keep_given(shuffle_cursor *c) {
     const size_t bytes = (size_t)c->given * sizeof *c->restored;
     c->restored = malloc(bytes + 1);
@@ -152,7 +153,7 @@ static mst_status keep_given(shuffle_cursor *c) {
     return MST_OK;
 }
 
-/* All of upstream has been taken: the epoch tells the permutation. */
+/* Restores a permutation: it has taken all rows of upstream, and follows from the epoch. */
 static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     int64_t epoch, given;
@@ -167,7 +168,7 @@ static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     return keep_given(c);
 }
 
-/* Those that are held downstream are kept there by now. */
+/* Forgets the restored rows. Cursors downstream have kept those that they hold. */
 static void settle_all(mst_cursor *cursor) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     mst_cursor_forget(cursor, c->restored, c->num_restored);
@@ -203,7 +204,7 @@ static mst_status drawn_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int
     return MST_OK;
 }
 
-/* The contents of the buffer depend on all draws before. */
+/* Skips by drawing, since the rows in the buffer depend on all draws before. */
 static mst_status skip_draws(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     int64_t row;
     for (*skipped = 0; *skipped < n && ((shuffle_cursor *)cursor)->filled; ++*skipped) {

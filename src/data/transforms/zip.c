@@ -79,7 +79,7 @@ static const mst_dataset_type type = {.name = "zip",
                                       .record = mst_joined_record,
                                       .classes = classes};
 
-/* The least; one of which it is not known can be less than any. */
+/* The smaller of two cardinalities; unknown where one of them is, since it may be the smaller. */
 static int64_t shortest(int64_t a, int64_t b) {
     if (a == 0 || b == 0) return 0;
     if (a == MST_UNKNOWN_CARDINALITY || b == MST_UNKNOWN_CARDINALITY) return MST_UNKNOWN_CARDINALITY;

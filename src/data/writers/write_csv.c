@@ -16,7 +16,7 @@
 
 enum { PATH_SIZE = 4096, FLUSH = 1 << 20 };
 
-/* One part on its way to its file. */
+/* The part (train or test) that is being written, and its file. */
 typedef struct table {
     mst_dataset *rows;
     mst_tensor *cell[2]; /* the values of one row, of each component */
@@ -35,7 +35,8 @@ static mst_status add(table *t, const char *text, size_t size) {
     return MST_OK;
 }
 
-/* In quotes where it must be (RFC 4180); spaces at its ends are safe there from programs that cut them off. */
+/* Adds a text, in quotes where RFC 4180 wants them, or where it begins or ends with a space: some programs cut
+ * those. */
 static mst_status add_text(table *t, const char *text) {
     const size_t size = strlen(text);
     const bool ends = size && (text[0] == ' ' || text[size - 1] == ' ');

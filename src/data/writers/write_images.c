@@ -19,7 +19,7 @@
 
 enum { PATH_SIZE = 4096, MOST_CLASSES = 100000, LEAST_DIGITS = 5, OPEN_FOLDERS = 16 };
 
-/* One part on its way to its folder. */
+/* The part (train or test) that is being written, and its folder. */
 typedef struct part {
     const char *folder;
     mst_dataset *rows;
@@ -55,7 +55,7 @@ static mst_status check(const mst_dataset *rows) {
                     mst_dtype_name(rows->row[1].dtype), mst_shape_print(rows->row[1].shape, shape, sizeof shape));
 }
 
-/* A folder of this name is found again, and is one folder. */
+/* Checks that a class' name can be that of one folder, which is found again when it is read. */
 static mst_status check_name(const char *name) {
     if (*name && *name != '.' && strlen(name) < 256) return MST_OK;
     return MST_FAIL(MST_INVALID, "images: a class has the name '%.64s', which cannot be that of a folder: rename it",
@@ -92,7 +92,7 @@ static mst_status make_folder(const char *path) {
     return mkdir(path, 0777) ? failed(path) : MST_OK;
 }
 
-/* Also of classes that have no rows, so that numbers stay what they are. */
+/* Makes the folders of all classes, also of those without rows, so that the numbers of classes stay the same. */
 static mst_status make_classes(const part *p) {
     char path[PATH_SIZE];
     for (int64_t i = 0; i < p->num_classes; i++) {
@@ -177,7 +177,7 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
     return remove(path);
 }
 
-/* What was there would be lost, or mixed with the new. */
+/* An error where PATH exists: what is there would be lost, or mixed with the new files. */
 static mst_status check_free(const char *path) {
     DIR *folder = opendir(path);
     int entries = 0;
@@ -201,7 +201,7 @@ static mst_status write_folders(const char *side, mst_dataset *train, mst_datase
     return write_part(path, test, &num_classes);
 }
 
-/* All is on the disk before it has its name. */
+/* Syncs everything to the disk and then renames the folder. */
 static mst_status commit(const char *side, const char *path) {
     const int folder = open(side, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const bool synced = folder >= 0 && syncfs(folder) == 0;

@@ -10,7 +10,7 @@
 
 enum { PATH_SIZE = 4096, MOST_SHARDS = 99999, MOST_FEATURES = 3 };
 
-/* One part on its way to its files. */
+/* The part (train or test) that is being written, and its files. */
 typedef struct part {
     const char *prefix, *name;
     mst_dataset *rows; /* with labels in i64 where they are integers */
