@@ -64,7 +64,7 @@ static mst_array part_of(const work *w, const mst_array *whole, int64_t begin, i
 }
 
 /* Groups BEGIN to END - 1 of rows. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status elements_run(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     mst_array src[MST_ELEMENTS_SRC];
     (void)thread;
@@ -92,5 +92,5 @@ mst_status mst_share_elements(const mst_kernel_args *a, mst_kernel_function kern
         return kernel(a);
     find_rows(&w);
     const int64_t groups = (w.rows + w.align - 1) / w.align;
-    return mst_parallel(a, groups, mst_grain_bytes(groups, count / w.rows * w.align * bytes), run, &w);
+    return mst_parallel(a, groups, mst_grain_bytes(groups, count / w.rows * w.align * bytes), elements_run, &w);
 }

@@ -176,7 +176,7 @@ static void release_products(const mst_update_variable *v, mst_product **product
     free(product);
 }
 
-static void release(void *context) {
+static void update_release(void *context) {
     state *s = context;
     if (!s) return;
     for (int32_t k = 0; s->variables && k < s->options->num_variables; k++)
@@ -214,7 +214,7 @@ static mst_status prepare_all(const mst_infer *c, state *s) {
     return MST_OK;
 }
 
-static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
+static mst_status update_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     const mst_update_options *o = c->options;
     state *s = calloc(1, sizeof *s);
     if (s) s->variables = calloc((size_t)o->num_variables, sizeof *s->variables);
@@ -227,7 +227,7 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     s->num_threads = num_threads;
     mst_status status = prepare_all(c, s);
     if (status) {
-        release(s);
+        update_release(s);
         return status;
     }
     s->buffer = mst_align(s->buffer);
@@ -286,7 +286,7 @@ static mst_status run_units(void *context, int64_t begin, int64_t end, int threa
     return MST_OK;
 }
 
-static mst_status run(const mst_kernel_args *a) {
+static mst_status update_run(const mst_kernel_args *a) {
     const state *s = a->state;
     update u = {.state = s, .args = a, .src = a->src, .scalar = a->src[MST_UPDATE_SCALARS].data};
     u.first = first_of_part(s, a->part, a->num_parts);
@@ -294,15 +294,15 @@ static mst_status run(const mst_kernel_args *a) {
     return mst_parallel(a, u.end - u.first, 1, run_units, &u);
 }
 
-static mst_kernel_function choose(const mst_infer *c, int num_threads) {
+static mst_kernel_function update_choose(const mst_infer *c, int num_threads) {
     (void)c, (void)num_threads;
-    return run;
+    return update_run;
 }
 
 const mst_kernel mst_kernel_cpu_update = {
     .engine = "cpu",
     .ops = (const char *const[]){"update", NULL},
-    .select = choose,
-    .prepare = prepare,
-    .release = release,
+    .select = update_choose,
+    .prepare = update_prepare,
+    .release = update_release,
 };

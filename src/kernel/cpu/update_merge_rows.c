@@ -21,7 +21,7 @@ typedef struct work {
     const int64_t *number; /* of the rows of the sum */
 } work;
 
-static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
+static mst_status update_merge_rows_prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
     const mst_merge_rows_options *o = c->options;
     state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
@@ -84,7 +84,7 @@ static mst_status sum_rows(void *context, int64_t begin, int64_t end, int thread
     return MST_OK;
 }
 
-static mst_status run(const mst_kernel_args *a) {
+static mst_status update_merge_rows_run(const mst_kernel_args *a) {
     enum { ELEMENTS = 8192 };
     const state *s = a->state;
     int64_t *number = (int64_t *)a->dst[1].data + 1;
@@ -95,15 +95,15 @@ static mst_status run(const mst_kernel_args *a) {
     return mst_parallel(a, number[-1], grain > 1 ? grain : 1, sum_rows, &w);
 }
 
-static mst_kernel_function choose(const mst_infer *c, int num_threads) {
+static mst_kernel_function update_merge_rows_choose(const mst_infer *c, int num_threads) {
     (void)c, (void)num_threads;
-    return run;
+    return update_merge_rows_run;
 }
 
 const mst_kernel mst_kernel_cpu_update_merge_rows = {
     .engine = "cpu",
     .ops = (const char *const[]){"merge_rows", NULL},
-    .select = choose,
-    .prepare = prepare,
+    .select = update_merge_rows_choose,
+    .prepare = update_merge_rows_prepare,
     .release = free,
 };

@@ -38,7 +38,7 @@ static size_t divide(const state *s, char *memory, workspace *out) {
     return 2 * rows + (size_t)(s->most + 1) * sizeof(int64_t);
 }
 
-static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
+static mst_status update_sum_rows_prepare(const mst_infer *c, int num_threads, void **out, size_t *bytes) {
     (void)num_threads;
     state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
@@ -97,7 +97,7 @@ static mst_status sum_runs(void *context, int64_t begin, int64_t end, int thread
     return MST_OK;
 }
 
-static mst_status run(const mst_kernel_args *a) {
+static mst_status update_sum_rows_run(const mst_kernel_args *a) {
     enum { RUN_ELEMENTS = 8192 };
     const mst_sum_rows_options *o = a->options;
     const int64_t bound = a->dst[0].shape.dim[0];
@@ -118,15 +118,15 @@ static mst_status run(const mst_kernel_args *a) {
     return mst_parallel(a, runs, grain > 1 ? grain : 1, sum_runs, &w);
 }
 
-static mst_kernel_function choose(const mst_infer *c, int num_threads) {
+static mst_kernel_function update_sum_rows_choose(const mst_infer *c, int num_threads) {
     (void)c, (void)num_threads;
-    return run;
+    return update_sum_rows_run;
 }
 
 const mst_kernel mst_kernel_cpu_update_sum_rows = {
     .engine = "cpu",
     .ops = (const char *const[]){"sum_rows", NULL},
-    .select = choose,
-    .prepare = prepare,
+    .select = update_sum_rows_choose,
+    .prepare = update_sum_rows_prepare,
     .release = free,
 };

@@ -76,13 +76,13 @@ static int64_t choose_chunk(const mst_infer *c, const mst_product_shape *p, bool
     return parts == 1 || *axis == 0 ? even : (even + GROUP - 1) / GROUP * GROUP;
 }
 
-static void release(void *context) {
+static void matmul_release(void *context) {
     state *s = context;
     if (s) mst_product_destroy(s->product);
     free(s);
 }
 
-static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
+static mst_status matmul_prepare(const mst_infer *c, int num_threads, void **out, size_t *workspace) {
     state *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for a kernel");
     bool transpose_a;
@@ -92,7 +92,7 @@ static mst_status prepare(const mst_infer *c, int num_threads, void **out, size_
     s->num_threads = num_threads;
     mst_status status = mst_product_create(&shape, axis, chunk, num_threads, c->name, &s->product);
     if (status) {
-        release(s);
+        matmul_release(s);
         return mst_error_at(c->name, NULL);
     }
     *workspace = (size_t)num_threads * mst_product_workspace(s->product);
@@ -139,7 +139,7 @@ static mst_status multiply(void *context, int64_t begin, int64_t end, int thread
     return MST_OK;
 }
 
-static mst_status run(const mst_kernel_args *a) {
+static mst_status matmul_run(const mst_kernel_args *a) {
     enum { ACTIVATION_CHUNK = 1 << 14 };
     const state *s = a->state;
     mst_kernel_args *args = (mst_kernel_args *)(uintptr_t)a;
@@ -149,20 +149,20 @@ static mst_status run(const mst_kernel_args *a) {
                                            : mst_parallel(a, a->dst[0].count, ACTIVATION_CHUNK, activate, args);
 }
 
-static mst_kernel_function choose(const mst_infer *c, int num_threads) {
+static mst_kernel_function matmul_choose(const mst_infer *c, int num_threads) {
     (void)num_threads;
     if (c->src[0].dtype != MST_F32 || c->dst[0].shape.ndim < 2) return NULL;
     if (c->src[0].shape.ndim < 2 || c->src[1].shape.ndim < 2) return NULL;
     for (int i = 0; i < c->num_src; i++)
         if (mst_shape_count(c->src[i].shape) == 0) return NULL;
-    return run;
+    return matmul_run;
 }
 
 const mst_kernel mst_kernel_onednn_matmul = {
     .engine = "onednn",
     .ops = (const char *const[]){"matmul", "fused_matmul", NULL},
-    .select = choose,
-    .prepare = prepare,
+    .select = matmul_choose,
+    .prepare = matmul_prepare,
     .pack = pack,
-    .release = release,
+    .release = matmul_release,
 };

@@ -10,7 +10,7 @@ MST_API mst_value mst_add(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value add_grad(mst_grad *c, int i) {
     return mst_unbroadcast(c->ddst[0], c->src[i]);
 }
 
@@ -19,7 +19,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (x + y)
 #include "op/binary/binary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example add_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 2}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 5}}},
@@ -68,9 +68,9 @@ const mst_op mst_op_add = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
+    .grad = add_grad,
     .reference = add_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(add_examples),
 };
 
 mst_value mst_add(mst_value a, mst_value b) {

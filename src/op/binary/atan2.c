@@ -9,7 +9,7 @@ MST_API mst_value mst_atan2(mst_value y, mst_value x);
 #include "op/elementwise/elementwise.h"
 
 /* (x dy - y dx) / (x^2 + y^2) */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value atan2_grad(mst_grad *c, int i) {
     mst_value y = c->src[0], x = c->src[1];
     mst_value share = mst_div(c->ddst[0], mst_add(mst_square(x), mst_square(y)));
     return mst_unbroadcast(i == 0 ? mst_mul(share, x) : mst_neg(mst_mul(share, y)), c->src[i]);
@@ -20,7 +20,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA atan2(x, y)
 #include "op/binary/binary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example atan2_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){1, -1, 0.5, 2}},
              {.ndim = 1, .dim = {4}, .value = (const double[]){1, -1, -2, 0.5}}},
@@ -57,9 +57,9 @@ const mst_op mst_op_atan2 = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
+    .grad = atan2_grad,
     .reference = atan2_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(atan2_examples),
 };
 
 mst_value mst_atan2(mst_value y, mst_value x) {

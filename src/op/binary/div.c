@@ -13,7 +13,7 @@ MST_API mst_value mst_div(mst_value a, mst_value b);
 #include "op/elementwise/elementwise.h"
 
 /* d(a / b) = da / b - (a / b) db / b */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value div_grad(mst_grad *c, int i) {
     mst_value share = mst_div(c->ddst[0], c->src[1]);
     return mst_unbroadcast(i == 0 ? share : mst_neg(mst_mul(share, c->dst[0])), c->src[i]);
 }
@@ -23,16 +23,16 @@ static inline int64_t quotient(int64_t x, int64_t y) {
     return y == -1 ? (int64_t)(0u - (uint64_t)x) : x / y;
 }
 
-#define OP div
+#define OP div_unchecked
 #define INTEGER_FORMULA quotient(x, y)
 #define FORMULA (x / y)
 #include "op/binary/binary_numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_divide(a, div_reference);
+static mst_status div_reference(const mst_kernel_args *a) {
+    return mst_divide(a, div_unchecked_reference);
 }
 
-static const mst_example examples[] = {
+static const mst_example div_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){8, 9, 10}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){2, 3, 5}}},
@@ -94,9 +94,9 @@ const mst_op mst_op_div = {
     .dtypes = MST_NUMBERS,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .grad = div_grad,
+    .reference = div_reference,
+    MST_EXAMPLES(div_examples),
 };
 
 mst_value mst_div(mst_value a, mst_value b) {

@@ -11,13 +11,13 @@ MST_API mst_value mst_equal(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-#define OP equal
+#define OP equal_numbers
 #define RESULT uint8_t
 #define FORMULA (x == y)
 #include "op/binary/binary_numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
-    if (a->src[0].dtype != MST_STRING) return equal_reference(a);
+static mst_status equal_reference(const mst_kernel_args *a) {
+    if (a->src[0].dtype != MST_STRING) return equal_numbers_reference(a);
     mst_compare_strings(a, true);
     return MST_OK;
 }
@@ -35,8 +35,8 @@ const mst_op mst_op_equal = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_comparison,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = equal_reference,
+    MST_EXAMPLES(comparison_examples),
 };
 
 mst_value mst_equal(mst_value a, mst_value b) {

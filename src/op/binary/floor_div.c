@@ -18,16 +18,16 @@ static inline int64_t quotient(int64_t x, int64_t y) {
     return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
 
-#define OP floor_div
+#define OP floor_div_unchecked
 #define INTEGER_FORMULA quotient(x, y)
 #define FORMULA floor(x / y)
 #include "op/binary/binary_numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_divide(a, floor_div_reference);
+static mst_status floor_div_reference(const mst_kernel_args *a) {
+    return mst_divide(a, floor_div_unchecked_reference);
 }
 
-static const mst_example examples[] = {
+static const mst_example floor_div_examples[] = {
     {.name = "last axis",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}, .no_grad = true},
@@ -87,8 +87,8 @@ const mst_op mst_op_floor_div = {
     .dtypes = MST_NUMBERS,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = floor_div_reference,
+    MST_EXAMPLES(floor_div_examples),
 };
 
 mst_value mst_floor_div(mst_value a, mst_value b) {

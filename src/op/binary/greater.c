@@ -29,7 +29,7 @@ const mst_op mst_op_greater = {
     .may_alias = true,
     .infer = mst_infer_comparison,
     .reference = greater_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(comparison_examples),
 };
 
 mst_value mst_greater(mst_value a, mst_value b) {

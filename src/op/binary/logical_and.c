@@ -25,7 +25,7 @@ const mst_op mst_op_logical_and = {
     .may_alias = true,
     .infer = mst_infer_binary,
     .reference = logical_and_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(logical_examples),
 };
 
 mst_value mst_logical_and(mst_value a, mst_value b) {

@@ -11,7 +11,7 @@ MST_API mst_value mst_minimum(mst_value a, mst_value b);
 #include "op/elementwise/elementwise.h"
 
 /* where both are the same, the first takes the whole gradient */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value minimum_grad(mst_grad *c, int i) {
     mst_value first = mst_less_equal(c->src[0], c->src[1]), zero = mst_number(c->ddst[0], 0);
     mst_value gradient = i == 0 ? mst_select(first, c->ddst[0], zero) : mst_select(first, zero, c->ddst[0]);
     return mst_unbroadcast(gradient, c->src[i]);
@@ -22,7 +22,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (x < y || IS_NAN(x) ? x : y)
 #include "op/binary/binary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example minimum_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 2}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 6}}},
@@ -67,9 +67,9 @@ const mst_op mst_op_minimum = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
+    .grad = minimum_grad,
     .reference = minimum_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(minimum_examples),
 };
 
 mst_value mst_minimum(mst_value a, mst_value b) {

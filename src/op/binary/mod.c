@@ -12,7 +12,7 @@ MST_API mst_value mst_mod(mst_value a, mst_value b);
 #include "op/elementwise/elementwise.h"
 
 /* but for the jumps, floor(a / b) is constant */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value mod_grad(mst_grad *c, int i) {
     if (i == 0) return mst_unbroadcast(c->ddst[0], c->src[0]);
     mst_value quotient = mst_floor_div(c->src[0], c->src[1]);
     return mst_unbroadcast(mst_neg(mst_mul(c->ddst[0], quotient)), c->src[1]);
@@ -30,17 +30,17 @@ static inline double real_mod(double x, double y) {
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-#define OP mod
+#define OP mod_unchecked
 #define INTEGER_FORMULA whole_mod(x, y)
 #define WORK double
 #define FORMULA real_mod(x, y)
 #include "op/binary/binary_numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_divide(a, mod_reference);
+static mst_status mod_reference(const mst_kernel_args *a) {
+    return mst_divide(a, mod_unchecked_reference);
 }
 
-static const mst_example examples[] = {
+static const mst_example mod_examples[] = {
     {.name = "last axis",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){6, 7, 8, 9, 10, 12}, .no_grad = true},
@@ -99,9 +99,9 @@ const mst_op mst_op_mod = {
     .dtypes = MST_NUMBERS,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .grad = mod_grad,
+    .reference = mod_reference,
+    MST_EXAMPLES(mod_examples),
 };
 
 mst_value mst_mod(mst_value a, mst_value b) {

@@ -15,7 +15,7 @@ MST_API mst_value mst_pow(mst_value base, mst_value exponent);
 
 /* d(x^y) = y x^(y - 1) dx + x^y log(x) dy. The first is 0 where x = y = 0, not 0 * Inf; the second is 0 where x <= 0,
  * and the inner select keeps the NaN of such a logarithm out of its own gradient too. */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value pow_grad(mst_grad *c, int i) {
     mst_value base = c->src[0], exponent = c->src[1], zero = mst_number(base, 0), one = mst_number(base, 1);
     if (i == 0) {
         mst_value corner = mst_logical_and(mst_equal(base, zero), mst_equal(exponent, zero));
@@ -59,7 +59,7 @@ static mst_status check_exponent(void *context, int64_t begin, int64_t end, int 
 #define MST_TEMPLATE "op/binary/binary.inc"
 #include "op/integers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status pow_reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
         [MST_F32] = pow_float_reference, [MST_F64] = pow_float_reference, [MST_I32] = pow_integer_i32,
         [MST_I64] = pow_integer_i64,     [MST_U8] = pow_integer_u8,
@@ -69,7 +69,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_share_elements(a, kernel[a->src[0].dtype]);
 }
 
-static const mst_example examples[] = {
+static const mst_example pow_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){1, 2, 3, 5}},
              {.ndim = 1, .dim = {4}, .value = (const double[]){5, 3, 2, 1}}},
@@ -135,9 +135,9 @@ const mst_op mst_op_pow = {
     .dtypes = MST_NUMBERS,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .grad = pow_grad,
+    .reference = pow_reference,
+    MST_EXAMPLES(pow_examples),
 };
 
 mst_value mst_pow(mst_value base, mst_value exponent) {

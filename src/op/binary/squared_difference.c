@@ -10,7 +10,7 @@ MST_API mst_value mst_squared_difference(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value squared_difference_grad(mst_grad *c, int i) {
     mst_value gradient = mst_scale(mst_mul(c->ddst[0], mst_sub(c->src[0], c->src[1])), i == 0 ? 2 : -2);
     return mst_unbroadcast(gradient, c->src[i]);
 }
@@ -20,7 +20,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA ((x - y) * (x - y))
 #include "op/binary/binary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example squared_difference_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 9}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){0, 5, 5}}},
@@ -57,9 +57,9 @@ const mst_op mst_op_squared_difference = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
+    .grad = squared_difference_grad,
     .reference = squared_difference_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(squared_difference_examples),
 };
 
 mst_value mst_squared_difference(mst_value a, mst_value b) {

@@ -10,7 +10,7 @@ MST_API mst_value mst_sub(mst_value a, mst_value b);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sub_grad(mst_grad *c, int i) {
     return mst_unbroadcast(i == 0 ? c->ddst[0] : mst_neg(c->ddst[0]), c->src[i]);
 }
 
@@ -19,7 +19,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (x - y)
 #include "op/binary/binary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example sub_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){3, 4, 9}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 5}}},
@@ -64,9 +64,9 @@ const mst_op mst_op_sub = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_binary,
-    .grad = grad,
+    .grad = sub_grad,
     .reference = sub_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(sub_examples),
 };
 
 mst_value mst_sub(mst_value a, mst_value b) {

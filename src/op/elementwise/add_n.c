@@ -17,12 +17,12 @@ MST_API mst_value mst_add_n(const mst_value *values, int n);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status add_n_infer(mst_infer *c) {
     if (c->num_src > 0) MST_TRY(mst_infer_want_listed(c, 0));
     return mst_infer_sources_alike(c, -1, &c->dst[0]);
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value add_n_grad(mst_grad *c, int i) {
     (void)i;
     return c->ddst[0];
 }
@@ -32,12 +32,12 @@ enum { BLOCK = 256 };
 #define MST_TEMPLATE "op/elementwise/add_n_tree.inc"
 #include "op/numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status add_n_reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {MST_BY_NUMBER(add)};
     return kernel[a->dst[0].dtype](a);
 }
 
-static const mst_example examples[] = {
+static const mst_example add_n_examples[] = {
     {.name = "two",
      .num_src = 2,
      .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){1, 2}},
@@ -77,7 +77,7 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
-static bool is_identity(const mst_infer *c) {
+static bool add_n_is_identity(const mst_infer *c) {
     return c->num_src == 1;
 }
 
@@ -91,11 +91,11 @@ const mst_op mst_op_add_n = {
     .dtypes = MST_NUMBERS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .infer = infer,
-    .grad = grad,
-    .is_identity = is_identity,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = add_n_infer,
+    .grad = add_n_grad,
+    .is_identity = add_n_is_identity,
+    .reference = add_n_reference,
+    MST_EXAMPLES(add_n_examples),
 };
 
 mst_value mst_add_n(const mst_value *values, int n) {

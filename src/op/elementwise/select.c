@@ -12,7 +12,7 @@ MST_API mst_value mst_select(mst_value condition, mst_value a, mst_value b);
 #include "op/elementwise/elementwise.h"
 
 /* Shapes broadcast where each two of them do. */
-static mst_status infer(mst_infer *c) {
+static mst_status select_infer(mst_infer *c) {
     mst_shape pair, *dst = &c->dst[0].shape;
     const mst_shape *condition = &c->src[0].shape;
     MST_TRY(mst_infer_want_dtype(c, 0, MST_BOOL));
@@ -29,7 +29,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value select_grad(mst_grad *c, int i) {
     mst_value condition = c->src[0], gradient = c->ddst[0];
     if (i == 0) return MST_NONE;
     mst_value zero = mst_number(gradient, 0);
@@ -40,7 +40,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/elementwise/select_rows.inc"
 #include "op/numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status select_reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {MST_BY_NUMBER(select), [MST_BOOL] = select_u8};
     return kernel[a->src[1].dtype](a);
 }
@@ -58,7 +58,7 @@ static mst_status reference(const mst_kernel_args *a) {
         }                                                              \
     }
 
-static const mst_example examples[] = {
+static const mst_example select_examples[] = {
     {.num_src = 3,
      .src = {CONDITION(1, 0, 1), VECTOR(MST_F32, 1, 2, 3), VECTOR(MST_F32, 4, 5, 6)},
      .expect = {(const double[]){1, 5, 3}}},
@@ -141,10 +141,10 @@ const mst_op mst_op_select = {
     .dtypes = MST_DTYPE_BIT(MST_BOOL),
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = select_infer,
+    .grad = select_grad,
+    .reference = select_reference,
+    MST_EXAMPLES(select_examples),
 };
 
 mst_value mst_select(mst_value condition, mst_value a, mst_value b) {

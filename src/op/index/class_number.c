@@ -13,7 +13,7 @@ MST_API mst_value mst_class_number(mst_value src);
 #include "op/op.h"
 #include "op/share.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status class_number_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
     c->dst[0] = (mst_spec){.dtype = MST_I64, .shape = c->src[0].shape};
     return MST_OK;
@@ -23,7 +23,7 @@ static double value_at(const mst_array *array, int64_t i) {
     return array->dtype == MST_F32 ? (double)((const float *)array->data)[i] : ((const double *)array->data)[i];
 }
 
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status class_number_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     int64_t *dst = a->dst[0].data;
     (void)thread;
@@ -37,11 +37,11 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->src[0].count, mst_grain(a->src[0].count, 1), run, mst_context_of(a));
+static mst_status class_number_reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->src[0].count, mst_grain(a->src[0].count, 1), class_number_run, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example class_number_examples[] = {
     {.name = "f32",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {4}, .value = (const double[]){0, 2, -1, 7}}},
@@ -69,9 +69,9 @@ const mst_op mst_op_class_number = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = class_number_infer,
+    .reference = class_number_reference,
+    MST_EXAMPLES(class_number_examples),
 };
 
 mst_value mst_class_number(mst_value src) {

@@ -24,12 +24,12 @@ MST_API mst_value mst_confusion_matrix_with(mst_confusion_matrix_options options
 
 enum { MOST_CLASSES = 1 << 20 };
 
-static const mst_field fields[] = {
+static const mst_field confusion_matrix_fields[] = {
     MST_FIELD_I64(mst_confusion_matrix_options, num_classes, 0, 1, MOST_CLASSES, "number of classes"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status confusion_matrix_infer(mst_infer *c) {
     const mst_confusion_matrix_options *o = c->options;
     mst_shape rows;
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -54,7 +54,7 @@ static bool is_shared(int64_t rows, int64_t cells) {
     return rows >= 4 * cells;
 }
 
-static size_t workspace(const mst_infer *c, int num_threads) {
+static size_t confusion_matrix_workspace(const mst_infer *c, int num_threads) {
     const int64_t cells = mst_shape_count(c->dst[0].shape);
     if (!is_shared(mst_shape_count(c->src[0].shape), cells)) return 0;
     return (size_t)(num_threads - 1) * (size_t)cells * sizeof(int64_t);
@@ -82,7 +82,7 @@ static mst_status count(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status confusion_matrix_reference(const mst_kernel_args *a) {
     const int64_t rows = a->src[0].count, cells = a->dst[0].count;
     void *self = mst_context_of(a);
     int64_t *dst = a->dst[0].data;
@@ -95,7 +95,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-static const mst_example examples[] = {
+static const mst_example confusion_matrix_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {5}, .value = (const double[]){0, 1, 2, 1, 1}},
              {.ndim = 1, .dim = {5}, .value = (const double[]){0, 2, 2, 1, 2}}},
@@ -125,12 +125,12 @@ const mst_op mst_op_confusion_matrix = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_INDICES | MST_DTYPE_BIT(MST_U8),
-    .fields = fields,
+    .fields = confusion_matrix_fields,
     .options_size = sizeof(mst_confusion_matrix_options),
-    .infer = infer,
-    .workspace = workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = confusion_matrix_infer,
+    .workspace = confusion_matrix_workspace,
+    .reference = confusion_matrix_reference,
+    MST_EXAMPLES(confusion_matrix_examples),
 };
 
 mst_value mst_confusion_matrix_with(mst_confusion_matrix_options options) {

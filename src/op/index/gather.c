@@ -57,12 +57,12 @@ mst_status mst_gather_check(const mst_kernel_args *a, const mst_array *indices, 
     return MST_OK;
 }
 
-static mst_status infer(mst_infer *c) {
+static mst_status gather_infer(mst_infer *c) {
     c->dst[0].dtype = c->src[0].dtype;
     return mst_gather_infer(c, &c->src[0].shape, 1, &c->dst[0].shape);
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value gather_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     return mst_gather_grad(c->ddst[0], c->src[1], c->src[0], ((const mst_gather_options *)c->options)->axis);
 }
@@ -91,7 +91,7 @@ static mst_status copy_rows(void *context, int64_t begin, int64_t end, int threa
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status gather_reference(const mst_kernel_args *a) {
     work w = {.args = a, .size = mst_gather_loops(a, &a->src[0])};
     if (a->dst[0].count == 0) return mst_gather_check(a, &a->src[1], w.size.size, 0, a->src[1].count);
     const int64_t row = w.size.inner * (int64_t)mst_dtype_size(a->src[0].dtype);
@@ -99,7 +99,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_parallel(a, rows, mst_grain_bytes(rows, row < 16 ? 16 : row), copy_rows, &w);
 }
 
-static const mst_example examples[] = {
+static const mst_example gather_examples[] = {
     {.name = "rows",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
@@ -154,10 +154,10 @@ const mst_op mst_op_gather = {
     .dtypes = MST_MOVED_DTYPES,
     .fields = mst_gather_fields,
     .options_size = sizeof(mst_gather_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = gather_infer,
+    .grad = gather_grad,
+    .reference = gather_reference,
+    MST_EXAMPLES(gather_examples),
 };
 
 mst_value mst_gather(mst_value params, mst_value indices, int axis) {
@@ -176,7 +176,7 @@ mst_value mst_gather(mst_value params, mst_value indices, int axis) {
  *  fails     MST_INVALID in the run where an index is negative or too large
  */
 
-static mst_status grad_infer(mst_infer *c) {
+static mst_status gather_grad_infer(mst_infer *c) {
     mst_shape part = {.ndim = 0};
     MST_TRY(mst_infer_want_listed(c, 0));
     MST_TRY(mst_gather_infer(c, &c->src[2].shape, 1, &part));
@@ -188,7 +188,7 @@ static mst_status grad_infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value gather_grad_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     return mst_gather(c->ddst[0], c->src[1], ((const mst_gather_options *)c->options)->axis);
 }
@@ -226,7 +226,7 @@ static mst_status scatter_rows(void *context, int64_t begin, int64_t end, int th
 
 /* Each run reads all indices of its outer rows, so there are only a few more runs than threads where several runs share
  * an outer row. */
-static mst_status grad_reference(const mst_kernel_args *a) {
+static mst_status gather_grad_reference(const mst_kernel_args *a) {
     enum { RUNS_PER_THREAD = 2 };
     const mst_array *dst = &a->dst[0];
     work w = {.args = a, .size = mst_gather_loops(a, dst)};
@@ -237,7 +237,7 @@ static mst_status grad_reference(const mst_kernel_args *a) {
     return mst_parallel(a, rows, even > least ? even : least, scatter_rows, &w);
 }
 
-static const mst_example grad_examples[] = {
+static const mst_example gather_grad_examples[] = {
     {.name = "rows, one twice",
      .num_src = 3,
      .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
@@ -284,10 +284,10 @@ const mst_op mst_op_gather_grad = {
     .shape_only = 1u << 2,
     .fields = mst_gather_fields,
     .options_size = sizeof(mst_gather_options),
-    .infer = grad_infer,
-    .grad = grad_grad,
-    .reference = grad_reference,
-    MST_EXAMPLES(grad_examples),
+    .infer = gather_grad_infer,
+    .grad = gather_grad_grad,
+    .reference = gather_grad_reference,
+    MST_EXAMPLES(gather_grad_examples),
 };
 
 mst_value mst_gather_grad(mst_value gradient, mst_value indices, mst_value like, int axis) {

@@ -10,13 +10,13 @@
 #include "op/op.h"
 #include "op/share.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status gather_last_infer(mst_infer *c) {
     MST_TRY(mst_row_index_infer(c, 0, 1));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value gather_last_grad(mst_grad *c, int i) {
     return i == 0 ? mst_scatter_last(c->ddst[0], c->src[1], c->src[0]) : MST_NONE;
 }
 
@@ -39,11 +39,11 @@ static mst_status gather(void *context, int64_t begin, int64_t end, int thread) 
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status gather_last_reference(const mst_kernel_args *a) {
     return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 2), gather, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example gather_last_examples[] = {
     {.name = "two rows",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 0, 1, 0, 1, 1}},
@@ -69,10 +69,10 @@ const mst_op mst_op_gather_last = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_ALL_DTYPES,
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = gather_last_infer,
+    .grad = gather_last_grad,
+    .reference = gather_last_reference,
+    MST_EXAMPLES(gather_last_examples),
 };
 
 mst_value mst_gather_last(mst_value src, mst_value indices) {

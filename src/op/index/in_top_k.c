@@ -21,12 +21,12 @@ typedef struct in_top_k_options {
     int k;
 } in_top_k_options;
 
-static const mst_field fields[] = {
+static const mst_field in_top_k_fields[] = {
     MST_FIELD_I32(in_top_k_options, k, 0, 1, INT32_MAX, "places that count"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status in_top_k_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
     MST_TRY(mst_infer_want_index(c, 1));
     MST_TRY(mst_infer_want_ndim(c, 0, 2));
@@ -40,7 +40,7 @@ static mst_status infer(mst_infer *c) {
 #include "base/floats.inc"
 
 /* Rows BEGIN to END - 1. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status in_top_k_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int k = ((const in_top_k_options *)a->options)->k;
     const int64_t n = a->src[0].shape.dim[1];
@@ -57,8 +57,8 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 4 * a->src[0].shape.dim[1]), run,
+static mst_status in_top_k_reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 4 * a->src[0].shape.dim[1]), in_top_k_run,
                         mst_context_of(a));
 }
 
@@ -67,7 +67,7 @@ static mst_status reference(const mst_kernel_args *a) {
         1, 3, 2, 2, 9, 8, 7, 6, 4, 4, 4, 4 \
     }
 
-static const mst_example examples[] = {
+static const mst_example in_top_k_examples[] = {
     {.name = "ties are hits",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {3, 4}, .value = SCORES},
@@ -115,11 +115,11 @@ const mst_op mst_op_in_top_k = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
-    .fields = fields,
+    .fields = in_top_k_fields,
     .options_size = sizeof(in_top_k_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = in_top_k_infer,
+    .reference = in_top_k_reference,
+    MST_EXAMPLES(in_top_k_examples),
 };
 
 mst_value mst_in_top_k(mst_value predictions, mst_value targets, int k) {

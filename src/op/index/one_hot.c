@@ -24,7 +24,7 @@ MST_API mst_value mst_one_hot_with(mst_one_hot_options options);
 #include "op/shape/strided.h"
 #include "op/share.h"
 
-static const mst_field fields[] = {
+static const mst_field one_hot_fields[] = {
     MST_FIELD_I64(mst_one_hot_options, depth, 0, 1, 0x1p53, "number of classes"),
     MST_FIELD_F64(mst_one_hot_options, on_value, 1, 0, 0, "where the index is"),
     MST_FIELD_F64(mst_one_hot_options, off_value, 0, 0, 0, "elsewhere"),
@@ -32,7 +32,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status one_hot_infer(mst_infer *c) {
     const mst_one_hot_options *o = c->options;
     mst_spec *dst = &c->dst[0];
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -61,7 +61,7 @@ typedef struct work {
 #include "op/sizes.inc"
 
 /* Rows BEGIN to END - 1. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status one_hot_run(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     const int64_t depth = ((const mst_one_hot_options *)w->args->options)->depth;
     (void)thread;
@@ -74,17 +74,17 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status one_hot_reference(const mst_kernel_args *a) {
     const mst_one_hot_options *o = a->options;
     work w = {.args = a};
     const mst_array on = {.data = &w.on, .count = 1, .dtype = o->dtype};
     const mst_array off = {.data = &w.off, .count = 1, .dtype = o->dtype};
     MST_TRY(mst_array_fill(a, &on, o->on_value));
     MST_TRY(mst_array_fill(a, &off, o->off_value));
-    return mst_parallel(a, a->src[0].count, mst_grain(a->src[0].count, o->depth), run, &w);
+    return mst_parallel(a, a->src[0].count, mst_grain(a->src[0].count, o->depth), one_hot_run, &w);
 }
 
-static const mst_example examples[] = {
+static const mst_example one_hot_examples[] = {
     {.name = "labels",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 2}}},
@@ -128,11 +128,11 @@ const mst_op mst_op_one_hot = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_INDICES | MST_DTYPE_BIT(MST_U8),
-    .fields = fields,
+    .fields = one_hot_fields,
     .options_size = sizeof(mst_one_hot_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = one_hot_infer,
+    .reference = one_hot_reference,
+    MST_EXAMPLES(one_hot_examples),
 };
 
 mst_value mst_one_hot_with(mst_one_hot_options options) {

@@ -22,7 +22,7 @@ typedef struct range_options {
     double delta;
 } range_options;
 
-static const mst_field fields[] = {
+static const mst_field range_fields[] = {
     MST_FIELD_DTYPE(range_options, dtype, MST_F32, "of the result"),
     MST_FIELD_F64(range_options, start, 0, 0, 0, "first element"),
     MST_FIELD_F64(range_options, limit, 0, 0, 0, "end, not an element"),
@@ -30,7 +30,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status range_infer(mst_infer *c) {
     const range_options *o = c->options;
     const double count = ceil((o->limit - o->start) / o->delta);
     if (!(MST_NUMBERS & MST_DTYPE_BIT(o->dtype)))
@@ -64,11 +64,11 @@ static mst_status count_up(void *context, int64_t begin, int64_t end, int thread
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status range_reference(const mst_kernel_args *a) {
     return mst_parallel(a, a->dst[0].count, mst_grain(a->dst[0].count, 1), count_up, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example range_examples[] = {
     {.name = "up",
      .options = &(const range_options){.dtype = MST_I32, .start = 1, .limit = 4},
      .expect = {(const double[]){1, 2, 3}}},
@@ -96,11 +96,11 @@ const mst_op mst_op_range = {
     .num_src = 0,
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
-    .fields = fields,
+    .fields = range_fields,
     .options_size = sizeof(range_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = range_infer,
+    .reference = range_reference,
+    MST_EXAMPLES(range_examples),
 };
 
 mst_value mst_range(mst_graph *graph, mst_dtype dtype, double start, double limit, double delta) {

@@ -14,7 +14,7 @@
 #include "op/op.h"
 #include "op/share.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status scatter_last_infer(mst_infer *c) {
     mst_shape shape;
     MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
     MST_TRY(mst_row_index_infer(c, 2, 1));
@@ -22,7 +22,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value scatter_last_grad(mst_grad *c, int i) {
     return i == 0 ? mst_gather_last(c->ddst[0], c->src[1]) : MST_NONE;
 }
 
@@ -44,7 +44,7 @@ static mst_status scatter(void *context, int64_t begin, int64_t end, int thread)
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status scatter_last_reference(const mst_kernel_args *a) {
     const mst_shape *shape = &a->dst[0].shape;
     const int64_t n = shape->dim[shape->ndim - 1], k = a->src[0].shape.dim[shape->ndim - 1];
     int64_t rows = 1;
@@ -52,7 +52,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_parallel(a, rows, mst_grain(rows, n + 4 * k), scatter, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example scatter_last_examples[] = {
     {.name = "two rows",
      .num_src = 3,
      .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}},
@@ -84,10 +84,10 @@ const mst_op mst_op_scatter_last = {
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
     .shape_only = 1u << 2,
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = scatter_last_infer,
+    .grad = scatter_last_grad,
+    .reference = scatter_last_reference,
+    MST_EXAMPLES(scatter_last_examples),
 };
 
 mst_value mst_scatter_last(mst_value src, mst_value indices, mst_value like) {

@@ -21,12 +21,12 @@ MST_API mst_value mst_top_k_with(mst_top_k_options options);
 #include "op/op.h"
 #include "op/share.h"
 
-static const mst_field fields[] = {
+static const mst_field top_k_fields[] = {
     MST_FIELD_I32(mst_top_k_options, k, 1, 1, INT32_MAX, "elements kept of each row"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status top_k_infer(mst_infer *c) {
     const int k = ((const mst_top_k_options *)c->options)->k;
     MST_TRY(mst_infer_want_listed(c, 0));
     mst_shape shape = c->src[0].shape;
@@ -40,7 +40,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value top_k_grad(mst_grad *c, int i) {
     (void)i;
     if (mst_value_is_none(c->ddst[0])) return MST_NONE; /* the indices have no slope */
     return mst_scatter_last(c->ddst[0], c->dst[1], c->src[0]);
@@ -50,7 +50,7 @@ static mst_value grad(mst_grad *c, int i) {
 #include "op/numbers.inc"
 
 /* Rows BEGIN to END - 1. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status top_k_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int32_t n = (int32_t)a->src[0].shape.dim[a->src[0].shape.ndim - 1];
     const int32_t k = ((const mst_top_k_options *)a->options)->k;
@@ -61,13 +61,13 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status top_k_reference(const mst_kernel_args *a) {
     const int64_t k = ((const mst_top_k_options *)a->options)->k, n = a->src[0].shape.dim[a->src[0].shape.ndim - 1];
     const int64_t rows = a->dst[0].count / k;
-    return mst_parallel(a, rows, mst_grain(rows, 8 * n), run, mst_context_of(a));
+    return mst_parallel(a, rows, mst_grain(rows, 8 * n), top_k_run, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example top_k_examples[] = {
     {.name = "two rows",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 5}, .value = (const double[]){3, 9, 1, 7, 5, 20, 21, 22, 24, 23}}},
@@ -120,12 +120,12 @@ const mst_op mst_op_top_k = {
     .num_src = 1,
     .num_dst = 2,
     .dtypes = MST_NUMBERS,
-    .fields = fields,
+    .fields = top_k_fields,
     .options_size = sizeof(mst_top_k_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = top_k_infer,
+    .grad = top_k_grad,
+    .reference = top_k_reference,
+    MST_EXAMPLES(top_k_examples),
 };
 
 mst_value mst_top_k_with(mst_top_k_options options) {

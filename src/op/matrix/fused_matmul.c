@@ -15,14 +15,14 @@
 
 static const char *const activations[] = {"none", "relu", "relu6", NULL};
 
-static const mst_field fields[] = {
+static const mst_field fused_matmul_fields[] = {
     MST_FIELD_BOOL(mst_fused_matmul_options, transpose_a, "a is [k, m]"),
     MST_FIELD_BOOL(mst_fused_matmul_options, transpose_b, "b is [n, k]"),
     MST_FIELD_ENUM(mst_fused_matmul_options, activation, 0, activations, "applied last"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status fused_matmul_infer(mst_infer *c) {
     const mst_fused_matmul_options *o = c->options;
     MST_TRY(mst_infer_want_float(c, 0));
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
@@ -46,20 +46,21 @@ static double activate(double x, int activation) {
 #define MST_TEMPLATE "op/matrix/fused_matmul_rows.inc"
 #include "base/floats.inc"
 
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status fused_matmul_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     (void)thread;
     (a->dst[0].dtype == MST_F32 ? rows_f32 : rows_f64)(a, begin, end);
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *args) {
+static mst_status fused_matmul_reference(const mst_kernel_args *args) {
     const mst_shape *dst = &args->dst[0].shape;
     const int64_t k = args->src[1].shape.dim[((const mst_fused_matmul_options *)args->options)->transpose_b ? 1 : 0];
-    return mst_parallel(args, dst->dim[0], mst_grain(dst->dim[0], dst->dim[1] * k), run, mst_context_of(args));
+    return mst_parallel(args, dst->dim[0], mst_grain(dst->dim[0], dst->dim[1] * k), fused_matmul_run,
+                        mst_context_of(args));
 }
 
-static const mst_example examples[] = {
+static const mst_example fused_matmul_examples[] = {
     {.num_src = 3,
      .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}},
              {.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, -1, 0, 3}},
@@ -88,9 +89,9 @@ const mst_op mst_op_fused_matmul = {
     .num_src = 3,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
-    .fields = fields,
+    .fields = fused_matmul_fields,
     .options_size = sizeof(mst_fused_matmul_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = fused_matmul_infer,
+    .reference = fused_matmul_reference,
+    MST_EXAMPLES(fused_matmul_examples),
 };

@@ -25,7 +25,7 @@ MST_API mst_value mst_matmul_with(mst_matmul_options options);
 #include "op/op.h"
 #include "op/share.h"
 
-static const mst_field fields[] = {
+static const mst_field matmul_fields[] = {
     MST_FIELD_BOOL(mst_matmul_options, transpose_a, "a's last two dimensions are swapped"),
     MST_FIELD_BOOL(mst_matmul_options, transpose_b, "b's last two dimensions are swapped"),
     MST_FIELD_END,
@@ -45,7 +45,7 @@ static mst_status infer_batch(mst_infer *c, mst_shape *out) {
     return MST_OK;
 }
 
-static mst_status infer(mst_infer *c) {
+static mst_status matmul_infer(mst_infer *c) {
     const mst_matmul_options *o = c->options;
     const mst_shape *a = &c->src[0].shape, *b = &c->src[1].shape;
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -65,7 +65,7 @@ static mst_status infer(mst_infer *c) {
 
 /* With A and B the factors after swapping and G the gradient: dA = G B^T, dB = A^T G; swapped back where the source is
  * swapped, dA^T = B G^T, dB^T = G^T A. */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value matmul_grad(mst_grad *c, int i) {
     const mst_matmul_options *o = c->options;
     const bool ta = o->transpose_a, tb = o->transpose_b;
     const mst_value a = c->src[0], b = c->src[1], g = c->ddst[0];
@@ -115,7 +115,7 @@ static int64_t matrix_at(const mst_shape *src, const mst_shape *dst, int64_t bat
 }
 
 /* Rows BEGIN to END - 1 of dst, counted through all products of the batch. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status matmul_run(void *context, int64_t begin, int64_t end, int thread) {
     const product *p = context;
     const mst_array *a = &p->args->src[0], *b = &p->args->src[1], *dst = &p->args->dst[0];
     (void)thread;
@@ -138,7 +138,7 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *args) {
+static mst_status matmul_reference(const mst_kernel_args *args) {
     const mst_matmul_options *o = args->options;
     const mst_array *a = &args->src[0], *b = &args->src[1], *dst = &args->dst[0];
     const int64_t columns_a = a->shape.dim[a->shape.ndim - 1], columns_b = b->shape.dim[b->shape.ndim - 1];
@@ -150,7 +150,8 @@ static mst_status reference(const mst_kernel_args *args) {
                  .a_column = o->transpose_a ? columns_a : 1,
                  .b_row = o->transpose_b ? 1 : columns_b,
                  .b_column = o->transpose_b ? columns_b : 1};
-    return dst->count ? mst_parallel(args, dst->count / p.n, mst_grain(dst->count / p.n, p.n * p.k), run, &p) : MST_OK;
+    return dst->count ? mst_parallel(args, dst->count / p.n, mst_grain(dst->count / p.n, p.n * p.k), matmul_run, &p)
+                      : MST_OK;
 }
 
 #define TWO_BY_THREE                                          \
@@ -166,7 +167,7 @@ static mst_status reference(const mst_kernel_args *args) {
         }                                                     \
     }
 
-static const mst_example examples[] = {
+static const mst_example matmul_examples[] = {
     {.name = "matrices",
      .num_src = 2,
      .src = {TWO_BY_THREE, THREE_BY_TWO},
@@ -244,12 +245,12 @@ const mst_op mst_op_matmul = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS | MST_INDICES,
-    .fields = fields,
+    .fields = matmul_fields,
     .options_size = sizeof(mst_matmul_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = matmul_infer,
+    .grad = matmul_grad,
+    .reference = matmul_reference,
+    MST_EXAMPLES(matmul_examples),
 };
 
 mst_value mst_matmul_with(mst_matmul_options options) {

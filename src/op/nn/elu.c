@@ -17,13 +17,13 @@ MST_API mst_value mst_elu_with(mst_elu_options options);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static const mst_field fields[] = {
+static const mst_field elu_fields[] = {
     MST_FIELD_F32(mst_elu_options, alpha, 1, 1e-6, 1e6, "-alpha is the limit at -Inf"),
     MST_FIELD_END,
 };
 
 /* alpha e^src = dst + alpha where src <= 0; alpha > 0, so dst has the sign of src, and src need not be kept */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value elu_grad(mst_grad *c, int i) {
     (void)i;
     const double alpha = (double)((const mst_elu_options *)c->options)->alpha;
     mst_value dst = c->dst[0], slope = mst_add(dst, mst_number(dst, alpha));
@@ -35,7 +35,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (x > 0 ? x : alpha * expm1(x))
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example elu_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -0.5, 0.5, 3}}},
      .expect = {(const double[]){-0.8646647167633873, -0.3934693402873666, 0.5, 3}}},
@@ -64,12 +64,12 @@ const mst_op mst_op_elu = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .fields = fields,
+    .fields = elu_fields,
     .options_size = sizeof(mst_elu_options),
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = elu_grad,
     .reference = elu_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(elu_examples),
 };
 
 mst_value mst_elu_with(mst_elu_options options) {

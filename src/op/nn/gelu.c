@@ -21,7 +21,7 @@ MST_API mst_value mst_gelu_with(mst_gelu_options options);
 #define INV_SQRT_2_PI 0.3989422804014327 /* 1 / sqrt(2 pi) */
 #define CUBIC 0.044715
 
-static const mst_field fields[] = {
+static const mst_field gelu_fields[] = {
     MST_FIELD_BOOL(mst_gelu_options, approximate, "by tanh in place of erf"),
     MST_FIELD_END,
 };
@@ -42,7 +42,7 @@ static mst_value approximate_slope(mst_value x) {
     return mst_scale(mst_add(mst_add(one, t), mst_mul(mst_tanh_grad(x, t), du)), 0.5);
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value gelu_grad(mst_grad *c, int i) {
     (void)i;
     const bool approximate = ((const mst_gelu_options *)c->options)->approximate;
     return mst_mul(c->ddst[0], approximate ? approximate_slope(c->src[0]) : exact_slope(c->src[0]));
@@ -57,12 +57,12 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA ((T)0.5 * x * (1 + tanh((T)SQRT_2_BY_PI * (x + (T)CUBIC * x * x * x))))
 #include "op/unary/unary_math.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status gelu_reference(const mst_kernel_args *a) {
     const bool approximate = ((const mst_gelu_options *)a->options)->approximate;
     return approximate ? gelu_approximate_reference(a) : gelu_exact_reference(a);
 }
 
-static const mst_example examples[] = {
+static const mst_example gelu_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {5}, .value = (const double[]){-2, -0.5, 0, 0.5, 3}}},
      .expect = {(const double[]){-0.04550026389635844, -0.15426876936299344, 0, 0.34573123063700656,
@@ -90,12 +90,12 @@ const mst_op mst_op_gelu = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .fields = fields,
+    .fields = gelu_fields,
     .options_size = sizeof(mst_gelu_options),
     .infer = mst_infer_unary,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .grad = gelu_grad,
+    .reference = gelu_reference,
+    MST_EXAMPLES(gelu_examples),
 };
 
 mst_value mst_gelu_with(mst_gelu_options options) {

@@ -11,18 +11,18 @@ MST_API mst_value mst_l2_loss(mst_value src);
 #include "op/op.h"
 #include "op/reduce/sum_squares.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status l2_loss_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = {.ndim = 0}};
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value l2_loss_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->src[0], c->ddst[0]);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status l2_loss_reference(const mst_kernel_args *a) {
     double squares;
     MST_TRY(mst_sum_squares(a, &squares));
     if (a->dst[0].dtype == MST_F32)
@@ -32,7 +32,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-static const mst_example examples[] = {
+static const mst_example l2_loss_examples[] = {
     {.name = "matrix",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, -2, 3, 4}}},
@@ -53,11 +53,11 @@ const mst_op mst_op_l2_loss = {
     .num_dst = 1,
     .dtypes = MST_FLOATS,
     .flags = MST_OP_INFALLIBLE,
-    .infer = infer,
-    .grad = grad,
+    .infer = l2_loss_infer,
+    .grad = l2_loss_grad,
     .workspace = mst_sum_squares_workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = l2_loss_reference,
+    MST_EXAMPLES(l2_loss_examples),
 };
 
 mst_value mst_l2_loss(mst_value src) {

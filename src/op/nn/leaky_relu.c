@@ -15,26 +15,26 @@ MST_API mst_value mst_leaky_relu_with(mst_leaky_relu_options options);
 #endif
 #include "op/op.h"
 
-static const mst_field fields[] = {
+static const mst_field leaky_relu_fields[] = {
     MST_FIELD_F32(mst_leaky_relu_options, slope, 0.01, 1e-6, 1.0, "gain where src <= 0"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status leaky_relu_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
     c->dst[0] = c->src[0];
     return MST_OK;
 }
 
 /* slope > 0, so dst has the sign of src, and src need not be kept */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value leaky_relu_grad(mst_grad *c, int i) {
     (void)i;
     const mst_leaky_relu_options *o = c->options;
     mst_value positive = mst_greater(c->dst[0], mst_zeros_like(c->dst[0]));
     return mst_select(positive, c->ddst[0], mst_scale(c->ddst[0], o->slope));
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status leaky_relu_reference(const mst_kernel_args *a) {
     const double slope = (double)((const mst_leaky_relu_options *)a->options)->slope;
     if (a->dst[0].dtype == MST_F32) {
         const float *src = a->src[0].data;
@@ -48,7 +48,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-static const mst_example examples[] = {
+static const mst_example leaky_relu_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -0.5, 0.5, 3}}},
      .options = &(const mst_leaky_relu_options){.slope = 0.25f},
@@ -64,12 +64,12 @@ const mst_op mst_op_leaky_relu = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .fields = fields,
+    .fields = leaky_relu_fields,
     .options_size = sizeof(mst_leaky_relu_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = leaky_relu_infer,
+    .grad = leaky_relu_grad,
+    .reference = leaky_relu_reference,
+    MST_EXAMPLES(leaky_relu_examples),
 };
 
 mst_value mst_leaky_relu_with(mst_leaky_relu_options options) {

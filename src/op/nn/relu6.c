@@ -11,7 +11,7 @@ MST_API mst_value mst_relu6(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* 0 at both corners */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value relu6_grad(mst_grad *c, int i) {
     (void)i;
     return mst_relu6_grad(c->ddst[0], c->dst[0]);
 }
@@ -34,9 +34,9 @@ const mst_op mst_op_relu6 = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = relu6_grad,
     .reference = relu6_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(relu_examples),
 };
 
 mst_value mst_relu6(mst_value src) {
@@ -53,7 +53,7 @@ mst_value mst_relu6(mst_value src) {
  */
 
 /* no gradient flows to the output, which only selects */
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value relu6_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_relu6_grad(c->ddst[0], c->src[1]) : MST_NONE;
 }
 
@@ -71,9 +71,9 @@ const mst_op mst_op_relu6_grad = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_same_spec,
-    .grad = grad_grad,
+    .grad = relu6_grad_grad,
     .reference = relu6_grad_reference,
-    MST_EXAMPLES(grad_examples),
+    MST_EXAMPLES(relu_grad_examples),
 };
 
 mst_value mst_relu6_grad(mst_value gradient, mst_value output) {

@@ -8,7 +8,7 @@ MST_API mst_value mst_sigmoid(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sigmoid_grad(mst_grad *c, int i) {
     (void)i;
     return mst_sigmoid_grad(c->ddst[0], c->dst[0]);
 }
@@ -18,7 +18,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA ((x >= 0 ? 1 : exp(-fabs(x))) / (1 + exp(-fabs(x))))
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example sigmoid_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){0.11920292202211755, 0.5, 0.6224593312018546, 0.9525741268224334}}},
@@ -42,9 +42,9 @@ const mst_op mst_op_sigmoid = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = sigmoid_grad,
     .reference = sigmoid_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(sigmoid_examples),
 };
 
 mst_value mst_sigmoid(mst_value src) {
@@ -61,7 +61,7 @@ mst_value mst_sigmoid(mst_value src) {
  */
 
 /* d(g y (1 - y)) = y (1 - y) dg + g (1 - 2 y) dy */
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value sigmoid_grad_grad(mst_grad *c, int i) {
     if (i == 0) return mst_sigmoid_grad(c->ddst[0], c->src[1]);
     mst_value slope = mst_sub(mst_number(c->src[1], 1), mst_scale(c->src[1], 2));
     return mst_mul(c->ddst[0], mst_mul(c->src[0], slope));
@@ -72,7 +72,7 @@ static mst_value grad_grad(mst_grad *c, int i) {
 #define FORMULA (x * (y * (1 - y)))
 #include "op/binary/binary_floats.inc"
 
-static const mst_example grad_examples[] = {
+static const mst_example sigmoid_grad_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, -4}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){0.5, 0, 0.25}}},
@@ -93,9 +93,9 @@ const mst_op mst_op_sigmoid_grad = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_same_spec,
-    .grad = grad_grad,
+    .grad = sigmoid_grad_grad,
     .reference = sigmoid_grad_reference,
-    MST_EXAMPLES(grad_examples),
+    MST_EXAMPLES(sigmoid_grad_examples),
 };
 
 mst_value mst_sigmoid_grad(mst_value gradient, mst_value output) {

@@ -11,7 +11,7 @@ MST_API mst_value mst_sigmoid_cross_entropy(mst_value logits, mst_value labels);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status sigmoid_cross_entropy_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
     MST_TRY(mst_infer_same_shape(c, 0, 1, &c->dst[0].shape));
@@ -20,7 +20,7 @@ static mst_status infer(mst_infer *c) {
 }
 
 /* d loss / d logit = sigmoid(logit) - label; d loss / d label = -logit */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sigmoid_cross_entropy_grad(mst_grad *c, int i) {
     mst_value slope = i == 0 ? mst_sub(mst_sigmoid(c->src[0]), c->src[1]) : mst_neg(c->src[0]);
     return mst_mul(slope, c->ddst[0]);
 }
@@ -34,7 +34,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define LOG_3 1.0986122886681098
 #define LOG_4 1.3862943611198906
 
-static const mst_example examples[] = {
+static const mst_example sigmoid_cross_entropy_examples[] = {
     {.name = "small", /* sigmoid(log 3) = 3/4 */
      .num_src = 2,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0, LOG_3, LOG_3, -LOG_3}, .no_grad = true},
@@ -62,10 +62,10 @@ const mst_op mst_op_sigmoid_cross_entropy = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .infer = infer,
-    .grad = grad,
+    .infer = sigmoid_cross_entropy_infer,
+    .grad = sigmoid_cross_entropy_grad,
     .reference = sigmoid_cross_entropy_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(sigmoid_cross_entropy_examples),
 };
 
 mst_value mst_sigmoid_cross_entropy(mst_value logits, mst_value labels) {

@@ -9,7 +9,7 @@ MST_API mst_value mst_softplus(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d softplus(x) = sigmoid(x) dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value softplus_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_sigmoid(c->src[0]));
 }
@@ -19,7 +19,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA ((x > 0 ? x : 0) + log1p(exp(-fabs(x))))
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example softplus_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){0.1269280110429725, 0.6931471805599453, 0.9740769841801067, 3.048587351573742}}},
@@ -43,9 +43,9 @@ const mst_op mst_op_softplus = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = softplus_grad,
     .reference = softplus_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(softplus_examples),
 };
 
 mst_value mst_softplus(mst_value src) {

@@ -9,7 +9,7 @@ MST_API mst_value mst_swish(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d(x s) = s + x s (1 - s), where s = sigmoid(x) and x s = dst */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value swish_grad(mst_grad *c, int i) {
     (void)i;
     mst_value sigmoid = mst_sigmoid(c->src[0]);
     mst_value rest = mst_sub(mst_number(sigmoid, 1), sigmoid);
@@ -20,7 +20,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (x / (1 + exp(-x)))
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example swish_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){-0.2384058440442351, 0, 0.3112296656009273, 2.8577223804673}}},
@@ -39,9 +39,9 @@ const mst_op mst_op_swish = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = swish_grad,
     .reference = swish_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(swish_examples),
 };
 
 mst_value mst_swish(mst_value src) {

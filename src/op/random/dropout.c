@@ -27,19 +27,19 @@ MST_API mst_value mst_dropout_with(mst_dropout_options options);
 
 #define MOST 0x1.fffffep-1 /* the last float before 1 */
 
-static const mst_field fields[] = {
+static const mst_field dropout_fields[] = {
     MST_FIELD_F32(mst_dropout_options, rate, 0, 0, MOST, "part that is dropped"),
     MST_FIELD_U64(mst_dropout_options, seed, "of this op; 0: made from the node's name"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status dropout_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
     c->dst[0] = c->dst[1] = c->src[0];
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value dropout_grad(mst_grad *c, int i) {
     (void)i;
     return mst_value_is_none(c->ddst[0]) ? MST_NONE : mst_mul(c->ddst[0], c->dst[1]);
 }
@@ -72,11 +72,11 @@ static mst_status drop(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status dropout_reference(const mst_kernel_args *a) {
     return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), drop, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example dropout_examples[] = {
     {.name = "half",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {8}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}}},
@@ -122,12 +122,12 @@ const mst_op mst_op_dropout = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_STATEFUL,
     .may_alias = true,
-    .fields = fields,
+    .fields = dropout_fields,
     .options_size = sizeof(mst_dropout_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = dropout_infer,
+    .grad = dropout_grad,
+    .reference = dropout_reference,
+    MST_EXAMPLES(dropout_examples),
 };
 
 mst_value mst_dropout_with(mst_dropout_options options) {

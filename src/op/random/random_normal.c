@@ -16,11 +16,11 @@ MST_API mst_value mst_random_normal_with(mst_random_normal_options options);
 #include "op/op.h"
 #include "op/random/random.h"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status random_normal_reference(const mst_kernel_args *a) {
     return mst_random_normal_draw(a, mst_rng_fill_normal_f32, mst_rng_fill_normal_f64);
 }
 
-static const mst_example examples[] = {
+static const mst_example random_normal_examples[] = {
     {.name = "f32",
      .options = &(const mst_random_normal_options){.shape = {.ndim = 1, .dim = {5}}, .seed = 7},
      .expect = {(const double[]){-0.7260264754295349, -0.5451846718788147, 0.7944594025611877, 0.1373424530029297,
@@ -58,8 +58,8 @@ const mst_op mst_op_random_normal = {
     .fields = mst_random_normal_fields,
     .options_size = sizeof(mst_random_normal_options),
     .infer = mst_random_normal_infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = random_normal_reference,
+    MST_EXAMPLES(random_normal_examples),
 };
 
 mst_value mst_random_normal_with(mst_random_normal_options options) {

@@ -18,11 +18,11 @@ MST_API mst_value mst_random_truncated_normal_with(mst_random_normal_options opt
 #include "op/op.h"
 #include "op/random/random.h"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status random_truncated_normal_reference(const mst_kernel_args *a) {
     return mst_random_normal_draw(a, mst_rng_fill_truncated_f32, mst_rng_fill_truncated_f64);
 }
 
-static const mst_example examples[] = {
+static const mst_example random_truncated_normal_examples[] = {
     {.name = "f32",
      .options = &(const mst_random_normal_options){.shape = {.ndim = 1, .dim = {5}}, .seed = 1},
      .expect = {(const double[]){1.414386510848999, 1.2161962985992432, 1.2992461919784546, 0.14846420288085938,
@@ -59,8 +59,8 @@ const mst_op mst_op_random_truncated_normal = {
     .fields = mst_random_normal_fields,
     .options_size = sizeof(mst_random_normal_options),
     .infer = mst_random_normal_infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = random_truncated_normal_reference,
+    MST_EXAMPLES(random_truncated_normal_examples),
 };
 
 mst_value mst_random_truncated_normal_with(mst_random_normal_options options) {

@@ -28,7 +28,7 @@ MST_API mst_value mst_random_uniform_with(mst_random_uniform_options options);
 #include "op/random/random.h"
 #include "op/share.h"
 
-static const mst_field fields[] = {
+static const mst_field random_uniform_fields[] = {
     MST_FIELD_SHAPE(mst_random_uniform_options, shape, "of the output"),
     MST_FIELD_F64(mst_random_uniform_options, low, 0, 0, 0, "least value"),
     MST_FIELD_F64(mst_random_uniform_options, high, 0, 0, 0, "bound that is not reached"),
@@ -41,7 +41,7 @@ static double high_of(const mst_random_uniform_options *o) {
     return o->low == 0 && o->high == 0 ? 1 : o->high;
 }
 
-static mst_status infer(mst_infer *c) {
+static mst_status random_uniform_infer(mst_infer *c) {
     const mst_random_uniform_options *o = c->options;
     if (!(o->low < high_of(o)) || !isfinite(high_of(o) - o->low))
         return mst_infer_fail(c, "low %g must be less than high %g, and both finite", o->low, o->high);
@@ -81,11 +81,11 @@ static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status random_uniform_reference(const mst_kernel_args *a) {
     return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), draw, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example random_uniform_examples[] = {
     {.name = "f32",
      .options = &(const mst_random_uniform_options){.shape = {.ndim = 1, .dim = {5}}, .seed = 7},
      .expect = {(const double[]){0.40444326400756836, 0.8086328506469727, 0.6052466630935669, 0.2864232063293457,
@@ -118,11 +118,11 @@ const mst_op mst_op_random_uniform = {
     .num_dst = 1,
     .dtypes = MST_FLOATS,
     .flags = MST_OP_STATEFUL,
-    .fields = fields,
+    .fields = random_uniform_fields,
     .options_size = sizeof(mst_random_uniform_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = random_uniform_infer,
+    .reference = random_uniform_reference,
+    MST_EXAMPLES(random_uniform_examples),
 };
 
 mst_value mst_random_uniform_with(mst_random_uniform_options options) {

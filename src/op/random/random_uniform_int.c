@@ -25,7 +25,7 @@ MST_API mst_value mst_random_uniform_int_with(mst_random_uniform_int_options opt
 #include "op/random/random.h"
 #include "op/share.h"
 
-static const mst_field fields[] = {
+static const mst_field random_uniform_int_fields[] = {
     MST_FIELD_SHAPE(mst_random_uniform_int_options, shape, "of the output"),
     MST_FIELD_I64(mst_random_uniform_int_options, low, 0, 0, 0, "least value"),
     MST_FIELD_I64(mst_random_uniform_int_options, high, 0, 0, 0, "bound that is not reached"),
@@ -34,7 +34,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status random_uniform_int_infer(mst_infer *c) {
     const mst_random_uniform_int_options *o = c->options;
     const long long low = o->low, high = o->high;
     if (low >= high) return mst_infer_fail(c, "low %lld must be less than high %lld", low, high);
@@ -60,11 +60,11 @@ static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status random_uniform_int_reference(const mst_kernel_args *a) {
     return mst_parallel(a, a->dst[0].count, mst_random_grain(a->dst[0].count), draw, mst_context_of(a));
 }
 
-static const mst_example examples[] = {
+static const mst_example random_uniform_int_examples[] = {
     {.name = "i32",
      .options =
          &(const mst_random_uniform_int_options){.shape = {.ndim = 1, .dim = {8}}, .low = -3, .high = 7, .seed = 7},
@@ -95,11 +95,11 @@ const mst_op mst_op_random_uniform_int = {
     .num_dst = 1,
     .dtypes = MST_INDICES,
     .flags = MST_OP_STATEFUL,
-    .fields = fields,
+    .fields = random_uniform_int_fields,
     .options_size = sizeof(mst_random_uniform_int_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = random_uniform_int_infer,
+    .reference = random_uniform_int_reference,
+    MST_EXAMPLES(random_uniform_int_examples),
 };
 
 mst_value mst_random_uniform_int_with(mst_random_uniform_int_options options) {

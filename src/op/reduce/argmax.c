@@ -37,7 +37,7 @@ const mst_op mst_op_argmax = {
     .infer = mst_arg_search_infer,
     .workspace = mst_arg_search_workspace,
     .reference = argmax_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(arg_search_examples),
 };
 
 mst_value mst_argmax_with(mst_arg_search_options options) {

@@ -36,7 +36,7 @@ const mst_op mst_op_argmin = {
     .infer = mst_arg_search_infer,
     .workspace = mst_arg_search_workspace,
     .reference = argmin_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(arg_search_examples),
 };
 
 mst_value mst_argmin_with(mst_arg_search_options options) {

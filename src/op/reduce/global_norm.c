@@ -14,7 +14,7 @@ MST_API mst_value mst_global_norm(const mst_value *values, int n);
 #include "op/op.h"
 #include "op/reduce/sum_squares.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status global_norm_infer(mst_infer *c) {
     if (c->num_src < 1) return mst_infer_fail(c, "needs at least one value");
     MST_TRY(mst_infer_want_float(c, 0));
     for (int i = 1; i < c->num_src; i++) MST_TRY(mst_infer_same_dtype(c, 0, i));
@@ -23,11 +23,11 @@ static mst_status infer(mst_infer *c) {
 }
 
 /* d norm / d src = src / norm */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value global_norm_grad(mst_grad *c, int i) {
     return mst_mul(c->src[i], mst_div(c->ddst[0], c->dst[0]));
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status global_norm_reference(const mst_kernel_args *a) {
     double sum;
     MST_TRY(mst_sum_squares(a, &sum));
     if (a->dst[0].dtype == MST_F32)
@@ -37,7 +37,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-static const mst_example examples[] = {
+static const mst_example global_norm_examples[] = {
     {.name = "two shapes",
      .num_src = 2,
      .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){2, -4}},
@@ -66,11 +66,11 @@ const mst_op mst_op_global_norm = {
     .num_dst = 1,
     .dtypes = MST_FLOATS,
     .flags = MST_OP_INFALLIBLE,
-    .infer = infer,
-    .grad = grad,
+    .infer = global_norm_infer,
+    .grad = global_norm_grad,
     .workspace = mst_sum_squares_workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = global_norm_reference,
+    MST_EXAMPLES(global_norm_examples),
 };
 
 mst_value mst_global_norm(const mst_value *values, int n) {

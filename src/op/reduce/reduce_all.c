@@ -32,7 +32,7 @@ const mst_op mst_op_reduce_all = {
     .infer = mst_reduce_infer,
     .workspace = mst_reduce_workspace,
     .reference = reduce_all_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(bools_examples),
 };
 
 mst_value mst_reduce_all_with(mst_reduce_options options) {

@@ -32,7 +32,7 @@ const mst_op mst_op_reduce_any = {
     .infer = mst_reduce_infer,
     .workspace = mst_reduce_workspace,
     .reference = reduce_any_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(bools_examples),
 };
 
 mst_value mst_reduce_any_with(mst_reduce_options options) {

@@ -37,7 +37,7 @@ const mst_op mst_op_reduce_max = {
     .grad = mst_reduce_extreme_grad,
     .workspace = mst_reduce_workspace,
     .reference = reduce_max_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(extreme_examples),
 };
 
 mst_value mst_reduce_max_with(mst_reduce_options options) {

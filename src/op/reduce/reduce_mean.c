@@ -18,7 +18,7 @@ MST_API mst_value mst_reduce_mean_with(mst_reduce_options options);
 #include "op/reduce/reduce.h"
 
 /* d mean / d src = 1/n: divided before it is spread, while it is small */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value reduce_mean_grad(mst_grad *c, int i) {
     (void)i;
     mst_value share = mst_div(c->ddst[0], mst_reduce_count(c));
     return mst_broadcast_like(mst_reduce_restore_dims(c, share), c->src[0]);
@@ -41,12 +41,12 @@ static inline int64_t mean_of_uint64_t(uint64_t sum, int64_t n) {
 #define MST_TEMPLATE "op/reduce/reduce_loops.inc"
 #include "op/numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status reduce_mean_reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
     return mst_reduce_over_axes(a, reducer[a->src[0].dtype]);
 }
 
-static const mst_example examples[] = {
+static const mst_example reduce_mean_examples[] = {
     {.name = "all axes",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 9}}},
@@ -104,10 +104,10 @@ const mst_op mst_op_reduce_mean = {
     .fields = mst_reduce_fields,
     .options_size = sizeof(mst_reduce_options),
     .infer = mst_reduce_infer,
-    .grad = grad,
+    .grad = reduce_mean_grad,
     .workspace = mst_reduce_workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = reduce_mean_reference,
+    MST_EXAMPLES(reduce_mean_examples),
 };
 
 mst_value mst_reduce_mean_with(mst_reduce_options options) {

@@ -37,7 +37,7 @@ const mst_op mst_op_reduce_min = {
     .grad = mst_reduce_extreme_grad,
     .workspace = mst_reduce_workspace,
     .reference = reduce_min_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(extreme_examples),
 };
 
 mst_value mst_reduce_min_with(mst_reduce_options options) {

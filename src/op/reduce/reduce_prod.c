@@ -16,7 +16,7 @@ MST_API mst_value mst_reduce_prod_with(mst_reduce_options options);
 #include "op/reduce/reduce.h"
 
 /* d dst / d src[i] is the product of the others: dst / src[i] would not do where src[i] is 0 */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value reduce_prod_grad(mst_grad *c, int i) {
     (void)i;
     mst_value others = mst_reduce_prod_others(c->src[0], ((const mst_reduce_options *)c->options)->axes);
     return mst_mul(others, mst_reduce_restore_dims(c, c->ddst[0]));
@@ -30,12 +30,12 @@ static mst_value grad(mst_grad *c, int i) {
 #define MST_TEMPLATE "op/reduce/reduce_loops.inc"
 #include "op/numbers.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status reduce_prod_reference(const mst_kernel_args *a) {
     static const mst_reducer *const reducer[MST_NUM_DTYPES] = {MST_BY_NUMBER(reducer)};
     return mst_reduce_over_axes(a, reducer[a->src[0].dtype]);
 }
 
-static const mst_example examples[] = {
+static const mst_example reduce_prod_examples[] = {
     {.name = "all axes",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
@@ -84,10 +84,10 @@ const mst_op mst_op_reduce_prod = {
     .fields = mst_reduce_fields,
     .options_size = sizeof(mst_reduce_options),
     .infer = mst_reduce_infer,
-    .grad = grad,
+    .grad = reduce_prod_grad,
     .workspace = mst_reduce_workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = reduce_prod_reference,
+    MST_EXAMPLES(reduce_prod_examples),
 };
 
 mst_value mst_reduce_prod_with(mst_reduce_options options) {

@@ -15,24 +15,24 @@ typedef struct others_options {
     mst_axes axes;
 } others_options;
 
-static const mst_field fields[] = {
+static const mst_field reduce_prod_others_fields[] = {
     MST_FIELD_AXES(others_options, axes, "axes of the reduction; none: all"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status reduce_prod_others_infer(mst_infer *c) {
     MST_TRY(mst_reduce_infer_axes(c, &((const others_options *)c->options)->axes, false));
     c->dst[0] = c->src[0];
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value reduce_prod_others_grad(mst_grad *c, int i) {
     (void)i;
     return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const others_options *)c->options)->axes);
 }
 
 /* for each thread the elements of one output, and the products of the others */
-static size_t workspace(const mst_infer *c, int num_threads) {
+static size_t reduce_prod_others_workspace(const mst_infer *c, int num_threads) {
     const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_options *)c->options)->axes);
     return 2 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
@@ -56,7 +56,7 @@ typedef struct work {
 } work;
 
 /* Outputs BEGIN to END - 1 of the reduction. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status reduce_prod_others_run(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     const bool is_f32 = w->args->src[0].dtype == MST_F32;
     const void *src = w->args->src[0].data;
@@ -84,13 +84,14 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status reduce_prod_others_reference(const mst_kernel_args *a) {
     work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, &((const others_options *)a->options)->axes)};
     if (a->src[0].count == 0) return MST_OK;
-    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), run, &w);
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count),
+                        reduce_prod_others_run, &w);
 }
 
-static const mst_example examples[] = {
+static const mst_example reduce_prod_others_examples[] = {
     {.name = "all axes",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){2, 3, 4}}},
@@ -118,13 +119,13 @@ const mst_op mst_op_reduce_prod_others = {
     .num_src = 1,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
-    .fields = fields,
+    .fields = reduce_prod_others_fields,
     .options_size = sizeof(others_options),
-    .infer = infer,
-    .grad = grad,
-    .workspace = workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = reduce_prod_others_infer,
+    .grad = reduce_prod_others_grad,
+    .workspace = reduce_prod_others_workspace,
+    .reference = reduce_prod_others_reference,
+    MST_EXAMPLES(reduce_prod_others_examples),
 };
 
 mst_value mst_reduce_prod_others(mst_value src, mst_axes axes) {
@@ -144,7 +145,7 @@ mst_value mst_reduce_prod_others(mst_value src, mst_axes axes) {
  *  differentiated twice.
  */
 
-static mst_status grad_infer(mst_infer *c) {
+static mst_status reduce_prod_others_grad_infer(mst_infer *c) {
     mst_shape shape;
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
     MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
@@ -154,13 +155,13 @@ static mst_status grad_infer(mst_infer *c) {
 }
 
 /* the matrix (product of all but i and j) is symmetric */
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value reduce_prod_others_grad_grad(mst_grad *c, int i) {
     if (i == 0) return mst_reduce_prod_others_grad(c->ddst[0], c->src[1], ((const others_options *)c->options)->axes);
     return mst_value_fail(c->graph, MST_UNIMPLEMENTED, "reduce_prod: there is no third derivative");
 }
 
 /* for each thread g, x, p and q of one output */
-static size_t grad_workspace(const mst_infer *c, int num_threads) {
+static size_t reduce_prod_others_grad_workspace(const mst_infer *c, int num_threads) {
     const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_options *)c->options)->axes);
     return 4 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
@@ -217,14 +218,14 @@ static mst_status grad_run(void *context, int64_t begin, int64_t end, int thread
     return MST_OK;
 }
 
-static mst_status grad_reference(const mst_kernel_args *a) {
+static mst_status reduce_prod_others_grad_reference(const mst_kernel_args *a) {
     const mst_axes *axes = &((const others_options *)a->options)->axes;
     work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, axes)};
     if (a->src[0].count == 0) return MST_OK;
     return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), grad_run, &w);
 }
 
-static const mst_example grad_examples[] = {
+static const mst_example reduce_prod_others_grad_examples[] = {
     {.name = "three elements",
      .num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 10, 100}},
@@ -256,13 +257,13 @@ const mst_op mst_op_reduce_prod_others_grad = {
     .num_src = 2,
     .num_dst = 1,
     .dtypes = MST_FLOATS,
-    .fields = fields,
+    .fields = reduce_prod_others_fields,
     .options_size = sizeof(others_options),
-    .infer = grad_infer,
-    .grad = grad_grad,
-    .workspace = grad_workspace,
-    .reference = grad_reference,
-    MST_EXAMPLES(grad_examples),
+    .infer = reduce_prod_others_grad_infer,
+    .grad = reduce_prod_others_grad_grad,
+    .workspace = reduce_prod_others_grad_workspace,
+    .reference = reduce_prod_others_grad_reference,
+    MST_EXAMPLES(reduce_prod_others_grad_examples),
 };
 
 mst_value mst_reduce_prod_others_grad(mst_value gradient, mst_value src, mst_axes axes) {

@@ -15,17 +15,17 @@ MST_API mst_value mst_reduce_sum_with(mst_reduce_options options);
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value reduce_sum_grad(mst_grad *c, int i) {
     (void)i;
     return mst_broadcast_like(mst_reduce_restore_dims(c, c->ddst[0]), c->src[0]);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status reduce_sum_reference(const mst_kernel_args *a) {
     const mst_reduction r = mst_reduction_over(a->src[0].shape, &((const mst_reduce_options *)a->options)->axes);
     return mst_reduce_sums(a, &r);
 }
 
-static const mst_example examples[] = {
+static const mst_example reduce_sum_examples[] = {
     {.name = "all axes",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
@@ -103,10 +103,10 @@ const mst_op mst_op_reduce_sum = {
     .fields = mst_reduce_fields,
     .options_size = sizeof(mst_reduce_options),
     .infer = mst_reduce_infer,
-    .grad = grad,
+    .grad = reduce_sum_grad,
     .workspace = mst_reduce_workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = reduce_sum_reference,
+    MST_EXAMPLES(reduce_sum_examples),
 };
 
 mst_value mst_reduce_sum_with(mst_reduce_options options) {

@@ -13,7 +13,7 @@ MST_API mst_value mst_sum_to_like(mst_value src, mst_value like);
 #include "op/reduce/reduce.h"
 #include "op/shape/strided.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status sum_to_like_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_listed(c, 0));
     const mst_shape *src = &c->src[0].shape, *like = &c->src[1].shape;
     const int lead = src->ndim - like->ndim;
@@ -28,7 +28,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sum_to_like_grad(mst_grad *c, int i) {
     return i == 0 ? mst_broadcast_like(c->ddst[0], c->src[0]) : MST_NONE;
 }
 
@@ -47,13 +47,13 @@ static mst_reduction reduction_to(mst_shape src, mst_shape like) {
     return mst_reduction_make(src.ndim, src.dim, reduced);
 }
 
-static size_t workspace(const mst_infer *c, int num_threads) {
+static size_t sum_to_like_workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
     const mst_reduction r = reduction_to(c->src[0].shape, c->dst[0].shape);
     return mst_reduction_workspace(&r, c->src[0].dtype);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status sum_to_like_reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
     if (src->count == dst->count) /* nothing to sum; dst may be src */
         return mst_copy(a, dst->data, src->data, (size_t)src->count * mst_dtype_size(src->dtype));
@@ -61,7 +61,7 @@ static mst_status reference(const mst_kernel_args *a) {
     return mst_reduce_sums(a, &r);
 }
 
-static const mst_example examples[] = {
+static const mst_example sum_to_like_examples[] = {
     {.name = "leading dimension",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
@@ -98,7 +98,7 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
-static bool is_identity(const mst_infer *c) {
+static bool sum_to_like_is_identity(const mst_infer *c) {
     return mst_shape_equal(c->src[0].shape, c->dst[0].shape);
 }
 
@@ -113,12 +113,12 @@ const mst_op mst_op_sum_to_like = {
     .flags = MST_OP_INFALLIBLE,
     .shape_only = 1u << 1,
     .may_alias = true,
-    .infer = infer,
-    .grad = grad,
-    .is_identity = is_identity,
-    .workspace = workspace,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = sum_to_like_infer,
+    .grad = sum_to_like_grad,
+    .is_identity = sum_to_like_is_identity,
+    .workspace = sum_to_like_workspace,
+    .reference = sum_to_like_reference,
+    MST_EXAMPLES(sum_to_like_examples),
 };
 
 mst_value mst_sum_to_like(mst_value src, mst_value like) {

@@ -10,15 +10,15 @@ MST_API mst_value mst_broadcast_like(mst_value src, mst_value like);
 #include "op/broadcast.h"
 #include "op/op.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status broadcast_like_infer(mst_infer *c) {
     return mst_broadcast_infer(c, &c->src[1].shape);
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value broadcast_like_grad(mst_grad *c, int i) {
     return i == 0 ? mst_unbroadcast(c->ddst[0], c->src[0]) : MST_NONE;
 }
 
-static const mst_example examples[] = {
+static const mst_example broadcast_like_examples[] = {
     {.name = "rows",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}},
@@ -52,7 +52,7 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
-static bool is_identity(const mst_infer *c) {
+static bool broadcast_like_is_identity(const mst_infer *c) {
     return mst_shape_equal(c->src[0].shape, c->dst[0].shape);
 }
 
@@ -65,11 +65,11 @@ const mst_op mst_op_broadcast_like = {
     .flags = MST_OP_INFALLIBLE,
     .shape_only = 1u << 1,
     .may_alias = true,
-    .infer = infer,
-    .grad = grad,
-    .is_identity = is_identity,
+    .infer = broadcast_like_infer,
+    .grad = broadcast_like_grad,
+    .is_identity = broadcast_like_is_identity,
     .reference = mst_broadcast_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(broadcast_like_examples),
 };
 
 mst_value mst_broadcast_like(mst_value src, mst_value like) {

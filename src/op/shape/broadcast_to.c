@@ -15,12 +15,12 @@ typedef struct broadcast_to_options {
     mst_shape shape;
 } broadcast_to_options;
 
-static const mst_field fields[] = {
+static const mst_field broadcast_to_fields[] = {
     MST_FIELD_SHAPE(broadcast_to_options, shape, "of dst; -1 stands for src's dimension there"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status broadcast_to_infer(mst_infer *c) {
     mst_shape shape = ((const broadcast_to_options *)c->options)->shape;
     const mst_shape *src = &c->src[0].shape;
     if (shape.ndim < 0 || shape.ndim > MST_MAX_NDIM)
@@ -35,12 +35,12 @@ static mst_status infer(mst_infer *c) {
     return mst_broadcast_infer(c, &shape);
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value broadcast_to_grad(mst_grad *c, int i) {
     (void)i;
     return mst_unbroadcast(c->ddst[0], c->src[0]);
 }
 
-static const mst_example examples[] = {
+static const mst_example broadcast_to_examples[] = {
     {.name = "rows",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {3}, .value = (const double[]){1, 2, 3}}},
@@ -75,7 +75,7 @@ static const mst_example examples[] = {
      .fails = MST_INVALID},
 };
 
-static bool is_identity(const mst_infer *c) {
+static bool broadcast_to_is_identity(const mst_infer *c) {
     return mst_shape_equal(c->src[0].shape, c->dst[0].shape);
 }
 
@@ -89,13 +89,13 @@ const mst_op mst_op_broadcast_to = {
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
     .may_alias = true,
-    .fields = fields,
+    .fields = broadcast_to_fields,
     .options_size = sizeof(broadcast_to_options),
-    .infer = infer,
-    .grad = grad,
-    .is_identity = is_identity,
+    .infer = broadcast_to_infer,
+    .grad = broadcast_to_grad,
+    .is_identity = broadcast_to_is_identity,
     .reference = mst_broadcast_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(broadcast_to_examples),
 };
 
 mst_value mst_broadcast_to(mst_value src, mst_shape shape) {

@@ -19,12 +19,12 @@ typedef struct concat_options {
     int axis;
 } concat_options;
 
-static const mst_field fields[] = {
+static const mst_field concat_fields[] = {
     MST_FIELD_I32(concat_options, axis, 0, 0, 0, "dimension to go along"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status concat_infer(mst_infer *c) {
     int axis = 0;
     if (c->num_src > 0)
         MST_TRY(mst_infer_axis(c, ((const concat_options *)c->options)->axis, c->src[0].shape.ndim, &axis));
@@ -41,7 +41,7 @@ static mst_status infer(mst_infer *c) {
 }
 
 /* a slice, or concat_grad where the place of the slice is known only when planning */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value concat_grad(mst_grad *c, int i) {
     mst_shape size = mst_value_spec(c->src[i]).shape;
     int axis = ((const concat_options *)c->options)->axis;
     if (axis < 0) axis += size.ndim;
@@ -58,12 +58,12 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_slice(c->ddst[0], begin, size);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status concat_reference(const mst_kernel_args *a) {
     const int64_t rows = mst_rows_before(&a->dst[0].shape, ((const concat_options *)a->options)->axis);
     return mst_parts_copy(a, &a->dst[0], a->src, a->num_src, rows, true);
 }
 
-static const mst_example examples[] = {
+static const mst_example concat_examples[] = {
     {.name = "rows",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {1, 2}, .value = (const double[]){1, 2}},
@@ -96,7 +96,7 @@ static const mst_example examples[] = {
     {.name = "scalars", .num_src = 2, .src = {{.ndim = 0}, {.ndim = 0}}, .fails = MST_INVALID},
 };
 
-static bool is_identity(const mst_infer *c) {
+static bool concat_is_identity(const mst_infer *c) {
     return c->num_src == 1;
 }
 
@@ -110,13 +110,13 @@ const mst_op mst_op_concat = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = concat_fields,
     .options_size = sizeof(concat_options),
-    .infer = infer,
-    .grad = grad,
-    .is_identity = is_identity,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = concat_infer,
+    .grad = concat_grad,
+    .is_identity = concat_is_identity,
+    .reference = concat_reference,
+    MST_EXAMPLES(concat_examples),
 };
 
 mst_value mst_concat(const mst_value *values, int n, int axis) {
@@ -140,13 +140,13 @@ typedef struct concat_grad_options {
     int index;
 } concat_grad_options;
 
-static const mst_field grad_fields[] = {
+static const mst_field concat_grad_fields[] = {
     MST_FIELD_I32(concat_grad_options, axis, 0, 0, 0, "dimension that the concat went along"),
     MST_FIELD_I32(concat_grad_options, index, 0, 0, 0, "source of the concat, from 0"),
     MST_FIELD_END,
 };
 
-static mst_status grad_infer(mst_infer *c) {
+static mst_status concat_grad_infer(mst_infer *c) {
     const concat_grad_options *o = c->options;
     if (o->index < 0 || o->index >= c->num_src - 1)
         return mst_infer_fail(c, "index %d of %d values", o->index, c->num_src - 1);
@@ -171,7 +171,7 @@ static mst_status grad_infer(mst_infer *c) {
 }
 
 /* the gradient in its place, zeros in all others */
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value concat_grad_grad(mst_grad *c, int i) {
     const concat_grad_options *o = c->options;
     if (i > 0) return MST_NONE;
     mst_value *part = calloc((size_t)c->num_src, sizeof *part);
@@ -182,7 +182,7 @@ static mst_value grad_grad(mst_grad *c, int i) {
     return whole;
 }
 
-static mst_status grad_reference(const mst_kernel_args *a) {
+static mst_status concat_grad_reference(const mst_kernel_args *a) {
     const concat_grad_options *o = a->options;
     const mst_shape *whole = &a->src[0].shape;
     const int axis = o->axis < 0 ? o->axis + whole->ndim : o->axis;
@@ -191,7 +191,7 @@ static mst_status grad_reference(const mst_kernel_args *a) {
     return mst_slice_copy(a, &a->src[0], &begin, &a->dst[0], true);
 }
 
-static const mst_example grad_examples[] = {
+static const mst_example concat_grad_examples[] = {
     {.name = "second of two",
      .num_src = 3,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
@@ -226,12 +226,12 @@ const mst_op mst_op_concat_grad = {
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,
     .shape_only = ~1u,
-    .fields = grad_fields,
+    .fields = concat_grad_fields,
     .options_size = sizeof(concat_grad_options),
-    .infer = grad_infer,
-    .grad = grad_grad,
-    .reference = grad_reference,
-    MST_EXAMPLES(grad_examples),
+    .infer = concat_grad_infer,
+    .grad = concat_grad_grad,
+    .reference = concat_grad_reference,
+    MST_EXAMPLES(concat_grad_examples),
 };
 
 mst_value mst_concat_grad(mst_value gradient, const mst_value *values, int n, int axis, int index) {

@@ -17,13 +17,13 @@ typedef struct dim_size_options {
     mst_dtype dtype;
 } dim_size_options;
 
-static const mst_field fields[] = {
+static const mst_field dim_size_fields[] = {
     MST_FIELD_I32(dim_size_options, axis, 0, 0, 0, "dimension to measure"),
     MST_FIELD_DTYPE(dim_size_options, dtype, MST_I64, "of the result"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status dim_size_infer(mst_infer *c) {
     const dim_size_options *o = c->options;
     int axis;
     MST_TRY(mst_infer_axis(c, o->axis, c->src[0].shape.ndim, &axis));
@@ -34,13 +34,13 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status dim_size_reference(const mst_kernel_args *a) {
     const mst_shape *shape = &a->src[0].shape;
     int axis = ((const dim_size_options *)a->options)->axis;
     return mst_array_fill(a, &a->dst[0], (double)shape->dim[axis < 0 ? axis + shape->ndim : axis]);
 }
 
-static const mst_example examples[] = {
+static const mst_example dim_size_examples[] = {
     {.name = "first", .num_src = 1, .src = {{.ndim = 2, .dim = {2, 3}}}, .expect = {(const double[]){2}}},
     {.name = "last, as f32",
      .num_src = 1,
@@ -70,11 +70,11 @@ const mst_op mst_op_dim_size = {
     .dtypes = MST_STORED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
     .shape_only = 1u << 0,
-    .fields = fields,
+    .fields = dim_size_fields,
     .options_size = sizeof(dim_size_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = dim_size_infer,
+    .reference = dim_size_reference,
+    MST_EXAMPLES(dim_size_examples),
 };
 
 mst_value mst_dim_size(mst_value src, int axis, mst_dtype dtype) {

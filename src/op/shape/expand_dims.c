@@ -15,12 +15,12 @@ typedef struct expand_dims_options {
     int axis;
 } expand_dims_options;
 
-static const mst_field fields[] = {
+static const mst_field expand_dims_fields[] = {
     MST_FIELD_I32(expand_dims_options, axis, 0, 0, 0, "of dst that is new"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status expand_dims_infer(mst_infer *c) {
     const mst_shape *src = &c->src[0].shape;
     int axis;
     if (src->ndim == MST_MAX_NDIM)
@@ -31,12 +31,12 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value expand_dims_grad(mst_grad *c, int i) {
     (void)i;
     return mst_reshape_like(c->ddst[0], c->src[0]);
 }
 
-static const mst_example examples[] = {
+static const mst_example expand_dims_examples[] = {
     {.name = "first",
      .num_src = 1,
      .src = {{.ndim = 1, .dim = {2}, .value = (const double[]){1, 0}}},
@@ -68,12 +68,12 @@ const mst_op mst_op_expand_dims = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_VIEW,
-    .fields = fields,
+    .fields = expand_dims_fields,
     .options_size = sizeof(expand_dims_options),
-    .infer = infer,
-    .grad = grad,
+    .infer = expand_dims_infer,
+    .grad = expand_dims_grad,
     .reference = mst_view_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(expand_dims_examples),
 };
 
 mst_value mst_expand_dims(mst_value src, int axis) {

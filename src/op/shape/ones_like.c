@@ -11,7 +11,7 @@ MST_API mst_value mst_ones_like(mst_value src);
 #include "op/elementwise/elementwise.h"
 #include "op/shape/strided.h"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status ones_like_reference(const mst_kernel_args *a) {
     return mst_array_fill(a, &a->dst[0], 1);
 }
 
@@ -26,8 +26,8 @@ const mst_op mst_op_ones_like = {
     .dtypes = MST_STORED_DTYPES,
     .shape_only = 1,
     .infer = mst_infer_unary,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = ones_like_reference,
+    MST_EXAMPLES(filled_like_examples),
 };
 
 mst_value mst_ones_like(mst_value src) {

@@ -19,14 +19,14 @@ MST_API mst_value mst_pad_with(mst_pad_options options);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static const mst_field fields[] = {
+static const mst_field pad_fields[] = {
     MST_FIELD_SHAPE(mst_pad_options, before, "elements to add before; none: 0 everywhere"),
     MST_FIELD_SHAPE(mst_pad_options, after, "elements to add after; none: 0 everywhere"),
     MST_FIELD_F64(mst_pad_options, value, 0, 0, 0, "of the elements added"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status pad_infer(mst_infer *c) {
     const mst_pad_options *o = c->options;
     mst_spec *dst = &c->dst[0];
     *dst = c->src[0];
@@ -51,19 +51,19 @@ static mst_shape place(const mst_pad_options *o, int ndim) {
     return o->before.ndim ? o->before : (mst_shape){.ndim = ndim};
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value pad_grad(mst_grad *c, int i) {
     (void)i;
     return mst_slice_like(c->ddst[0], c->src[0], place(c->options, mst_value_spec(c->src[0]).shape.ndim));
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status pad_reference(const mst_kernel_args *a) {
     const mst_pad_options *o = a->options;
     const mst_shape begin = place(o, a->src[0].shape.ndim);
     MST_TRY(mst_array_fill(a, &a->dst[0], o->value));
     return mst_slice_copy(a, &a->dst[0], &begin, &a->src[0], false);
 }
 
-static const mst_example examples[] = {
+static const mst_example pad_examples[] = {
     {.name = "matrix",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {1, 2}, .value = (const double[]){1, 2}}},
@@ -115,12 +115,12 @@ const mst_op mst_op_pad = {
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = pad_fields,
     .options_size = sizeof(mst_pad_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = pad_infer,
+    .grad = pad_grad,
+    .reference = pad_reference,
+    MST_EXAMPLES(pad_examples),
 };
 
 mst_value mst_pad_with(mst_pad_options options) {

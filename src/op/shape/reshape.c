@@ -15,12 +15,12 @@ typedef struct reshape_options {
     mst_shape shape;
 } reshape_options;
 
-static const mst_field fields[] = {
+static const mst_field reshape_fields[] = {
     MST_FIELD_SHAPE(reshape_options, shape, "of dst; one dimension may be -1: what is left over"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status reshape_infer(mst_infer *c) {
     const mst_shape *shape = &((const reshape_options *)c->options)->shape;
     if (shape->ndim < 0 || shape->ndim > MST_MAX_NDIM)
         return mst_infer_fail(c, "%d dimensions, at most %d are possible", shape->ndim, MST_MAX_NDIM);
@@ -44,12 +44,12 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value reshape_grad(mst_grad *c, int i) {
     (void)i;
     return mst_reshape_like(c->ddst[0], c->src[0]);
 }
 
-static const mst_example examples[] = {
+static const mst_example reshape_examples[] = {
     {.name = "open dimension",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
@@ -91,12 +91,12 @@ const mst_op mst_op_reshape = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_VIEW,
-    .fields = fields,
+    .fields = reshape_fields,
     .options_size = sizeof(reshape_options),
-    .infer = infer,
-    .grad = grad,
+    .infer = reshape_infer,
+    .grad = reshape_grad,
     .reference = mst_view_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(reshape_examples),
 };
 
 mst_value mst_reshape(mst_value src, mst_shape shape) {

@@ -10,7 +10,7 @@ MST_API mst_value mst_reshape_like(mst_value src, mst_value like);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status reshape_like_infer(mst_infer *c) {
     int64_t have = mst_shape_count(c->src[0].shape), want = mst_shape_count(c->src[1].shape);
     if (have >= 0 && want >= 0 && have != want)
         return mst_infer_fail(c, "%lld elements do not fit a shape of %lld", (long long)have, (long long)want);
@@ -18,11 +18,11 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value reshape_like_grad(mst_grad *c, int i) {
     return i == 0 ? mst_reshape_like(c->ddst[0], c->src[0]) : MST_NONE;
 }
 
-static const mst_example examples[] = {
+static const mst_example reshape_like_examples[] = {
     {.name = "matrix",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {6}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
@@ -47,10 +47,10 @@ const mst_op mst_op_reshape_like = {
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_VIEW,
     .shape_only = 1u << 1,
-    .infer = infer,
-    .grad = grad,
+    .infer = reshape_like_infer,
+    .grad = reshape_like_grad,
     .reference = mst_view_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(reshape_like_examples),
 };
 
 mst_value mst_reshape_like(mst_value src, mst_value like) {

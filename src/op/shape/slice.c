@@ -17,13 +17,13 @@ typedef struct slice_options {
     mst_shape size;
 } slice_options;
 
-static const mst_field fields[] = {
+static const mst_field slice_fields[] = {
     MST_FIELD_SHAPE(slice_options, begin, "first element along each dimension"),
     MST_FIELD_SHAPE(slice_options, size, "of dst; -1: all from begin on"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status slice_infer(mst_infer *c) {
     const slice_options *o = c->options;
     const mst_shape *src = &c->src[0].shape;
     if (o->begin.ndim != src->ndim || o->size.ndim != src->ndim)
@@ -40,16 +40,16 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value slice_grad(mst_grad *c, int i) {
     (void)i;
     return mst_slice_grad(c->ddst[0], c->src[0], ((const slice_options *)c->options)->begin);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status slice_reference(const mst_kernel_args *a) {
     return mst_slice_copy(a, &a->src[0], &((const slice_options *)a->options)->begin, &a->dst[0], true);
 }
 
-static const mst_example examples[] = {
+static const mst_example slice_examples[] = {
     {.name = "part",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
@@ -96,12 +96,12 @@ const mst_op mst_op_slice = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = slice_fields,
     .options_size = sizeof(slice_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = slice_infer,
+    .grad = slice_grad,
+    .reference = slice_reference,
+    MST_EXAMPLES(slice_examples),
 };
 
 mst_value mst_slice(mst_value src, mst_shape begin, mst_shape size) {
@@ -123,29 +123,29 @@ typedef struct slice_grad_options {
     mst_shape begin;
 } slice_grad_options;
 
-static const mst_field grad_fields[] = {
+static const mst_field slice_grad_fields[] = {
     MST_FIELD_SHAPE(slice_grad_options, begin, "first element along each dimension"),
     MST_FIELD_END,
 };
 
-static mst_status grad_infer(mst_infer *c) {
+static mst_status slice_grad_infer(mst_infer *c) {
     MST_TRY(mst_infer_part(c, &((const slice_grad_options *)c->options)->begin, 1, 0));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
     return MST_OK;
 }
 
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value slice_grad_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     return mst_slice_like(c->ddst[0], c->src[0], ((const slice_grad_options *)c->options)->begin);
 }
 
-static mst_status grad_reference(const mst_kernel_args *a) {
+static mst_status slice_grad_reference(const mst_kernel_args *a) {
     const mst_array *dst = &a->dst[0];
     MST_TRY(mst_zero(a, dst->data, (size_t)dst->count * mst_dtype_size(dst->dtype)));
     return mst_slice_copy(a, dst, &((const slice_grad_options *)a->options)->begin, &a->src[0], false);
 }
 
-static const mst_example grad_examples[] = {
+static const mst_example slice_grad_examples[] = {
     {.name = "part",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {1, 2}, .value = (const double[]){4, 5}},
@@ -175,12 +175,12 @@ const mst_op mst_op_slice_grad = {
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,
     .shape_only = 1u << 1,
-    .fields = grad_fields,
+    .fields = slice_grad_fields,
     .options_size = sizeof(slice_grad_options),
-    .infer = grad_infer,
-    .grad = grad_grad,
-    .reference = grad_reference,
-    MST_EXAMPLES(grad_examples),
+    .infer = slice_grad_infer,
+    .grad = slice_grad_grad,
+    .reference = slice_grad_reference,
+    MST_EXAMPLES(slice_grad_examples),
 };
 
 mst_value mst_slice_grad(mst_value gradient, mst_value like, mst_shape begin) {

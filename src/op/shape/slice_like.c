@@ -16,27 +16,27 @@ typedef struct slice_like_options {
     mst_shape begin;
 } slice_like_options;
 
-static const mst_field fields[] = {
+static const mst_field slice_like_fields[] = {
     MST_FIELD_SHAPE(slice_like_options, begin, "first element along each dimension"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status slice_like_infer(mst_infer *c) {
     MST_TRY(mst_infer_part(c, &((const slice_like_options *)c->options)->begin, 0, 1));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = c->src[1].shape};
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value slice_like_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     return mst_slice_grad(c->ddst[0], c->src[0], ((const slice_like_options *)c->options)->begin);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status slice_like_reference(const mst_kernel_args *a) {
     return mst_slice_copy(a, &a->src[0], &((const slice_like_options *)a->options)->begin, &a->dst[0], true);
 }
 
-static const mst_example examples[] = {
+static const mst_example slice_like_examples[] = {
     {.name = "part",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}},
@@ -66,12 +66,12 @@ const mst_op mst_op_slice_like = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .shape_only = 1u << 1,
-    .fields = fields,
+    .fields = slice_like_fields,
     .options_size = sizeof(slice_like_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = slice_like_infer,
+    .grad = slice_like_grad,
+    .reference = slice_like_reference,
+    MST_EXAMPLES(slice_like_examples),
 };
 
 mst_value mst_slice_like(mst_value src, mst_value like, mst_shape begin) {

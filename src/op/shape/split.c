@@ -11,13 +11,13 @@ MST_API mst_value mst_split(mst_value src, int n, int axis);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static const mst_field fields[] = {
+static const mst_field split_fields[] = {
     MST_FIELD_I32(mst_parts_options, num, 0, 1, MST_MOST_PARTS, "number of parts"),
     MST_FIELD_I32(mst_parts_options, axis, 0, 0, 0, "dimension to cut"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status split_infer(mst_infer *c) {
     const mst_parts_options *o = c->options;
     int axis;
     MST_TRY(mst_infer_axis(c, o->axis, c->src[0].shape.ndim, &axis));
@@ -32,7 +32,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value split_grad(mst_grad *c, int i) {
     (void)i;
     return mst_join_gradients(c, mst_concat, ((const mst_parts_options *)c->options)->axis);
 }
@@ -46,13 +46,13 @@ const mst_op mst_op_split = {
     .num_dst = MST_VARIADIC,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = split_fields,
     .options_size = sizeof(mst_parts_options),
     .count_dst = mst_parts_count,
-    .infer = infer,
-    .grad = grad,
+    .infer = split_infer,
+    .grad = split_grad,
     .reference = mst_parts_cut,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(parts_examples),
 };
 
 mst_value mst_split(mst_value src, int n, int axis) {

@@ -17,12 +17,12 @@ MST_API mst_value mst_squeeze_with(mst_squeeze_options options);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static const mst_field fields[] = {
+static const mst_field squeeze_fields[] = {
     MST_FIELD_AXES(mst_squeeze_options, axes, "dimensions to leave out; none: all of size 1"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status squeeze_infer(mst_infer *c) {
     const mst_axes *axes = &((const mst_squeeze_options *)c->options)->axes;
     const mst_shape *src = &c->src[0].shape;
     bool goes[MST_MAX_NDIM] = {false};
@@ -45,12 +45,12 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value squeeze_grad(mst_grad *c, int i) {
     (void)i;
     return mst_reshape_like(c->ddst[0], c->src[0]);
 }
 
-static const mst_example examples[] = {
+static const mst_example squeeze_examples[] = {
     {.name = "all",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {1, 2, 1}, .value = (const double[]){1, 0}}},
@@ -83,12 +83,12 @@ const mst_op mst_op_squeeze = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_VIEW,
-    .fields = fields,
+    .fields = squeeze_fields,
     .options_size = sizeof(mst_squeeze_options),
-    .infer = infer,
-    .grad = grad,
+    .infer = squeeze_infer,
+    .grad = squeeze_grad,
     .reference = mst_view_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(squeeze_examples),
 };
 
 mst_value mst_squeeze_with(mst_squeeze_options options) {

@@ -15,12 +15,12 @@ typedef struct stack_options {
     int axis;
 } stack_options;
 
-static const mst_field fields[] = {
+static const mst_field stack_fields[] = {
     MST_FIELD_I32(stack_options, axis, 0, 0, 0, "of dst that is new"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status stack_infer(mst_infer *c) {
     mst_spec part;
     MST_TRY(mst_infer_sources_alike(c, -1, &part));
     if (part.shape.ndim == MST_MAX_NDIM)
@@ -33,7 +33,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value stack_grad(mst_grad *c, int i) {
     int ndim = mst_value_spec(c->dst[0]).shape.ndim, axis = ((const stack_options *)c->options)->axis;
     if (axis < 0) axis += ndim;
     mst_axes begin = {.count = axis + 1}, end = {.count = axis + 1};
@@ -44,12 +44,12 @@ static mst_value grad(mst_grad *c, int i) {
                              .shrink_mask = 1 << axis);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status stack_reference(const mst_kernel_args *a) {
     const int64_t rows = mst_rows_before(&a->dst[0].shape, ((const stack_options *)a->options)->axis);
     return mst_parts_copy(a, &a->dst[0], a->src, a->num_src, rows, true);
 }
 
-static const mst_example examples[] = {
+static const mst_example stack_examples[] = {
     {.name = "rows",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){1, 2}},
@@ -89,12 +89,12 @@ const mst_op mst_op_stack = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = stack_fields,
     .options_size = sizeof(stack_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = stack_infer,
+    .grad = stack_grad,
+    .reference = stack_reference,
+    MST_EXAMPLES(stack_examples),
 };
 
 mst_value mst_stack(const mst_value *values, int n, int axis) {

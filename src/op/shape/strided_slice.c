@@ -113,21 +113,21 @@ mst_status mst_strided_slice_copy(const mst_kernel_args *a, const mst_array *who
                    : mst_strided_copy(a, element, ndim, full.dim, at, whole_stride, part->data, part_stride);
 }
 
-static mst_status infer(mst_infer *c) {
+static mst_status strided_slice_infer(mst_infer *c) {
     c->dst[0].dtype = c->src[0].dtype;
     return mst_strided_slice_infer(c, &c->src[0].shape, &c->dst[0].shape);
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value strided_slice_grad(mst_grad *c, int i) {
     (void)i;
     return mst_strided_slice_grad(c->ddst[0], c->src[0], c->options);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status strided_slice_reference(const mst_kernel_args *a) {
     return mst_strided_slice_copy(a, &a->src[0], &a->dst[0], true);
 }
 
-static const mst_example examples[] = {
+static const mst_example strided_slice_examples[] = {
     {.name = "every other",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {5}, .value = (const double[]){1, 2, 3, 4, 5}}},
@@ -207,10 +207,10 @@ const mst_op mst_op_strided_slice = {
     .dtypes = MST_MOVED_DTYPES,
     .fields = mst_strided_slice_fields,
     .options_size = sizeof(mst_strided_slice_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = strided_slice_infer,
+    .grad = strided_slice_grad,
+    .reference = strided_slice_reference,
+    MST_EXAMPLES(strided_slice_examples),
 };
 
 mst_value mst_strided_slice_with(mst_strided_slice_options options) {
@@ -227,7 +227,7 @@ mst_value mst_strided_slice_with(mst_strided_slice_options options) {
  *  slice     the options of that strided_slice
  */
 
-static mst_status grad_infer(mst_infer *c) {
+static mst_status strided_slice_grad_infer(mst_infer *c) {
     mst_shape part = {.ndim = 0};
     MST_TRY(mst_strided_slice_infer(c, &c->src[1].shape, &part));
     const mst_shape *have = &c->src[0].shape;
@@ -238,20 +238,20 @@ static mst_status grad_infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value strided_slice_grad_grad(mst_grad *c, int i) {
     if (i > 0) return MST_NONE;
     mst_strided_slice_options o = *(const mst_strided_slice_options *)c->options;
     o.src = c->ddst[0];
     return mst_strided_slice_with(o);
 }
 
-static mst_status grad_reference(const mst_kernel_args *a) {
+static mst_status strided_slice_grad_reference(const mst_kernel_args *a) {
     const mst_array *dst = &a->dst[0];
     MST_TRY(mst_zero(a, dst->data, (size_t)dst->count * mst_dtype_size(dst->dtype)));
     return mst_strided_slice_copy(a, dst, &a->src[0], false);
 }
 
-static const mst_example grad_examples[] = {
+static const mst_example strided_slice_grad_examples[] = {
     {.name = "every other",
      .num_src = 2,
      .src = {{.dtype = MST_F32, .ndim = 1, .dim = {2}, .value = (const double[]){2, 4}},
@@ -299,10 +299,10 @@ const mst_op mst_op_strided_slice_grad = {
     .shape_only = 1u << 1,
     .fields = mst_strided_slice_fields,
     .options_size = sizeof(mst_strided_slice_options),
-    .infer = grad_infer,
-    .grad = grad_grad,
-    .reference = grad_reference,
-    MST_EXAMPLES(grad_examples),
+    .infer = strided_slice_grad_infer,
+    .grad = strided_slice_grad_grad,
+    .reference = strided_slice_grad_reference,
+    MST_EXAMPLES(strided_slice_grad_examples),
 };
 
 mst_value mst_strided_slice_grad(mst_value gradient, mst_value like, const mst_strided_slice_options *slice) {

@@ -16,12 +16,12 @@ typedef struct tile_options {
     mst_shape multiples;
 } tile_options;
 
-static const mst_field fields[] = {
+static const mst_field tile_fields[] = {
     MST_FIELD_SHAPE(tile_options, multiples, "how often along each dimension"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status tile_infer(mst_infer *c) {
     const mst_shape *multiples = &((const tile_options *)c->options)->multiples;
     c->dst[0] = c->src[0];
     if (multiples->ndim != c->src[0].shape.ndim)
@@ -37,12 +37,12 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value tile_grad(mst_grad *c, int i) {
     (void)i;
     return mst_tile_grad(c->ddst[0], c->src[0], ((const tile_options *)c->options)->multiples);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status tile_reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
     const mst_shape *multiples = &((const tile_options *)a->options)->multiples;
     int64_t src_step[MST_MAX_NDIM], dst_step[MST_MAX_NDIM];
@@ -61,7 +61,7 @@ static mst_status reference(const mst_kernel_args *a) {
                             src_stride);
 }
 
-static const mst_example examples[] = {
+static const mst_example tile_examples[] = {
     {.name = "matrix",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 2}, .value = (const double[]){1, 2, 3, 4}}},
@@ -103,12 +103,12 @@ const mst_op mst_op_tile = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = tile_fields,
     .options_size = sizeof(tile_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = tile_infer,
+    .grad = tile_grad,
+    .reference = tile_reference,
+    MST_EXAMPLES(tile_examples),
 };
 
 mst_value mst_tile(mst_value src, mst_shape multiples) {
@@ -125,7 +125,7 @@ mst_value mst_tile(mst_value src, mst_shape multiples) {
  *  multiples  as there: how often along each dimension
  */
 
-static mst_status grad_infer(mst_infer *c) {
+static mst_status tile_grad_infer(mst_infer *c) {
     const mst_shape *multiples = &((const tile_options *)c->options)->multiples;
     const mst_shape *whole = &c->src[0].shape, *part = &c->src[1].shape;
     MST_TRY(mst_infer_want_listed(c, 0));
@@ -142,7 +142,7 @@ static mst_status grad_infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value tile_grad_grad(mst_grad *c, int i) {
     return i == 0 ? mst_tile(c->ddst[0], ((const tile_options *)c->options)->multiples) : MST_NONE;
 }
 
@@ -160,18 +160,18 @@ static mst_reduction reduction_of(const mst_shape *multiples, const mst_shape *p
     return mst_reduction_make(2 * part->ndim, dim, reduced);
 }
 
-static size_t grad_workspace(const mst_infer *c, int num_threads) {
+static size_t tile_grad_workspace(const mst_infer *c, int num_threads) {
     (void)num_threads;
     const mst_reduction r = reduction_of(&((const tile_options *)c->options)->multiples, &c->dst[0].shape);
     return mst_reduction_workspace(&r, c->src[0].dtype);
 }
 
-static mst_status grad_reference(const mst_kernel_args *a) {
+static mst_status tile_grad_reference(const mst_kernel_args *a) {
     const mst_reduction r = reduction_of(&((const tile_options *)a->options)->multiples, &a->dst[0].shape);
     return mst_reduce_sums(a, &r);
 }
 
-static const mst_example grad_examples[] = {
+static const mst_example tile_grad_examples[] = {
     {.name = "matrix",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 4}, .value = (const double[]){1, 2, 3, 4, 5, 6, 7, 8}},
@@ -201,13 +201,13 @@ const mst_op mst_op_tile_grad = {
     .num_dst = 1,
     .dtypes = MST_NUMBERS,
     .shape_only = 1u << 1,
-    .fields = fields,
+    .fields = tile_fields,
     .options_size = sizeof(tile_options),
-    .infer = grad_infer,
-    .grad = grad_grad,
-    .workspace = grad_workspace,
-    .reference = grad_reference,
-    MST_EXAMPLES(grad_examples),
+    .infer = tile_grad_infer,
+    .grad = tile_grad_grad,
+    .workspace = tile_grad_workspace,
+    .reference = tile_grad_reference,
+    MST_EXAMPLES(tile_grad_examples),
 };
 
 mst_value mst_tile_grad(mst_value gradient, mst_value like, mst_shape multiples) {

@@ -16,7 +16,7 @@ MST_API mst_value mst_transpose_with(mst_transpose_options options);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static const mst_field fields[] = {
+static const mst_field transpose_fields[] = {
     MST_FIELD_AXES(mst_transpose_options, perm, "axis of src that each axis of dst is; none: reversed"),
     MST_FIELD_END,
 };
@@ -29,7 +29,7 @@ static void resolve(const mst_axes *perm, int ndim, int *axis) {
     }
 }
 
-static mst_status infer(mst_infer *c) {
+static mst_status transpose_infer(mst_infer *c) {
     const mst_axes *perm = &((const mst_transpose_options *)c->options)->perm;
     const mst_shape *src = &c->src[0].shape;
     if (perm->count && perm->count != src->ndim)
@@ -48,7 +48,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value transpose_grad(mst_grad *c, int i) {
     (void)i;
     int ndim = mst_value_spec(c->dst[0]).shape.ndim, axis[MST_MAX_NDIM];
     resolve(&((const mst_transpose_options *)c->options)->perm, ndim, axis);
@@ -57,7 +57,7 @@ static mst_value grad(mst_grad *c, int i) {
     return mst_transpose(.src = c->ddst[0], .perm = inverse);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status transpose_reference(const mst_kernel_args *a) {
     const mst_array *src = &a->src[0], *dst = &a->dst[0];
     int ndim = src->shape.ndim, axis[MST_MAX_NDIM];
     resolve(&((const mst_transpose_options *)a->options)->perm, ndim, axis);
@@ -69,7 +69,7 @@ static mst_status reference(const mst_kernel_args *a) {
                             permuted);
 }
 
-static const mst_example examples[] = {
+static const mst_example transpose_examples[] = {
     {.name = "matrix",
      .num_src = 1,
      .src = {{.dtype = MST_F32, .ndim = 2, .dim = {2, 3}, .value = (const double[]){1, 2, 3, 4, 5, 6}}},
@@ -112,12 +112,12 @@ const mst_op mst_op_transpose = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = transpose_fields,
     .options_size = sizeof(mst_transpose_options),
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = transpose_infer,
+    .grad = transpose_grad,
+    .reference = transpose_reference,
+    MST_EXAMPLES(transpose_examples),
 };
 
 mst_value mst_transpose_with(mst_transpose_options options) {

@@ -11,13 +11,13 @@ MST_API mst_value mst_unstack(mst_value src, int axis);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static const mst_field fields[] = {
+static const mst_field unstack_fields[] = {
     MST_FIELD_I32(mst_parts_options, num, 0, 1, MST_MOST_PARTS, "size of the dimension"),
     MST_FIELD_I32(mst_parts_options, axis, 0, 0, 0, "dimension to take apart"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status unstack_infer(mst_infer *c) {
     const mst_parts_options *o = c->options;
     const mst_shape *src = &c->src[0].shape;
     int axis;
@@ -31,7 +31,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value unstack_grad(mst_grad *c, int i) {
     (void)i;
     return mst_join_gradients(c, mst_stack, ((const mst_parts_options *)c->options)->axis);
 }
@@ -45,13 +45,13 @@ const mst_op mst_op_unstack = {
     .num_dst = MST_VARIADIC,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = unstack_fields,
     .options_size = sizeof(mst_parts_options),
     .count_dst = mst_parts_count,
-    .infer = infer,
-    .grad = grad,
+    .infer = unstack_infer,
+    .grad = unstack_grad,
     .reference = mst_parts_cut,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(parts_examples),
 };
 
 mst_value mst_unstack(mst_value src, int axis) {

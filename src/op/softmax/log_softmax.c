@@ -13,7 +13,7 @@ MST_API mst_value mst_log_softmax(mst_value src);
 #include "op/softmax/softmax.h"
 
 /* dy - softmax * (sum of dy over the row) */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value log_softmax_grad(mst_grad *c, int i) {
     (void)i;
     mst_value sum = mst_reduce_sum(.src = c->ddst[0], .axes = MST_AXES(-1), .keep_dims = true);
     return mst_sub(c->ddst[0], mst_mul(mst_exp(c->dst[0]), sum));
@@ -34,7 +34,7 @@ static void rows_f64(const double *src, double *dst, int64_t rows, int64_t n) {
     }
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status log_softmax_reference(const mst_kernel_args *a) {
     return mst_softmax_run(a, rows_f32, rows_f64);
 }
 
@@ -42,7 +42,7 @@ static mst_status reference(const mst_kernel_args *a) {
 #define LOG_3 1.0986122886681098
 #define LOG_6 1.791759469228055
 
-static const mst_example examples[] = {
+static const mst_example log_softmax_examples[] = {
     {.name = "small",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {1, 3}, .value = (const double[]){0, LOG_2, LOG_3}}},
@@ -65,9 +65,9 @@ const mst_op mst_op_log_softmax = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_INFALLIBLE,
     .infer = mst_softmax_infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .grad = log_softmax_grad,
+    .reference = log_softmax_reference,
+    MST_EXAMPLES(log_softmax_examples),
 };
 
 mst_value mst_log_softmax(mst_value src) {

@@ -33,7 +33,7 @@ typedef struct work {
 } work;
 
 /* Rows BEGIN to END - 1. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status softmax_run(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     const mst_array *src = &w->args->src[0], *dst = &w->args->dst[0];
     const int64_t classes = mst_num_classes(src), at = begin * classes;
@@ -48,10 +48,10 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
 mst_status mst_softmax_run(const mst_kernel_args *a, mst_softmax_rows_f32 *rows_f32, mst_softmax_rows_f64 *rows_f64) {
     work w = {.args = a, .rows_f32 = rows_f32, .rows_f64 = rows_f64};
     const int64_t rows = mst_num_rows(&a->src[0]), classes = mst_num_classes(&a->src[0]);
-    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), run, &w);
+    return mst_parallel(a, rows, mst_softmax_grain(rows, classes), softmax_run, &w);
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value softmax_grad(mst_grad *c, int i) {
     (void)i;
     return mst_softmax_project(c->dst[0], c->ddst[0]);
 }
@@ -70,7 +70,7 @@ static void rows_f64(const double *src, double *dst, int64_t rows, int64_t n) {
     }
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status softmax_reference(const mst_kernel_args *a) {
     return mst_softmax_run(a, rows_f32, rows_f64);
 }
 
@@ -79,7 +79,7 @@ static mst_status reference(const mst_kernel_args *a) {
 #define LOG_3 1.0986122886681098
 #define LOG_4 1.3862943611198906
 
-static const mst_example examples[] = {
+static const mst_example softmax_examples[] = {
     {.name = "small",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){0, LOG_2, LOG_3, LOG_4, LOG_4, 0}}},
@@ -106,9 +106,9 @@ const mst_op mst_op_softmax = {
     .flags = MST_OP_INFALLIBLE,
     .may_alias = true,
     .infer = mst_softmax_infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .grad = softmax_grad,
+    .reference = softmax_reference,
+    MST_EXAMPLES(softmax_examples),
 };
 
 mst_value mst_softmax(mst_value src) {

@@ -14,7 +14,7 @@ MST_API mst_value mst_softmax_cross_entropy(mst_value logits, mst_value labels);
 #include "op/share.h"
 #include "op/softmax/softmax.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status softmax_cross_entropy_infer(mst_infer *c) {
     mst_shape shape;
     MST_TRY(mst_infer_want_float(c, 0));
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
@@ -31,7 +31,7 @@ static mst_value row_sum(mst_value src) {
 
 /* of the loss: derivative and -log_softmax. Of the derivative, with upstream gradient u, p = softmax and S the sum of
  * the labels: S p (u - sum(u p)) and sum(u p) - u */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value softmax_cross_entropy_grad(mst_grad *c, int i) {
     mst_value logits = c->src[0], sum = MST_NONE;
     if (!mst_value_is_none(c->ddst[0])) {
         mst_value of_loss = i == 0 ? c->dst[1] : mst_neg(mst_log_softmax(logits));
@@ -50,7 +50,7 @@ static mst_value grad(mst_grad *c, int i) {
 #include "op/softmax/softmax_floats.inc"
 
 /* Rows BEGIN to END - 1. */
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status softmax_cross_entropy_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int64_t classes = mst_num_classes(&a->src[0]), at = begin * classes, rows = end - begin;
     void *loss = a->dst[0].data, *slope = a->dst[1].data;
@@ -64,16 +64,16 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])), run,
-                        mst_context_of(a));
+static mst_status softmax_cross_entropy_reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])),
+                        softmax_cross_entropy_run, mst_context_of(a));
 }
 
 #define LOG_2 0.69314718055994530942
 #define LOG_3 1.0986122886681098
 #define LOG_6 1.791759469228055
 
-static const mst_example examples[] = {
+static const mst_example softmax_cross_entropy_examples[] = {
     {.name = "probabilities and one hot",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = (const double[]){0, LOG_2, LOG_3, 0, LOG_2, LOG_3}},
@@ -114,10 +114,10 @@ const mst_op mst_op_softmax_cross_entropy = {
     .num_src = 2,
     .num_dst = 2,
     .dtypes = MST_FLOATS,
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = softmax_cross_entropy_infer,
+    .grad = softmax_cross_entropy_grad,
+    .reference = softmax_cross_entropy_reference,
+    MST_EXAMPLES(softmax_cross_entropy_examples),
 };
 
 mst_value mst_softmax_cross_entropy(mst_value logits, mst_value labels) {

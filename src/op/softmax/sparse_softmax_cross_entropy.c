@@ -15,7 +15,7 @@ MST_API mst_value mst_sparse_softmax_cross_entropy(mst_value logits, mst_value l
 #include "op/share.h"
 #include "op/softmax/softmax.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status sparse_softmax_cross_entropy_infer(mst_infer *c) {
     MST_TRY(mst_infer_want_float(c, 0));
     const mst_spec *logits = &c->src[0], *labels = &c->src[1];
     if (labels->dtype != MST_I32 && labels->dtype != MST_I64 && labels->dtype != MST_U8)
@@ -34,7 +34,7 @@ static mst_status infer(mst_infer *c) {
 }
 
 /* dst[1] is the derivative of the loss, softmax(logits) - one_hot(label); its own is that of softmax */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sparse_softmax_cross_entropy_grad(mst_grad *c, int i) {
     (void)i;
     mst_value sum = MST_NONE;
     if (!mst_value_is_none(c->ddst[0])) sum = mst_mul(c->dst[1], mst_expand_dims(c->ddst[0], -1));
@@ -67,7 +67,7 @@ static mst_status check_labels(const mst_kernel_args *a, int64_t classes, int64_
 #define MST_TEMPLATE "op/softmax/sparse_softmax_cross_entropy_rows.inc"
 #include "op/softmax/softmax_floats.inc"
 
-static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
+static mst_status sparse_softmax_cross_entropy_run(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const int64_t classes = mst_num_classes(&a->src[0]);
     (void)thread;
@@ -79,9 +79,9 @@ static mst_status run(void *context, int64_t begin, int64_t end, int thread) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
-    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])), run,
-                        mst_context_of(a));
+static mst_status sparse_softmax_cross_entropy_reference(const mst_kernel_args *a) {
+    return mst_parallel(a, a->dst[0].count, mst_softmax_grain(a->dst[0].count, mst_num_classes(&a->src[0])),
+                        sparse_softmax_cross_entropy_run, mst_context_of(a));
 }
 
 #define LOG_2 0.69314718055994530942
@@ -98,7 +98,7 @@ static mst_status reference(const mst_kernel_args *a) {
         }                                                  \
     }
 
-static const mst_example examples[] = {
+static const mst_example sparse_softmax_cross_entropy_examples[] = {
     {.name = "i32 labels",
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {2, 3}, .value = LOGITS},
@@ -158,10 +158,10 @@ const mst_op mst_op_sparse_softmax_cross_entropy = {
     .num_src = 2,
     .num_dst = 2,
     .dtypes = MST_FLOATS,
-    .infer = infer,
-    .grad = grad,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = sparse_softmax_cross_entropy_infer,
+    .grad = sparse_softmax_cross_entropy_grad,
+    .reference = sparse_softmax_cross_entropy_reference,
+    MST_EXAMPLES(sparse_softmax_cross_entropy_examples),
 };
 
 mst_value mst_sparse_softmax_cross_entropy(mst_value logits, mst_value labels) {

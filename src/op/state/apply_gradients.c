@@ -28,7 +28,7 @@
             names, NULL                                                                                            \
     }
 
-static const mst_field fields[] = {
+static const mst_field apply_gradients_fields[] = {
     MST_OPTIMIZER_FIELDS(ROW),
     MST_FIELD_I32(mst_apply_options, num_variables, 0, 1, 1 << 24, "variables"),
     MST_FIELD_I32(mst_apply_options, num_shards, 1, 1, 1 << 20, "gradients of each variable"),
@@ -67,7 +67,7 @@ static mst_status infer_variable(mst_infer *c, int v) {
     return MST_OK;
 }
 
-static mst_status infer(mst_infer *c) {
+static mst_status apply_gradients_infer(mst_infer *c) {
     const mst_apply_options *o = c->options;
     if (o->num_slots < 0 || o->num_slots > MST_RULE_SLOTS || !mst_rule_find(o->optimizer.rule))
         return mst_infer_fail(c, "there is no optimizer '%s' with %d slots", o->optimizer.rule ? o->optimizer.rule : "",
@@ -91,12 +91,12 @@ static bool writes(const void *options, int num_src, int i) {
     return i >= MST_APPLY_FIRST && (i - MST_APPLY_FIRST) % mst_apply_per_variable(o) < num_written(o);
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status apply_gradients_reference(const mst_kernel_args *a) {
     return mst_kernel_fail(a, MST_INTERNAL, "the plan has not lowered it");
 }
 
 /* its sources are variables: test/strategy/ tests it through mst_minimize */
-static const mst_example examples[] = {{.num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID}};
+static const mst_example apply_gradients_examples[] = {{.num_src = 1, .src = {{.ndim = 0}}, .fails = MST_INVALID}};
 
 const mst_op mst_op_apply_gradients = {
     .name = "apply_gradients",
@@ -104,10 +104,10 @@ const mst_op mst_op_apply_gradients = {
     .num_dst = 1,
     .dtypes = MST_FLOATS | MST_DTYPE_BIT(MST_BF16),
     .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
-    .fields = fields,
+    .fields = apply_gradients_fields,
     .options_size = sizeof(mst_apply_options),
-    .infer = infer,
+    .infer = apply_gradients_infer,
     .writes = writes,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = apply_gradients_reference,
+    MST_EXAMPLES(apply_gradients_examples),
 };

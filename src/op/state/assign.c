@@ -26,12 +26,12 @@ bool mst_assign_writes(const void *options, int num_src, int i) {
     return i == 0;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status assign_reference(const mst_kernel_args *a) {
     return mst_copy(a, a->src[0].data, a->src[1].data, (size_t)a->src[1].count * mst_dtype_size(a->src[1].dtype));
 }
 
 /* the source must be a variable: values are tested in test/run/variables_test.c */
-static const mst_example examples[] = {
+static const mst_example assign_examples[] = {
     {.num_src = 2, .src = {{.ndim = 1, .dim = {2}}, {.ndim = 1, .dim = {3}}}, .fails = MST_INVALID}};
 
 const mst_op mst_op_assign = {
@@ -43,8 +43,8 @@ const mst_op mst_op_assign = {
     .flags = MST_OP_STATEFUL | MST_OP_OVERWRITES | MST_OP_VIEW | MST_OP_INFALLIBLE,
     .infer = mst_assign_infer,
     .writes = mst_assign_writes,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .reference = assign_reference,
+    MST_EXAMPLES(assign_examples),
 };
 
 mst_value mst_assign(mst_value variable, mst_value value) {

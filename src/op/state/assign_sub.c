@@ -26,7 +26,7 @@ const mst_op mst_op_assign_sub = {
     .infer = mst_assign_infer,
     .writes = mst_assign_writes,
     .reference = assign_sub_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(assign_change_examples),
 };
 
 mst_value mst_assign_sub(mst_value variable, mst_value value) {

@@ -23,12 +23,12 @@ MST_API mst_value mst_string_values(mst_graph *graph, mst_shape shape, const mst
 #include "op/state/constant.h"
 #include "tensor/string.h"
 
-static const mst_field fields[] = {
+static const mst_field constant_fields[] = {
     MST_FIELD_TENSOR(mst_constant_options, value, "the value"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status constant_infer(mst_infer *c) {
     const mst_constant_options *o = c->options;
     if (!o->value) return mst_infer_fail(c, "the tensor is NULL");
     MST_TRY(mst_tensor_check_strings(o->value));
@@ -36,14 +36,14 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status constant_reference(const mst_kernel_args *a) {
     const mst_constant_options *o = a->options;
     if (mst_tensor_bytes(o->value)) memcpy(a->dst[0].data, mst_tensor_data(o->value), mst_tensor_bytes(o->value));
     return MST_OK;
 }
 
 /* the tensor is made at run time: constants are tested in test/plan/simplify_test.c and test/graph/graphdef_test.c */
-static const mst_example examples[] = {{.fails = MST_INVALID}};
+static const mst_example constant_examples[] = {{.fails = MST_INVALID}};
 
 const mst_op mst_op_constant = {
     .name = "constant",
@@ -52,11 +52,11 @@ const mst_op mst_op_constant = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_CONSTANT,
-    .fields = fields,
+    .fields = constant_fields,
     .options_size = sizeof(mst_constant_options),
-    .infer = infer,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = constant_infer,
+    .reference = constant_reference,
+    MST_EXAMPLES(constant_examples),
 };
 
 mst_value mst_constant(mst_graph *graph, mst_tensor *tensor) {

@@ -9,17 +9,17 @@ MST_API mst_value mst_identity(mst_value src);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status identity_infer(mst_infer *c) {
     c->dst[0] = c->src[0];
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value identity_grad(mst_grad *c, int i) {
     (void)i;
     return c->ddst[0];
 }
 
-static const mst_example examples[] = {
+static const mst_example identity_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 1}}},
      .expect = {(const double[]){1, 0, 1}}},
@@ -32,10 +32,10 @@ const mst_op mst_op_identity = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_VIEW,
-    .infer = infer,
-    .grad = grad,
+    .infer = identity_infer,
+    .grad = identity_grad,
     .reference = mst_view_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(identity_examples),
 };
 
 mst_value mst_identity(mst_value src) {

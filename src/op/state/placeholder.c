@@ -20,13 +20,13 @@ MST_API mst_value mst_placeholder_with(mst_placeholder_options options);
 #endif
 #include "op/op.h"
 
-static const mst_field fields[] = {
+static const mst_field placeholder_fields[] = {
     MST_FIELD_DTYPE(mst_placeholder_options, dtype, MST_F32, "element type"),
     MST_FIELD_SHAPE(mst_placeholder_options, shape, "-1 where a feed may choose"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status placeholder_infer(mst_infer *c) {
     const mst_placeholder_options *o = c->options;
     for (int k = 0; k < o->shape.ndim; k++)
         if (o->shape.dim[k] < -1)
@@ -36,7 +36,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status placeholder_reference(const mst_kernel_args *a) {
     return mst_kernel_fail(a, MST_INVALID, "was not fed");
 }
 
@@ -47,10 +47,10 @@ const mst_op mst_op_placeholder = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_PLACEHOLDER | MST_OP_STATEFUL,
-    .fields = fields,
+    .fields = placeholder_fields,
     .options_size = sizeof(mst_placeholder_options),
-    .infer = infer,
-    .reference = reference,
+    .infer = placeholder_infer,
+    .reference = placeholder_reference,
 };
 
 mst_value mst_placeholder_with(mst_placeholder_options options) {

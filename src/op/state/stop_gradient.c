@@ -9,12 +9,12 @@ MST_API mst_value mst_stop_gradient(mst_value src);
 #include "op/op.h"
 #include "op/shape/strided.h"
 
-static mst_status infer(mst_infer *c) {
+static mst_status stop_gradient_infer(mst_infer *c) {
     c->dst[0] = c->src[0];
     return MST_OK;
 }
 
-static const mst_example examples[] = {
+static const mst_example stop_gradient_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 0, 1}}},
      .expect = {(const double[]){1, 0, 1}}},
@@ -27,9 +27,9 @@ const mst_op mst_op_stop_gradient = {
     .num_dst = 1,
     .dtypes = MST_MOVED_DTYPES,
     .flags = MST_OP_VIEW,
-    .infer = infer,
+    .infer = stop_gradient_infer,
     .reference = mst_view_copy,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(stop_gradient_examples),
 };
 
 mst_value mst_stop_gradient(mst_value src) {

@@ -51,7 +51,7 @@ MST_API mst_value mst_variable_initial(mst_value variable);
 
 static const char *const joins[] = {"default", "mean", "sum", "first", NULL};
 
-static const mst_field fields[] = {
+static const mst_field variable_fields[] = {
     MST_FIELD_DTYPE(mst_variable_options, dtype, 0, "element type"),
     MST_FIELD_SHAPE(mst_variable_options, shape, "shape"),
     MST_FIELD_BOOL(mst_variable_options, not_trainable, "no gradient descent for it"),
@@ -67,14 +67,14 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status variable_infer(mst_infer *c) {
     const mst_variable_options *o = c->options;
     if (mst_shape_count(o->shape) < 0) return mst_infer_fail(c, "the shape of a variable must be known");
     c->dst[0] = (mst_spec){.dtype = o->dtype, .shape = o->shape};
     return MST_OK;
 }
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status variable_reference(const mst_kernel_args *a) {
     return mst_kernel_fail(a, MST_INTERNAL, "storage does not run");
 }
 
@@ -85,10 +85,10 @@ const mst_op mst_op_variable = {
     .num_dst = 1,
     .dtypes = MST_STORED_DTYPES,
     .flags = MST_OP_VARIABLE | MST_OP_STATEFUL,
-    .fields = fields,
+    .fields = variable_fields,
     .options_size = sizeof(mst_variable_options),
-    .infer = infer,
-    .reference = reference,
+    .infer = variable_infer,
+    .reference = variable_reference,
 };
 
 mst_value mst_variable_with(mst_variable_options options) {

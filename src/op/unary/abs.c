@@ -11,7 +11,7 @@ MST_API mst_value mst_abs(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* 0 at 0 */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value abs_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_sign(c->src[0]));
 }
@@ -21,7 +21,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA fabs(x)
 #include "op/unary/unary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example abs_examples[] = {
     {.num_src = 1,
      .dtypes = MST_FLOATS | MST_INDICES,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
@@ -50,9 +50,9 @@ const mst_op mst_op_abs = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = abs_grad,
     .reference = abs_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(abs_examples),
 };
 
 mst_value mst_abs(mst_value src) {

@@ -11,7 +11,7 @@ MST_API mst_value mst_acos(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d acos(x) = -1 / sqrt(1 - x^2) dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value acos_grad(mst_grad *c, int i) {
     (void)i;
     mst_value one = mst_number(c->src[0], 1);
     return mst_neg(mst_mul(c->ddst[0], mst_rsqrt(mst_sub(one, mst_square(c->src[0])))));
@@ -21,7 +21,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA acos(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example acos_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-1, 0, 0.5, 1}, .no_grad = true}},
      .expect = {(const double[]){3.141592653589793, 1.5707963267948966, 1.0471975511965979, 0}}},
@@ -40,9 +40,9 @@ const mst_op mst_op_acos = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = acos_grad,
     .reference = acos_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(acos_examples),
 };
 
 mst_value mst_acos(mst_value src) {

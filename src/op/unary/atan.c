@@ -9,7 +9,7 @@ MST_API mst_value mst_atan(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d atan(x) = 1 / (1 + x^2) dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value atan_grad(mst_grad *c, int i) {
     (void)i;
     mst_value one = mst_number(c->src[0], 1);
     return mst_div(c->ddst[0], mst_add(mst_square(c->src[0]), one));
@@ -19,7 +19,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA atan(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example atan_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){-1.1071487177940904, 0, 0.4636476090008061, 1.2490457723982544}}},
@@ -38,9 +38,9 @@ const mst_op mst_op_atan = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = atan_grad,
     .reference = atan_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(atan_examples),
 };
 
 mst_value mst_atan(mst_value src) {

@@ -23,12 +23,12 @@ MST_API mst_value mst_cast(mst_value src, mst_dtype dtype);
 #include "base/saturate.h"
 #include "op/elementwise/elementwise.h"
 
-static const mst_field fields[] = {
+static const mst_field cast_fields[] = {
     MST_FIELD_DTYPE(mst_cast_options, dtype, 0, "of the output"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status cast_infer(mst_infer *c) {
     const int dtype = (int)((const mst_cast_options *)c->options)->dtype;
     MST_TRY(mst_infer_want_listed(c, 0));
     if (dtype <= MST_NO_DTYPE || dtype >= MST_NUM_DTYPES)
@@ -37,7 +37,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value cast_grad(mst_grad *c, int i) {
     (void)i;
     if (!mst_dtype_is_float(mst_value_spec(c->dst[0]).dtype)) return MST_NONE;
     const mst_dtype dtype = mst_value_spec(c->src[0]).dtype;
@@ -86,7 +86,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define OF_INTEGER(x) mst_bf16_of((float)(x))
 #include "op/unary/cast_to.inc"
 
-static mst_status reference(const mst_kernel_args *a) {
+static mst_status cast_reference(const mst_kernel_args *a) {
     static const mst_kernel_function kernel[MST_NUM_DTYPES] = {
         [MST_F32] = f32_of_any, [MST_F64] = f64_of_any,   [MST_I32] = i32_of_any,   [MST_I64] = i64_of_any,
         [MST_U8] = u8_of_any,   [MST_BOOL] = bool_of_any, [MST_BF16] = bf16_of_any,
@@ -100,7 +100,7 @@ static mst_status reference(const mst_kernel_args *a) {
     }
 static const double zero_and_one[] = {0, 1, 1};
 
-static const mst_example examples[] = {
+static const mst_example cast_examples[] = {
     {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(F32), .expect = {zero_and_one}},
     {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(F64), .expect = {zero_and_one}},
     {.num_src = 1, .src = {{.ndim = 1, .dim = {3}, .value = zero_and_one}}, INTO(I32), .expect = {zero_and_one}},
@@ -165,7 +165,7 @@ static const mst_example examples[] = {
     {.num_src = 1, .src = {{.ndim = 1, .dim = {2}}}, INTO(NUM_DTYPES), .fails = MST_INVALID},
 };
 
-static bool is_identity(const mst_infer *c) {
+static bool cast_is_identity(const mst_infer *c) {
     return c->src[0].dtype == c->dst[0].dtype;
 }
 
@@ -187,13 +187,13 @@ const mst_op mst_op_cast = {
     .dtypes = MST_STORED_DTYPES,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .fields = fields,
+    .fields = cast_fields,
     .options_size = sizeof(mst_cast_options),
-    .infer = infer,
-    .grad = grad,
-    .is_identity = is_identity,
-    .reference = reference,
-    MST_EXAMPLES(examples),
+    .infer = cast_infer,
+    .grad = cast_grad,
+    .is_identity = cast_is_identity,
+    .reference = cast_reference,
+    MST_EXAMPLES(cast_examples),
 };
 
 mst_value mst_cast(mst_value src, mst_dtype dtype) {

@@ -14,7 +14,7 @@ MST_API mst_value mst_ceil(mst_value src);
 #define FORMULA ceil(x)
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
+static const mst_example ceil_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {6}, .value = (const double[]){-2.5, -2, -0.25, 0.25, 1.5, 3}, .no_grad = true}},
      .expect = {(const double[]){-2, -2, 0, 1, 2, 3}}},
@@ -34,7 +34,7 @@ const mst_op mst_op_ceil = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = ceil_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(ceil_examples),
 };
 
 mst_value mst_ceil(mst_value src) {

@@ -14,13 +14,13 @@ MST_API mst_value mst_clip(mst_value src, double low, double high);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static const mst_field fields[] = {
+static const mst_field clip_fields[] = {
     MST_FIELD_F64(mst_clip_options, low, 0, 0, 0, "least value of dst"),
     MST_FIELD_F64(mst_clip_options, high, 0, 0, 0, "greatest value of dst"),
     MST_FIELD_END,
 };
 
-static mst_status infer(mst_infer *c) {
+static mst_status clip_infer(mst_infer *c) {
     const mst_clip_options *o = c->options;
     MST_TRY(mst_infer_unary(c));
     if (!(o->low <= o->high)) return mst_infer_fail(c, "low %g must be at most high %g", o->low, o->high);
@@ -30,7 +30,7 @@ static mst_status infer(mst_infer *c) {
     return MST_OK;
 }
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value clip_grad(mst_grad *c, int i) {
     (void)i;
     const mst_clip_options *o = c->options;
     mst_value src = c->src[0], low = mst_number(src, o->low), high = mst_number(src, o->high);
@@ -45,7 +45,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (x < low ? low : x > high ? high : x)
 #include "op/unary/unary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example clip_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0, 2, 5, 9}}},
      .options = &(const mst_clip_options){.low = 1, .high = 6},
@@ -101,12 +101,12 @@ const mst_op mst_op_clip = {
     .dtypes = MST_NUMBERS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .fields = fields,
+    .fields = clip_fields,
     .options_size = sizeof(mst_clip_options),
-    .infer = infer,
-    .grad = grad,
+    .infer = clip_infer,
+    .grad = clip_grad,
     .reference = clip_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(clip_examples),
 };
 
 mst_value mst_clip(mst_value src, double low, double high) {

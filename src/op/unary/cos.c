@@ -8,7 +8,7 @@ MST_API mst_value mst_cos(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value cos_grad(mst_grad *c, int i) {
     (void)i;
     return mst_neg(mst_mul(c->ddst[0], mst_sin(c->src[0])));
 }
@@ -17,7 +17,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA cos(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example cos_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){-0.4161468365471424, 1, 0.8775825618903728, -0.9899924966004454}}},
@@ -36,9 +36,9 @@ const mst_op mst_op_cos = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = cos_grad,
     .reference = cos_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(cos_examples),
 };
 
 mst_value mst_cos(mst_value src) {

@@ -8,7 +8,7 @@ MST_API mst_value mst_cosh(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value cosh_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_sinh(c->src[0]));
 }
@@ -17,7 +17,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA cosh(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example cosh_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){3.7621956910836314, 1, 1.1276259652063807, 10.067661995777765}}},
@@ -36,9 +36,9 @@ const mst_op mst_op_cosh = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = cosh_grad,
     .reference = cosh_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(cosh_examples),
 };
 
 mst_value mst_cosh(mst_value src) {

@@ -9,7 +9,7 @@ MST_API mst_value mst_erf(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d erf(x) = 2 / sqrt(pi) exp(-x^2) dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value erf_grad(mst_grad *c, int i) {
     (void)i;
     mst_value bell = mst_exp(mst_neg(mst_square(c->src[0])));
     return mst_scale(mst_mul(c->ddst[0], bell), 1.1283791670955126); /* 2 / sqrt(pi) */
@@ -19,7 +19,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA erf(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example erf_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){-0.9953222650189527, 0, 0.5204998778130465, 0.9999779095030014}}},
@@ -38,9 +38,9 @@ const mst_op mst_op_erf = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = erf_grad,
     .reference = erf_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(erf_examples),
 };
 
 mst_value mst_erf(mst_value src) {

@@ -8,7 +8,7 @@ MST_API mst_value mst_exp(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value exp_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], c->dst[0]);
 }
@@ -17,7 +17,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA exp(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example exp_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {5}, .value = (const double[]){-2, 0, 0.5, 1, 3}}},
      .expect = {(const double[]){0.1353352832366127, 1, 1.6487212707001282, 2.718281828459045, 20.085536923187668}}},
@@ -36,9 +36,9 @@ const mst_op mst_op_exp = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = exp_grad,
     .reference = exp_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(exp_examples),
 };
 
 mst_value mst_exp(mst_value src) {

@@ -9,7 +9,7 @@ MST_API mst_value mst_expm1(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d expm1(x) = exp(x) dx = (expm1(x) + 1) dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value expm1_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_add(c->dst[0], mst_number(c->dst[0], 1)));
 }
@@ -18,7 +18,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA expm1(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example expm1_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 1}}},
      .expect = {(const double[]){-0.8646647167633873, 0, 0.6487212707001282, 1.718281828459045}}},
@@ -38,9 +38,9 @@ const mst_op mst_op_expm1 = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = expm1_grad,
     .reference = expm1_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(expm1_examples),
 };
 
 mst_value mst_expm1(mst_value src) {

@@ -14,7 +14,7 @@ MST_API mst_value mst_floor(mst_value src);
 #define FORMULA floor(x)
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
+static const mst_example floor_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {6}, .value = (const double[]){-2.5, -2, -0.25, 0.25, 1.5, 3}, .no_grad = true}},
      .expect = {(const double[]){-3, -2, -1, 0, 1, 3}}},
@@ -34,7 +34,7 @@ const mst_op mst_op_floor = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = floor_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(floor_examples),
 };
 
 mst_value mst_floor(mst_value src) {

@@ -26,7 +26,7 @@ const mst_op mst_op_is_finite = {
     .may_alias = true,
     .infer = mst_infer_predicate,
     .reference = is_finite_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(predicate_examples),
 };
 
 mst_value mst_is_finite(mst_value src) {

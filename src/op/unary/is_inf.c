@@ -26,7 +26,7 @@ const mst_op mst_op_is_inf = {
     .may_alias = true,
     .infer = mst_infer_predicate,
     .reference = is_inf_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(predicate_examples),
 };
 
 mst_value mst_is_inf(mst_value src) {

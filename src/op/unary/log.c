@@ -10,7 +10,7 @@ MST_API mst_value mst_log(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value log_grad(mst_grad *c, int i) {
     (void)i;
     return mst_div(c->ddst[0], c->src[0]);
 }
@@ -19,7 +19,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA log(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example log_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0.25, 1, 2, 10}}},
      .expect = {(const double[]){-1.3862943611198906, 0, 0.6931471805599453, 2.302585092994046}}},
@@ -38,9 +38,9 @@ const mst_op mst_op_log = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = log_grad,
     .reference = log_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(log_examples),
 };
 
 mst_value mst_log(mst_value src) {

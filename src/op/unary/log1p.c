@@ -10,7 +10,7 @@ MST_API mst_value mst_log1p(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value log1p_grad(mst_grad *c, int i) {
     (void)i;
     return mst_div(c->ddst[0], mst_add(c->src[0], mst_number(c->src[0], 1)));
 }
@@ -19,7 +19,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA log1p(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example log1p_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-0.5, 0, 1, 9}}},
      .expect = {(const double[]){-0.6931471805599453, 0, 0.6931471805599453, 2.302585092994046}}},
@@ -42,9 +42,9 @@ const mst_op mst_op_log1p = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = log1p_grad,
     .reference = log1p_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(log1p_examples),
 };
 
 mst_value mst_log1p(mst_value src) {

@@ -14,7 +14,7 @@ MST_API mst_value mst_logical_not(mst_value src);
 #define MST_NAME(name) MST_JOIN(name, u8)
 #include "op/unary/unary.inc"
 
-static const mst_example examples[] = {
+static const mst_example logical_not_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){0, 1, 1}}},
      .expect = {(const double[]){1, 0, 0}}},
@@ -31,7 +31,7 @@ const mst_op mst_op_logical_not = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = logical_not_u8,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(logical_not_examples),
 };
 
 mst_value mst_logical_not(mst_value src) {

@@ -10,7 +10,7 @@ MST_API mst_value mst_neg(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value neg_grad(mst_grad *c, int i) {
     (void)i;
     return mst_neg(c->ddst[0]);
 }
@@ -21,7 +21,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (-x)
 #include "op/unary/unary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example neg_examples[] = {
     {.num_src = 1,
      .dtypes = MST_FLOATS | MST_INDICES,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 1, 3}}},
@@ -47,9 +47,9 @@ const mst_op mst_op_neg = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = neg_grad,
     .reference = neg_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(neg_examples),
 };
 
 mst_value mst_neg(mst_value src) {

@@ -11,7 +11,7 @@ MST_API mst_value mst_reciprocal(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d(1 / x) = -(1 / x)^2 dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value reciprocal_grad(mst_grad *c, int i) {
     (void)i;
     return mst_neg(mst_mul(c->ddst[0], mst_square(c->dst[0])));
 }
@@ -20,7 +20,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (1 / x)
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
+static const mst_example reciprocal_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0.5, 1, 8}}},
      .expect = {(const double[]){-0.5, 2, 1, 0.125}}},
@@ -41,9 +41,9 @@ const mst_op mst_op_reciprocal = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = reciprocal_grad,
     .reference = reciprocal_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(reciprocal_examples),
 };
 
 mst_value mst_reciprocal(mst_value src) {

@@ -14,7 +14,7 @@ MST_API mst_value mst_round(mst_value src);
 #define FORMULA rint(x)
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
+static const mst_example round_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1,
               .dim = {8},
@@ -39,7 +39,7 @@ const mst_op mst_op_round = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = round_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(round_examples),
 };
 
 mst_value mst_round(mst_value src) {

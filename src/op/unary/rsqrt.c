@@ -11,7 +11,7 @@ MST_API mst_value mst_rsqrt(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d(x^-1/2) = -1/2 (x^-1/2)^3 dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value rsqrt_grad(mst_grad *c, int i) {
     (void)i;
     return mst_scale(mst_mul(c->ddst[0], mst_mul(c->dst[0], mst_square(c->dst[0]))), -0.5);
 }
@@ -20,7 +20,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (1 / sqrt(x))
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
+static const mst_example rsqrt_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0.25, 1, 2, 16}}},
      .expect = {(const double[]){2, 1, 0.7071067811865475, 0.25}}},
@@ -39,9 +39,9 @@ const mst_op mst_op_rsqrt = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = rsqrt_grad,
     .reference = rsqrt_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(rsqrt_examples),
 };
 
 mst_value mst_rsqrt(mst_value src) {

@@ -12,12 +12,12 @@ MST_API mst_value mst_scale(mst_value src, double factor);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static const mst_field fields[] = {
+static const mst_field scale_fields[] = {
     MST_FIELD_F64(mst_scale_options, factor, 0, 0, 0, "what src is multiplied with"),
     MST_FIELD_END,
 };
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value scale_grad(mst_grad *c, int i) {
     (void)i;
     return mst_scale(c->ddst[0], ((const mst_scale_options *)c->options)->factor);
 }
@@ -27,7 +27,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (factor * x)
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
+static const mst_example scale_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){-2, 0, 3}}},
      .options = &(const mst_scale_options){.factor = -2.5},
@@ -48,12 +48,12 @@ const mst_op mst_op_scale = {
     .dtypes = MST_FLOATS,
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
-    .fields = fields,
+    .fields = scale_fields,
     .options_size = sizeof(mst_scale_options),
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = scale_grad,
     .reference = scale_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(scale_examples),
 };
 
 mst_value mst_scale(mst_value src, double factor) {

@@ -15,7 +15,7 @@ MST_API mst_value mst_sign(mst_value src);
 #define FORMULA (IS_NAN(x) ? x : (T)((x > 0) - IS_NEGATIVE(x)))
 #include "op/unary/unary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example sign_examples[] = {
     {.num_src = 1,
      .dtypes = MST_FLOATS | MST_INDICES,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, -1, 1, 3}}},
@@ -39,7 +39,7 @@ const mst_op mst_op_sign = {
     .may_alias = true,
     .infer = mst_infer_unary,
     .reference = sign_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(sign_examples),
 };
 
 mst_value mst_sign(mst_value src) {

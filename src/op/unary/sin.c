@@ -8,7 +8,7 @@ MST_API mst_value mst_sin(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sin_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_cos(c->src[0]));
 }
@@ -17,7 +17,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA sin(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example sin_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){-0.9092974268256817, 0, 0.479425538604203, 0.1411200080598672}}},
@@ -36,9 +36,9 @@ const mst_op mst_op_sin = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = sin_grad,
     .reference = sin_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(sin_examples),
 };
 
 mst_value mst_sin(mst_value src) {

@@ -8,7 +8,7 @@ MST_API mst_value mst_sinh(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sinh_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_cosh(c->src[0]));
 }
@@ -17,7 +17,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA sinh(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example sinh_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){-3.626860407847019, 0, 0.5210953054937474, 10.017874927409903}}},
@@ -36,9 +36,9 @@ const mst_op mst_op_sinh = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = sinh_grad,
     .reference = sinh_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(sinh_examples),
 };
 
 mst_value mst_sinh(mst_value src) {

@@ -11,7 +11,7 @@ MST_API mst_value mst_sqrt(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d sqrt(x) = 1 / (2 sqrt(x)) dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value sqrt_grad(mst_grad *c, int i) {
     (void)i;
     return mst_scale(mst_div(c->ddst[0], c->dst[0]), 0.5);
 }
@@ -20,7 +20,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA sqrt(x)
 #include "op/unary/unary_floats.inc"
 
-static const mst_example examples[] = {
+static const mst_example sqrt_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0.25, 1, 2, 9}}},
      .expect = {(const double[]){0.5, 1, 1.4142135623730951, 3}}},
@@ -39,9 +39,9 @@ const mst_op mst_op_sqrt = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = sqrt_grad,
     .reference = sqrt_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(sqrt_examples),
 };
 
 mst_value mst_sqrt(mst_value src) {

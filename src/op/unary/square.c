@@ -10,7 +10,7 @@ MST_API mst_value mst_square(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value square_grad(mst_grad *c, int i) {
     (void)i;
     return mst_scale(mst_mul(c->ddst[0], c->src[0]), 2);
 }
@@ -21,7 +21,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA (x * x)
 #include "op/unary/unary_numbers.inc"
 
-static const mst_example examples[] = {
+static const mst_example square_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){0, 1, 2, 15}}},
      .expect = {(const double[]){0, 1, 4, 225}}},
@@ -50,9 +50,9 @@ const mst_op mst_op_square = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = square_grad,
     .reference = square_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(square_examples),
 };
 
 mst_value mst_square(mst_value src) {

@@ -9,7 +9,7 @@ MST_API mst_value mst_tan(mst_value src);
 #include "op/elementwise/elementwise.h"
 
 /* d tan(x) = (1 + tan(x)^2) dx */
-static mst_value grad(mst_grad *c, int i) {
+static mst_value tan_grad(mst_grad *c, int i) {
     (void)i;
     return mst_mul(c->ddst[0], mst_add(mst_square(c->dst[0]), mst_number(c->dst[0], 1)));
 }
@@ -18,7 +18,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA tan(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example tan_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-1, 0, 0.5, 3}}},
      .expect = {(const double[]){-1.5574077246549023, 0, 0.5463024898437905, -0.1425465430742778}}},
@@ -34,9 +34,9 @@ const mst_op mst_op_tan = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = tan_grad,
     .reference = tan_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(tan_examples),
 };
 
 mst_value mst_tan(mst_value src) {

@@ -8,7 +8,7 @@ MST_API mst_value mst_tanh(mst_value src);
 #endif
 #include "op/elementwise/elementwise.h"
 
-static mst_value grad(mst_grad *c, int i) {
+static mst_value tanh_grad(mst_grad *c, int i) {
     (void)i;
     return mst_tanh_grad(c->ddst[0], c->dst[0]);
 }
@@ -17,7 +17,7 @@ static mst_value grad(mst_grad *c, int i) {
 #define FORMULA tanh(x)
 #include "op/unary/unary_math.inc"
 
-static const mst_example examples[] = {
+static const mst_example tanh_examples[] = {
     {.num_src = 1,
      .src = {{.ndim = 1, .dim = {4}, .value = (const double[]){-2, 0, 0.5, 3}}},
      .expect = {(const double[]){-0.9640275800758169, 0, 0.46211715726000974, 0.9950547536867305}}},
@@ -36,9 +36,9 @@ const mst_op mst_op_tanh = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_unary,
-    .grad = grad,
+    .grad = tanh_grad,
     .reference = tanh_reference,
-    MST_EXAMPLES(examples),
+    MST_EXAMPLES(tanh_examples),
 };
 
 mst_value mst_tanh(mst_value src) {
@@ -55,7 +55,7 @@ mst_value mst_tanh(mst_value src) {
  */
 
 /* d(g (1 - y^2)) = (1 - y^2) dg - 2 g y dy */
-static mst_value grad_grad(mst_grad *c, int i) {
+static mst_value tanh_grad_grad(mst_grad *c, int i) {
     if (i == 0) return mst_tanh_grad(c->ddst[0], c->src[1]);
     return mst_scale(mst_mul(c->ddst[0], mst_mul(c->src[0], c->src[1])), -2);
 }
@@ -65,7 +65,7 @@ static mst_value grad_grad(mst_grad *c, int i) {
 #define FORMULA (x * (1 - y * y))
 #include "op/binary/binary_floats.inc"
 
-static const mst_example grad_examples[] = {
+static const mst_example tanh_grad_examples[] = {
     {.num_src = 2,
      .src = {{.ndim = 1, .dim = {3}, .value = (const double[]){1, 2, -4}},
              {.ndim = 1, .dim = {3}, .value = (const double[]){0.5, 0, -1}}},
@@ -86,9 +86,9 @@ const mst_op mst_op_tanh_grad = {
     .flags = MST_OP_ELEMENTWISE,
     .may_alias = true,
     .infer = mst_infer_same_spec,
-    .grad = grad_grad,
+    .grad = tanh_grad_grad,
     .reference = tanh_grad_reference,
-    MST_EXAMPLES(grad_examples),
+    MST_EXAMPLES(tanh_grad_examples),
 };
 
 mst_value mst_tanh_grad(mst_value gradient, mst_value output) {

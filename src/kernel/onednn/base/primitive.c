@@ -182,7 +182,7 @@ static dnnl_status_t make(mst_primitive *p) {
     return status;
 }
 
-static dnnl_status_t run(const mst_primitive *p, void *const *data) {
+static dnnl_status_t primitive_run(const mst_primitive *p, void *const *data) {
     static const int argument[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
     dnnl_stream_t stream = NULL;
     dnnl_exec_arg_t args[MST_PRODUCT_OPERANDS + 1];
@@ -214,7 +214,7 @@ static dnnl_status_t run_first(const mst_primitive *p) {
     if (!zeros) return dnnl_out_of_memory;
     char *first = zeros - (uintptr_t)zeros % MST_ALIGNMENT;
     for (int i = 0; i <= MST_PRODUCT_OPERANDS; i++) data[i] = first + offset[i];
-    const dnnl_status_t status = p->sgemm ? mst_primitive_sgemm(p, data[A], data[B], data[C]) : run(p, data);
+    const dnnl_status_t status = p->sgemm ? mst_primitive_sgemm(p, data[A], data[B], data[C]) : primitive_run(p, data);
     free(zeros);
     return status;
 }
