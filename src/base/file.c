@@ -61,7 +61,8 @@ static int ask(mst_file_call call, size_t *size) {
     return function ? function(call, size) : 0;
 }
 
-/* Whether CALL is to go on with *SIZE bytes (may be NULL); else errno says why not. */
+/* Whether a call of kind CALL, of *SIZE bytes (may be NULL), is to be made; where a test lets it fail, errno is
+ * set. */
 static bool may(mst_file_call call, size_t *size) {
     size_t none = 0;
     const int code = ask(call, size ? size : &none);
@@ -228,7 +229,7 @@ static void sync_folder(int folder) {
     close(file);
 }
 
-/* The lock goes when the file has its name. */
+/* Closing the file at the end gives up its lock, when it has its name. */
 mst_status mst_file_commit(mst_file *file) {
     const char *name = file->path + folder_length(file->path);
     const int folder = file->folder.descriptor;

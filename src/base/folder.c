@@ -49,7 +49,7 @@ static mst_status open_failed(const char *path) {
     return MST_FAIL(MST_IO, "the folder '%s' cannot be opened: %s", path, strerror(errno));
 }
 
-/* O_PATH: a folder that may be written to and not be listed will do. */
+/* Opens with O_PATH, so that a folder that may be written to, but not listed, is enough. */
 static mst_status open_at(int parent, const char *name, int flags, char *path, mst_folder *out) {
     *out = (mst_folder){.path = NULL};
     if (!path) return MST_NO_MEMORY("for the path of a folder");

@@ -30,7 +30,7 @@ static const mst_domain_type host_type = {.size = sizeof(mst_domain_type),
 
 mst_domain mst_domain_host = {.type = &host_type};
 
-/* Two domains that know nothing of each other: by way of the host. */
+/* Copies between two domains that cannot copy to each other, by way of the host's memory. */
 static mst_status copy_by_host(mst_domain *to, char *dst, mst_domain *from, const char *src, size_t bytes) {
     enum { CHUNK = 1 << 16 };
     char chunk[CHUNK];

@@ -15,7 +15,7 @@ static void read_text(const char *folder, const char *name, char *text) {
     fclose(file);
 }
 
-/* Of one group; 0: no limit. */
+/* The processors that the group in FOLDER may use; 0: no limit. */
 static double quota_of(const char *folder) {
     char text[TEXT_SIZE], period_text[TEXT_SIZE];
     double quota = 0, period = 0;
@@ -33,8 +33,8 @@ static double least(double a, double b) {
     return a < b ? a : b;
 }
 
-/* Of group PATH below ROOT and all around it. Where the process sees only its own part of the tree, PATH may not exist.
- */
+/* The least quota of group PATH below ROOT and of the groups that contain it. Where the process sees only its own
+ * part of the tree, PATH may not exist. */
 static double least_quota(const char *root, const char *path) {
     char folder[PATH_SIZE];
     double quota = quota_of(root);

@@ -50,7 +50,7 @@ static mst_status take_header(indexer *x, const mst_table_entry *e) {
     return MST_OK;
 }
 
-/* What can be told without the data files. */
+/* Fills and checks an entry as far as the index alone tells it. */
 static mst_status fill_entry(const indexer *x, const Muster__BundleEntry *proto, mst_bundle_entry *entry) {
     int64_t count;
     entry->type = proto->dtype;
@@ -97,8 +97,8 @@ static mst_status read_index(mst_bundle *b, const void *data, size_t size, int32
     return MST_OK;
 }
 
-/* Each entry lies within its data file, and all together are not larger than the files: so what is read of a checkpoint
- * takes at most twice the memory of its files (partitioned variables whole and in slices). */
+/* Each entry lies within its data file, and all together are not larger than the files: so what is read of a
+ * checkpoint takes at most twice the memory of its files (partitioned variables whole and in slices). */
 static mst_status check_places(const mst_bundle *b) {
     uint64_t total = 0, used = 0, sliced = 0;
     for (int64_t i = 0; i < b->num_shards; i++) total += b->shard[i].size;
@@ -136,7 +136,7 @@ static mst_status open_shards(mst_bundle *b, int32_t count) {
     return MST_OK;
 }
 
-/* Checks and names, when index and data are there. */
+/* Checks the places of all entries and reads the names, once index and data are open. */
 static mst_status complete(mst_bundle *b, mst_status status, mst_bundle **out) {
     if (!status) status = check_places(b);
     if (!status) status = mst_bundle_read_names(b);
@@ -361,7 +361,7 @@ static mst_status remove_data(const mst_folder *folder, const char *name) {
     return status;
 }
 
-/* The index goes first: from then on nobody looks for the data. */
+/* Removes the index first: from then on nobody looks for the data. */
 mst_status mst_bundle_remove(const mst_folder *folder, const char *name) {
     char *index;
     if (asprintf(&index, "%s.index", name) < 0) return MST_NO_MEMORY("for a name");

@@ -34,14 +34,14 @@ static const Muster__TrackableObjectGraph__TrackableObject__SerializedTensor *va
     return NULL;
 }
 
-/* NAME, which lives as long as the bundle, is another name of ENTRY, where it is free. */
+/* Makes NAME another name of ENTRY, unless it is taken. NAME must live as long as the bundle. */
 static mst_status add_name(mst_bundle *b, const char *name, int64_t entry) {
     if (!name) return MST_NO_MEMORY("to read '%s'", b->name);
     if (!*name || mst_names_get(&b->names, name) != -1) return MST_OK;
     return mst_names_set(&b->names, name, entry);
 }
 
-/* The names that TensorFlow gives where a program gives none: they say nothing. */
+/* Whether TensorFlow made the name up because the program gave none: it says nothing. */
 static bool is_default_name(const char *name) {
     static const char variable[] = "Variable";
     const size_t size = sizeof variable - 1;
@@ -74,8 +74,9 @@ static mst_status add_full_names(mst_bundle *b, const Muster__TrackableObjectGra
     return MST_OK;
 }
 
-/* The name of a slot behind that of its variable: "m". TensorFlow 1's optimizers name slots by their class, "Momentum",
- * with a capital, in the full name; that stays, because Keras has slots of the same short name and another meaning. */
+/* The name of a slot behind that of its variable: "m". TensorFlow 1's optimizers name slots by their class,
+ * "Momentum", with a capital, in the full name; that stays, because Keras has slots of the same short name and
+ * another meaning. */
 static const char *slot_name(const slot_reference *slot, const char *full_name) {
     const char *slash = strrchr(full_name, '/'), *last = slash ? slash + 1 : full_name;
     return *last >= 'A' && *last <= 'Z' ? last : slot->slot_name;

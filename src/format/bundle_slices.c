@@ -13,7 +13,8 @@ typedef struct region {
     int64_t start[MST_MAX_NDIM], length[MST_MAX_NDIM];
 } region;
 
-/* The key of a slice, in the order-preserving code, is read back: what is in the file decides, not what could be. */
+/* Decodes the key of a slice, which is in an order-preserving code. Keys that the file has are decoded, since those
+ * that it could have would be too many to make. */
 typedef struct key_reader {
     const uint8_t *at, *end;
 } key_reader;
@@ -44,8 +45,8 @@ static bool read_name(key_reader *k, const char *name, size_t size) {
     return false;
 }
 
-/* A signed number: the bits of the first bytes say how many there are (n ones, or zeros where it is negative), the sign
- * bit is among them: 1xxxxxxx, 11xxxxxx xxxxxxxx, 111xxxxx ..., and the complements. */
+/* A signed number: the bits of the first bytes say how many there are (n ones, or zeros where it is negative), the
+ * sign bit is among them: 1xxxxxxx, 11xxxxxx xxxxxxxx, 111xxxxx ..., and the complements. */
 static bool read_signed(key_reader *k, int64_t *out) {
     if (k->at == k->end) return false;
     const uint8_t flip = *k->at & 0x80 ? 0 : 0xff;

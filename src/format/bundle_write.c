@@ -196,7 +196,7 @@ static mst_status make_index(mst_bundle_writer *w, mst_table_writer *table) {
     return mst_table_finish(table);
 }
 
-/* Nobody finds the data without its index. The error STATUS stays. */
+/* Removes the data after the error STATUS, which is returned: without its index nobody would find it. */
 static mst_status remove_data(const mst_folder *folder, const char *path, mst_status status) {
     const char *slash = strrchr(path, '/');
     mst_failure failure;
@@ -205,8 +205,8 @@ static mst_status remove_data(const mst_folder *folder, const char *path, mst_st
     return mst_failure_restore(&failure);
 }
 
-/* The data without its index looks as what a process left that was killed. Its lock is held until the index is there, so
- * that a training that begins in the folder lets it be. */
+/* Commits the data and then the index. In between the data looks like a leftover of a killed process; its lock is held
+ * until the index is there, so that a training that begins in the folder does not remove it. */
 static mst_status commit(mst_bundle_writer *w, const mst_table_writer *table) {
     char *path = strdup(w->data.path);
     const int lock = fcntl(w->data.descriptor, F_DUPFD_CLOEXEC, 0);

@@ -132,7 +132,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* No two columns have one name; some may have none, as pandas writes its index. */
+/* Checks that no two columns have the same name. Columns may have none, as pandas writes its index. */
 static mst_status check_header(const mst_csv *csv) {
     const size_t n = (size_t)csv->num_columns;
     char **name = malloc(n * sizeof *name);

@@ -71,7 +71,8 @@ mst_status mst_event_file_close(mst_event_file *file) {
 
 /* ---- a new file ---- */
 
-/* A file that is not there yet: two writers of one process and second differ in the last number. */
+/* Opens a new file. Its name has host, second and process; writers of one process and second differ in a last
+ * number. */
 static mst_status open_new(mst_event_file *file, const char *folder) {
     static _Atomic int counter;
     char host[HOST_TEXT] = "";

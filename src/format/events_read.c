@@ -52,7 +52,8 @@ static mst_status damaged(const mst_event_reader *reader, const char *what) {
                     (unsigned long long)reader->offset, what);
 }
 
-/* The payload of the next record; *THERE is false at the end. The length is believed only as far as the file is long. */
+/* Reads the payload of the next record; *THERE is false at the end of the file, and where the record goes beyond it:
+ * then it is torn. */
 static mst_status read_record(mst_event_reader *reader, bool *there) {
     uint8_t header[MST_TFRECORD_HEADER];
     uint64_t length;

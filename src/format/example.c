@@ -96,7 +96,7 @@ static bool next_list(mst_wire *lists, mst_feature_kind kind, mst_wire *list) {
     return true;
 }
 
-/* Takes the values of a list one after the other; NULL counts them. */
+/* Where the values of a list go, one after the other; without `dst` they are only counted. */
 typedef struct sink {
     mst_dtype dtype;
     uint8_t *dst;
@@ -345,8 +345,8 @@ static mst_status parse_feature(const slot *s, mst_wire value, void *const *dst)
     return MST_OK;
 }
 
-/* The feature of this name. Examples of one file mostly have their features in one order: what follows *NEXT is looked
- * at first. */
+/* The slot of the feature that ENTRY names, or -1. Examples of one file mostly have their features in the same order,
+ * so the slot *NEXT, after the last one found, is compared first. */
 static int find_slot(const mst_example_parser *p, const mst_example_entry *entry, int *next) {
     const size_t size = mst_wire_size(&entry->name);
     for (int n = 0, i = *next; n < p->num_features; n++, i = i + 1 < p->num_features ? i + 1 : 0) {

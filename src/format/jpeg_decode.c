@@ -38,7 +38,7 @@ static void fail(j_common_ptr jpeg) {
     longjmp(d->failed, 1);
 }
 
-/* Most warnings are of files that every program shows; with these pixels are missing. */
+/* Notes the warnings after which pixels are missing; most others are of files that every program shows. */
 static void warn(j_common_ptr jpeg, int level) {
     decoder *d = jpeg->client_data;
     const int code = d->errors.msg_code;
@@ -67,7 +67,7 @@ static bool is_cmyk(const decoder *d) {
     return d->jpeg.jpeg_color_space == JCS_CMYK || d->jpeg.jpeg_color_space == JCS_YCCK;
 }
 
-/* libjpeg makes no gray of four inks, and TensorFlow none either. */
+/* Chooses the color space of the result. Four inks cannot become gray: neither libjpeg nor TensorFlow does that. */
 static mst_status choose_colors(decoder *d, const char *name, const mst_image_want *want) {
     d->jpeg.out_color_space = is_cmyk(d) ? JCS_CMYK : want->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     if (!is_cmyk(d)) return MST_OK;
@@ -159,7 +159,7 @@ static void read_pixels(decoder *d, const mst_image *image) {
     }
 }
 
-/* Nothing here is kept in variables over a jump. */
+/* Local variables are not used after a jump: what is kept over it is in D. */
 static mst_status decode(decoder *d, const char *name, const void *data, size_t size, const mst_image_want *want,
                          mst_image *out) {
     if (setjmp(d->failed)) return MST_FAIL(MST_CORRUPT, "'%s': is no intact JPEG: %s", name, d->message);

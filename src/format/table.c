@@ -72,7 +72,7 @@ static mst_status open_block(const parser *p, handle h, const uint8_t **begin, c
     return MST_OK;
 }
 
-/* The next key is shared with the last one up to SHARED. */
+/* Makes the next key: the first SHARED bytes of the last one, then UNSHARED bytes at TAIL. */
 static mst_status read_key(parser *p, const uint8_t *tail, uint64_t shared, uint64_t unshared) {
     const uint64_t at = (uint64_t)(tail - p->data);
     if (shared > p->key_size || shared + unshared > KEY_MOST) return corrupt(p, "a key of impossible length", at);
@@ -99,7 +99,7 @@ static mst_status read_entry(parser *p, const uint8_t **at, const uint8_t *end, 
     return MST_OK;
 }
 
-/* The key is above the last one, in the whole table. */
+/* Checks that each key is above the one before, through the whole table. */
 static mst_status check_order(parser *p, uint64_t at) {
     const size_t common = p->key_size < p->last_size ? p->key_size : p->last_size;
     const int order = p->any ? memcmp(p->last, p->key, common) : -1;
@@ -124,7 +124,7 @@ static mst_status parse_block(parser *p, handle h) {
     return MST_OK;
 }
 
-/* Blocks follow each other, so that no byte is read for two entries. */
+/* Parses all blocks of the index. Blocks must not overlap: no byte is read for two entries. */
 static mst_status parse_blocks(parser *p, handle index) {
     const uint8_t *at, *end;
     uint64_t next = 0;

@@ -127,7 +127,7 @@ static mst_status corrupt(mst_tfrecord_reader *r, damage which, const char *what
     return mst_tfrecord_corrupt(r->bytes.name, r->offset, r->stream ? " of the decompressed data" : "", what);
 }
 
-/* There are fewer bytes than the record has. */
+/* The error of a record that is cut off: of the stream where reading failed, else of the file. */
 static mst_status ended(mst_tfrecord_reader *r) {
     if (!r->failure.code) return corrupt(r, OF_LENGTH, "the file ends within it");
     r->damage = OF_STREAM;

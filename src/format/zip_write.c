@@ -7,7 +7,8 @@
 
 enum { DATE = 33 /* 1980-01-01, as MS-DOS counts */ };
 
-/* What libzip writes to. It goes back in an archive to complete the header of a file whose check sum it did not know. */
+/* What libzip writes to. It goes back in an archive to complete the header of a file whose check sum it did not
+ * know. */
 typedef struct target {
     mst_zip_put put;
     void *sink;
@@ -34,7 +35,7 @@ static zip_int64_t seek(target *t, void *data, zip_uint64_t size) {
     return 0;
 }
 
-/* An archive that is new: there is nothing to read. */
+/* Answers libzip's questions about the target, which is a new archive: there is nothing to read. */
 static zip_int64_t answer(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command) {
     target *t = context;
     switch (command) {

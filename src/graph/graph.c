@@ -1,5 +1,5 @@
-/* Life of a graph, its errors, look-ups of nodes and values, and collections. Nodes are made in make_node.c, scopes and
- * names in scope.c.
+/* Life of a graph, its errors, look-ups of nodes and values, and collections. Nodes are made in make_node.c, scopes
+ * and names in scope.c.
  *
  * Two rules hold for every function that changes a graph. It claims the graph first (mst_graph_claim): where another
  * thread is building it, or a session reads it, that is an error instead of a race. And the first error stays on the
@@ -57,8 +57,8 @@ static mst_claim refuse(mst_graph *graph, int how) {
     return MST_CLAIM_REFUSED;
 }
 
-/* Whoever claims the graph looks for readers after that, and whoever reads it looks for an owner after saying so: of two
- * that meet at least one sees the other. */
+/* A builder first writes `owner` and then looks at `readers`; a reader first counts itself in `readers` and then looks
+ * at `owner`. So of two that do this at the same time at least one sees the other. */
 mst_claim mst_graph_claim(mst_graph *graph) {
     const void *owner = NULL;
     if (atomic_compare_exchange_strong(&graph->owner, &owner, &self)) {

@@ -93,7 +93,8 @@ static void from_list(const Muster__TensorProto *proto, mst_tensor *tensor) {
     }
 }
 
-/* Nothing is allocated for a shape that the file does not fill, but for what the budget allows. */
+/* Checks that the file has the elements of the tensor. A shape that it fills with one repeated value may ask for no
+ * more memory than the budget allows. */
 static mst_status check_length(const Muster__TensorProto *proto, mst_dtype dtype, int64_t count, size_t *spare) {
     enum { BLOCK = 32 }; /* bytes that a small allocation takes beside its own */
     if (proto->tensor_content.len) return MST_OK;

@@ -11,7 +11,7 @@
 
 #include "base/no_memory.h"
 
-/* What one node is written with. */
+/* The node that is being written, and the parts that it has so far. */
 typedef struct writing {
     mst_graph_writer *w;
     const mst_node *from;
@@ -114,7 +114,7 @@ typedef struct numbers {
     double number[2 * MST_MAX_NDIM];
 } numbers;
 
-/* One more of a list, which has room for all that an option may hold. */
+/* Appends a number to the list, which has room for all that an option may hold. */
 static void push(numbers *n, double number) {
     if (n->pushed == 2 * MST_MAX_NDIM) return;
     n->number[n->pushed++] = number;
@@ -167,7 +167,7 @@ static int64_t made_integer(const writing *s, const char *name) {
     return s->use.src[0].shape.ndim - 1; /* last */
 }
 
-/* NAME as tf_form.h says. */
+/* The numbers that tf_form.h calls @NAME, made of the node's options. */
 static void made_numbers(const writing *s, const char *name, numbers *out) {
     const int ndim = s->use.num_src ? s->use.src[0].shape.ndim : 0;
     const mst_axes *axes = option_at(s, name);

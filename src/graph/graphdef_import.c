@@ -155,7 +155,7 @@ static mst_status set_number(reading *s, const mst_field *field, const mst_tenso
     return mst_field_given(field, at) ? mst_read_wrong_in(s->it) : MST_OK;
 }
 
-/* [ndim, 2] to before and after. */
+/* Sets the options before and after from a tensor of paddings, [ndim, 2]. */
 static mst_status set_paddings(reading *s, const mst_tensor *tensor) {
     const mst_field *before = mst_op_field(s->it->op, "before"), *after = mst_op_field(s->it->op, "after");
     const mst_shape shape = mst_tensor_shape(tensor);
@@ -255,7 +255,7 @@ static mst_status read_attribute(reading *s, const mst_form_attribute *attribute
     return other_value(s, key, wanted);
 }
 
-/* Attributes that the form does not have. */
+/* Checks the attributes that the form does not have: only those that change nothing may be there. */
 static mst_status check_others(reading *s) {
     for (size_t i = 0; i < s->it->def->n_attr; i++) {
         const char *key = s->it->def->attr[i]->key;
@@ -266,7 +266,8 @@ static mst_status check_others(reading *s) {
     return MST_OK;
 }
 
-/* "alpha==1": TensorFlow's op has no such option, and computes by that number. */
+/* Sets the options that conditions fix, such as "alpha==1": TensorFlow's op has no such option and computes with that
+ * number. */
 static void set_conditions(reading *s) {
     const char *conditions = s->form->conditions;
     char left[32], right[32], operation;
@@ -280,7 +281,7 @@ static void set_conditions(reading *s) {
 
 /* ---- nodes ---- */
 
-/* A reduction over no axes: here none stands for all. */
+/* Whether the node is a reduction over no axes, which an op cannot say: its empty list of axes means all. */
 static bool reduces_nothing(const reading *s) {
     for (int i = 0; i < s->form->num_arguments; i++) {
         const mst_form_argument *argument = &s->form->argument[i];

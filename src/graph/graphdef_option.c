@@ -111,7 +111,7 @@ mst_status mst_read_tensor(mst_graph_reader *r, const mst_read_item *it, const c
     return MST_OK;
 }
 
-/* A double is a tensor of one; a float will do. */
+/* AttrValue has no double, so an f64 option is a tensor of one element; a float is taken too. */
 static mst_status read_f64(mst_graph_reader *r, const mst_read_item *it, const mst_field *field,
                            const Muster__AttrValue *value, mst_option_memory *memory, double *out) {
     mst_tensor *tensor = NULL;

@@ -1,8 +1,8 @@
 /* TensorFlow's GraphDef to a graph.
  *
  * Nothing in a file is trusted. First all names and inputs are resolved to numbers of nodes; then each node is made
- * after those that it needs, in the order of the file where that is possible, by the function that also makes the nodes
- * of a program: it checks the number of sources and the options, and infers shapes. */
+ * after those that it needs, in the order of the file where that is possible, by the function that also makes the
+ * nodes of a program: it checks the number of sources and the options, and infers shapes. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -153,7 +153,8 @@ int mst_read_num_sources(const mst_read_item *it) {
     return count;
 }
 
-/* The option that an attribute is: of a node of ours '_' and its name, or its name where there is no such attribute. */
+/* The option that an attribute is: of a node of ours '_' and its name, or its name where there is no such
+ * attribute. */
 static const mst_field *option_of(const mst_read_item *it, const char *key) {
     const size_t prefix = strlen(MST_ATTR_OPTION);
     const mst_field *field = mst_op_field(it->op, key);
@@ -229,7 +230,7 @@ static mst_status fill_sources(mst_graph_reader *r, const mst_read_item *it, mst
     return MST_OK;
 }
 
-/* A few bytes can say that a node has very many outputs. */
+/* Checks the number of outputs, which a few bytes can make very large. */
 static mst_status count_outputs(mst_graph_reader *r, const mst_read_item *it, const mst_node_parts *parts) {
     const mst_op *op = it->op;
     const int count = op->num_dst == MST_VARIADIC ? op->count_dst(parts->options, parts->num_src) : op->num_dst;

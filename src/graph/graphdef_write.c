@@ -93,8 +93,7 @@ static mst_status add_graph(mst_graph_writer *w, Muster__NodeDef *node) {
 
 /* ---- nodes ---- */
 
-/* As TensorFlow has no equal of the op: under a name that it does not know, so that it does not take the node for
- * another. */
+/* Writes a node whose op TensorFlow does not have, under a type name that it does not know either. */
 static mst_status write_ours(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node) {
     char type[MST_TYPE_NAME_TEXT];
     const mst_op named = {.name = from->op->name};
@@ -107,7 +106,7 @@ static mst_status write_ours(mst_graph_writer *w, const mst_node *from, Muster__
     return MST_OK;
 }
 
-/* The sources, where the inputs are not the same. */
+/* Lists the sources in an attribute, where the inputs are other ones. */
 static mst_status add_sources(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node) {
     bool same = node->n_input == (size_t)from->num_src;
     for (int i = 0; same && i < from->num_src; i++) {

@@ -102,7 +102,7 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
     return MST_OK;
 }
 
-/* A node as the open scopes have it. */
+/* Makes a node with the name, device and control sources that the open scopes give it. */
 static mst_status build(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
                         const void *options, mst_node **out) {
     MST_TRY(check_sources(graph, op, num_src, src)); /* before a name is used up */

@@ -124,7 +124,7 @@ mst_status mst_infer_axis(mst_infer *c, int axis, int ndim, int *out) {
     return MST_OK;
 }
 
-/* An infer of the user may leave an output as it was, or fill in what cannot be. */
+/* Checks the outputs: an `infer` of the user may leave one unset, or set it to an impossible dtype or shape. */
 static mst_status check_specs(mst_infer *c) {
     for (int i = 0; i < c->num_dst; i++) {
         const mst_spec *spec = &c->dst[i];
@@ -141,7 +141,7 @@ static mst_status check_specs(mst_infer *c) {
     return MST_OK;
 }
 
-/* No later code sees a count of elements or bytes that does not fit 64 bits. */
+/* Checks that the elements and bytes of each output can be counted in 64 bits; later code relies on it. */
 static mst_status check_sizes(mst_infer *c) {
     for (int i = 0; i < c->num_dst; i++) {
         const mst_shape *shape = &c->dst[i].shape;
@@ -155,7 +155,8 @@ static mst_status check_sizes(mst_infer *c) {
     return MST_OK;
 }
 
-/* Values of these dtypes go only to and from ops that say so: most kernels have no loop for them. */
+/* Whether OP does not take or give values of DTYPE. bf16 and string need an op that lists them; most kernels have no
+ * loop for them. */
 static bool refuses(const mst_op *op, mst_dtype dtype) {
     const unsigned only_moved = MST_DTYPE_BIT(MST_BF16) | MST_DTYPE_BIT(MST_STRING);
     return (MST_DTYPE_BIT(dtype) & only_moved & ~op->dtypes) && !(op->flags & MST_OP_NO_VALUE);

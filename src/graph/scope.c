@@ -15,7 +15,7 @@
 #include "graph/device_name.h"
 #include "graph/graph.h"
 
-/* A push answers 1 also after an error, so that the body of a block runs and the pop matches: the error sticks. */
+/* Returns 1 also after an error, which sticks to the graph: then the body of the block runs and its pop matches. */
 static int push(mst_graph *graph, mst_scope_kind kind) {
     if (mst_grow(&graph->scope, sizeof *graph->scope, graph->num_scopes + 1, &graph->scope_capacity)) {
         mst_graph_stick(graph);
@@ -78,7 +78,7 @@ const char *mst_graph_unique_name(mst_graph *graph, const char *base) {
     return unique;
 }
 
-/* NAME is used. Where it is BASE_7, the names made from BASE go on from 8. */
+/* Marks NAME as used. Where it has the form BASE_7, the next name that is made from BASE is BASE_8. */
 static mst_status use_name(mst_graph *graph, const char *name) {
     if (mst_names_get(&graph->suffixes, name) < 0) MST_TRY(mst_names_set(&graph->suffixes, name, 0));
     const char *underscore = strrchr(name, '_');

@@ -192,7 +192,7 @@ static double option_number(const mst_field *field, const void *options) {
     }
 }
 
-/* The number that one side of a condition stands for; false where it is of what is not known yet. */
+/* Evaluates one side of a condition; false where that is not known yet. */
 static bool side(const mst_form_use *use, const char *text, double *out) {
     const int index = text[0] ? text[strlen(text) - 1] - '0' : -1;
     const mst_field *field = mst_op_field(use->op, text);

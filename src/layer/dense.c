@@ -74,7 +74,8 @@ static mst_value affine(const mst_layer_call *call, mst_value src) {
     return call->num_weights > 1 ? mst_add(y, call->weight[1]) : y;
 }
 
-/* One product of all rows. Where two dimensions are open no reshape can say which is which: a product for each. */
+/* One product of all rows, reshaped to a matrix. Where two dimensions are not known, no reshape can tell them apart:
+ * then it is a product of batches. */
 static mst_value build(const mst_layer_call *call) {
     const mst_layer_dense_options *o = call->options;
     mst_shape shape = mst_value_spec(call->src[0]).shape;

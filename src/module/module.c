@@ -85,7 +85,7 @@ static bool find_beside(search *s, const char *name) {
     return is_in(s, folder, strlen(folder), name) || is_in(s, own, strlen(own), name);
 }
 
-/* The environment of a program with more rights than its user says nothing. */
+/* Looks for the file of module NAME. secure_getenv: the environment of a setuid program is not trusted. */
 static bool find_file(const char *name, search *s) {
     const char *folders = secure_getenv("MUSTER_MODULE_PATH");
     *s = (search){.error = 0};
@@ -103,7 +103,7 @@ static const mst_module_info *info_of(const char *name) {
     return NULL;
 }
 
-/* That there is no module of this name, where it was looked for, and what to do. */
+/* The error of a missing module: where it was looked for, and what to install. */
 static mst_status missing(const char *name) {
     const mst_module_info *info = info_of(name);
     char own[PATH_SIZE / 2], places[2 * PATH_SIZE];
@@ -169,8 +169,8 @@ static mst_status query_module(const char *path, void *library, const mst_module
     return MST_OK;
 }
 
-/* A library whose `load` has been called stays even where that failed: a table of it may be in use, and its file's name is
- * in the error. */
+/* A library whose `load` has been called stays even where that failed: a table of it may be in use, and its file's
+ * name is in the error. */
 static mst_status load_file(const char *name, const char *path, const mst_module **out) {
     void *library;
     MST_TRY(open_library(name, path, &library));
@@ -225,7 +225,7 @@ mst_status mst_module_need(const char *name) {
     return need_alone(name, &module);
 }
 
-/* The tables behind an interface change with Muster's version, and that of modules need not. */
+/* Checks the version too: the tables behind an interface may change with every version of Muster. */
 mst_status mst_module_interface(const char *name, const void **out) {
     const mst_module *module;
     MST_TRY(need_alone(name, &module));

@@ -144,7 +144,7 @@ static mst_status sum_window(mst_lowering *l, const mst_updated *v, range r, con
 
 /* ---- several domains that keep the variables: reduce_scatter and all_gather ---- */
 
-/* Who works on what comes next of a bucket. */
+/* The domain that works on the next piece of a bucket, and whose turn it is among its devices. */
 typedef struct owner {
     int32_t domain; /* of the set */
     int32_t turn;   /* of the devices of each domain, from 0 to most_devices - 1 */
@@ -252,7 +252,7 @@ static bool is_all_in(const mst_lowering *l, const mst_updated *v, const mst_dom
     return all;
 }
 
-/* What other domains have of a gradient is added up there. */
+/* Replaces the parts of a gradient that are in other domains by their sums, made there. */
 static mst_status join_windows(mst_lowering *l, mst_updated *v) {
     const mst_domain *here = mst_plan_domain(l->plan, l->sets[v->set].device[0]);
     const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};

@@ -142,7 +142,8 @@ static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows
     return mst_lowering_rows(l, v, sum, indices < options.num_rows ? indices : options.num_rows, out);
 }
 
-/* What Keras does with each time that a row comes up, before it adds them up. A penalty makes the gradient dense. */
+/* Sets what Keras does with a row each time that it comes up, before the sum: square it, clip it. Not where a penalty
+ * makes the gradient dense. */
 static void count_each_time(mst_lowering *l, mst_updated *v) {
     const mst_optimizer *o = &l->options->optimizer;
     const mst_variable_options *variable = mst_lowering_variable(l, v);

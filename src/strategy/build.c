@@ -105,7 +105,7 @@ static mst_value join_values(builder *b, const mst_state_update *update, mst_val
     return mst_div(sum, mst_scalar(b->graph, mst_value_spec(sum).dtype, shards));
 }
 
-/* TRAIN and the updates that the replicas ask for. */
+/* Groups TRAIN with the updates that the replicas ask for. */
 static mst_value add_updates(builder *b, mst_value train) {
     const int shards = b->strategy->num_shards, count = b->replicas[0].num_updates;
     if (count == 0) return train;
@@ -170,7 +170,8 @@ static mst_value count_examples(builder *b) {
     return count;
 }
 
-/* d (sum of losses / number of examples) of each shard: added up, the gradient of the mean over the global batch. */
+/* Fills the gradients of each shard, of sum of losses / number of examples of all shards: added up they are the
+ * gradient of the mean over the global batch. */
 static void differentiate(builder *b, mst_value num_examples, const mst_value *variables, int n, mst_value *gradients) {
     mst_value one = mst_ones_like(b->loss_sums[0]);
     for (int s = 0; s < b->strategy->num_shards; s++) {

@@ -49,7 +49,7 @@ static series *find(mst_curves *c, int64_t first, const char *run, const char *t
     return NULL;
 }
 
-/* Points of this step and later give way. */
+/* Removes the points of STEP and later. */
 static void cut(series *s, int64_t step) {
     while (s->count > 0 && s->step[s->count - 1] >= step) s->count--;
 }

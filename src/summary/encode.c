@@ -89,7 +89,7 @@ static mst_status write_histogram(const mst_entry *entry, mst_event_file *file) 
 
 /* ---- images ---- */
 
-/* f32 from 0 to 1 to u8; what is outside of that, and NaN, to the nearest end. */
+/* Converts f32 from 0 to 1 to u8. Numbers outside are clamped; NaN becomes 0. */
 static void to_u8(const float *src, int64_t count, uint8_t *dst) {
     for (int64_t i = 0; i < count; i++) {
         const float scaled = src[i] * 255.0f + 0.5f;

@@ -16,7 +16,8 @@
 
 enum { POSITIVE = 775, PREFIXES = 1 << 16, RANK_BITS = 17, CHUNK = 1024, LANES = 16, TABLES = 4 };
 
-/* Vectors of LANES numbers, which the compiler cuts to those of the processor; a mask has all bits where it is true. */
+/* Vectors of LANES numbers, which the compiler cuts to those of the processor; a mask has all bits where it is
+ * true. */
 typedef float narrow __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t mask __attribute__((vector_size(LANES * sizeof(float))));
 typedef double wide __attribute__((vector_size(LANES * sizeof(double))));
@@ -25,8 +26,8 @@ typedef double wide __attribute__((vector_size(LANES * sizeof(double))));
 
 static double limits[MST_HISTOGRAM_BUCKETS];
 /* By the upper 16 bits of an f32, which are sign, exponent and 7 bits: the bucket of the smallest number that begins
- * with them, and in the lower RANK_BITS bits how many of these numbers are in it. The numbers are less than 1% apart and
- * limits 10%, so each is in that bucket or in the next. */
+ * with them, and in the lower RANK_BITS bits how many of these numbers are in it. The numbers are less than 1% apart
+ * and limits 10%, so each is in that bucket or in the next. */
 static uint32_t place[PREFIXES];
 
 static int bucket_of(double x) {
@@ -110,7 +111,7 @@ static void add_lanes(mst_histogram *h, const double *sum, const double *squares
     h->num += CHUNK;
 }
 
-/* Adds up a chunk; false where not all of it are numbers. */
+/* Adds the sums and extremes of a chunk; false, and nothing is added, where it has a NaN or an infinity. */
 MST_SIMD static bool add_sums(mst_histogram *h, const float *x) {
     wide sum = {0}, squares = {0};
     narrow min, max, zero = {0}; /* x * 0 is 0 for numbers, NaN for NaN and Inf */
@@ -144,7 +145,7 @@ MST_SIMD static void find_buckets(const uint32_t *restrict bits, int32_t *restri
     }
 }
 
-/* Several tables, so that the next number need not wait for the count of the last. */
+/* Counts a chunk in several tables by turns, so that a number need not wait until the one before is counted. */
 static void add_buckets(uint32_t table[TABLES][MST_HISTOGRAM_BUCKETS], const float *x) {
     uint32_t bits[CHUNK];
     int32_t bucket[CHUNK];

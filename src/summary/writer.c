@@ -182,7 +182,7 @@ void mst_entry_free(mst_entry *entry) {
     free(entry);
 }
 
-/* More than fits alone is let through when nothing else waits. */
+/* Waits while the queue is full. An entry larger than the whole queue is let through when the queue is empty. */
 void mst_summary_push(mst_summary_writer *w, mst_entry *entry, size_t bytes) {
     entry->bytes = (int64_t)(sizeof *entry + bytes);
     if (mst_process_check(w->process, "summary writer")) { /* its thread is not in this process */
