@@ -6,7 +6,7 @@
 #ifdef MST_RULE_HEADER
 #define mst_adagrad(...) (*mst_optimizer_fill("adagrad", &MST_NAMED(mst_optimizer, __VA_ARGS__)))
 #endif
-#include <math.h>
+#include <tgmath.h>
 
 #include "base/simd.h"
 #include "rule/rule.h"
@@ -36,21 +36,8 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
     scalar[EPSILON] = o->epsilon;
 }
 
-#define UPDATE(T, square_root, update)                                               \
-    MST_SIMD static void update(const mst_optimizer *o, const mst_rule_tile *tile) { \
-        T *restrict w = tile->weight, *restrict accumulator = tile->slot[0];         \
-        const T *restrict g = tile->gradient, *restrict r = tile->root;              \
-        const T learning_rate = (T)tile->scalar[LEARNING_RATE];                      \
-        const T epsilon = (T)tile->scalar[EPSILON];                                  \
-        (void)o;                                                                     \
-        for (int64_t i = 0; i < tile->count; i++) {                                  \
-            accumulator[i] += r[i] * r[i];                                           \
-            w[i] -= learning_rate * g[i] / square_root(accumulator[i] + epsilon);    \
-        }                                                                            \
-    }
-
-UPDATE(float, sqrtf, update_f32)
-UPDATE(double, sqrt, update_f64)
+#define MST_TEMPLATE "rule/adagrad_update.inc"
+#include "base/floats.inc"
 
 static bool rows_only(const mst_optimizer *o) {
     (void)o;
