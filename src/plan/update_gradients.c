@@ -31,7 +31,9 @@ static bool can_read_sources(const mst_lowering *l, const mst_plan_node *node) {
 static bool is_product(const mst_lowering *l, int32_t value, const mst_plan_node **out) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     *out = node;
-    if (node->op != &mst_op_matmul || l->plan->value[value].num_uses != 1 || !can_read_sources(l, node)) return false;
+    if (node->op != &mst_op_matmul || l->plan->value[value].constant || l->plan->value[value].num_uses != 1 ||
+        !can_read_sources(l, node))
+        return false;
     const mst_matmul_options *o = node->options;
     const mst_spec *spec = &l->plan->value[value].spec, *a = &l->plan->value[node->src[0]].spec;
     return o->transpose_a && !o->transpose_b && spec->dtype == MST_F32 && spec->shape.ndim == 2 && a->shape.ndim == 2 &&
@@ -82,9 +84,11 @@ static bool is_sum(const mst_plan_node *node) {
     return node->op == &mst_op_add || node->op == &mst_op_add_n;
 }
 
-/* Whether VALUE is the gradient of a gather of rows, or a sum of such: of a table that is used several times. */
+/* Whether VALUE is the gradient of a gather of rows, or a sum of such: of a table that is used several times. What has
+ * become a constant is neither: its node has no sources any more. */
 static bool is_sparse(const mst_lowering *l, int32_t value) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
+    if (l->plan->value[value].constant) return false;
     if (node->op == &mst_op_gather_grad)
         return ((const mst_gather_options *)node->options)->axis == 0 && can_read_sources(l, node);
     bool sparse = is_sum(node) && node->num_control == 0;

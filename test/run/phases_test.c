@@ -204,6 +204,24 @@ static void views_on_other_devices_see_the_write_before_them(void **state) {
     engine_end(g, session);
 }
 
+/* What is computed from constants becomes a constant when the plan is made: also a sum and a product, which an update
+ * else takes apart. */
+static void gradients_that_are_constants_are_applied(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value v[3] = {matrix(g, "v0", 10), matrix(g, "v1", 10), matrix(g, "v2", 10)};
+    const mst_value one = full(g, 1),
+                    gradients[3] = {
+                        mst_add(one, one), mst_matmul(one, one, .transpose_a = true),
+                        mst_gather(mst_add(one, one), mst_values(g, MST_I32, MST_SHAPE(2), (double[]){0, 1}), 0)};
+    const mst_optimizer sgd = mst_sgd(.learning_rate = 1);
+    const mst_value train = mst_apply_gradients(&sgd, gradients, v, 3, MST_NONE);
+    mst_session *session = engine_session(g, NULL);
+    engine_run(session, train);
+    for (int i = 0; i < 3; i++) assert_true(value_of(session, v[i]) == 8);
+    engine_end(g, session);
+}
+
 /* The factors of a gradient's product, the variable itself and what was written to it, are those after the write, on
  * whichever device the product was asked for. */
 static void product_of_a_written_variable_reads_it_after_the_write(void **state) {
@@ -229,6 +247,7 @@ int main(void) {
         cmocka_unit_test(update_with_a_source_after_a_write_is_of_a_later_phase),
         cmocka_unit_test(product_takes_its_factors_in_its_own_phase),
         cmocka_unit_test(product_of_a_written_variable_reads_it_after_the_write),
+        cmocka_unit_test(gradients_that_are_constants_are_applied),
         cmocka_unit_test(other_fetches_change_no_value),
         cmocka_unit_test(views_that_writers_take_after_a_write_are_copied_behind_the_gate),
         cmocka_unit_test(writers_of_one_phase_write_in_the_order_in_which_they_were_made),
