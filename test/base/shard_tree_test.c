@@ -1,3 +1,6 @@
+/* The tree in which sums of shards are made (base/shard_tree.h), against its definition by recursion, for all small
+ * numbers of shards: parents, sides and windows, and that sums are made in the order of the tree, which a text with
+ * parentheses shows. */
 #include "base/shard_tree.h"
 
 #include "support/test.h"

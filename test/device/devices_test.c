@@ -1,3 +1,5 @@
+/* The devices of a session from its text ("cpu:4/1"): names, numbers, threads, what of it is refused, the limit of
+ * their memory, and pinned threads. */
 #include <math.h>
 #include <sched.h>
 

@@ -1,3 +1,6 @@
+/* tf.train.Example and SequenceExample: messages that the tests put together byte by byte are parsed to the features
+ * asked for, and what is wrong in them, or cut off, is an error with its name. What the encoder writes is parsed
+ * too. */
 #include "format/example.h"
 
 #include "support/archive.h"

@@ -1,3 +1,6 @@
+/* The framing of TFRecord files, plain and compressed: bytes as TensorFlow writes them; every truncation and every
+ * changed byte is found, is named with its place and costs one record at most; the index of records; and that a file
+ * is there only with its commit. */
 #include "format/tfrecord.h"
 
 #include "support/archive.h"

@@ -1,3 +1,6 @@
+/* mst_gradients on compositions of ops: first and second order against central differences in f64; and the rules
+ * about what has no gradient, what is added up, where the nodes are placed, and which targets are refused. The
+ * gradient of each op alone is checked by its examples. */
 #include <math.h>
 
 #include "support/test.h"

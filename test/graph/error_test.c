@@ -1,3 +1,5 @@
+/* Mistakes while a graph is built: the first one stays with the graph, values that are made of it are errors too,
+ * and each message names the nodes, shapes and options in question. */
 #include "support/test.h"
 
 static void first_mistake_is_kept_and_later_values_are_errors(void **state) {

@@ -1,3 +1,4 @@
+/* Scopes of a graph: devices, control dependencies, names and variables, with reuse; and collections. */
 #include "support/test.h"
 
 static mst_value variable(mst_graph *g, const char *name) {

@@ -1,3 +1,5 @@
+/* Nodes that the plan makes one of, products with bias and activation: the same values as of the parts, and which
+ * parts are left alone. */
 #include <math.h>
 
 #include "support/test.h"

@@ -1,3 +1,5 @@
+/* Memory of a step as the plan divides it: how many bytes chains, views and shards take; and that no value is
+ * written over that is needed later, which random graphs show by comparing each value alone with all together. */
 #include "run/session.h"
 #include "support/test.h"
 #include "support/training.h"

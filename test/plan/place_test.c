@@ -1,3 +1,5 @@
+/* Where nodes are placed: by their scopes, their variables, and what a device can do, which a device type FAKE
+ * without some kernels shows; and the log and the errors of it. */
 #include "support/test.h"
 
 #include "device/device.h"

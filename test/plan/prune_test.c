@@ -1,3 +1,5 @@
+/* What a run leaves out: nodes that no fetch needs, and those that only the value of a fed node would need. An op
+ * that counts its runs (engine_count) tells what ran. */
 #include "support/test.h"
 
 static mst_tensor *number(double value) {

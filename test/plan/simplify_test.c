@@ -1,3 +1,5 @@
+/* What the plan computes once: constants are folded and equal nodes merged, without a change of any value; stateful
+ * ops, and reads on two sides of a write, are neither. An op that counts its runs (engine_count) tells what ran. */
 #include "support/test.h"
 
 static void run_with(mst_session *session, mst_value x, mst_value fetch, int times) {

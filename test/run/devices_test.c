@@ -1,3 +1,6 @@
+/* Steps over several devices: the same bits as on one, readers and writers in their order, errors of one device that
+ * end the step and not the session, denormal numbers that are 0 on all of them, and the first values of variables.
+ * Steps are repeated many times, so that what depends on time shows. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>

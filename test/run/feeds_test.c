@@ -1,3 +1,5 @@
+/* Feeds and outputs of a run: tensors and functions that fill them, outputs that are written in place or replaced,
+ * and feeds that are refused with the name of their placeholder. */
 #include <stdatomic.h>
 
 #include "support/test.h"

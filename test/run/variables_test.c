@@ -1,3 +1,5 @@
+/* Variables of a session: their first values, set and got from outside, and what reads and writes of one step see of
+ * each other (docs/how-a-step-runs.md). support/program.h checks the same rule with random programs. */
 #include "support/test.h"
 
 static mst_value variable(mst_graph *g, const char *name, double value) {

@@ -1,3 +1,5 @@
+/* Snapshots of a store: entries put in by hand, values of one moment while threads write, and what restoring sets,
+ * raises and leaves alone. */
 #include <pthread.h>
 
 #include "store/store.h"

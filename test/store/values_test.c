@@ -1,3 +1,5 @@
+/* The entries of a store: set, got, listed and cleared by container and name; versions that every write raises; and
+ * values that are refused. */
 #include "store/store.h"
 #include "support/test.h"
 

@@ -1,3 +1,5 @@
+/* The step that mst_strategy_build makes of a model and a strategy: its loss, metrics and weights are those of the
+ * whole batch however shards divide it, its nodes have their names and devices, and copies of variables stay equal. */
 #include <math.h>
 
 #include "support/test.h"

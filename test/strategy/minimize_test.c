@@ -1,3 +1,6 @@
+/* mst_minimize and what belongs to it: the first steps of optimizers against numbers done by hand or by their
+ * formulas, penalties and clipping, moving averages, schedules and rates, and gradients that are given. Most tests
+ * minimize w^2 / 2, whose gradient is w. */
 #include <math.h>
 
 #include "support/test.h"

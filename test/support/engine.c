@@ -1,3 +1,4 @@
+/* Graphs, sessions and tensors in one line of a test each. Whatever fails here fails the test. */
 #include "support/engine.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* Which point is armed is one record under a lock, by the full name of its node. A late kernel moves a clock that
+ * replaces the library's ahead by FAULT_SECONDS, so that no test waits for a timeout, and sleeps until it is
+ * disarmed. */
 #include "support/fault.h"
 
 #include <math.h>

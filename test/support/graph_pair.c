@@ -1,3 +1,4 @@
+/* Compares two graphs node by node, and the plans and outputs of their runs. */
 #include "support/graph_pair.h"
 
 #include <stdio.h>

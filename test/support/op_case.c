@@ -1,3 +1,6 @@
+/* Values for an example's sources, the graph around its op, and its runs. The reference kernel is called with
+ * tensors of exactly the bytes that they need, so that the address sanitizer sees one that goes over the end, and
+ * with outputs full of garbage. */
 #include "support/op_case.h"
 
 #include <math.h>

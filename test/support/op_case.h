@@ -37,11 +37,11 @@ typedef struct op_case {
     int num_dst;
 } op_case;
 
-/** Values for the sources; DTYPE stands for those that the example leaves open. */
-/* The dtypes, MST_DTYPE_BITs, that a source without a dtype stands for. */
+/** The dtypes, MST_DTYPE_BITs, that a source without a dtype stands for. */
 static inline unsigned op_case_dtypes(const mst_op *op, const mst_example *example) {
     return example->dtypes ? example->dtypes : op->dtypes;
 }
+/** Makes values for the sources; DTYPE is that of the sources for which the example gives none. */
 void op_case_begin(op_case *c, const mst_op *op, const mst_example *example, mst_dtype dtype, op_variant variant);
 /** Makes the graph anew. The status is that of building. */
 mst_status op_case_build(op_case *c, op_source source);

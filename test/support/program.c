@@ -1,3 +1,6 @@
+/* Makes random programs, and prints them. A few variables come first. Further nodes are drawn one after the other
+ * from the seed: a kind, then sources of the forms that it needs among the nodes before; a node that finds none is
+ * dropped. Runs, each with its fetches and perhaps a fed node, come last. */
 #include "support/program.h"
 
 #include "base/rng.h"

@@ -1,3 +1,4 @@
+/* Writes the samples: with the library's own writers where it has them, else byte by byte. */
 #include "support/samples.h"
 
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/* Callbacks of a fit: when each is called and what it sees, how it ends the training, and what those of the library
+ * do: learning rates, early stopping, and the line of progress, which is drawn on a terminal whose other end the
+ * test reads. */
 #include <fcntl.h>
 #include <math.h>
 #include <regex.h>

@@ -1,3 +1,6 @@
+/* mst_fit, mst_evaluate and mst_predict as a caller has them: a small model of separable classes learns, batches and
+ * devices change nothing that they should not, one seed gives one hash of the weights, and data or options that do
+ * not fit are refused with their place. */
 #include <math.h>
 #include <stdatomic.h>
 

@@ -1,3 +1,7 @@
+/* mst_dataset_cache_file: the first pass writes the rows to a file, later passes read it. The tests ask what the
+ * file holds byte by byte; that every row comes once, over epochs, parts, shards and restarts; that iterators,
+ * threads and processes that write at once do not disturb each other; and that a broken file never gets the name,
+ * whichever call to the system fails. A map that counts its calls tells whether rows were made again or read. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>

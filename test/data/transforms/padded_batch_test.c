@@ -1,3 +1,6 @@
+/* Batches of rows of different lengths, padded to the longest: their shapes and values, what transforms behind see,
+ * strings and features of Examples, restored positions, and errors that name the record. The elements of row I tell
+ * I, and its lengths follow from I, so that a batch can be checked without a copy of the data. */
 #include <stdio.h>
 
 #include "data/dataset.h"
