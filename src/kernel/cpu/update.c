@@ -256,9 +256,8 @@ static int64_t elements_before(const state *s, int64_t u) {
     return v->before + (u - v->first_unit) * v->unit;
 }
 
-/* The first unit of part PART: parts have about the same number of elements. */
+/* The first unit of part PART: the one that begins nearest to where parts of the same number of elements would. */
 static int64_t first_of_part(const state *s, int part, int num_parts) {
-    if (part == num_parts) return s->units;
     const int64_t wanted = (int64_t)((double)s->elements * part / num_parts);
     int64_t low = 0, high = s->units;
     while (low < high) {
@@ -268,6 +267,7 @@ static int64_t first_of_part(const state *s, int part, int num_parts) {
         else
             high = middle;
     }
+    if (low > 0 && wanted - elements_before(s, low - 1) < elements_before(s, low) - wanted) low--;
     return low;
 }
 
