@@ -145,7 +145,7 @@ static int create_side(int folder, mode_t mode, char side[MST_FILE_SIDE_SIZE]) {
 }
 
 /* Fills OUT, which has folder and path. A file that is replaced hands on its permissions. */
-static mst_status create(mst_file *out) {
+static mst_status file_create(mst_file *out) {
     const char *name = out->path + folder_length(out->path);
     struct stat old;
     const bool replaces = fstatat(out->folder.descriptor, name, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode);
@@ -162,7 +162,7 @@ mst_status mst_file_create(const char *path, mst_file *out) {
     *out = (mst_file){.descriptor = -1};
     if (!(out->path = target_of(path))) return MST_NO_MEMORY("to write '%s'", path);
     mst_status status = mst_folder_open_of(out->path, &out->folder, &name);
-    if (!status) return create(out);
+    if (!status) return file_create(out);
     errno = ENOENT;
     status = status == MST_NOT_FOUND ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path);
     mst_file_abandon(out);
@@ -173,7 +173,7 @@ mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_fi
     *out = (mst_file){.descriptor = -1, .path = mst_folder_join(folder, name)};
     if (!out->path) return MST_NO_MEMORY("to write '%s'", name);
     const mst_status status = mst_folder_copy(folder, &out->folder);
-    if (!status) return create(out);
+    if (!status) return file_create(out);
     mst_file_abandon(out);
     return status;
 }
@@ -337,7 +337,7 @@ mst_status mst_file_check(const char *path) {
 
 /* ---- reading ---- */
 
-static mst_status read_all(int file, const char *path, char *data, size_t size) {
+static mst_status file_read_all(int file, const char *path, char *data, size_t size) {
     while (size) {
         ssize_t got = read(file, data, size);
         if (got < 0 && errno == EINTR) continue;
@@ -369,7 +369,7 @@ mst_status mst_file_read(const char *path, size_t most, void **data, size_t *siz
         status = MST_FAIL(MST_OUT_OF_MEMORY, "'%s' cannot be read: cannot get %lld bytes of memory", path,
                           (long long)info.st_size);
     else
-        status = read_all(file, path, bytes, (size_t)info.st_size);
+        status = file_read_all(file, path, bytes, (size_t)info.st_size);
     close(file);
     if (status) {
         free(bytes);

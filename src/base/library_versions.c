@@ -24,7 +24,7 @@ static mst_library libraries[NUM_LIBRARIES] = {
     {"protobuf-c", text[5], "graph files and event files"},
 };
 
-static void fill(void) {
+static void library_versions_fill(void) {
     const dnnl_version_t *dnnl = dnnl_version();
     snprintf(text[0], VERSION_SIZE, "%d.%d.%d", dnnl->major, dnnl->minor, dnnl->patch);
     /* ISA-L cannot be asked at run time; hwloc only tells the version of its interface */
@@ -41,7 +41,7 @@ const char *mst_version(void) {
 
 int mst_libraries(const mst_library **out) {
     if (MST_IS_NULL(out)) return 0;
-    pthread_once(&once, fill);
+    pthread_once(&once, library_versions_fill);
     *out = libraries;
     return NUM_LIBRARIES;
 }

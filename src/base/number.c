@@ -31,7 +31,7 @@ static bool reads_back(const char *text, double value, int most) {
 }
 
 /* VALUE with the fewest digits, at most MOST, that read back. */
-static char *print(double value, int most, char *text) {
+static char *number_print(double value, int most, char *text) {
     if (!isfinite(value) || value == 0) {
         snprintf(text, MST_NUMBER_TEXT, "%g", value);
         return text;
@@ -49,11 +49,11 @@ static char *print(double value, int most, char *text) {
 }
 
 char *mst_number_print_f32(float value, char *text) {
-    return print((double)value, DIGITS_F32, text);
+    return number_print((double)value, DIGITS_F32, text);
 }
 
 char *mst_number_print_f64(double value, char *text) {
-    return print(value, DIGITS_F64, text);
+    return number_print(value, DIGITS_F64, text);
 }
 
 /* Whether a number was read from TEXT up to END, with nothing before or behind it. */

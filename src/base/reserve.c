@@ -16,7 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of taking it */
 static _Atomic int64_t users;
 static void *_Atomic block; /* NULL: there are no users, or it has been spent */
 
-static mst_status take(void) {
+static mst_status reserve_take(void) {
     void *data = mmap(NULL, RESERVE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         return MST_NO_MEMORY("to keep in reserve (%d MB): take a smaller batch or model, or end other programs",
@@ -27,7 +27,7 @@ static mst_status take(void) {
 
 mst_status mst_reserve_retain(void) {
     pthread_mutex_lock(&lock);
-    const mst_status status = atomic_load(&block) ? MST_OK : take();
+    const mst_status status = atomic_load(&block) ? MST_OK : reserve_take();
     if (!status) atomic_fetch_add(&users, 1);
     pthread_mutex_unlock(&lock);
     return status;
@@ -47,7 +47,7 @@ void mst_reserve_spend(void) {
 mst_status mst_reserve_renew(void) {
     if (mst_reserve_is_there() || !atomic_load(&users)) return MST_OK;
     pthread_mutex_lock(&lock);
-    const mst_status status = mst_reserve_is_there() || !atomic_load(&users) ? MST_OK : take();
+    const mst_status status = mst_reserve_is_there() || !atomic_load(&users) ? MST_OK : reserve_take();
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -81,7 +81,7 @@ static void keep_failure(mst_team *team, int64_t run, mst_status status) {
 }
 
 /* The next run of the block in job JOB; false where there is none left. */
-static bool take(block *b, uint32_t job, uint32_t *run) {
+static bool team_take(block *b, uint32_t job, uint32_t *run) {
     uint64_t ticket = atomic_load_explicit(&b->ticket, memory_order_acquire);
     do {
         if ((uint32_t)(ticket >> 32) != job || (uint32_t)ticket == 0) return false;
@@ -97,7 +97,7 @@ static uint64_t share(mst_team *team, uint32_t job, int number) {
     uint32_t run;
     for (int i = 0; i < team->size; i++) {
         block *b = &team->blocks[(number + i) % team->size];
-        while (take(b, job, &run)) {
+        while (team_take(b, job, &run)) {
             const int64_t begin = run * b->grain, rest = b->n - begin;
             mst_status status = b->body(b->context, begin, begin + (rest < b->grain ? rest : b->grain), number);
             if (status) keep_failure(team, run, mst_error_complete(status, errors));
@@ -122,7 +122,7 @@ static void *work(void *context) {
 }
 
 /* Signals are for the program's own threads. */
-static bool start(member *self) {
+static bool team_start(member *self) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -154,7 +154,7 @@ mst_status mst_team_create(int size, bool spin, mst_team_begin begin, void *cont
     team->blocks = blocks;
     for (int i = 1; i < size; i++, team->started++) {
         members[i - 1] = (member){.team = team, .number = i};
-        if (start(&members[i - 1])) continue;
+        if (team_start(&members[i - 1])) continue;
         mst_team_destroy(team);
         return MST_FAIL(MST_OUT_OF_MEMORY,
                         "cannot start thread %d of %d of a device: allow more threads (ulimit -u) or use fewer", i + 1,

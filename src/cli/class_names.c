@@ -49,7 +49,7 @@ static int64_t split(char *text, const char **line) {
     return n;
 }
 
-static mst_status check(const char *path, const char *const *line, int64_t n) {
+static mst_status class_names_check(const char *path, const char *const *line, int64_t n) {
     if (!n) return MST_FAIL(MST_INVALID, "'%s': is empty: write the name of a class in each line", path);
     for (int64_t i = 0; i < n; i++)
         if (!*line[i])
@@ -68,7 +68,7 @@ mst_status class_names_read(const char *path, class_names *out) {
     mst_status status = text && line ? MST_OK : MST_NO_MEMORY("for the names of '%s'", path);
     if (!status && memchr(data, 0, size)) status = MST_FAIL(MST_INVALID, "'%s': is no text: it has a byte 0", path);
     const int64_t n = status ? 0 : split(text, line);
-    if (!status) status = check(path, line, n);
+    if (!status) status = class_names_check(path, line, n);
     if (!status) status = class_names_copy(line, n, out);
     free(line);
     free(text);

@@ -58,7 +58,7 @@ static mst_status open_parts(const char *spec, const mst_data_options *o, mst_da
     return MST_OK;
 }
 
-static int run(const command_call *call) {
+static int convert_run(const command_call *call) {
     const convert_options *o = call->options;
     mst_dataset *part[2] = {NULL, NULL};
     char why[WHY_SIZE] = "";
@@ -96,5 +96,5 @@ const command command_convert = {
     .sections = sections,
     .options_size = sizeof(convert_options),
     .max_positional = 2,
-    .run = run,
+    .run = convert_run,
 };

@@ -96,7 +96,7 @@ static int show(const devices_options *o, const char *spec, mst_device_info *dev
     return EXIT_DONE;
 }
 
-static int run(const command_call *call) {
+static int devices_run(const command_call *call) {
     const devices_options *o = call->options;
     char every_core[32];
     int most;
@@ -116,5 +116,5 @@ const command command_devices = {
     .usage = "[options]",
     .sections = sections,
     .options_size = sizeof(devices_options),
-    .run = run,
+    .run = devices_run,
 };

@@ -15,7 +15,7 @@ static const option options[] = {
 
 static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
 
-static int run(const command_call *call) {
+static int inspect_run(const command_call *call) {
     const inspect_options *o = call->options;
     int status = EXIT_DONE;
     if (!call->num_positional) return command_fail(EXIT_USAGE, "inspect: which file? write inspect FILE...");
@@ -39,5 +39,5 @@ const command command_inspect = {
     .sections = sections,
     .options_size = sizeof(inspect_options),
     .max_positional = COMMAND_MOST_POSITIONAL,
-    .run = run,
+    .run = inspect_run,
 };

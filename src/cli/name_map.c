@@ -26,7 +26,7 @@ static void cut_comment(char *line) {
         }
 }
 
-static mst_status add(name_map *map, char *here, char *there, const char *path, int line) {
+static mst_status name_map_add(name_map *map, char *here, char *there, const char *path, int line) {
     for (int i = 0; i < map->count; i++)
         if (strcmp(map->name[i].store, here) == 0)
             return MST_FAIL(MST_INVALID, "'%s', line %d: '%s' has a name already, '%s'", path, line, here,
@@ -47,7 +47,7 @@ static mst_status read_line(name_map *map, char *line, const char *path, int num
     char *there = equals ? trim(equals + 1) : here;
     if (!equals || !*here || !*there)
         return MST_FAIL(MST_INVALID, "'%s', line %d: write: name here = name in the file", path, number);
-    return add(map, here, there, path, number);
+    return name_map_add(map, here, there, path, number);
 }
 
 mst_status name_map_read(const char *path, name_map *out) {

@@ -127,7 +127,7 @@ bool option_same_word(const char *a, const char *b) {
     return *a == *b;
 }
 
-static option_entry *find(const option_list *list, const char *name) {
+static option_entry *option_list_find(const option_list *list, const char *name) {
     for (int i = 0; i < list->count; i++) {
         const option *option = &list->entry[i].option;
         if (option_same_word(option->name, name) || (option->alias && option_same_word(option->alias, name)))
@@ -137,7 +137,7 @@ static option_entry *find(const option_list *list, const char *name) {
 }
 
 bool option_given(const option_list *list, const char *name) {
-    const option_entry *entry = find(list, name);
+    const option_entry *entry = option_list_find(list, name);
     return entry && entry->given;
 }
 
@@ -297,7 +297,7 @@ static mst_status set_entry(option_list *list, const option_entry *entry, const 
 /* ---- the command line ---- */
 
 /* ARGUMENT is --NAME or, NEGATED, --no-NAME, perhaps with more. Only flags can be negated. */
-static mst_status unknown(const option_list *list, const char *argument, const char *name, bool negated) {
+static mst_status option_list_unknown(const option_list *list, const char *argument, const char *name, bool negated) {
     const char *names[MOST_NAMES + 1] = {NULL};
     int count = 0;
     for (int i = 0; i < list->count && count < MOST_NAMES; i++)
@@ -318,8 +318,8 @@ static mst_status give(option_list *list, option_entry *entry, const char *text,
 }
 
 mst_status options_set(option_list *list, const char *name, const char *text, int line, void *values) {
-    option_entry *entry = find(list, name);
-    if (!entry) return unknown(list, name, name, false);
+    option_entry *entry = option_list_find(list, name);
+    if (!entry) return option_list_unknown(list, name, name, false);
     if (entry->common) return MST_FAIL(MST_INVALID, "'%s' can stand on the command line only", entry->option.name);
     if (entry->config_line)
         return MST_FAIL(MST_INVALID, "'%s' is set in line %d already", entry->option.name, entry->config_line);
@@ -335,19 +335,20 @@ static mst_status parse_option(option_list *list, const char *argument, char *co
     char name[NAME_SIZE];
     const char *begin = argument + 2, *equals = strchr(begin, '=');
     size_t size = equals ? (size_t)(equals - begin) : strlen(begin);
-    if (argument[1] != '-' || size == 0 || size >= sizeof name) return unknown(list, argument, argument + 1, false);
+    if (argument[1] != '-' || size == 0 || size >= sizeof name)
+        return option_list_unknown(list, argument, argument + 1, false);
     memcpy(name, begin, size);
     name[size] = '\0';
-    option_entry *entry = find(list, name);
+    option_entry *entry = option_list_find(list, name);
     if (!entry && !equals && (strncmp(name, "no-", 3) == 0 || strncmp(name, "no_", 3) == 0)) {
-        entry = find(list, name + 3);
+        entry = option_list_find(list, name + 3);
         if (entry && entry->option.type != OPTION_FLAG)
             return MST_FAIL(MST_INVALID, "--%s takes a value and cannot be switched off: leave it out",
                             entry->option.name);
-        if (!entry) return unknown(list, argument, name + 3, true);
+        if (!entry) return option_list_unknown(list, argument, name + 3, true);
         return give(list, entry, "false", values);
     }
-    if (!entry) return unknown(list, argument, name, false);
+    if (!entry) return option_list_unknown(list, argument, name, false);
     if (entry->option.type == OPTION_FLAG) return give(list, entry, equals ? equals + 1 : "true", values);
     if (equals) return give(list, entry, equals + 1, values);
     if (!**next || strncmp(**next, "--", 2) == 0) {
@@ -384,7 +385,7 @@ static mst_status forget(option_list *list, option_entry *entry, void *values) {
 static mst_status exclude(option_list *list, void *values) {
     for (int i = 0; i < list->count; i++) {
         option_entry *entry = &list->entry[i];
-        option_entry *other = entry->option.excludes ? find(list, entry->option.excludes) : NULL;
+        option_entry *other = entry->option.excludes ? option_list_find(list, entry->option.excludes) : NULL;
         if (!other || !entry->given || !other->given) continue;
         if (entry->from_file == other->from_file)
             return MST_FAIL(MST_INVALID, "give --%s or --%s, not both", other->option.name, entry->option.name);

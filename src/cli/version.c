@@ -29,7 +29,7 @@ static void print_modules(void) {
                    info->used_for, info->package);
 }
 
-static int run(const command_call *call) {
+static int version_run(const command_call *call) {
     (void)call;
     const mst_library *libraries;
     int count = mst_libraries(&libraries);
@@ -50,5 +50,5 @@ const command command_version = {
     .summary = "shows versions, libraries, and what is missing",
     .usage = "",
     .sections = sections,
-    .run = run,
+    .run = version_run,
 };

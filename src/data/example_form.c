@@ -19,7 +19,7 @@ static bool is_named(const mst_feature_value *value, const char *name) {
     return !value->sequence && value->name_size == strlen(name) && memcmp(value->name, name, value->name_size) == 0;
 }
 
-static const mst_feature_value *find(const found *f, const char *const *names) {
+static const mst_feature_value *example_form_find(const found *f, const char *const *names) {
     for (; *names; names++)
         for (int i = 0; i < f->count; i++)
             if (is_named(&f->value[i], *names)) return &f->value[i];
@@ -97,7 +97,7 @@ mst_status mst_example_form_find(const void *data, size_t size, mst_feature feat
     *count = 0;
     MST_TRY(mst_example_describe(data, size, f.value, MOST_FEATURES, &f.count));
     if (f.count > MOST_FEATURES) f.count = MOST_FEATURES;
-    const mst_feature_value *label = find(&f, label_names), *input = find(&f, input_names);
+    const mst_feature_value *label = example_form_find(&f, label_names), *input = example_form_find(&f, input_names);
     if (!input) input = only_other(&f, label);
     if (!input) return cannot_tell(&f);
     MST_TRY(use(&f, input, false, text[0], &features[0]));

@@ -28,7 +28,7 @@ struct mst_iterator {
 };
 
 /* Not started. */
-static mst_status open(mst_dataset *dataset, mst_iterator **out) {
+static mst_status iterator_open(mst_dataset *dataset, mst_iterator **out) {
     mst_iterator *it = *out = calloc(1, sizeof *it);
     if (!it) return MST_NO_MEMORY("for an iterator");
     it->dataset = mst_dataset_retain(dataset);
@@ -50,7 +50,7 @@ mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator
     mst_iterator *it;
     *out = NULL;
     MST_TRY(mst_dataset_want_least("iterator", "epoch", epoch, 0));
-    mst_status status = open(dataset, &it);
+    mst_status status = iterator_open(dataset, &it);
     if (!status) status = it->cursor->type->start(it->cursor, epoch);
     return opened(it, status, out);
 }
@@ -81,7 +81,7 @@ mst_status mst_iterator_save(const mst_iterator *iterator, mst_tensor **out) {
     return status;
 }
 
-static mst_status restore(mst_iterator *it, mst_bookmark *bookmark) {
+static mst_status iterator_restore(mst_iterator *it, mst_bookmark *bookmark) {
     int64_t number;
     MST_TRY(mst_bookmark_take(bookmark, STATE_MAGIC, STATE_MAGIC, &number));
     MST_TRY(mst_bookmark_take(bookmark, 0, INT64_MAX, &number));
@@ -109,8 +109,8 @@ mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position
         return MST_FAIL(MST_INVALID, "iterator: the saved position is of %s, mst_iterator_save makes i64",
                         mst_dtype_name(mst_tensor_dtype(position)));
     mst_bookmark bookmark = {.number = mst_tensor_data(position), .count = mst_tensor_count(position)};
-    mst_status status = open(dataset, &it);
-    if (!status) status = restore(it, &bookmark);
+    mst_status status = iterator_open(dataset, &it);
+    if (!status) status = iterator_restore(it, &bookmark);
     return opened(it, status, out);
 }
 

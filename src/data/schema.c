@@ -120,7 +120,7 @@ typedef struct with_schema {
     char *text;
 } with_schema;
 
-static void destroy(mst_dataset *dataset) {
+static void schema_destroy(mst_dataset *dataset) {
     free(((with_schema *)dataset)->text);
 }
 
@@ -128,7 +128,7 @@ static const char *schema(const mst_dataset *dataset) {
     return ((const with_schema *)dataset)->text;
 }
 
-static const mst_dataset_type type = {.name = "schema", .destroy = destroy, .schema = schema};
+static const mst_dataset_type type = {.name = "schema", .destroy = schema_destroy, .schema = schema};
 
 mst_status mst_dataset_add_schema(mst_dataset *dataset, char *text, mst_dataset **out) {
     with_schema *d;

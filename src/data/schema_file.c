@@ -13,7 +13,7 @@ mst_status mst_schema_file_write(const char *prefix, const mst_dataset *dataset)
     return mst_beside_write(prefix, file_name, text, text ? strlen(text) : 0);
 }
 
-static mst_status check(const char *text) {
+static mst_status schema_file_check(const char *text) {
     mst_schema schema;
     const mst_status status = mst_schema_read(text, &schema);
     mst_schema_free(&schema);
@@ -28,7 +28,7 @@ mst_status mst_schema_file_read(const char *prefix, mst_dataset *dataset, mst_da
         *out = mst_dataset_retain(dataset);
         return MST_OK;
     }
-    if (!check(text)) return mst_dataset_add_schema(dataset, text, out);
+    if (!schema_file_check(text)) return mst_dataset_add_schema(dataset, text, out);
     free(text);
     return mst_error_prefix("'%s-%s'", prefix, file_name);
 }

@@ -80,7 +80,7 @@ static void start_team(mst_team_fetch *f) {
     f->threads = 1;
 }
 
-static mst_status copy(void *context, int64_t begin, int64_t end, int member) {
+static mst_status team_fetch_copy(void *context, int64_t begin, int64_t end, int member) {
     const job *j = context;
     const mst_dataset *dataset = j->fetch->dataset;
     const int64_t row = j->first + begin;
@@ -102,11 +102,11 @@ static mst_status copy_some(job *j, int64_t count, int size) {
     const int64_t begun = mst_clock_now();
     mst_status status;
     if (size == 1) {
-        status = copy(j, 0, count, 0);
+        status = team_fetch_copy(j, 0, count, 0);
     } else {
         int64_t grain = (int64_t)(GRAIN / f->cost), share = count / size;
         if (grain > share) grain = share;
-        status = mst_team_run(f->team, count, grain > 0 ? grain : 1, copy, j);
+        status = mst_team_run(f->team, count, grain > 0 ? grain : 1, team_fetch_copy, j);
     }
     if (count) f->cost = (double)(mst_clock_now() - begun) * size / (double)count;
     return status;
@@ -116,7 +116,7 @@ static mst_status copy_some(job *j, int64_t count, int size) {
 static mst_status copy_all(job *j) {
     mst_team_fetch *f = j->fetch;
     const int64_t count = j->element->count;
-    if (f->threads == 1) return copy(j, 0, count, 0);
+    if (f->threads == 1) return team_fetch_copy(j, 0, count, 0);
     if (f->cost == 0 && count) {
         MST_TRY(copy_some(j, 1, 1));
         j->first = 1;

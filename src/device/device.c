@@ -75,7 +75,7 @@ static mst_status parse_one(const char *spec, char **rest, int64_t memory_limit,
     return add_devices(type, count, threads, memory_limit, out);
 }
 
-static mst_status parse(const char *spec, int64_t memory_limit, mst_devices *out) {
+static mst_status device_parse(const char *spec, int64_t memory_limit, mst_devices *out) {
     if (!spec || !*spec) spec = "cpu";
     char *copy = strdup(spec), *rest = copy;
     if (!copy) return MST_NO_MEMORY("for a device specification");
@@ -138,7 +138,7 @@ static mst_status name_devices(mst_devices *devices) {
 mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit, mst_devices *out) {
     *out = (mst_devices){0};
     mst_status status = mst_machine_load();
-    if (!status) status = parse(spec, memory_limit, out);
+    if (!status) status = device_parse(spec, memory_limit, out);
     if (!status) status = select_visible(out, visible);
     if (!status) status = name_devices(out);
     if (status) mst_devices_free(out);

@@ -14,7 +14,7 @@ static bool is_named(const mst_device_type *type, const char *name, size_t lengt
     return strlen(type->name) == length && strncasecmp(type->name, name, length) == 0;
 }
 
-static const mst_device_type *find(const char *name, size_t length) {
+static const mst_device_type *device_type_find(const char *name, size_t length) {
     for (int i = 0; mst_device_type_table[i]; i++)
         if (is_named(mst_device_type_table[i], name, length)) return mst_device_type_table[i];
     for (int64_t i = 0; i < num_registered; i++)
@@ -24,7 +24,7 @@ static const mst_device_type *find(const char *name, size_t length) {
 
 const mst_device_type *mst_device_type_find(const char *name, size_t length) {
     pthread_mutex_lock(&lock);
-    const mst_device_type *type = find(name, length);
+    const mst_device_type *type = device_type_find(name, length);
     pthread_mutex_unlock(&lock);
     return type;
 }
@@ -36,7 +36,7 @@ mst_status mst_device_type_register(const mst_device_type *type) {
                         type->name ? type->name : "without a name");
     pthread_mutex_lock(&lock);
     mst_status status = MST_OK;
-    if (find(type->name, strlen(type->name)))
+    if (device_type_find(type->name, strlen(type->name)))
         status = MST_FAIL(MST_EXISTS, "devices: there is a type %s already", type->name);
     if (!status) status = mst_grow(&registered, sizeof type, num_registered + 1, &capacity);
     if (!status) registered[num_registered++] = type;

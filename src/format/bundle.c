@@ -30,7 +30,7 @@ typedef struct indexer {
     int32_t num_shards; /* 0: the header is due */
 } indexer;
 
-static mst_status damaged(const mst_bundle *bundle, const char *key, const char *what) {
+static mst_status bundle_damaged(const mst_bundle *bundle, const char *key, const char *what) {
     return MST_FAIL(MST_CORRUPT, "'%s': %s of '%.200s': the checkpoint is damaged", bundle->name, what, key);
 }
 
@@ -65,11 +65,11 @@ static mst_status fill_entry(const indexer *x, const Muster__BundleEntry *proto,
     if (mst_shape_from_proto(proto->shape, &entry->shape))
         return mst_error_prefix("'%s': '%.200s'", x->bundle->name, entry->key);
     if (entry->shard < 0 || entry->shard >= x->num_shards || proto->offset < 0 || proto->size < 0)
-        return damaged(x->bundle, entry->key, "the place");
+        return bundle_damaged(x->bundle, entry->key, "the place");
     if (!entry->dtype) return MST_OK;
-    if (mst_tensor_check(entry->dtype, entry->shape, &count)) return damaged(x->bundle, entry->key, "the shape");
+    if (mst_tensor_check(entry->dtype, entry->shape, &count)) return bundle_damaged(x->bundle, entry->key, "the shape");
     if (!entry->sliced && (uint64_t)count * mst_dtype_size(entry->dtype) != entry->size)
-        return damaged(x->bundle, entry->key, "the number of bytes");
+        return bundle_damaged(x->bundle, entry->key, "the number of bytes");
     return MST_OK;
 }
 
@@ -82,7 +82,7 @@ static mst_status take_entry(void *context, const mst_table_entry *e) {
     *entry = (mst_bundle_entry){.key = mst_arena_copy(&b->arena, e->key, e->key_size + 1), .key_size = e->key_size};
     if (!entry->key) return MST_NO_MEMORY("to read '%s'", b->name);
     Muster__BundleEntry *proto = muster__bundle_entry__unpack(NULL, e->value_size, e->value);
-    if (!proto) return damaged(b, entry->key, "the entry");
+    if (!proto) return bundle_damaged(b, entry->key, "the entry");
     const mst_status status = fill_entry(x, proto, entry);
     muster__bundle_entry__free_unpacked(proto, NULL);
     if (!status) b->count++;
@@ -119,7 +119,7 @@ static mst_status check_places(const mst_bundle *b) {
 
 /* ---- open and close ---- */
 
-static mst_status create(const char *name, mst_bundle **out) {
+static mst_status bundle_create(const char *name, mst_bundle **out) {
     *out = calloc(1, sizeof **out);
     if (*out) (*out)->name = mst_arena_string(&(*out)->arena, name);
     return *out && (*out)->name ? MST_OK : MST_NO_MEMORY("to read '%s'", name);
@@ -153,7 +153,7 @@ mst_status mst_bundle_open(const char *prefix, mst_bundle **out) {
     size_t size;
     int32_t num_shards = 0;
     *out = NULL;
-    mst_status status = create(prefix, &b);
+    mst_status status = bundle_create(prefix, &b);
     const char *path = status ? NULL : mst_arena_print(&b->arena, "%s.index", prefix);
     if (!status) status = path ? mst_file_read(path, most_index, &data, &size) : MST_NO_MEMORY("to read '%s'", prefix);
     if (!status) status = read_index(b, data, size, &num_shards);
@@ -167,7 +167,7 @@ mst_status mst_bundle_parse(const char *name, const void *index, size_t index_si
     mst_bundle *b;
     int32_t num_shards = 0;
     *out = NULL;
-    mst_status status = create(name, &b);
+    mst_status status = bundle_create(name, &b);
     if (!status) status = read_index(b, index, index_size, &num_shards);
     if (!status && num_shards != 1) status = MST_FAIL(MST_NOT_FOUND, "'%s': there is one data file", name);
     if (!status) status = mst_grow(&b->shard, sizeof *b->shard, 1, &b->shard_capacity);
@@ -262,7 +262,7 @@ static mst_status read_piecewise(const mst_bundle *b, const mst_bundle_entry *e,
         size_t got;
         piece = size < PIECE ? size : PIECE;
         MST_TRY(mst_bytes_read(&b->shard[e->shard], e->offset + offset, bytes, piece, &got));
-        if (got < piece) return damaged(b, e->key, "the end");
+        if (got < piece) return bundle_damaged(b, e->key, "the end");
         *sum = mst_crc32c(*sum, bytes, piece);
     }
     return MST_OK;
@@ -316,7 +316,8 @@ static mst_status find_string(const mst_bundle *b, const mst_bundle_entry *e, co
     const uint8_t *at = data, *end = data + e->size;
     uint64_t place[2] = {0, 0};
     uint32_t sum = 0, stored;
-    if (!read_lengths(&at, end, count, element, place, &sum)) return damaged(b, e->key, "the lengths of the strings");
+    if (!read_lengths(&at, end, count, element, place, &sum))
+        return bundle_damaged(b, e->key, "the lengths of the strings");
     memcpy(&stored, at, sizeof stored);
     if (!mst_crc32c_is(stored, sum)) return wrong_sum(b, e);
     if (!mst_crc32c_is(e->crc, mst_crc32c(sum, at, (size_t)(end - at)))) return wrong_sum(b, e);
@@ -338,7 +339,7 @@ mst_status mst_bundle_read_string(const mst_bundle *bundle, int64_t i, int64_t e
         return MST_FAIL(MST_INVALID, "'%s': '%.200s' does not hold strings", bundle->name, e->key);
     if (element < 0 || element >= count)
         return MST_FAIL(MST_INVALID, "'%s': '%.200s' has %lld strings", bundle->name, e->key, (long long)count);
-    if ((uint64_t)count > e->size) return damaged(bundle, e->key, "the shape");
+    if ((uint64_t)count > e->size) return bundle_damaged(bundle, e->key, "the shape");
     uint8_t *data = malloc((size_t)e->size + 1);
     if (!data) return MST_NO_MEMORY("to read '%s'", bundle->name);
     mst_status status = read_piecewise(bundle, e, 0, data, (size_t)e->size, &sum);

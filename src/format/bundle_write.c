@@ -36,7 +36,7 @@ struct mst_bundle_writer {
 };
 
 /* W has its folder. */
-static mst_status begin(mst_bundle_writer *w, const char *name) {
+static mst_status bundle_write_begin(mst_bundle_writer *w, const char *name) {
     const char *data = mst_arena_print(&w->arena, "%s.data-00000-of-00001", name);
     char *prefix = mst_folder_join(&w->folder, name);
     bool taken = false;
@@ -50,7 +50,7 @@ static mst_status begin(mst_bundle_writer *w, const char *name) {
 }
 
 /* Takes FOLDER. */
-static mst_status create(mst_folder folder, const char *name, mst_bundle_writer **out) {
+static mst_status bundle_write_create(mst_folder folder, const char *name, mst_bundle_writer **out) {
     mst_bundle_writer *w = calloc(1, sizeof *w);
     if (!w) {
         mst_folder_close(&folder);
@@ -58,7 +58,7 @@ static mst_status create(mst_folder folder, const char *name, mst_bundle_writer 
     }
     w->folder = folder;
     w->data.descriptor = -1;
-    const mst_status status = begin(w, name);
+    const mst_status status = bundle_write_begin(w, name);
     if (status)
         mst_bundle_writer_abandon(w);
     else
@@ -74,14 +74,14 @@ mst_status mst_bundle_writer_create(const char *prefix, mst_bundle_writer **out)
         (void)mst_error_prefix("'%s' cannot be written", prefix);
         return MST_IO;
     }
-    return create(folder, name, out);
+    return bundle_write_create(folder, name, out);
 }
 
 mst_status mst_bundle_writer_create_in(const mst_folder *folder, const char *name, mst_bundle_writer **out) {
     mst_folder copy;
     *out = NULL;
     MST_TRY(mst_folder_copy(folder, &copy));
-    return create(copy, name, out);
+    return bundle_write_create(copy, name, out);
 }
 
 void mst_bundle_writer_abandon(mst_bundle_writer *w) {
@@ -105,7 +105,7 @@ static mst_status begin_entry(mst_bundle_writer *w, const char *key, int type, m
     return MST_OK;
 }
 
-static mst_status append(mst_bundle_writer *w, const void *data, size_t size, uint32_t *sum) {
+static mst_status bundle_write_append(mst_bundle_writer *w, const void *data, size_t size, uint32_t *sum) {
     const char *bytes = data;
     for (size_t piece; size; bytes += piece, size -= piece) {
         piece = size < PIECE ? size : PIECE;
@@ -126,7 +126,7 @@ mst_status mst_bundle_writer_add(mst_bundle_writer *w, const char *key, const ms
     uint32_t sum = 0;
     const int type = (int)mst_dtype_to_proto(mst_tensor_dtype(tensor));
     MST_TRY(begin_entry(w, key, type, mst_tensor_shape(tensor), &entry));
-    MST_TRY(append(w, mst_tensor_data(tensor), mst_tensor_bytes(tensor), &sum));
+    MST_TRY(bundle_write_append(w, mst_tensor_data(tensor), mst_tensor_bytes(tensor), &sum));
     end_entry(w, entry, sum);
     return MST_OK;
 }
@@ -142,8 +142,8 @@ mst_status mst_bundle_writer_add_string(mst_bundle_writer *w, const char *key, c
     const uint32_t masked = mst_crc32c_mask(sum);
     const size_t used = mst_varint_write(head, length);
     MST_TRY(mst_file_append(&w->data, head, used));
-    MST_TRY(append(w, &masked, sizeof masked, &sum));
-    MST_TRY(append(w, data, size, &sum));
+    MST_TRY(bundle_write_append(w, &masked, sizeof masked, &sum));
+    MST_TRY(bundle_write_append(w, data, size, &sum));
     end_entry(w, entry, sum);
     return MST_OK;
 }

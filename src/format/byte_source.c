@@ -9,7 +9,7 @@
 
 #include "base/no_memory.h"
 
-static mst_status start(const char *name, mst_bytes *out) {
+static mst_status byte_source_start(const char *name, mst_bytes *out) {
     *out = (mst_bytes){.fd = -1};
     if (!(out->name = strdup(name))) return MST_NO_MEMORY("for a path");
     return MST_OK;
@@ -17,7 +17,7 @@ static mst_status start(const char *name, mst_bytes *out) {
 
 mst_status mst_bytes_open(const char *path, mst_bytes *out) {
     struct stat info;
-    MST_TRY(start(path, out));
+    MST_TRY(byte_source_start(path, out));
     /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
     out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (out->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -35,7 +35,7 @@ mst_status mst_bytes_open(const char *path, mst_bytes *out) {
 }
 
 mst_status mst_bytes_of_memory(const char *name, const void *data, size_t size, mst_bytes *out) {
-    MST_TRY(start(name, out));
+    MST_TRY(byte_source_start(name, out));
     out->memory = data;
     out->size = size;
     return MST_OK;

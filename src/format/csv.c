@@ -34,7 +34,7 @@ typedef struct scan {
 } scan;
 
 /* Room for one more of SIZE bytes in *ARRAY. */
-static mst_status grow(void *array, size_t count, size_t *capacity, size_t size) {
+static mst_status csv_grow(void *array, size_t count, size_t *capacity, size_t size) {
     void **memory = array;
     if (count < *capacity) return MST_OK;
     const size_t more = *capacity ? 2 * *capacity : 64;
@@ -46,7 +46,7 @@ static mst_status grow(void *array, size_t count, size_t *capacity, size_t size)
 }
 
 static mst_status add_cell(mst_csv *csv, char *cell) {
-    MST_TRY(grow(&csv->cell, csv->num_cells, &csv->cell_capacity, sizeof *csv->cell));
+    MST_TRY(csv_grow(&csv->cell, csv->num_cells, &csv->cell_capacity, sizeof *csv->cell));
     csv->cell[csv->num_cells++] = cell;
     return MST_OK;
 }
@@ -114,7 +114,7 @@ static mst_status scan_row(scan *s) {
     const size_t first = csv->num_cells;
     const int64_t line = s->line;
     bool more = true;
-    MST_TRY(grow(&csv->line, csv->num_lines, &csv->line_capacity, sizeof *csv->line));
+    MST_TRY(csv_grow(&csv->line, csv->num_lines, &csv->line_capacity, sizeof *csv->line));
     csv->line[csv->num_lines++] = line;
     while (more) MST_TRY(scan_cell(s, first, &more));
     const size_t count = csv->num_cells - first;
@@ -166,7 +166,7 @@ static mst_status scan_all(mst_csv *csv, char delimiter) {
 }
 
 /* TEXT, of SIZE bytes and one more, is the csv's then. */
-static mst_status parse(const char *name, char *text, size_t size, char delimiter, mst_csv **out) {
+static mst_status csv_parse(const char *name, char *text, size_t size, char delimiter, mst_csv **out) {
     mst_csv *csv = calloc(1, sizeof *csv);
     *out = NULL;
     if (!csv || !(csv->name = strdup(name))) {
@@ -192,7 +192,7 @@ mst_status mst_csv_parse(const char *name, const void *data, size_t size, char d
     *out = NULL;
     if (!text) return MST_NO_MEMORY("to read '%s'", name);
     if (size) memcpy(text, data, size);
-    return parse(name, text, size, delimiter, out);
+    return csv_parse(name, text, size, delimiter, out);
 }
 
 mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out) {
@@ -201,7 +201,7 @@ mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out) {
     *out = NULL;
     MST_TRY(mst_file_read(path, PTRDIFF_MAX, &data, &size));
     char *text = realloc(data, size + 1);
-    if (text) return parse(path, text, size, delimiter, out);
+    if (text) return csv_parse(path, text, size, delimiter, out);
     free(data);
     return MST_NO_MEMORY("to read '%s'", path);
 }

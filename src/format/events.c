@@ -91,7 +91,7 @@ static mst_status open_new(mst_event_file *file, const char *folder) {
     return fail(file);
 }
 
-static mst_status begin(mst_event_file *file, const char *folder) {
+static mst_status events_begin(mst_event_file *file, const char *folder) {
     Muster__Event first = MUSTER__EVENT__INIT;
     MST_TRY(open_new(file, folder));
     first.wall_time = (double)time(NULL);
@@ -107,7 +107,7 @@ mst_status mst_event_file_create(const char *folder, mst_event_file **out) {
     mst_event_file *file = calloc(1, sizeof *file);
     if (!file) return MST_NO_MEMORY("for an event file");
     file->fd = -1;
-    const mst_status status = begin(file, folder);
+    const mst_status status = events_begin(file, folder);
     if (status) {
         file->failed = true; /* nothing is left to flush */
         const mst_status closed = mst_event_file_close(file);

@@ -17,12 +17,12 @@ struct mst_event_reader {
     Muster__Event *event;
 };
 
-static mst_status make(mst_event_reader **out) {
+static mst_status events_read_make(mst_event_reader **out) {
     *out = calloc(1, sizeof **out);
     return *out ? MST_OK : MST_NO_MEMORY("for a reader of events");
 }
 
-static mst_status finish(mst_status status, mst_event_reader **out) {
+static mst_status events_read_finish(mst_status status, mst_event_reader **out) {
     if (!status) return MST_OK;
     mst_event_reader_close(*out);
     *out = NULL;
@@ -30,13 +30,13 @@ static mst_status finish(mst_status status, mst_event_reader **out) {
 }
 
 mst_status mst_event_reader_open(const char *path, mst_event_reader **out) {
-    MST_TRY(make(out));
-    return finish(mst_bytes_open(path, &(*out)->bytes), out);
+    MST_TRY(events_read_make(out));
+    return events_read_finish(mst_bytes_open(path, &(*out)->bytes), out);
 }
 
 mst_status mst_event_reader_parse(const char *name, const void *data, size_t size, mst_event_reader **out) {
-    MST_TRY(make(out));
-    return finish(mst_bytes_of_memory(name, data, size, &(*out)->bytes), out);
+    MST_TRY(events_read_make(out));
+    return events_read_finish(mst_bytes_of_memory(name, data, size, &(*out)->bytes), out);
 }
 
 void mst_event_reader_close(mst_event_reader *reader) {
@@ -47,7 +47,7 @@ void mst_event_reader_close(mst_event_reader *reader) {
     free(reader);
 }
 
-static mst_status damaged(const mst_event_reader *reader, const char *what) {
+static mst_status events_read_damaged(const mst_event_reader *reader, const char *what) {
     return MST_FAIL(MST_CORRUPT, "'%s': the record at byte %llu is damaged: %s", reader->bytes.name,
                     (unsigned long long)reader->offset, what);
 }
@@ -62,7 +62,7 @@ static mst_status read_record(mst_event_reader *reader, bool *there) {
     MST_TRY(mst_bytes_read(&reader->bytes, reader->offset, header, sizeof header, &got));
     reader->torn = got > 0 && got < sizeof header;
     if (got < sizeof header) return MST_OK;
-    if (!mst_tfrecord_length(header, &length)) return damaged(reader, "its length does not fit its CRC");
+    if (!mst_tfrecord_length(header, &length)) return events_read_damaged(reader, "its length does not fit its CRC");
     const uint64_t left = reader->bytes.size - reader->offset - sizeof header;
     reader->torn = length > left || left - length < MST_TFRECORD_FOOTER;
     if (reader->torn) return MST_OK;
@@ -73,7 +73,7 @@ static mst_status read_record(mst_event_reader *reader, bool *there) {
     reader->torn = got < reader->size + MST_TFRECORD_FOOTER; /* the file became shorter */
     if (reader->torn) return MST_OK;
     if (!mst_tfrecord_is_intact(reader->payload, reader->size))
-        return damaged(reader, "its bytes do not fit their CRC");
+        return events_read_damaged(reader, "its bytes do not fit their CRC");
     *there = true;
     return MST_OK;
 }
@@ -86,7 +86,7 @@ mst_status mst_event_reader_next(mst_event_reader *reader, const Muster__Event *
     MST_TRY(read_record(reader, &there));
     if (!there) return MST_OK;
     reader->event = muster__event__unpack(NULL, reader->size, reader->payload);
-    if (!reader->event) return damaged(reader, "it is no event");
+    if (!reader->event) return events_read_damaged(reader, "it is no event");
     reader->offset += MST_TFRECORD_HEADER + reader->size + MST_TFRECORD_FOOTER;
     *out = reader->event;
     return MST_OK;

@@ -235,14 +235,14 @@ int mst_feature_components(const mst_feature *feature) {
     return feature->variable || feature->sequence ? 2 : 1;
 }
 
-static mst_status damaged(void) {
+static mst_status example_damaged(void) {
     return MST_FAIL(MST_CORRUPT, "these bytes are no tf.train.Example");
 }
 
 static const char *const kind_names[] = {"no values", "bytes", "floats", "integers"};
 
 /* An element of value VALUE, COUNT times. */
-static void fill(mst_dtype dtype, uint8_t *dst, int64_t count, double value) {
+static void example_fill(mst_dtype dtype, uint8_t *dst, int64_t count, double value) {
     const size_t size = mst_dtype_size(dtype);
     const float f32 = (float)value;
     const int64_t i64 = mst_saturate_i64(value);
@@ -276,14 +276,14 @@ static mst_status parse_values(const slot *s, mst_wire feature, int64_t most, ui
     mst_wire lists;
     int64_t num_values;
     *count = 0;
-    if (!mst_feature_find(feature, &kind, &lists)) return damaged();
+    if (!mst_feature_find(feature, &kind, &lists)) return example_damaged();
     *missing = kind == MST_FEATURE_MISSING;
     if (*missing) return MST_OK;
     if (!fits(kind, s->feature.dtype))
         return MST_FAIL(MST_INVALID, "feature '%s' holds %s, which cannot become %s", name, kind_names[kind],
                         mst_dtype_name(s->feature.dtype));
     sink sink = {s->feature.dtype, dst, most * s->inner, 0, false};
-    if (!take_feature(&sink, kind, lists, &num_values)) return damaged();
+    if (!take_feature(&sink, kind, lists, &num_values)) return example_damaged();
     if (kind == MST_FEATURE_BYTES && s->feature.dtype != MST_STRING) {
         if (sink.count % element)
             return MST_FAIL(MST_INVALID, "feature '%s' has %lld bytes, no whole number of %s", name,
@@ -309,7 +309,7 @@ static mst_status parse_sequence(const slot *s, mst_wire list, uint8_t *dst, int
         mst_wire feature;
         int64_t count;
         bool missing;
-        if (!next_entry(&list, &feature)) return damaged();
+        if (!next_entry(&list, &feature)) return example_damaged();
         if (!feature.at) return MST_OK;
         if (*steps == s->most)
             return MST_FAIL(MST_INVALID, "feature list '%s' has more than %lld steps", s->feature.name,
@@ -340,7 +340,7 @@ static mst_status parse_feature(const slot *s, mst_wire value, void *const *dst)
         return MST_FAIL(MST_NOT_FOUND, "feature '%s' is missing, and has no default", f->name);
     const int64_t all = s->most * s->inner;
     if (values && count < all && !s->open)
-        fill(f->dtype, values + (size_t)count * mst_dtype_size(f->dtype), all - count, f->default_value);
+        example_fill(f->dtype, values + (size_t)count * mst_dtype_size(f->dtype), all - count, f->default_value);
     if (length) memcpy(length, &found, sizeof found);
     return MST_OK;
 }
@@ -368,7 +368,7 @@ mst_status mst_example_parse(const mst_example_parser *parser, const void *data,
     int next = 0;
     memset(value, 0, (size_t)parser->num_features * sizeof *value);
     for (;;) {
-        if (!mst_example_next(&walk, &entry)) return damaged();
+        if (!mst_example_next(&walk, &entry)) return example_damaged();
         if (!entry.name.at) break;
         const int i = find_slot(parser, &entry, &next);
         if (i >= 0) value[i] = entry.value;
@@ -473,7 +473,7 @@ int64_t mst_feature_numbers(mst_feature_kind kind, mst_wire lists, void *dst, in
     return take_feature(&numbers, kind, lists, &num_values) ? numbers.count : -1;
 }
 
-static bool describe(const mst_example_entry *entry, mst_feature_value *out) {
+static bool example_describe(const mst_example_entry *entry, mst_feature_value *out) {
     sink counter = {.dtype = MST_U8};
     mst_wire feature = entry->value, first, lists;
     int64_t num_values = 0;
@@ -502,9 +502,9 @@ mst_status mst_example_describe(const void *data, size_t size, mst_feature_value
     mst_example_entry entry;
     for (*count = 0;; ++*count) {
         mst_feature_value value;
-        if (!mst_example_next(&walk, &entry)) return damaged();
+        if (!mst_example_next(&walk, &entry)) return example_damaged();
         if (!entry.name.at) return MST_OK;
-        if (!describe(&entry, &value)) return damaged();
+        if (!example_describe(&entry, &value)) return example_damaged();
         if (*count < most) values[*count] = value;
     }
 }

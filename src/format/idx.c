@@ -120,7 +120,7 @@ static mst_status read_elements(reader *r, uint64_t size, mst_tensor *tensor) {
     return MST_OK;
 }
 
-static mst_status parse(const mst_bytes *bytes, reader *r, mst_tensor **out) {
+static mst_status idx_parse(const mst_bytes *bytes, reader *r, mst_tensor **out) {
     uint8_t magic[2] = {0};
     size_t got;
     uint64_t size;
@@ -135,10 +135,10 @@ static mst_status parse(const mst_bytes *bytes, reader *r, mst_tensor **out) {
     return read_elements(r, size, *out);
 }
 
-static mst_status read_all(mst_bytes *bytes, mst_status opened, mst_tensor **out) {
+static mst_status idx_read_all(mst_bytes *bytes, mst_status opened, mst_tensor **out) {
     reader r = {0};
     *out = NULL;
-    mst_status status = opened ? opened : parse(bytes, &r, out);
+    mst_status status = opened ? opened : idx_parse(bytes, &r, out);
     if (status) {
         mst_tensor_release(*out);
         *out = NULL;
@@ -151,11 +151,11 @@ static mst_status read_all(mst_bytes *bytes, mst_status opened, mst_tensor **out
 mst_status mst_idx_read(const char *path, mst_tensor **out) {
     mst_bytes bytes;
     mst_status opened = mst_bytes_open(path, &bytes);
-    return read_all(&bytes, opened, out);
+    return idx_read_all(&bytes, opened, out);
 }
 
 mst_status mst_idx_parse(const char *name, const void *data, size_t size, mst_tensor **out) {
     mst_bytes bytes;
     mst_status opened = mst_bytes_of_memory(name, data, size, &bytes);
-    return read_all(&bytes, opened, out);
+    return idx_read_all(&bytes, opened, out);
 }

@@ -50,7 +50,7 @@ static mst_status read_more(mst_lines_reader *r) {
 }
 
 /* A line of SIZE bytes with its end, which has ENDING bytes: 0 or 1. */
-static void take(mst_lines_reader *r, size_t size, size_t ending, mst_record *line) {
+static void lines_take(mst_lines_reader *r, size_t size, size_t ending, mst_record *line) {
     const uint8_t *data = r->buffer + r->begin;
     size_t length = size - ending;
     if (ending && length && data[length - 1] == '\r') length--;
@@ -66,7 +66,7 @@ mst_status mst_lines_reader_next(mst_lines_reader *reader, mst_record *line) {
         const uint8_t *data = r->buffer + r->begin;
         const uint8_t *end = memchr(data + looked_at, '\n', available(r) - looked_at);
         if (end) {
-            take(r, (size_t)(end - data) + 1, 1, line);
+            lines_take(r, (size_t)(end - data) + 1, 1, line);
             return MST_OK;
         }
         looked_at = available(r);
@@ -74,13 +74,13 @@ mst_status mst_lines_reader_next(mst_lines_reader *reader, mst_record *line) {
         MST_TRY(read_more(r));
     }
     if (r->failure.code) return mst_failure_restore(&r->failure);
-    if (available(r)) take(r, available(r), 0, line);
+    if (available(r)) lines_take(r, available(r), 0, line);
     return MST_OK;
 }
 
 /* ---- opening ---- */
 
-static mst_status start(mst_lines_reader *r) {
+static mst_status lines_start(mst_lines_reader *r) {
     uint8_t head[2];
     size_t got;
     MST_TRY(mst_bytes_read(&r->bytes, 0, head, sizeof head, &got));
@@ -95,7 +95,7 @@ static mst_status open_reader(const char *name, const void *data, size_t size, m
     mst_lines_reader *r = *out = calloc(1, sizeof *r);
     if (!r) return MST_NO_MEMORY("for reading '%s'", name);
     mst_status status = data ? mst_bytes_of_memory(name, data, size, &r->bytes) : mst_bytes_open(name, &r->bytes);
-    if (!status) status = start(r);
+    if (!status) status = lines_start(r);
     if (!status) return MST_OK;
     mst_lines_reader_close(r);
     *out = NULL;
@@ -124,7 +124,7 @@ bool mst_lines_reader_is_compressed(const mst_lines_reader *reader) {
 
 /* ---- the places of lines ---- */
 
-static mst_status build(mst_lines_reader *reader, mst_record_index *out) {
+static mst_status lines_build(mst_lines_reader *reader, mst_record_index *out) {
     for (mst_record line;;) {
         MST_TRY(mst_lines_reader_next(reader, &line));
         if (!line.data) return MST_OK;
@@ -139,7 +139,7 @@ mst_status mst_lines_index_open(const char *path, mst_record_index *out) {
     mst_status status = MST_OK;
     if (reader->is_compressed)
         status = MST_FAIL(MST_INVALID, "'%s': is compressed: its lines can only be read in their order", path);
-    if (!status) status = build(reader, out);
+    if (!status) status = lines_build(reader, out);
     mst_lines_reader_close(reader);
     return status;
 }

@@ -27,7 +27,7 @@ static void strip_names(mst_zip *zip) {
     }
 }
 
-static mst_status finish(mst_npz *npz, mst_status status, mst_npz **out) {
+static mst_status npz_finish(mst_npz *npz, mst_status status, mst_npz **out) {
     if (!status) status = mst_zip_open(&npz->bytes, &npz->zip);
     if (!status) {
         strip_names(&npz->zip);
@@ -42,14 +42,14 @@ mst_status mst_npz_open(const char *path, mst_npz **out) {
     mst_npz *npz = calloc(1, sizeof *npz);
     *out = NULL;
     if (!npz) return MST_NO_MEMORY("to read '%s'", path);
-    return finish(npz, mst_bytes_open(path, &npz->bytes), out);
+    return npz_finish(npz, mst_bytes_open(path, &npz->bytes), out);
 }
 
 mst_status mst_npz_parse(const char *name, const void *data, size_t size, mst_npz **out) {
     mst_npz *npz = calloc(1, sizeof *npz);
     *out = NULL;
     if (!npz) return MST_NO_MEMORY("to read '%s'", name);
-    return finish(npz, mst_bytes_of_memory(name, data, size, &npz->bytes), out);
+    return npz_finish(npz, mst_bytes_of_memory(name, data, size, &npz->bytes), out);
 }
 
 void mst_npz_close(mst_npz *npz) {

@@ -40,7 +40,8 @@ typedef struct array {
     char header[HEADER_MOST];
 } array;
 
-static mst_status describe(const char *path, const mst_named_tensor *tensor, array *array, mst_zip_file *file) {
+static mst_status npz_write_describe(const char *path, const mst_named_tensor *tensor, array *array,
+                                     mst_zip_file *file) {
     const size_t header_size = npy_header(tensor->tensor, array->header);
     if (!header_size)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': '%.200s' is %s, which NumPy does not have: write safetensors", path,
@@ -57,7 +58,7 @@ static mst_status describe(const char *path, const mst_named_tensor *tensor, arr
     return MST_OK;
 }
 
-static mst_status put(void *sink, uint64_t offset, const void *data, size_t size) {
+static mst_status npz_write_put(void *sink, uint64_t offset, const void *data, size_t size) {
     return mst_file_put(sink, offset, data, size);
 }
 
@@ -66,7 +67,7 @@ static mst_status write_archive(const char *path, const mst_zip_file *files, int
     mst_file file;
     MST_TRY(mst_module_interface("zip", &interface));
     MST_TRY(mst_file_create(path, &file));
-    const mst_status status = ((const mst_zip_writer *)interface)->write(files, count, put, &file);
+    const mst_status status = ((const mst_zip_writer *)interface)->write(files, count, npz_write_put, &file);
     if (!status) return mst_file_commit(&file);
     mst_file_abandon(&file);
     return status;
@@ -76,7 +77,8 @@ mst_status mst_npz_write(const char *path, const mst_named_tensor *tensors, int6
     array *arrays = calloc((size_t)count + 1, sizeof *arrays);
     mst_zip_file *files = calloc((size_t)count + 1, sizeof *files);
     mst_status status = arrays && files ? MST_OK : MST_NO_MEMORY("to write '%s'", path);
-    for (int64_t i = 0; i < count && !status; i++) status = describe(path, &tensors[i], &arrays[i], &files[i]);
+    for (int64_t i = 0; i < count && !status; i++)
+        status = npz_write_describe(path, &tensors[i], &arrays[i], &files[i]);
     if (!status) status = write_archive(path, files, count);
     for (int64_t i = 0; arrays && i < count; i++) free(arrays[i].name);
     free(files);

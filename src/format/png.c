@@ -57,7 +57,7 @@ static void make_gray_of_16(uint8_t *gray, const uint16_t *rgba, int64_t count) 
             (uint8_t)(((uint32_t)RED * rgba[0] + (uint32_t)GREEN * rgba[1] + (uint32_t)BLUE * rgba[2] + HALF) >> 23);
 }
 
-static mst_status damaged(const char *name, int failed) {
+static mst_status png_damaged(const char *name, int failed) {
     return MST_FAIL(MST_CORRUPT, "'%s': is no intact PNG: %s", name, spng_strerror(failed));
 }
 
@@ -67,7 +67,7 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
     int failed = spng_set_png_buffer(context, data, size);
     if (!failed) failed = spng_set_chunk_limits(context, (size_t)1 << 24, (size_t)1 << 26);
     if (!failed) failed = spng_get_ihdr(context, &header);
-    if (failed) return damaged(name, failed);
+    if (failed) return png_damaged(name, failed);
     const bool gray = out->channels == 1;
     const bool wide = gray && header.bit_depth == 16 && (header.color_type & SPNG_COLOR_TYPE_TRUECOLOR);
     mst_image color = {.channels = wide ? WIDE : RGB}, *to = gray ? &color : out;
@@ -75,7 +75,7 @@ static mst_status decode(spng_ctx *context, const char *name, const void *data, 
     const int64_t count = (int64_t)header.height * header.width;
     failed = spng_decode_image(context, to->pixels, (size_t)(to->channels * count),
                                wide ? SPNG_FMT_RGBA16 : SPNG_FMT_RGB8, 0);
-    mst_status status = failed ? damaged(name, failed) : MST_OK;
+    mst_status status = failed ? png_damaged(name, failed) : MST_OK;
     if (!status && gray) status = mst_image_alloc(name, size, header.height, header.width, out);
     if (!status && gray) {
         light l;

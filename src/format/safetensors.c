@@ -44,18 +44,18 @@ struct mst_safetensors {
 
 /* ---- reading ---- */
 
-static mst_status corrupt(const mst_safetensors *f, const char *name, const char *what) {
+static mst_status safetensors_corrupt(const mst_safetensors *f, const char *name, const char *what) {
     if (!name) return MST_FAIL(MST_CORRUPT, "'%s': %s: it is no safetensors file, or is damaged", f->bytes.name, what);
     return MST_FAIL(MST_CORRUPT, "'%s': %s of '%.200s': the file is damaged", f->bytes.name, what, name);
 }
 
 static mst_status read_shape(const mst_safetensors *f, item *it, const json_t *shape) {
     const size_t ndim = json_array_size(shape);
-    if (!json_is_array(shape) || ndim > MST_MAX_NDIM) return corrupt(f, it->name, "the shape");
+    if (!json_is_array(shape) || ndim > MST_MAX_NDIM) return safetensors_corrupt(f, it->name, "the shape");
     it->shape.ndim = (int32_t)ndim;
     for (size_t i = 0; i < ndim; i++) {
         const json_t *dim = json_array_get(shape, i);
-        if (!json_is_integer(dim) || json_integer_value(dim) < 0) return corrupt(f, it->name, "the shape");
+        if (!json_is_integer(dim) || json_integer_value(dim) < 0) return safetensors_corrupt(f, it->name, "the shape");
         it->shape.dim[i] = json_integer_value(dim);
     }
     return MST_OK;
@@ -65,21 +65,21 @@ static mst_status read_offsets(const mst_safetensors *f, item *it, const json_t 
     const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
     if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
         json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin))
-        return corrupt(f, it->name, "the offsets");
+        return safetensors_corrupt(f, it->name, "the offsets");
     it->begin = (uint64_t)json_integer_value(begin);
     it->end = (uint64_t)json_integer_value(end);
     uint64_t bytes = (uint64_t)dtypes[it->type].size;
     bool overflow = false;
     for (int i = 0; i < it->shape.ndim; i++)
         overflow |= __builtin_mul_overflow(bytes, (uint64_t)it->shape.dim[i], &bytes);
-    if (overflow || bytes != it->end - it->begin) return corrupt(f, it->name, "the number of bytes");
+    if (overflow || bytes != it->end - it->begin) return safetensors_corrupt(f, it->name, "the number of bytes");
     return MST_OK;
 }
 
 static mst_status read_item(const mst_safetensors *f, item *it, const json_t *value) {
     const char *type = json_string_value(json_object_get(value, "dtype"));
     while (type && it->type < NUM_DTYPES && strcmp(dtypes[it->type].name, type) != 0) it->type++;
-    if (!type || it->type == NUM_DTYPES) return corrupt(f, it->name, "the dtype");
+    if (!type || it->type == NUM_DTYPES) return safetensors_corrupt(f, it->name, "the dtype");
     MST_TRY(read_shape(f, it, json_object_get(value, "shape")));
     return read_offsets(f, it, json_object_get(value, "data_offsets"));
 }
@@ -94,7 +94,7 @@ static mst_status read_items(mst_safetensors *f) {
     const char *name;
     json_t *value;
     uint64_t next = 0;
-    if (!json_is_object(f->header)) return corrupt(f, NULL, "the header is no JSON object");
+    if (!json_is_object(f->header)) return safetensors_corrupt(f, NULL, "the header is no JSON object");
     f->item = calloc(json_object_size(f->header) + 1, sizeof *f->item);
     if (!f->item) return MST_NO_MEMORY("to read '%s'", f->bytes.name);
     json_object_foreach(f->header, name, value) {
@@ -105,7 +105,7 @@ static mst_status read_items(mst_safetensors *f) {
     }
     if (f->count) qsort(f->item, (size_t)f->count, sizeof *f->item, by_place);
     for (int64_t i = 0; i < f->count; next = f->item[i++].end)
-        if (f->item[i].begin != next) return corrupt(f, f->item[i].name, "the place");
+        if (f->item[i].begin != next) return safetensors_corrupt(f, f->item[i].name, "the place");
     if (next != f->bytes.size - f->data)
         return MST_FAIL(MST_CORRUPT, "'%s': its tensors take %llu bytes, %llu are there: it is cut off, or damaged",
                         f->bytes.name, (unsigned long long)next, (unsigned long long)(f->bytes.size - f->data));
@@ -118,19 +118,19 @@ static mst_status read_header(mst_safetensors *f) {
     json_error_t error;
     MST_TRY(mst_bytes_read(&f->bytes, 0, &size, sizeof size, &got)); /* little-endian, as the machine is */
     if (got < sizeof size || size > HEADER_MOST || size > f->bytes.size - sizeof size)
-        return corrupt(f, NULL, "the size of the header is impossible");
+        return safetensors_corrupt(f, NULL, "the size of the header is impossible");
     char *text = malloc((size_t)size + 1);
     if (!text) return MST_NO_MEMORY("to read '%s'", f->bytes.name);
     const mst_status status = mst_bytes_read(&f->bytes, sizeof size, text, (size_t)size, &got);
     if (!status && got == size) f->header = json_loadb(text, got, JSON_REJECT_DUPLICATES, &error);
     free(text);
     MST_TRY(status);
-    if (!f->header) return corrupt(f, NULL, "the header is no JSON");
+    if (!f->header) return safetensors_corrupt(f, NULL, "the header is no JSON");
     f->data = sizeof size + size;
     return read_items(f);
 }
 
-static mst_status finish(mst_safetensors *f, mst_status status, mst_safetensors **out) {
+static mst_status safetensors_finish(mst_safetensors *f, mst_status status, mst_safetensors **out) {
     if (!status) status = read_header(f);
     if (status)
         mst_safetensors_close(f);
@@ -143,14 +143,14 @@ mst_status mst_safetensors_open(const char *path, mst_safetensors **out) {
     mst_safetensors *f = calloc(1, sizeof *f);
     *out = NULL;
     if (!f) return MST_NO_MEMORY("to read '%s'", path);
-    return finish(f, mst_bytes_open(path, &f->bytes), out);
+    return safetensors_finish(f, mst_bytes_open(path, &f->bytes), out);
 }
 
 mst_status mst_safetensors_parse(const char *name, const void *data, size_t size, mst_safetensors **out) {
     mst_safetensors *f = calloc(1, sizeof *f);
     *out = NULL;
     if (!f) return MST_NO_MEMORY("to read '%s'", name);
-    return finish(f, mst_bytes_of_memory(name, data, size, &f->bytes), out);
+    return safetensors_finish(f, mst_bytes_of_memory(name, data, size, &f->bytes), out);
 }
 
 void mst_safetensors_close(mst_safetensors *file) {
@@ -187,7 +187,7 @@ mst_status mst_safetensors_read(const mst_safetensors *file, int64_t i, mst_tens
     MST_TRY(mst_tensor_create_untouched(dtypes[it->type].dtype, it->shape, out));
     uint8_t *data = mst_tensor_data(*out);
     mst_status status = mst_bytes_read(&file->bytes, file->data + it->begin, data, (size_t)(it->end - it->begin), &got);
-    if (!status && got < it->end - it->begin) status = corrupt(file, it->name, "the end");
+    if (!status && got < it->end - it->begin) status = safetensors_corrupt(file, it->name, "the end");
     for (size_t k = 0; !status && dtypes[it->type].dtype == MST_BOOL && k < got; k++) data[k] = data[k] != 0;
     if (status) {
         mst_tensor_release(*out);

@@ -51,7 +51,7 @@ uint64_t mst_stream_offset(const mst_stream *stream) {
     return stream->offset - stream->inflate.avail_in;
 }
 
-static mst_status corrupt(const mst_stream *s, const char *what) {
+static mst_status stream_corrupt(const mst_stream *s, const char *what) {
     return MST_FAIL(MST_CORRUPT, "'%s': %s at byte %llu: the file is damaged or incomplete, get it again",
                     s->bytes->name, what, (unsigned long long)mst_stream_offset(s));
 }
@@ -69,7 +69,7 @@ static const char *inflate_error(mst_stream_kind kind, int code) {
 }
 
 /* Makes sure that the decompressor has input, except at the end of the part. */
-static mst_status fill(mst_stream *s) {
+static mst_status stream_fill(mst_stream *s) {
     if (s->inflate.avail_in || s->offset == s->end) return MST_OK;
     uint64_t left = s->end - s->offset;
     size_t got, want = left < CHUNK_SIZE ? (size_t)left : CHUNK_SIZE;
@@ -83,11 +83,11 @@ static mst_status fill(mst_stream *s) {
 
 /* After a member comes another one, the end, or data that does not belong there. */
 static mst_status next_member(mst_stream *s) {
-    MST_TRY(fill(s));
+    MST_TRY(stream_fill(s));
     s->finished = s->inflate.avail_in == 0;
     if (s->finished) return MST_OK;
-    if (s->kind != MST_STREAM_GZIP) return corrupt(s, "the compressed data ends, and other bytes follow");
-    if (*s->inflate.next_in != GZIP_MAGIC) return corrupt(s, "the gzip data ends, and other bytes follow");
+    if (s->kind != MST_STREAM_GZIP) return stream_corrupt(s, "the compressed data ends, and other bytes follow");
+    if (*s->inflate.next_in != GZIP_MAGIC) return stream_corrupt(s, "the gzip data ends, and other bytes follow");
     isal_inflate_reset(&s->inflate);
     s->inflate.crc_flag = ISAL_GZIP;
     return MST_OK;
@@ -95,18 +95,18 @@ static mst_status next_member(mst_stream *s) {
 
 static mst_status inflate(mst_stream *s, uint8_t *dst, size_t size, size_t *got) {
     while (*got < size && !s->finished) {
-        MST_TRY(fill(s));
+        MST_TRY(stream_fill(s));
         uint32_t had_in = s->inflate.avail_in;
         uint32_t had_out = (uint32_t)(size - *got < most_at_once ? size - *got : most_at_once);
         s->inflate.next_out = dst + *got;
         s->inflate.avail_out = had_out;
         int code = isal_inflate(&s->inflate);
         *got += had_out - s->inflate.avail_out;
-        if (code < 0) return corrupt(s, inflate_error(s->kind, code));
+        if (code < 0) return stream_corrupt(s, inflate_error(s->kind, code));
         if (s->inflate.block_state == ISAL_BLOCK_FINISH)
             MST_TRY(next_member(s));
         else if (s->inflate.avail_in == had_in && s->inflate.avail_out == had_out)
-            return corrupt(s, "the compressed data is cut off");
+            return stream_corrupt(s, "the compressed data is cut off");
     }
     return MST_OK;
 }

@@ -44,7 +44,7 @@ typedef struct handle {
     uint64_t offset, size;
 } handle;
 
-static mst_status corrupt(const parser *p, const char *what, uint64_t at) {
+static mst_status table_corrupt(const parser *p, const char *what, uint64_t at) {
     return MST_FAIL(MST_CORRUPT, "'%s': %s at byte %llu: the table is damaged or incomplete", p->name, what,
                     (unsigned long long)at);
 }
@@ -57,16 +57,16 @@ static bool read_handle(const uint8_t **at, const uint8_t *end, handle *out) {
 static mst_status open_block(const parser *p, handle h, const uint8_t **begin, const uint8_t **end) {
     const uint64_t most = p->size - FOOTER;
     if (h.offset > most || h.size > most - h.offset || most - h.offset - h.size < TRAILER || h.size < 4)
-        return corrupt(p, "a block that does not fit into the file", h.offset);
+        return table_corrupt(p, "a block that does not fit into the file", h.offset);
     const uint8_t *block = p->data + h.offset, *trailer = block + h.size;
     if (!mst_crc32c_is(load32(trailer + 1), mst_crc32c(0, block, (size_t)h.size + 1)))
-        return corrupt(p, "a block whose check sum is wrong", h.offset);
+        return table_corrupt(p, "a block whose check sum is wrong", h.offset);
     if (*trailer == SNAPPY)
         return MST_FAIL(MST_UNIMPLEMENTED, "'%s': a block is compressed with snappy: write the table without it",
                         p->name);
-    if (*trailer != PLAIN) return corrupt(p, "an unknown type of compression", h.offset + h.size);
+    if (*trailer != PLAIN) return table_corrupt(p, "an unknown type of compression", h.offset + h.size);
     const uint64_t restarts = load32(trailer - 4);
-    if (restarts > (h.size - 4) / 4) return corrupt(p, "restarts that do not fit into their block", h.offset);
+    if (restarts > (h.size - 4) / 4) return table_corrupt(p, "restarts that do not fit into their block", h.offset);
     *begin = block;
     *end = trailer - 4 - 4 * restarts;
     return MST_OK;
@@ -75,8 +75,8 @@ static mst_status open_block(const parser *p, handle h, const uint8_t **begin, c
 /* Makes the next key: the first SHARED bytes of the last one, then UNSHARED bytes at TAIL. */
 static mst_status read_key(parser *p, const uint8_t *tail, uint64_t shared, uint64_t unshared) {
     const uint64_t at = (uint64_t)(tail - p->data);
-    if (shared > p->key_size || shared + unshared > KEY_MOST) return corrupt(p, "a key of impossible length", at);
-    if (shared + unshared > p->spare) return corrupt(p, "keys that are many times as long as the table", at);
+    if (shared > p->key_size || shared + unshared > KEY_MOST) return table_corrupt(p, "a key of impossible length", at);
+    if (shared + unshared > p->spare) return table_corrupt(p, "keys that are many times as long as the table", at);
     p->spare -= shared + unshared;
     if (unshared) memcpy(p->key + shared, tail, (size_t)unshared);
     p->key_size = (size_t)(shared + unshared);
@@ -89,9 +89,9 @@ static mst_status read_entry(parser *p, const uint8_t **at, const uint8_t *end, 
     const uint64_t where = (uint64_t)(*at - p->data);
     if (!mst_varint_read(at, end, &shared) || !mst_varint_read(at, end, &unshared) ||
         !mst_varint_read(at, end, &value_size))
-        return corrupt(p, "an entry that is cut off", where);
+        return table_corrupt(p, "an entry that is cut off", where);
     const uint64_t left = (uint64_t)(end - *at);
-    if (unshared > left || value_size > left - unshared) return corrupt(p, "an entry that is cut off", where);
+    if (unshared > left || value_size > left - unshared) return table_corrupt(p, "an entry that is cut off", where);
     MST_TRY(read_key(p, *at, shared, unshared));
     *out = (mst_table_entry){
         .key = p->key, .key_size = p->key_size, .value = *at + unshared, .value_size = (size_t)value_size};
@@ -103,7 +103,7 @@ static mst_status read_entry(parser *p, const uint8_t **at, const uint8_t *end, 
 static mst_status check_order(parser *p, uint64_t at) {
     const size_t common = p->key_size < p->last_size ? p->key_size : p->last_size;
     const int order = p->any ? memcmp(p->last, p->key, common) : -1;
-    if (order > 0 || (order == 0 && p->key_size <= p->last_size)) return corrupt(p, "keys out of order", at);
+    if (order > 0 || (order == 0 && p->key_size <= p->last_size)) return table_corrupt(p, "keys out of order", at);
     p->any = true;
     memcpy(p->last, p->key, p->key_size);
     p->last_size = p->key_size;
@@ -136,22 +136,23 @@ static mst_status parse_blocks(parser *p, handle index) {
         p->key_size = 0;
         MST_TRY(read_entry(p, &at, end, &entry));
         const uint8_t *value = entry.value;
-        if (!read_handle(&value, entry.value + entry.value_size, &h)) return corrupt(p, "no handle of a block", where);
-        if (h.offset < next) return corrupt(p, "blocks that overlap", where);
+        if (!read_handle(&value, entry.value + entry.value_size, &h))
+            return table_corrupt(p, "no handle of a block", where);
+        if (h.offset < next) return table_corrupt(p, "blocks that overlap", where);
         MST_TRY(parse_block(p, h));
         next = h.offset + h.size + TRAILER;
     }
     return MST_OK;
 }
 
-static mst_status parse(parser *p) {
+static mst_status table_parse(parser *p) {
     handle metaindex, index;
-    if (p->size < FOOTER) return corrupt(p, "no footer: the file ends", p->size);
+    if (p->size < FOOTER) return table_corrupt(p, "no footer: the file ends", p->size);
     const uint8_t *footer = p->data + p->size - FOOTER, *end = footer + FOOTER - 8;
     if ((load32(end) | (uint64_t)load32(end + 4) << 32) != magic)
-        return corrupt(p, "no footer: other bytes than the magic number", p->size - 8);
+        return table_corrupt(p, "no footer: other bytes than the magic number", p->size - 8);
     if (!read_handle(&footer, end, &metaindex) || !read_handle(&footer, end, &index))
-        return corrupt(p, "no handles in the footer", p->size - FOOTER);
+        return table_corrupt(p, "no handles in the footer", p->size - FOOTER);
     return parse_blocks(p, index);
 }
 
@@ -160,7 +161,7 @@ mst_status mst_table_parse(const char *name, const void *data, size_t size, mst_
     p.spare = (uint64_t)size * KEYS_A_BYTE;
     p.key = malloc(KEY_MOST + 1);
     p.last = malloc(KEY_MOST + 1);
-    const mst_status status = p.key && p.last ? parse(&p) : MST_NO_MEMORY("to read '%s'", name);
+    const mst_status status = p.key && p.last ? table_parse(&p) : MST_NO_MEMORY("to read '%s'", name);
     free(p.key);
     free(p.last);
     return status;
@@ -168,27 +169,27 @@ mst_status mst_table_parse(const char *name, const void *data, size_t size, mst_
 
 /* ---- writing ---- */
 
-static mst_status append(uint8_t **data, int64_t *size, int64_t *capacity, const void *bytes, size_t count) {
+static mst_status table_append(uint8_t **data, int64_t *size, int64_t *capacity, const void *bytes, size_t count) {
     MST_TRY(mst_grow(data, 1, *size + (int64_t)count, capacity));
     if (count) memcpy(*data + *size, bytes, count);
     *size += (int64_t)count;
     return MST_OK;
 }
 
-static mst_status put(mst_table_writer *w, const void *bytes, size_t count) {
-    return append(&w->data, &w->size, &w->capacity, bytes, count);
+static mst_status table_put(mst_table_writer *w, const void *bytes, size_t count) {
+    return table_append(&w->data, &w->size, &w->capacity, bytes, count);
 }
 
 static mst_status put32(mst_table_writer *w, uint32_t value) {
     uint8_t bytes[4];
     store32(bytes, value);
-    return put(w, bytes, sizeof bytes);
+    return table_put(w, bytes, sizeof bytes);
 }
 
 /* Ends the block that began at BEGIN with its trailer. */
 static mst_status put_trailer(mst_table_writer *w, int64_t begin) {
     const uint8_t type = PLAIN;
-    MST_TRY(put(w, &type, 1));
+    MST_TRY(table_put(w, &type, 1));
     return put32(w, mst_crc32c_mask(mst_crc32c(0, w->data + begin, (size_t)(w->size - begin))));
 }
 
@@ -204,9 +205,9 @@ static mst_status add_to_index(mst_table_writer *w, int64_t size) {
     head[0] = 0;
     size_t head_size = 1 + mst_varint_write(head + 1, w->key_size);
     head_size += mst_varint_write(head + head_size, value_size);
-    MST_TRY(append(&w->index, &w->index_size, &w->index_capacity, head, head_size));
-    MST_TRY(append(&w->index, &w->index_size, &w->index_capacity, w->key, w->key_size));
-    return append(&w->index, &w->index_size, &w->index_capacity, value, value_size);
+    MST_TRY(table_append(&w->index, &w->index_size, &w->index_capacity, head, head_size));
+    MST_TRY(table_append(&w->index, &w->index_size, &w->index_capacity, w->key, w->key_size));
+    return table_append(&w->index, &w->index_size, &w->index_capacity, value, value_size);
 }
 
 static mst_status end_block(mst_table_writer *w) {
@@ -244,9 +245,9 @@ static mst_status put_entry(mst_table_writer *w, const char *key, size_t key_siz
     size_t head_size = mst_varint_write(head, shared);
     head_size += mst_varint_write(head + head_size, key_size - shared);
     head_size += mst_varint_write(head + head_size, value_size);
-    MST_TRY(put(w, head, head_size));
-    MST_TRY(put(w, key + shared, key_size - shared));
-    return put(w, value, value_size);
+    MST_TRY(table_put(w, head, head_size));
+    MST_TRY(table_put(w, key + shared, key_size - shared));
+    return table_put(w, value, value_size);
 }
 
 mst_status mst_table_add(mst_table_writer *w, const char *key, size_t key_size, const void *value, size_t value_size) {
@@ -281,7 +282,7 @@ mst_status mst_table_finish(mst_table_writer *w) {
     MST_TRY(put32(w, 1));
     MST_TRY(put_trailer(w, metaindex));
     const int64_t index = w->size;
-    MST_TRY(put(w, w->index, (size_t)w->index_size));
+    MST_TRY(table_put(w, w->index, (size_t)w->index_size));
     MST_TRY(put_index_restarts(w));
     const int64_t index_size = w->size - index;
     MST_TRY(put_trailer(w, index));
@@ -289,7 +290,7 @@ mst_status mst_table_finish(mst_table_writer *w) {
     write_handle(footer + used, index, index_size);
     store32(footer + FOOTER - 8, (uint32_t)magic);
     store32(footer + FOOTER - 4, (uint32_t)(magic >> 32));
-    return put(w, footer, sizeof footer);
+    return table_put(w, footer, sizeof footer);
 }
 
 void mst_table_writer_free(mst_table_writer *w) {

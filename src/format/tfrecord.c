@@ -122,14 +122,14 @@ static void consume(mst_tfrecord_reader *r, size_t size) {
     r->offset += size;
 }
 
-static mst_status corrupt(mst_tfrecord_reader *r, damage which, const char *what) {
+static mst_status tfrecord_corrupt(mst_tfrecord_reader *r, damage which, const char *what) {
     r->damage = which;
     return mst_tfrecord_corrupt(r->bytes.name, r->offset, r->stream ? " of the decompressed data" : "", what);
 }
 
 /* The error of a record that is cut off: of the stream where reading failed, else of the file. */
 static mst_status ended(mst_tfrecord_reader *r) {
-    if (!r->failure.code) return corrupt(r, OF_LENGTH, "the file ends within it");
+    if (!r->failure.code) return tfrecord_corrupt(r, OF_LENGTH, "the file ends within it");
     r->damage = OF_STREAM;
     return mst_failure_restore(&r->failure);
 }
@@ -144,8 +144,8 @@ static mst_status next_length(mst_tfrecord_reader *r, size_t *size) {
     *size = SIZE_MAX;
     if (!available(r) && !r->failure.code) return MST_OK;
     if (available(r) < MST_TFRECORD_HEADER) return ended(r);
-    if (!mst_tfrecord_length(r->buffer + r->begin, &length)) return corrupt(r, OF_LENGTH, length_is_wrong);
-    if (length > SIZE_MAX / 2 - MST_TFRECORD_FRAME) return corrupt(r, OF_LENGTH, "its length is impossible");
+    if (!mst_tfrecord_length(r->buffer + r->begin, &length)) return tfrecord_corrupt(r, OF_LENGTH, length_is_wrong);
+    if (length > SIZE_MAX / 2 - MST_TFRECORD_FRAME) return tfrecord_corrupt(r, OF_LENGTH, "its length is impossible");
     if (!r->stream &&
         (r->bytes.size - r->offset < MST_TFRECORD_FRAME || length > r->bytes.size - r->offset - MST_TFRECORD_FRAME))
         return ended(r);
@@ -163,7 +163,7 @@ mst_status mst_tfrecord_reader_next(mst_tfrecord_reader *reader, mst_record *rec
     MST_TRY(need(r, size + MST_TFRECORD_FRAME));
     if (available(r) < size + MST_TFRECORD_FRAME) return ended(r);
     const uint8_t *data = r->buffer + r->begin + MST_TFRECORD_HEADER;
-    if (!mst_tfrecord_is_intact(data, size)) return corrupt(r, OF_DATA, data_is_wrong);
+    if (!mst_tfrecord_is_intact(data, size)) return tfrecord_corrupt(r, OF_DATA, data_is_wrong);
     record->data = data;
     record->size = size;
     consume(r, size + MST_TFRECORD_FRAME);
@@ -234,7 +234,7 @@ static mst_status find_compression(mst_tfrecord_reader *r) {
     return MST_OK;
 }
 
-static mst_status start(mst_tfrecord_reader *r) {
+static mst_status tfrecord_start(mst_tfrecord_reader *r) {
     MST_TRY(find_compression(r));
     r->capacity = CHUNK;
     if (!r->stream && r->compression == MST_TFRECORD_PLAIN && r->bytes.size < CHUNK)
@@ -249,7 +249,7 @@ static mst_status open_reader(const char *name, const void *data, size_t size, m
     mst_tfrecord_reader *r = *out = calloc(1, sizeof *r);
     if (!r) return MST_NO_MEMORY("for reading '%s'", name);
     mst_status status = data ? mst_bytes_of_memory(name, data, size, &r->bytes) : mst_bytes_open(name, &r->bytes);
-    if (!status) status = start(r);
+    if (!status) status = tfrecord_start(r);
     if (!status) return MST_OK;
     mst_tfrecord_reader_close(r);
     *out = NULL;

@@ -15,7 +15,8 @@ static mst_status add_checked(mst_record_index *index, mst_tfrecord_reader *read
     return *is_over ? MST_OK : mst_record_index_add(index, record.offset, record.size);
 }
 
-static mst_status build(mst_tfrecord_reader *reader, bool check, int64_t most_corrupt, mst_record_index *out) {
+static mst_status tfrecord_index_build(mst_tfrecord_reader *reader, bool check, int64_t most_corrupt,
+                                       mst_record_index *out) {
     bool is_over = false;
     while (check && !is_over) MST_TRY(add_checked(out, reader, most_corrupt, &is_over));
     while (!is_over) {
@@ -37,7 +38,7 @@ mst_status mst_tfrecord_index_open(const char *path, bool check, int64_t most_co
     mst_status status = MST_OK;
     if (mst_tfrecord_reader_compression(reader) != MST_TFRECORD_PLAIN)
         status = MST_FAIL(MST_INVALID, "'%s': is compressed: its records can only be read in their order", path);
-    if (!status) status = build(reader, check, most_corrupt, out);
+    if (!status) status = tfrecord_index_build(reader, check, most_corrupt, out);
     mst_tfrecord_reader_close(reader);
     return status;
 }

@@ -74,7 +74,7 @@ static mst_status deflate(mst_tfrecord_writer *w, bool end) {
     }
 }
 
-static mst_status put(mst_tfrecord_writer *w, const uint8_t *data, size_t size) {
+static mst_status tfrecord_write_put(mst_tfrecord_writer *w, const uint8_t *data, size_t size) {
     while (w->compressed && size) {
         const size_t part = size < most_at_once ? size : most_at_once;
         w->deflate.next_in = (uint8_t *)(uintptr_t)data;
@@ -93,9 +93,9 @@ static mst_status put(mst_tfrecord_writer *w, const uint8_t *data, size_t size) 
 static mst_status put_record(mst_tfrecord_writer *w, const void *data, size_t size) {
     uint8_t header[MST_TFRECORD_HEADER], footer[MST_TFRECORD_FOOTER];
     mst_tfrecord_frame(data, size, header, footer);
-    MST_TRY(put(w, header, sizeof header));
-    MST_TRY(put(w, data, size));
-    return put(w, footer, sizeof footer);
+    MST_TRY(tfrecord_write_put(w, header, sizeof header));
+    MST_TRY(tfrecord_write_put(w, data, size));
+    return tfrecord_write_put(w, footer, sizeof footer);
 }
 
 static mst_status check_open(const mst_tfrecord_writer *w) {

@@ -35,7 +35,7 @@ static uint64_t little(const uint8_t *b, int size) {
     return value;
 }
 
-static mst_status corrupt(const mst_bytes *bytes, const char *what, uint64_t offset) {
+static mst_status zip_read_corrupt(const mst_bytes *bytes, const char *what, uint64_t offset) {
     return MST_FAIL(MST_CORRUPT, "'%s': %s at byte %llu: the archive is damaged or incomplete, get it again",
                     bytes->name, what, (unsigned long long)offset);
 }
@@ -43,7 +43,7 @@ static mst_status corrupt(const mst_bytes *bytes, const char *what, uint64_t off
 static mst_status read_exactly(const mst_bytes *bytes, uint64_t offset, void *dst, size_t size, const char *what) {
     size_t got;
     MST_TRY(mst_bytes_read(bytes, offset, dst, size, &got));
-    return got < size ? corrupt(bytes, what, offset) : MST_OK;
+    return got < size ? zip_read_corrupt(bytes, what, offset) : MST_OK;
 }
 
 typedef struct directory {
@@ -82,13 +82,13 @@ static mst_status find_directory(const mst_bytes *bytes, directory *d) {
         if (little(locator, 4) == locator64_magic) {
             offset = little(locator + 8, 8);
             MST_TRY(read_exactly(bytes, offset, end64, sizeof end64, "no ZIP64 end record"));
-            if (little(end64, 4) != end64_magic) return corrupt(bytes, "no ZIP64 end record", offset);
+            if (little(end64, 4) != end64_magic) return zip_read_corrupt(bytes, "no ZIP64 end record", offset);
             *d = (directory){
                 .num_entries = little(end64 + 32, 8), .size = little(end64 + 40, 8), .offset = little(end64 + 48, 8)};
         }
     }
     if (d->offset > bytes->size || d->size > bytes->size - d->offset || d->num_entries > d->size / CENTRAL_SIZE)
-        return corrupt(bytes, "the archive's directory does not fit into the file", d->offset);
+        return zip_read_corrupt(bytes, "the archive's directory does not fit into the file", d->offset);
     return MST_OK;
 }
 
@@ -121,10 +121,10 @@ static mst_status read_entry(const mst_zip *zip, const directory *d, const uint8
     const uint8_t *b = data + *used;
     uint64_t at = d->offset + *used, left = d->size - *used;
     if (left < CENTRAL_SIZE || little(b, 4) != central_magic)
-        return corrupt(zip->bytes, "an entry of the archive's directory is due, something else is found", at);
+        return zip_read_corrupt(zip->bytes, "an entry of the archive's directory is due, something else is found", at);
     size_t name_size = (size_t)little(b + 28, 2), extra_size = (size_t)little(b + 30, 2);
     uint64_t whole = CENTRAL_SIZE + name_size + extra_size + little(b + 32, 2);
-    if (left < whole) return corrupt(zip->bytes, "an entry of the archive's directory is cut off", at);
+    if (left < whole) return zip_read_corrupt(zip->bytes, "an entry of the archive's directory is cut off", at);
     entry->flags = (int)little(b + 8, 2);
     entry->method = (int)little(b + 10, 2);
     entry->crc = (uint32_t)little(b + 16, 4);
@@ -132,7 +132,7 @@ static mst_status read_entry(const mst_zip *zip, const directory *d, const uint8
     entry->size = little(b + 24, 4);
     entry->offset = little(b + 42, 4);
     if (!read_zip64(entry, b + CENTRAL_SIZE + name_size, extra_size))
-        return corrupt(zip->bytes, "a ZIP64 field is cut off", at);
+        return zip_read_corrupt(zip->bytes, "a ZIP64 field is cut off", at);
     if (!(entry->name = calloc(name_size + 1, 1))) return MST_NO_MEMORY("to read '%s'", zip->bytes->name);
     memcpy(entry->name, b + CENTRAL_SIZE, name_size);
     *used += whole;
@@ -162,7 +162,7 @@ static mst_status check_overlap(const mst_zip *zip) {
     for (int64_t i = 1; i < zip->num_entries && !status; i++) {
         const uint64_t distance = sorted[i]->offset - sorted[i - 1]->offset;
         if (distance < LOCAL_SIZE || sorted[i - 1]->compressed_size > distance - LOCAL_SIZE)
-            status = corrupt(zip->bytes, "an entry lies in another", sorted[i]->offset);
+            status = zip_read_corrupt(zip->bytes, "an entry lies in another", sorted[i]->offset);
     }
     free(sorted);
     return status;
@@ -203,13 +203,13 @@ mst_status mst_zip_reader_open(const mst_zip *zip, const mst_zip_entry *entry, m
                         bytes->name, entry->name, entry->method);
     MST_TRY(read_exactly(bytes, entry->offset, local, sizeof local, "an entry's header is cut off"));
     if (little(local, 4) != local_magic)
-        return corrupt(bytes, "an entry's header is due, something else is found", entry->offset);
+        return zip_read_corrupt(bytes, "an entry's header is due, something else is found", entry->offset);
     uint64_t start = entry->offset + LOCAL_SIZE + little(local + 26, 2) + little(local + 28, 2);
     if (start > bytes->size || entry->compressed_size > bytes->size - start)
-        return corrupt(bytes, "an entry does not fit into the file", entry->offset);
+        return zip_read_corrupt(bytes, "an entry does not fit into the file", entry->offset);
     bool stored = entry->method == STORED;
     if (stored ? entry->size != entry->compressed_size : entry->size / MST_DEFLATE_MAX_RATIO > entry->compressed_size)
-        return corrupt(bytes, "an entry's sizes contradict each other", entry->offset);
+        return zip_read_corrupt(bytes, "an entry's sizes contradict each other", entry->offset);
     return mst_stream_create(bytes, start, entry->compressed_size, stored ? MST_STREAM_PLAIN : MST_STREAM_DEFLATE,
                              &out->stream);
 }

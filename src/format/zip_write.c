@@ -17,7 +17,7 @@ typedef struct target {
     zip_error_t error;
 } target;
 
-static zip_int64_t put(target *t, const void *data, zip_uint64_t size) {
+static zip_int64_t zip_write_put(target *t, const void *data, zip_uint64_t size) {
     if (!t->status) t->status = t->put(t->sink, t->at, data, (size_t)size);
     if (t->status) {
         zip_error_set(&t->error, ZIP_ER_WRITE, 0);
@@ -46,14 +46,14 @@ static zip_int64_t answer(void *context, void *data, zip_uint64_t size, zip_sour
             ((zip_stat_t *)data)->valid = ZIP_STAT_SIZE;
             ((zip_stat_t *)data)->size = 0;
             return sizeof(zip_stat_t);
-        case ZIP_SOURCE_WRITE: return put(t, data, size);
+        case ZIP_SOURCE_WRITE: return zip_write_put(t, data, size);
         case ZIP_SOURCE_TELL_WRITE: return (zip_int64_t)t->at;
         case ZIP_SOURCE_SEEK_WRITE: return seek(t, data, size);
         default: return 0;
     }
 }
 
-static bool add(zip_t *archive, const mst_zip_file *file) {
+static bool zip_write_add(zip_t *archive, const mst_zip_file *file) {
     enum { MOST = sizeof file->piece / sizeof *file->piece };
     zip_buffer_fragment_t fragment[MOST];
     zip_uint64_t count = 0;
@@ -84,7 +84,7 @@ static mst_status write_archive(const mst_zip_file *files, int64_t count, mst_zi
     mst_status status = archive ? MST_OK : failed(zip_error_strerror(&error));
     if (!archive) zip_source_free(source);
     for (int64_t i = 0; i < count && !status; i++)
-        if (!add(archive, &files[i])) status = failed(zip_strerror(archive));
+        if (!zip_write_add(archive, &files[i])) status = failed(zip_strerror(archive));
     if (!status && zip_close(archive)) status = t.status ? t.status : failed(zip_strerror(archive));
     if (status && archive) zip_discard(archive);
     zip_error_fini(&t.error);

@@ -137,8 +137,8 @@ static mst_status visit(walk *w, mst_node *node) {
     return status;
 }
 
-static mst_status run(walk *w, mst_value target, mst_value gradient, const mst_value *src, int num_src,
-                      mst_value *out) {
+static mst_status gradients_run(walk *w, mst_value target, mst_value gradient, const mst_value *src, int num_src,
+                                mst_value *out) {
     MST_TRY(find_steps(w, target));
     mark_reached(w, src, num_src);
     MST_TRY(add_term(w, target, gradient));
@@ -184,7 +184,7 @@ static void differentiate(mst_value target, mst_value gradient, const mst_value 
     if (!claim) return;
     walk w = {.graph = graph};
     mst_with_name (graph, "gradients") {
-        if (run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
+        if (gradients_run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
     }
     mst_graph_yield(graph, claim);
     mst_arena_free(&w.memory);

@@ -16,7 +16,7 @@ static bool number(const char *text, int *out) {
     return true;
 }
 
-static bool copy(char *to, const char *from, bool upper) {
+static bool device_name_copy(char *to, const char *from, bool upper) {
     size_t length = strlen(from);
     if (length == 0 || length >= MST_DEVICE_PART) return false;
     for (size_t i = 0; i <= length; i++) to[i] = upper ? (char)toupper((unsigned char)from[i]) : from[i];
@@ -33,7 +33,7 @@ static bool parse_device(char *text, mst_device_name *out) {
         *colon++ = '\0';
         if (strcmp(colon, "*") != 0 && !number(colon, &out->index)) return false;
     }
-    return copy(out->type, text, true);
+    return device_name_copy(out->type, text, true);
 }
 
 /* A word alone could be anything: without an index it must be a type that everybody knows. */
@@ -48,7 +48,7 @@ static bool is_known_type(const char *text) {
 static bool parse_part(char *part, mst_device_name *out) {
     char *colon = strchr(part, ':');
     size_t key = colon ? (size_t)(colon - part) : strlen(part);
-    if (colon && key == 3 && strncasecmp(part, "job", key) == 0) return copy(out->job, colon + 1, false);
+    if (colon && key == 3 && strncasecmp(part, "job", key) == 0) return device_name_copy(out->job, colon + 1, false);
     if (colon && key == 7 && strncasecmp(part, "replica", key) == 0) return number(colon + 1, &out->replica);
     if (colon && key == 4 && strncasecmp(part, "task", key) == 0) return number(colon + 1, &out->task);
     if (colon && key == 6 && strncasecmp(part, "device", key) == 0) return parse_device(colon + 1, out);

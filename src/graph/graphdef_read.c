@@ -263,7 +263,7 @@ static mst_status add_node(mst_graph_reader *r, mst_read_item *it, mst_option_me
 }
 
 /* Makes the node after all that it needs. */
-static mst_status build(mst_graph_reader *r, int64_t first, int64_t *stack) {
+static mst_status graphdef_read_node(mst_graph_reader *r, int64_t first, int64_t *stack) {
     int64_t depth = 0;
     stack[depth++] = first;
     r->item[first].state = MST_BEGUN;
@@ -292,7 +292,7 @@ static mst_status build_all(mst_graph_reader *r) {
     int64_t *stack = mst_arena_alloc(&r->arena, (size_t)r->num_items * sizeof *stack);
     if (!stack) return MST_NO_MEMORY("to read a graph");
     for (int64_t i = 0; i < r->num_items; i++)
-        if (r->item[i].state == MST_WAITING) MST_TRY(build(r, i, stack));
+        if (r->item[i].state == MST_WAITING) MST_TRY(graphdef_read_node(r, i, stack));
     return MST_OK;
 }
 
@@ -352,7 +352,7 @@ static mst_status read_graph(mst_graph_reader *r) {
     return status;
 }
 
-static mst_status read_all(mst_graph_reader *r) {
+static mst_status graphdef_read_all(mst_graph_reader *r) {
     r->num_items = (int64_t)r->def->n_node;
     if (!r->num_items) return MST_FAIL(MST_CORRUPT, "there is no node in it");
     r->item = mst_arena_alloc(&r->arena, (size_t)r->num_items * sizeof *r->item);
@@ -396,7 +396,7 @@ mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out) {
                       : MST_FAIL(MST_CORRUPT, "it is no GraphDef, or it is damaged or cut off");
     mst_graph_reader r = {.def = def, .spare = SPARE, .outputs_left = (int64_t)size};
     mst_status status = mst_graph_create(&r.graph);
-    if (!status) status = read_all(&r);
+    if (!status) status = graphdef_read_all(&r);
     muster__graph_def__free_unpacked(def, &allocator);
     mst_names_free(&r.names);
     mst_arena_free(&r.arena);

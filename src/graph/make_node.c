@@ -103,8 +103,8 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
 }
 
 /* Makes a node with the name, device and control sources that the open scopes give it. */
-static mst_status build(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
-                        const void *options, mst_node **out) {
+static mst_status node_build(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,
+                             const void *options, mst_node **out) {
     MST_TRY(check_sources(graph, op, num_src, src)); /* before a name is used up */
     const mst_scope *scope = &graph->current;
     const int num_control = scope->num_control - scope->first_control;
@@ -136,7 +136,7 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     mst_node *node = NULL;
     const mst_claim claim = mst_graph_claim(graph);
     if (!claim) return mst_graph_error_value(graph);
-    const bool failed = mst_op_check(op) || build(graph, op, name, num_src, src, options, &node);
+    const bool failed = mst_op_check(op) || node_build(graph, op, name, num_src, src, options, &node);
     if (failed) mst_graph_stick(graph);
     mst_graph_yield(graph, claim);
     return failed ? mst_graph_error_value(graph) : (mst_value){.node = node};

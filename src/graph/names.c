@@ -11,7 +11,7 @@ static uint64_t hash(const char *name, size_t length) {
     return h ^ (h >> 29);
 }
 
-static struct mst_name_slot *find(const mst_names *names, const char *name, size_t length) {
+static struct mst_name_slot *names_find(const mst_names *names, const char *name, size_t length) {
     uint64_t mask = (uint64_t)names->capacity - 1;
     for (uint64_t i = hash(name, length) & mask;; i = (i + 1) & mask) {
         struct mst_name_slot *slot = &names->slot[i];
@@ -21,7 +21,7 @@ static struct mst_name_slot *find(const mst_names *names, const char *name, size
 
 int64_t mst_names_get_part(const mst_names *names, const char *name, size_t length) {
     if (!names->capacity) return -1;
-    const struct mst_name_slot *slot = find(names, name, length);
+    const struct mst_name_slot *slot = names_find(names, name, length);
     return slot->name ? slot->value : -1;
 }
 
@@ -34,7 +34,8 @@ static mst_status rehash(mst_names *names) {
     larger.slot = calloc((size_t)larger.capacity, sizeof *larger.slot);
     if (!larger.slot) return MST_NO_MEMORY("for a table of names");
     for (int64_t i = 0; i < names->capacity; i++)
-        if (names->slot[i].name) *find(&larger, names->slot[i].name, strlen(names->slot[i].name)) = names->slot[i];
+        if (names->slot[i].name)
+            *names_find(&larger, names->slot[i].name, strlen(names->slot[i].name)) = names->slot[i];
     larger.count = names->count;
     free(names->slot);
     *names = larger;
@@ -43,7 +44,7 @@ static mst_status rehash(mst_names *names) {
 
 mst_status mst_names_set(mst_names *names, const char *name, int64_t value) {
     if (names->count * 2 >= names->capacity) MST_TRY(rehash(names));
-    struct mst_name_slot *slot = find(names, name, strlen(name));
+    struct mst_name_slot *slot = names_find(names, name, strlen(name));
     if (!slot->name) {
         slot->name = name;
         names->count++;

@@ -42,9 +42,9 @@ typedef struct sink {
     size_t size, used;
 } sink;
 
-static void add(sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void options_text_add(sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void add(sink *s, const char *format, ...) {
+static void options_text_add(sink *s, const char *format, ...) {
     va_list list;
     va_start(list, format);
     bool fits = s->used < s->size;
@@ -55,12 +55,12 @@ static void add(sink *s, const char *format, ...) {
 
 static void add_bytes(sink *s, mst_string string) {
     char text[MST_ESCAPE_TEXT];
-    add(s, "'");
+    options_text_add(s, "'");
     for (size_t i = 0; i < string.length;) {
         i += mst_escape(string.data + i, string.length - i, text);
-        add(s, "%s", text);
+        options_text_add(s, "%s", text);
     }
-    add(s, "'");
+    options_text_add(s, "'");
 }
 
 static void add_quoted(sink *s, const char *text) {
@@ -68,26 +68,28 @@ static void add_quoted(sink *s, const char *text) {
 }
 
 static void add_shape(sink *s, const mst_shape *shape) {
-    add(s, "[");
+    options_text_add(s, "[");
     for (int i = 0; i < shape->ndim; i++)
         if (shape->dim[i] == -1)
-            add(s, "%s?", i ? ", " : "");
+            options_text_add(s, "%s?", i ? ", " : "");
         else
-            add(s, "%s%" PRId64, i ? ", " : "", shape->dim[i]);
-    add(s, "]");
+            options_text_add(s, "%s%" PRId64, i ? ", " : "", shape->dim[i]);
+    options_text_add(s, "]");
 }
 
 static void add_element(sink *s, const mst_tensor *tensor, int64_t i) {
     const void *data = mst_tensor_data(tensor);
     char text[MST_NUMBER_TEXT];
     switch (mst_tensor_dtype(tensor)) {
-        case MST_F32: add(s, "%s", mst_number_print_f32(((const float *)data)[i], text)); break;
-        case MST_F64: add(s, "%s", mst_number_print_f64(((const double *)data)[i], text)); break;
-        case MST_I32: add(s, "%" PRId32, ((const int32_t *)data)[i]); break;
-        case MST_I64: add(s, "%" PRId64, ((const int64_t *)data)[i]); break;
-        case MST_BF16: add(s, "%s", mst_number_print_f32(mst_bf16_value(((const uint16_t *)data)[i]), text)); break;
+        case MST_F32: options_text_add(s, "%s", mst_number_print_f32(((const float *)data)[i], text)); break;
+        case MST_F64: options_text_add(s, "%s", mst_number_print_f64(((const double *)data)[i], text)); break;
+        case MST_I32: options_text_add(s, "%" PRId32, ((const int32_t *)data)[i]); break;
+        case MST_I64: options_text_add(s, "%" PRId64, ((const int64_t *)data)[i]); break;
+        case MST_BF16:
+            options_text_add(s, "%s", mst_number_print_f32(mst_bf16_value(((const uint16_t *)data)[i]), text));
+            break;
         case MST_STRING: add_bytes(s, mst_tensor_get_string(tensor, i)); break;
-        default: add(s, "%d", ((const uint8_t *)data)[i]); break;
+        default: options_text_add(s, "%d", ((const uint8_t *)data)[i]); break;
     }
 }
 
@@ -95,14 +97,14 @@ static void add_tensor(sink *s, const mst_tensor *tensor) {
     const mst_shape shape = mst_tensor_shape(tensor);
     const int64_t count = mst_tensor_count(tensor);
     const bool whole = count <= MOST_ELEMENTS && mst_tensor_all_bytes(tensor) - mst_tensor_bytes(tensor) <= MOST_BYTES;
-    add(s, "%s", mst_dtype_name(mst_tensor_dtype(tensor)));
+    options_text_add(s, "%s", mst_dtype_name(mst_tensor_dtype(tensor)));
     if (shape.ndim) add_shape(s, &shape);
-    add(s, "(");
+    options_text_add(s, "(");
     for (int64_t i = 0; i < count && whole; i++) {
-        if (i) add(s, ", ");
+        if (i) options_text_add(s, ", ");
         add_element(s, tensor, i);
     }
-    add(s, whole ? ")" : "...)");
+    options_text_add(s, whole ? ")" : "...)");
 }
 
 static bool is_left_out(const mst_field *field, const void *at) {
@@ -127,25 +129,25 @@ static bool is_left_out(const mst_field *field, const void *at) {
 static void add_value(sink *s, const mst_field *field, const void *at) {
     char text[MST_NUMBER_TEXT];
     switch (field->type) {
-        case MST_FIELD_TYPE_I32: add(s, "%" PRId32, *(const int32_t *)at); break;
-        case MST_FIELD_TYPE_I64: add(s, "%" PRId64, *(const int64_t *)at); break;
-        case MST_FIELD_TYPE_U64: add(s, "%" PRIu64, *(const uint64_t *)at); break;
-        case MST_FIELD_TYPE_F32: add(s, "%s", mst_number_print_f32(*(const float *)at, text)); break;
-        case MST_FIELD_TYPE_F64: add(s, "%s", mst_number_print_f64(*(const double *)at, text)); break;
-        case MST_FIELD_TYPE_DTYPE: add(s, "%s", mst_dtype_name(*(const mst_dtype *)at)); break;
+        case MST_FIELD_TYPE_I32: options_text_add(s, "%" PRId32, *(const int32_t *)at); break;
+        case MST_FIELD_TYPE_I64: options_text_add(s, "%" PRId64, *(const int64_t *)at); break;
+        case MST_FIELD_TYPE_U64: options_text_add(s, "%" PRIu64, *(const uint64_t *)at); break;
+        case MST_FIELD_TYPE_F32: options_text_add(s, "%s", mst_number_print_f32(*(const float *)at, text)); break;
+        case MST_FIELD_TYPE_F64: options_text_add(s, "%s", mst_number_print_f64(*(const double *)at, text)); break;
+        case MST_FIELD_TYPE_DTYPE: options_text_add(s, "%s", mst_dtype_name(*(const mst_dtype *)at)); break;
         case MST_FIELD_TYPE_SHAPE: add_shape(s, at); break;
         case MST_FIELD_TYPE_AXES:
             for (int i = 0; i < ((const mst_axes *)at)->count; i++)
-                add(s, "%s%" PRId32, i ? ", " : "[", ((const mst_axes *)at)->axis[i]);
-            add(s, "]");
+                options_text_add(s, "%s%" PRId32, i ? ", " : "[", ((const mst_axes *)at)->axis[i]);
+            options_text_add(s, "]");
             break;
         case MST_FIELD_TYPE_STRING: add_quoted(s, *(const char *const *)at); break;
         case MST_FIELD_TYPE_TENSOR: add_tensor(s, *(mst_tensor *const *)at); break;
-        case MST_FIELD_TYPE_ENUM: add(s, "%s", field->names[*(const int *)at]); break;
+        case MST_FIELD_TYPE_ENUM: options_text_add(s, "%s", field->names[*(const int *)at]); break;
         case MST_FIELD_TYPE_VALUE: {
             const mst_value *value = at;
-            add(s, "%s", value->node->name);
-            if (value->index) add(s, ":%" PRId32, value->index);
+            options_text_add(s, "%s", value->node->name);
+            if (value->index) options_text_add(s, ":%" PRId32, value->index);
             break;
         }
         default: break;
@@ -158,9 +160,9 @@ size_t mst_options_print(const mst_field *fields, const void *options, char *tex
     for (const mst_field *field = fields; field && field->name; field++) {
         const void *at = (const char *)options + field->offset;
         if (is_left_out(field, at)) continue;
-        add(&s, "%s%s", s.used ? ", " : "", field->name);
+        options_text_add(&s, "%s%s", s.used ? ", " : "", field->name);
         if (field->type == MST_FIELD_TYPE_BOOL) continue;
-        add(&s, "=");
+        options_text_add(&s, "=");
         add_value(&s, field, at);
     }
     return s.used;
@@ -195,20 +197,20 @@ static void skip_space(reader *r) {
 }
 
 /* Where the next word begins. */
-static const char *next(reader *r) {
+static const char *options_text_next(reader *r) {
     skip_space(r);
     return r->at;
 }
 
-static bool take(reader *r, char c) {
-    if (*next(r) != c) return false;
+static bool options_text_take(reader *r, char c) {
+    if (*options_text_next(r) != c) return false;
     r->at++;
     return true;
 }
 
 /* The characters up to the next one that ends a word, in the memory; "" where there are none. */
 static mst_status take_word(reader *r, const char **out) {
-    const size_t length = strcspn(next(r), " \t\n\r,=[](){}'\"");
+    const size_t length = strcspn(options_text_next(r), " \t\n\r,=[](){}'\"");
     char *word = mst_arena_alloc(&r->memory->arena, length + 1);
     if (!word) return MST_NO_MEMORY("for options");
     memcpy(word, r->at, length);
@@ -223,7 +225,7 @@ static bool is_digits(const char *word) {
 }
 
 static mst_status take_integer(reader *r, const char *name, int64_t low, int64_t high, int64_t *out) {
-    const char *word, *begin = next(r);
+    const char *word, *begin = options_text_next(r);
     MST_TRY(take_word(r, &word));
     if (!is_digits(word)) return wrong(r, begin, "'%.40s' is no whole number, as %s wants", word, name);
     errno = 0;
@@ -234,7 +236,7 @@ static mst_status take_integer(reader *r, const char *name, int64_t low, int64_t
 }
 
 static mst_status take_unsigned(reader *r, const char *name, uint64_t *out) {
-    const char *word, *begin = next(r);
+    const char *word, *begin = options_text_next(r);
     MST_TRY(take_word(r, &word));
     if (!is_digits(word) || *word == '-')
         return wrong(r, begin, "'%.40s' is no whole number from 0 on, as %s wants", word, name);
@@ -245,7 +247,7 @@ static mst_status take_unsigned(reader *r, const char *name, uint64_t *out) {
 }
 
 static mst_status take_float(reader *r, const char *name, mst_dtype dtype, void *out) {
-    const char *word, *begin = next(r);
+    const char *word, *begin = options_text_next(r);
     MST_TRY(take_word(r, &word));
     if (dtype == MST_F32 ? mst_number_parse_f32(word, out) : mst_number_parse_f64(word, out)) return MST_OK;
     return wrong(r, begin, "'%.40s' is no number of %s, as %s wants", word, mst_dtype_name(dtype), name);
@@ -254,18 +256,18 @@ static mst_status take_float(reader *r, const char *name, mst_dtype dtype, void 
 /* Up to 8 whole numbers in brackets; '?' is -1 where dimensions may be unknown. */
 static mst_status take_list(reader *r, const char *name, bool unknown, int64_t low, int64_t high, mst_shape *out) {
     *out = MST_SCALAR;
-    const char *begin = next(r);
-    if (!take(r, '[')) return wrong(r, begin, "%s wants a list, like [0, 1]", name);
-    if (take(r, ']')) return MST_OK;
+    const char *begin = options_text_next(r);
+    if (!options_text_take(r, '[')) return wrong(r, begin, "%s wants a list, like [0, 1]", name);
+    if (options_text_take(r, ']')) return MST_OK;
     do {
         if (out->ndim == MST_MAX_NDIM) return wrong(r, begin, "%s has more than %d numbers", name, MST_MAX_NDIM);
         int64_t *dim = &out->dim[out->ndim++];
-        if (unknown && take(r, '?'))
+        if (unknown && options_text_take(r, '?'))
             *dim = -1;
         else
             MST_TRY(take_integer(r, name, low, high, dim));
-    } while (take(r, ','));
-    if (!take(r, ']')) return wrong(r, r->at, "the list of %s goes on with ',' or ends with ']'", name);
+    } while (options_text_take(r, ','));
+    if (!options_text_take(r, ']')) return wrong(r, r->at, "the list of %s goes on with ',' or ends with ']'", name);
     return MST_OK;
 }
 
@@ -296,7 +298,7 @@ static int take_escape(reader *r) {
 
 /* In quotes, or bare where it is one word. */
 static mst_status take_bytes(reader *r, const char *name, mst_string *out) {
-    const char *begin = next(r), quote = *begin;
+    const char *begin = options_text_next(r), quote = *begin;
     if (quote != '\'' && quote != '"') {
         MST_TRY(take_word(r, &out->data));
         out->length = strlen(out->data);
@@ -317,7 +319,7 @@ static mst_status take_bytes(reader *r, const char *name, mst_string *out) {
 }
 
 static mst_status take_string(reader *r, const char *name, const char **out) {
-    const char *begin = next(r);
+    const char *begin = options_text_next(r);
     mst_string string = {NULL, 0};
     MST_TRY(take_bytes(r, name, &string));
     if (string.length && memchr(string.data, '\0', string.length))
@@ -327,7 +329,7 @@ static mst_status take_string(reader *r, const char *name, const char **out) {
 }
 
 static mst_status take_dtype(reader *r, const char *name, mst_dtype *out) {
-    const char *word, *begin = next(r);
+    const char *word, *begin = options_text_next(r);
     MST_TRY(take_word(r, &word));
     *out = mst_dtype_from_name(word);
     if (*out) return MST_OK;
@@ -336,7 +338,7 @@ static mst_status take_dtype(reader *r, const char *name, mst_dtype *out) {
 }
 
 static mst_status take_enum(reader *r, const mst_field *field, int *out) {
-    const char *word, *begin = next(r);
+    const char *word, *begin = options_text_next(r);
     char list[200] = "";
     MST_TRY(take_word(r, &word));
     for (int i = 0; field->names[i]; i++) {
@@ -379,31 +381,31 @@ static mst_status take_element(reader *r, const char *name, mst_tensor *tensor, 
 }
 
 static mst_status take_tensor(reader *r, const char *name, mst_tensor **out) {
-    const char *begin = next(r);
+    const char *begin = options_text_next(r);
     mst_dtype dtype;
     mst_shape shape = MST_SCALAR;
     int64_t count;
     MST_TRY(take_dtype(r, name, &dtype));
-    if (*next(r) == '[') MST_TRY(take_list(r, name, false, 0, INT64_MAX, &shape));
+    if (*options_text_next(r) == '[') MST_TRY(take_list(r, name, false, 0, INT64_MAX, &shape));
     if (mst_tensor_check(dtype, shape, &count)) return wrong(r, begin, "%s: %s", name, mst_error()->message);
-    if (!take(r, '(')) return wrong(r, r->at, "%s wants its numbers, like f32[2](1, 2)", name);
-    if (strncmp(next(r), "...", 3) == 0) return wrong(r, r->at, "the numbers of %s are left out", name);
+    if (!options_text_take(r, '(')) return wrong(r, r->at, "%s wants its numbers, like f32[2](1, 2)", name);
+    if (strncmp(options_text_next(r), "...", 3) == 0) return wrong(r, r->at, "the numbers of %s are left out", name);
     /* a number takes a character: no memory is taken for a shape that the text cannot fill */
     if (count > (int64_t)strlen(r->at)) return wrong(r, begin, "%s wants %" PRId64 " numbers", name, count);
     mst_tensor *tensor;
     MST_TRY(mst_tensor_create(dtype, shape, &tensor));
     MST_TRY(mst_option_memory_keep(r->memory, tensor));
     for (int64_t i = 0; i < count; i++) {
-        if (i && !take(r, ',')) return wrong(r, r->at, "%s wants %" PRId64 " numbers", name, count);
+        if (i && !options_text_take(r, ',')) return wrong(r, r->at, "%s wants %" PRId64 " numbers", name, count);
         MST_TRY(take_element(r, name, tensor, i));
     }
-    if (!take(r, ')')) return wrong(r, r->at, "%s wants %" PRId64 " numbers and then ')'", name, count);
+    if (!options_text_take(r, ')')) return wrong(r, r->at, "%s wants %" PRId64 " numbers and then ')'", name, count);
     *out = tensor;
     return MST_OK;
 }
 
 static mst_status take_value(reader *r, const char *name, mst_value *out) {
-    const char *word, *begin = next(r);
+    const char *word, *begin = options_text_next(r);
     MST_TRY(take_word(r, &word));
     if (!r->graph || !mst_graph_find_value(r->graph, word, out))
         return wrong(r, begin, "%s: there is no value '%.100s'", name, word);
@@ -411,7 +413,7 @@ static mst_status take_value(reader *r, const char *name, mst_value *out) {
 }
 
 static mst_status take_bool(reader *r, const char *name, bool *out) {
-    const char *word, *begin = next(r);
+    const char *word, *begin = options_text_next(r);
     MST_TRY(take_word(r, &word));
     *out = strcmp(word, "true") == 0;
     if (*out || strcmp(word, "false") == 0) return MST_OK;
@@ -422,11 +424,12 @@ static mst_status take_field(reader *r, const mst_field *field, void *at) {
     const char *name = field->name;
     int64_t number = 0;
     mst_shape list;
-    if (field->type == MST_FIELD_TYPE_BOOL && !take(r, '=')) {
+    if (field->type == MST_FIELD_TYPE_BOOL && !options_text_take(r, '=')) {
         *(bool *)at = true;
         return MST_OK;
     }
-    if (field->type != MST_FIELD_TYPE_BOOL && !take(r, '=')) return wrong(r, r->at, "%s wants '=' and a value", name);
+    if (field->type != MST_FIELD_TYPE_BOOL && !options_text_take(r, '='))
+        return wrong(r, r->at, "%s wants '=' and a value", name);
     switch (field->type) {
         case MST_FIELD_TYPE_BOOL: return take_bool(r, name, at);
         case MST_FIELD_TYPE_I32:
@@ -452,7 +455,7 @@ static mst_status take_field(reader *r, const mst_field *field, void *at) {
     }
 }
 
-static mst_status unknown(const reader *r, const char *at, const char *name) {
+static mst_status options_text_unknown(const reader *r, const char *at, const char *name) {
     int count = 0;
     while (r->fields && r->fields[count].name) count++;
     if (!count) return wrong(r, at, "there is no option '%.60s', nor any other", name);
@@ -471,7 +474,7 @@ static mst_status unknown(const reader *r, const char *at, const char *name) {
 }
 
 static mst_status take_option(reader *r, void *options, bool *given) {
-    const char *name, *begin = next(r);
+    const char *name, *begin = options_text_next(r);
     MST_TRY(take_word(r, &name));
     if (!*name) return wrong(r, begin, "the name of an option is due");
     for (const mst_field *field = r->fields; field && field->name; field++) {
@@ -483,7 +486,7 @@ static mst_status take_option(reader *r, void *options, bool *given) {
         if (mst_field_given(field, (char *)options + field->offset)) return wrong(r, begin, "%s", mst_error()->message);
         return MST_OK;
     }
-    return unknown(r, begin, name);
+    return options_text_unknown(r, begin, name);
 }
 
 mst_status mst_options_parse(const mst_graph *graph, const char *owner, const mst_field *fields, const char *text,
@@ -493,10 +496,10 @@ mst_status mst_options_parse(const mst_graph *graph, const char *owner, const ms
     while (fields && fields[count].name) count++;
     bool *given = mst_arena_alloc(&memory->arena, count + 1);
     if (!given) return MST_NO_MEMORY("for options");
-    while (*next(&r)) {
+    while (*options_text_next(&r)) {
         MST_TRY(take_option(&r, options, given));
-        if (take(&r, ',')) {
-            if (!*next(&r)) return wrong(&r, r.at, "another option is due after ','");
+        if (options_text_take(&r, ',')) {
+            if (!*options_text_next(&r)) return wrong(&r, r.at, "another option is due after ','");
         } else if (*r.at) {
             return wrong(&r, r.at, "',' or the end is due");
         }

@@ -15,7 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const mst_op **registered;
 static int64_t num_registered, capacity;
 
-static const mst_op *at(int i) {
+static const mst_op *registry_at(int i) {
     int built_in = 0;
     while (mst_op_table[built_in]) {
         if (built_in == i) return mst_op_table[i];
@@ -27,14 +27,14 @@ static const mst_op *at(int i) {
 
 const mst_op *mst_op_at(int i) {
     pthread_mutex_lock(&lock);
-    const mst_op *op = i < 0 ? NULL : at(i);
+    const mst_op *op = i < 0 ? NULL : registry_at(i);
     pthread_mutex_unlock(&lock);
     return op;
 }
 
-static const mst_op *find(const char *name) {
+static const mst_op *registry_find(const char *name) {
     const mst_op *op;
-    for (int i = 0; (op = at(i)); i++)
+    for (int i = 0; (op = registry_at(i)); i++)
         if (strcmp(op->name, name) == 0) return op;
     return NULL;
 }
@@ -42,7 +42,7 @@ static const mst_op *find(const char *name) {
 const mst_op *mst_find_op(const char *name) {
     if (MST_IS_NULL(name)) return NULL;
     pthread_mutex_lock(&lock);
-    const mst_op *op = find(name);
+    const mst_op *op = registry_find(name);
     pthread_mutex_unlock(&lock);
     return op;
 }
@@ -87,7 +87,7 @@ mst_status mst_register_op(const mst_op *op) {
     if (mst_op_check(op)) return mst_error_prefix("register_op");
     pthread_mutex_lock(&lock);
     mst_status status = MST_OK;
-    if (find(op->name)) status = MST_FAIL(MST_EXISTS, "register_op: there is an op '%s' already", op->name);
+    if (registry_find(op->name)) status = MST_FAIL(MST_EXISTS, "register_op: there is an op '%s' already", op->name);
     if (!status) status = mst_grow(&registered, sizeof op, num_registered + 1, &capacity);
     if (!status) registered[num_registered++] = op;
     pthread_mutex_unlock(&lock);

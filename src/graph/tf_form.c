@@ -26,7 +26,7 @@ static void wrong(parser *p, const char *what) {
     p->status = MST_FAIL(MST_INVALID, "the op %s: its tf_form has no %s at '%.20s'", p->op->name, what, p->at);
 }
 
-static bool skip(parser *p, const char *text) {
+static bool tf_form_skip(parser *p, const char *text) {
     const size_t length = strlen(text);
     if (strncmp(p->at, text, length) != 0) return false;
     p->at += length;
@@ -34,10 +34,10 @@ static bool skip(parser *p, const char *text) {
 }
 
 static void want(parser *p, const char *text) {
-    if (!skip(p, text)) wrong(p, text);
+    if (!tf_form_skip(p, text)) wrong(p, text);
 }
 
-static const char *copy(parser *p, const char *begin, size_t length) {
+static const char *tf_form_copy(parser *p, const char *begin, size_t length) {
     const char *text = mst_arena_print(p->arena, "%.*s", (int)length, begin);
     if (text) return text;
     if (!p->status) p->status = MST_NO_MEMORY("to read a form");
@@ -47,7 +47,7 @@ static const char *copy(parser *p, const char *begin, size_t length) {
 static const char *word(parser *p, const char *stop) {
     const size_t length = strcspn(p->at, stop);
     if (!length) wrong(p, "word");
-    const char *text = copy(p, p->at, length);
+    const char *text = tf_form_copy(p, p->at, length);
     p->at += length;
     return text;
 }
@@ -55,7 +55,7 @@ static const char *word(parser *p, const char *stop) {
 static const mst_form *parse_node(parser *p);
 
 static const char *parse_type(parser *p) {
-    return skip(p, ":") ? word(p, ",;) ") : NULL;
+    return tf_form_skip(p, ":") ? word(p, ",;) ") : NULL;
 }
 
 static bool is_number(const char *text) {
@@ -64,11 +64,11 @@ static bool is_number(const char *text) {
 
 static void parse_argument(parser *p, mst_form_argument *out) {
     const char *begin = p->at;
-    if (skip(p, "^*")) {
+    if (tf_form_skip(p, "^*")) {
         out->kind = MST_FORM_BEFORE;
-    } else if (skip(p, "$*")) {
+    } else if (tf_form_skip(p, "$*")) {
         out->kind = MST_FORM_SOURCES;
-    } else if (skip(p, "$")) {
+    } else if (tf_form_skip(p, "$")) {
         out->kind = MST_FORM_SOURCE;
         out->index = *p->at++ - '0';
     } else if (is_number(p->at)) {
@@ -80,10 +80,10 @@ static void parse_argument(parser *p, mst_form_argument *out) {
     } else if (isupper((unsigned char)*p->at)) {
         out->kind = MST_FORM_NODE;
         out->node = parse_node(p);
-        out->name = copy(p, begin, (size_t)(p->at - begin));
-        if (skip(p, ":")) out->index = *p->at++ - '0';
+        out->name = tf_form_copy(p, begin, (size_t)(p->at - begin));
+        if (tf_form_skip(p, ":")) out->index = *p->at++ - '0';
     } else {
-        out->kind = skip(p, "@") ? MST_FORM_MADE : MST_FORM_OPTION;
+        out->kind = tf_form_skip(p, "@") ? MST_FORM_MADE : MST_FORM_OPTION;
         out->name = word(p, ":,;) ");
         out->type = parse_type(p);
     }
@@ -93,7 +93,7 @@ static void parse_attribute(parser *p, mst_form_attribute *out) {
     out->key = word(p, "=,;) ");
     want(p, "=");
     out->value = word(p, "|,;) ");
-    if (skip(p, "|")) out->otherwise = word(p, ",;) ");
+    if (tf_form_skip(p, "|")) out->otherwise = word(p, ",;) ");
 }
 
 /* Op(ARGUMENT, ...; ATTRIBUTE ...) */
@@ -109,12 +109,12 @@ static const mst_form *parse_node(parser *p) {
     while (!p->status && *p->at != ')' && *p->at != ';') {
         if (form->num_arguments == MST_FORM_MOST) wrong(p, "end of arguments");
         if (!p->status) parse_argument(p, &form->argument[form->num_arguments++]);
-        if (!skip(p, ", ") && *p->at != ')' && *p->at != ';') wrong(p, ", ");
+        if (!tf_form_skip(p, ", ") && *p->at != ')' && *p->at != ';') wrong(p, ", ");
     }
-    if (skip(p, "; ")) do {
+    if (tf_form_skip(p, "; ")) do {
             if (form->num_attributes == MST_FORM_MOST) wrong(p, "end of attributes");
             if (!p->status) parse_attribute(p, &form->attribute[form->num_attributes++]);
-        } while (!p->status && skip(p, " "));
+        } while (!p->status && tf_form_skip(p, " "));
     want(p, ")");
     return form;
 }
@@ -123,13 +123,13 @@ mst_status mst_form_parse(mst_arena *arena, const mst_op *op, const char **text,
     parser p = {.arena = arena, .op = op, .at = *text};
     *out = NULL;
     if (!p.at || !*p.at) return MST_OK;
-    const bool is_read = !skip(&p, ">"), is_written = !skip(&p, "<");
+    const bool is_read = !tf_form_skip(&p, ">"), is_written = !tf_form_skip(&p, "<");
     mst_form *form = (mst_form *)(uintptr_t)parse_node(&p);
     if (p.status) return p.status;
     form->is_read = is_read;
     form->is_written = is_written;
-    if (skip(&p, " if ")) form->conditions = word(&p, "\n");
-    if (!skip(&p, "\n") && *p.at) wrong(&p, "end of line");
+    if (tf_form_skip(&p, " if ")) form->conditions = word(&p, "\n");
+    if (!tf_form_skip(&p, "\n") && *p.at) wrong(&p, "end of line");
     *text = p.at;
     *out = form;
     return p.status;

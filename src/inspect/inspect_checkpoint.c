@@ -38,7 +38,7 @@ static bool has_magic(const char *path) {
     return read && memcmp(end, magic, sizeof magic) == 0;
 }
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_checkpoint_knows(const mst_inspect_source *s) {
     if (s->is_folder) return MST_INSPECT_NO;
     if (s->is_file && has_magic(s->path)) return MST_INSPECT_SURE;
     char *prefix = prefix_of(s->path);
@@ -130,7 +130,7 @@ mst_status mst_report_checkpoint(mst_report *report, const char *prefix, bool li
     return MST_OK;
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_checkpoint_print(const mst_inspect_source *source, mst_report *report) {
     char *prefix = prefix_of(source->path);
     if (!prefix) return MST_NO_MEMORY("for looking at '%s'", source->path);
     const mst_status status = mst_report_checkpoint(report, prefix, true);
@@ -138,5 +138,7 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return status;
 }
 
-const mst_inspector mst_inspector_checkpoint = {
-    .name = "checkpoint", .suffixes = index_suffix, .knows = knows, .print = print};
+const mst_inspector mst_inspector_checkpoint = {.name = "checkpoint",
+                                                .suffixes = index_suffix,
+                                                .knows = inspect_checkpoint_knows,
+                                                .print = inspect_checkpoint_print};

@@ -13,7 +13,7 @@ static mst_status read_list(const char *path, mst_checkpoint_list *out) {
     return status;
 }
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_checkpoint_folder_knows(const mst_inspect_source *s) {
     mst_checkpoint_list list = {0};
     const bool found = s->is_folder && read_list(s->path, &list) == MST_OK && list.count > 0;
     mst_checkpoint_list_free(&list);
@@ -40,7 +40,7 @@ static bool print_item(mst_report *r, const mst_checkpoint_item *item) {
     return good;
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_checkpoint_folder_print(const mst_inspect_source *source, mst_report *report) {
     mst_checkpoint_list list;
     const mst_checkpoint_item *newest = NULL;
     mst_status status = read_list(source->path, &list);
@@ -57,4 +57,6 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return status;
 }
 
-const mst_inspector mst_inspector_checkpoint_folder = {.name = "folder of checkpoints", .knows = knows, .print = print};
+const mst_inspector mst_inspector_checkpoint_folder = {.name = "folder of checkpoints",
+                                                       .knows = inspect_checkpoint_folder_knows,
+                                                       .print = inspect_checkpoint_folder_print};

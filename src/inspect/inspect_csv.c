@@ -43,7 +43,7 @@ static char delimiter_of(const mst_inspect_source *s, bool *regular) {
     return best;
 }
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_csv_knows(const mst_inspect_source *s) {
     bool regular = false;
     if (!mst_inspect_is_text(s)) return MST_INSPECT_NO;
     (void)delimiter_of(s, &regular);
@@ -144,7 +144,7 @@ static mst_status print_column(mst_report *r, const mst_csv *csv, int column) {
     return MST_OK;
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_csv_print(const mst_inspect_source *source, mst_report *report) {
     bool regular = false;
     mst_csv *csv;
     const char delimiter = delimiter_of(source, &regular);
@@ -161,4 +161,5 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return status;
 }
 
-const mst_inspector mst_inspector_csv = {.name = "CSV", .suffixes = ".csv .tsv", .knows = knows, .print = print};
+const mst_inspector mst_inspector_csv = {
+    .name = "CSV", .suffixes = ".csv .tsv", .knows = inspect_csv_knows, .print = inspect_csv_print};

@@ -60,7 +60,7 @@ static bool has_files(const char *folder, int depth) {
     return found;
 }
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_events_knows(const mst_inspect_source *s) {
     if (s->is_folder) return has_files(s->path, 0) ? MST_INSPECT_SURE : MST_INSPECT_NO;
     if (is_event_file(s)) return MST_INSPECT_SURE;
     return s->is_file && strstr(s->path, "tfevents") ? MST_INSPECT_POSSIBLE : MST_INSPECT_NO;
@@ -68,7 +68,7 @@ static mst_inspect_match knows(const mst_inspect_source *s) {
 
 /* ---- values ---- */
 
-static mst_status find(log_summary *l, const char *run, const char *tag, tag_row **out) {
+static mst_status inspect_events_find(log_summary *l, const char *run, const char *tag, tag_row **out) {
     for (int64_t i = l->begin; i < l->count; i++)
         if (strcmp(l->row[i].tag, tag) == 0) {
             *out = &l->row[i];
@@ -86,8 +86,9 @@ static mst_status find(log_summary *l, const char *run, const char *tag, tag_row
     return MST_NO_MEMORY("for the tags of a log");
 }
 
-static mst_status add(log_summary *l, const char *run, const char *tag, const char *kind, int64_t step, tag_row **out) {
-    MST_TRY(find(l, run, tag, out));
+static mst_status inspect_events_add(log_summary *l, const char *run, const char *tag, const char *kind, int64_t step,
+                                     tag_row **out) {
+    MST_TRY(inspect_events_find(l, run, tag, out));
     tag_row *row = *out;
     row->kind = kind;
     row->count++;
@@ -104,7 +105,7 @@ static mst_status add_value(log_summary *l, const char *run, const Muster__Summa
                        : value->value_case == MUSTER__SUMMARY__VALUE__VALUE_HISTO  ? "histogram"
                        : value->value_case == MUSTER__SUMMARY__VALUE__VALUE_TENSOR ? "tensor"
                                                                                    : "other";
-    MST_TRY(add(l, run, value->tag, kind, step, &row));
+    MST_TRY(inspect_events_add(l, run, value->tag, kind, step, &row));
     if (is_scalar) row->value = number;
     const Muster__SummaryMetadata__PluginData *plugin = value->metadata ? value->metadata->plugin_data : NULL;
     if (plugin && *plugin->plugin_name) snprintf(row->plugin, sizeof row->plugin, "%s", plugin->plugin_name);
@@ -115,9 +116,9 @@ static mst_status add_event(log_summary *l, const char *run, const Muster__Event
     tag_row *row;
     l->num_events++;
     if (event->what_case == MUSTER__EVENT__WHAT_GRAPH_DEF)
-        return add(l, run, MST_EVENT_GRAPH, "graph", event->step, &row);
+        return inspect_events_add(l, run, MST_EVENT_GRAPH, "graph", event->step, &row);
     if (event->what_case == MUSTER__EVENT__WHAT_TAGGED_RUN_METADATA)
-        return add(l, run, event->tagged_run_metadata->tag, "times of a step", event->step, &row);
+        return inspect_events_add(l, run, event->tagged_run_metadata->tag, "times of a step", event->step, &row);
     for (size_t i = 0; event->what_case == MUSTER__EVENT__WHAT_SUMMARY && i < event->summary->n_value; i++)
         MST_TRY(add_value(l, run, event->summary->value[i], event->step));
     return MST_OK;
@@ -231,7 +232,7 @@ static void print_log(mst_report *r, const log_summary *l, bool is_folder) {
                         l->num_torn);
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_events_print(const mst_inspect_source *source, mst_report *report) {
     log_summary l = {.report = report};
     const mst_status status = source->is_folder ? read_run(&l, source->path, "", 0) : read_file(&l, "", source->path);
     if (status) mst_report_damage(report, status);
@@ -244,4 +245,5 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return MST_OK;
 }
 
-const mst_inspector mst_inspector_events = {.name = "event files", .knows = knows, .print = print};
+const mst_inspector mst_inspector_events = {
+    .name = "event files", .knows = inspect_events_knows, .print = inspect_events_print};

@@ -10,7 +10,7 @@
 #include "muster/graph.h"
 
 /* A message has no magic number. This one begins with a node (field 1), and the node with its name (field 1). */
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_graphdef_knows(const mst_inspect_source *s) {
     size_t at = 1, length;
     if (!s->is_file || s->is_packed || s->size < 6 || s->head[0] != 0x0a || mst_inspect_is_text(s))
         return MST_INSPECT_NO;
@@ -100,7 +100,7 @@ static mst_status print_graph(const Muster__GraphDef *graph, const void *data, s
     return MST_OK;
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_graphdef_print(const mst_inspect_source *source, mst_report *report) {
     void *data;
     size_t size;
     MST_TRY(mst_file_read(source->path, MST_GRAPHDEF_MOST, &data, &size));
@@ -118,4 +118,4 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
 }
 
 const mst_inspector mst_inspector_graphdef = {
-    .name = "GraphDef", .suffixes = ".pb .graph", .knows = knows, .print = print};
+    .name = "GraphDef", .suffixes = ".pb .graph", .knows = inspect_graphdef_knows, .print = inspect_graphdef_print};

@@ -14,7 +14,7 @@ static bool is_png(const void *data, size_t size) {
     return size >= sizeof png_magic && memcmp(data, png_magic, sizeof png_magic) == 0;
 }
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_image_knows(const mst_inspect_source *s) {
     const bool is_jpeg = s->size >= 3 && memcmp(s->head, jpeg_magic, sizeof jpeg_magic) == 0;
     return !s->is_packed && (is_png(s->head, s->size) || is_jpeg) ? MST_INSPECT_SURE : MST_INSPECT_NO;
 }
@@ -72,7 +72,7 @@ static mst_status print_picture(const char *path, const void *data, size_t size,
     return made;
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_image_print(const mst_inspect_source *source, mst_report *report) {
     void *data;
     size_t size;
     MST_TRY(mst_file_read(source->path, (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
@@ -82,4 +82,4 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
 }
 
 const mst_inspector mst_inspector_image = {
-    .name = "PNG and JPEG", .suffixes = ".png .jpg .jpeg", .knows = knows, .print = print};
+    .name = "PNG and JPEG", .suffixes = ".png .jpg .jpeg", .knows = inspect_image_knows, .print = inspect_image_print};

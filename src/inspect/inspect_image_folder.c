@@ -24,7 +24,7 @@ static bool list(const char *folder, const char *part, mst_image_folder *out) {
     return found;
 }
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_image_folder_knows(const mst_inspect_source *s) {
     mst_image_folder folder;
     if (!s->is_folder) return MST_INSPECT_NO;
     const bool found = list(s->path, NULL, &folder) || list(s->path, parts[0], &folder);
@@ -94,7 +94,7 @@ static void print_part(mst_report *r, const mst_image_folder *folder, const char
     print_classes(r, folder, part);
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_image_folder_print(const mst_inspect_source *source, mst_report *report) {
     mst_image_folder folder;
     const bool has_parts = !list(source->path, NULL, &folder);
     mst_report_title(report, "folder of pictures", "%s", has_parts ? "train and test" : "one part");
@@ -111,4 +111,5 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return MST_OK;
 }
 
-const mst_inspector mst_inspector_image_folder = {.name = "folder of pictures", .knows = knows, .print = print};
+const mst_inspector mst_inspector_image_folder = {
+    .name = "folder of pictures", .knows = inspect_image_folder_knows, .print = inspect_image_folder_print};

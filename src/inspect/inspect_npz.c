@@ -3,13 +3,13 @@
 #include "format/npz.h"
 #include "inspect/inspector.h"
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_npz_knows(const mst_inspect_source *s) {
     return s->size >= 4 && (memcmp(s->head, "PK\3\4", 4) == 0 || memcmp(s->head, "PK\5\6", 4) == 0) ? MST_INSPECT_SURE
                                                                                                     : MST_INSPECT_NO;
 }
 
 /* Every array, also behind one that is damaged. */
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_npz_print(const mst_inspect_source *source, mst_report *report) {
     mst_npz *npz;
     const mst_status opened = mst_npz_open(source->path, &npz);
     const int64_t count = opened ? 0 : mst_npz_num_arrays(npz);
@@ -29,4 +29,5 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return MST_OK;
 }
 
-const mst_inspector mst_inspector_npz = {.name = "NPZ", .suffixes = ".npz", .knows = knows, .print = print};
+const mst_inspector mst_inspector_npz = {
+    .name = "NPZ", .suffixes = ".npz", .knows = inspect_npz_knows, .print = inspect_npz_print};

@@ -5,14 +5,14 @@
 #include "inspect/inspector.h"
 
 /* The size of the header, then its first character. */
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_safetensors_knows(const mst_inspect_source *s) {
     uint64_t header = 0;
     if (s->is_packed || s->size < 9 || s->head[8] != '{') return MST_INSPECT_NO;
     for (int i = 7; i >= 0; i--) header = header << 8 | s->head[i];
     return header <= s->bytes - 8 ? MST_INSPECT_SURE : MST_INSPECT_POSSIBLE;
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_safetensors_print(const mst_inspect_source *source, mst_report *report) {
     mst_safetensors *file;
     const mst_status opened = mst_safetensors_open(source->path, &file);
     const int64_t count = opened ? 0 : mst_safetensors_count(file);
@@ -38,5 +38,7 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return MST_OK;
 }
 
-const mst_inspector mst_inspector_safetensors = {
-    .name = "safetensors", .suffixes = ".safetensors", .knows = knows, .print = print};
+const mst_inspector mst_inspector_safetensors = {.name = "safetensors",
+                                                 .suffixes = ".safetensors",
+                                                 .knows = inspect_safetensors_knows,
+                                                 .print = inspect_safetensors_print};

@@ -5,11 +5,11 @@
 #include "base/no_memory.h"
 #include "inspect/inspector.h"
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_text_knows(const mst_inspect_source *s) {
     return mst_inspect_is_text(s) ? MST_INSPECT_POSSIBLE : MST_INSPECT_NO;
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_text_print(const mst_inspect_source *source, mst_report *report) {
     char *line = NULL;
     size_t capacity = 0;
     int64_t lines = 0, bytes = 0, longest = 0, zeros = 0;
@@ -35,4 +35,5 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return failed ? MST_FAIL(MST_IO, "'%s': cannot be read to its end", source->path) : MST_OK;
 }
 
-const mst_inspector mst_inspector_text = {.name = "text", .suffixes = ".txt", .knows = knows, .print = print};
+const mst_inspector mst_inspector_text = {
+    .name = "text", .suffixes = ".txt", .knows = inspect_text_knows, .print = inspect_text_print};

@@ -36,7 +36,7 @@ typedef struct summary {
     int64_t numbers_capacity;
 } summary;
 
-static mst_inspect_match knows(const mst_inspect_source *s) {
+static mst_inspect_match inspect_tfrecord_knows(const mst_inspect_source *s) {
     uint64_t length;
     if (s->size >= MST_TFRECORD_HEADER && mst_tfrecord_length(s->head, &length)) return MST_INSPECT_SURE;
     const bool zlib = s->size >= 2 && s->head[0] == 0x78 && (s->head[0] * 256 + s->head[1]) % 31 == 0;
@@ -115,7 +115,7 @@ static mst_status add_record(summary *s, const mst_record *record) {
     return MST_OK;
 }
 
-static mst_status read_all(summary *s, mst_tfrecord_reader *reader) {
+static mst_status inspect_tfrecord_read_all(summary *s, mst_tfrecord_reader *reader) {
     for (;;) {
         mst_record record;
         const mst_status status = mst_tfrecord_reader_next(reader, &record);
@@ -173,7 +173,7 @@ static void print_summary(const summary *s, mst_tfrecord_compression compression
     if (s->others) mst_report_line(r, "%" PRId64 " records are no tf.train.Example", s->others);
 }
 
-static mst_status print(const mst_inspect_source *source, mst_report *report) {
+static mst_status inspect_tfrecord_print(const mst_inspect_source *source, mst_report *report) {
     mst_tfrecord_reader *reader;
     summary *s = calloc(1, sizeof *s);
     if (!s) return MST_NO_MEMORY("for looking at '%s'", source->path);
@@ -182,7 +182,7 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     mst_status status = mst_tfrecord_reader_open(source->path, &reader);
     if (!status) {
         mst_failure failure;
-        status = read_all(s, reader);
+        status = inspect_tfrecord_read_all(s, reader);
         mst_failure_keep(&failure, status);
         print_summary(s, mst_tfrecord_reader_compression(reader));
         mst_tfrecord_reader_close(reader);
@@ -194,5 +194,7 @@ static mst_status print(const mst_inspect_source *source, mst_report *report) {
     return status;
 }
 
-const mst_inspector mst_inspector_tfrecord = {
-    .name = "TFRecord", .suffixes = ".tfrecord .tfrecords", .knows = knows, .print = print};
+const mst_inspector mst_inspector_tfrecord = {.name = "TFRecord",
+                                              .suffixes = ".tfrecord .tfrecords",
+                                              .knows = inspect_tfrecord_knows,
+                                              .print = inspect_tfrecord_print};

@@ -63,7 +63,7 @@ static mst_inspect_match match_of(const mst_inspector *inspector, const mst_insp
     return !match && s->is_file && has_suffix(s->path, inspector->suffixes) ? MST_INSPECT_POSSIBLE : match;
 }
 
-static mst_status unknown(const mst_inspect_source *s) {
+static mst_status inspector_unknown(const mst_inspect_source *s) {
     char list[LIST_SIZE] = "";
     for (const mst_inspector *const *i = mst_inspector_table; *i; i++) {
         const size_t used = strlen(list);
@@ -118,7 +118,7 @@ static mst_status report_folder(const mst_inspect_source *s, bool json, FILE *ou
         if (status && !first.code) mst_failure_keep(&first, status);
         found = true;
     }
-    return found ? mst_failure_restore(&first) : unknown(s);
+    return found ? mst_failure_restore(&first) : inspector_unknown(s);
 }
 
 static mst_status inspect(const char *path, bool json, FILE *out) {
@@ -136,7 +136,7 @@ static mst_status inspect(const char *path, bool json, FILE *out) {
         if (this > match) best = *i, match = this;
     }
     const bool is_empty = s.is_file && s.bytes == 0 && match <= MST_INSPECT_POSSIBLE;
-    return best && !is_empty ? report(best, &s, json, out) : unknown(&s);
+    return best && !is_empty ? report(best, &s, json, out) : inspector_unknown(&s);
 }
 
 mst_status mst_inspect(const char *path, FILE *out) {

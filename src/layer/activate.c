@@ -25,7 +25,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_value build(const mst_layer_call *call) {
+static mst_value activate_build(const mst_layer_call *call) {
     const mst_layer_activation_options *o = call->options;
     return mst_activation_build(call->src[0], o->activation);
 }
@@ -37,5 +37,5 @@ const mst_layer_type mst_layer_type_activation = {
     .fields = fields,
     .min_src = 1,
     .max_src = 1,
-    .build = build,
+    .build = activate_build,
 };

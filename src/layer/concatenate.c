@@ -26,7 +26,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_value build(const mst_layer_call *call) {
+static mst_value concatenate_build(const mst_layer_call *call) {
     return mst_concat(call->src, call->num_src, ((const mst_layer_concatenate_options *)call->options)->axis);
 }
 
@@ -37,5 +37,5 @@ const mst_layer_type mst_layer_type_concatenate = {
     .fields = fields,
     .min_src = 2,
     .max_src = MST_MAX_OUTPUTS,
-    .build = build,
+    .build = concatenate_build,
 };

@@ -76,7 +76,7 @@ static mst_value affine(const mst_layer_call *call, mst_value src) {
 
 /* One product of all rows, reshaped to a matrix. Where two dimensions are not known, no reshape can tell them apart:
  * then it is a product of batches. */
-static mst_value build(const mst_layer_call *call) {
+static mst_value dense_build(const mst_layer_call *call) {
     const mst_layer_dense_options *o = call->options;
     mst_shape shape = mst_value_spec(call->src[0]).shape;
     const int last = shape.ndim - 1;
@@ -101,5 +101,5 @@ const mst_layer_type mst_layer_type_dense = {
     .min_src = 1,
     .max_src = 1,
     .weights = weights,
-    .build = build,
+    .build = dense_build,
 };

@@ -27,7 +27,7 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_value build(const mst_layer_call *call) {
+static mst_value dropout_build(const mst_layer_call *call) {
     const mst_layer_dropout_options *o = call->options;
     if (!call->training) return call->src[0];
     return mst_dropout_with((mst_dropout_options){.src = call->src[0], .rate = o->rate, .seed = o->seed});
@@ -40,5 +40,5 @@ const mst_layer_type mst_layer_type_dropout = {
     .fields = fields,
     .min_src = 1,
     .max_src = 1,
-    .build = build,
+    .build = dropout_build,
 };

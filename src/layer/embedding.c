@@ -42,7 +42,7 @@ static mst_status weights(mst_layer_call *call) {
     return MST_OK;
 }
 
-static mst_value build(const mst_layer_call *call) {
+static mst_value embedding_build(const mst_layer_call *call) {
     const mst_dtype dtype = mst_value_spec(call->src[0]).dtype;
     const bool index = dtype == MST_I32 || dtype == MST_I64;
     return mst_gather(call->weight[0], index ? call->src[0] : mst_cast(call->src[0], MST_I32), 0);
@@ -56,5 +56,5 @@ const mst_layer_type mst_layer_type_embedding = {
     .min_src = 1,
     .max_src = 1,
     .weights = weights,
-    .build = build,
+    .build = embedding_build,
 };

@@ -39,7 +39,7 @@ static mst_status count_features(const mst_layer_call *call, int64_t *features) 
     return MST_OK;
 }
 
-static mst_value build(const mst_layer_call *call) {
+static mst_value flatten_build(const mst_layer_call *call) {
     int64_t features;
     if (mst_value_spec(call->src[0]).shape.ndim == 2) return call->src[0];
     if (count_features(call, &features)) return mst_layer_fail(call);
@@ -53,5 +53,5 @@ const mst_layer_type mst_layer_type_flatten = {
     .fields = fields,
     .min_src = 1,
     .max_src = 1,
-    .build = build,
+    .build = flatten_build,
 };

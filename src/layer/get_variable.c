@@ -21,7 +21,7 @@ static mst_value found(mst_graph *graph, mst_node *node, const mst_get_variable_
     return variable;
 }
 
-static mst_value create(mst_graph *graph, const char *name, const mst_get_variable_options *o) {
+static mst_value get_variable_create(mst_graph *graph, const char *name, const mst_get_variable_options *o) {
     char *scope = NULL;
     if (asprintf(&scope, "%s/initial_value", name) < 0) return MST_VALUE_NO_MEMORY(graph, "for a variable");
     mst_value initial = MST_NONE;
@@ -43,7 +43,7 @@ static mst_value get(mst_graph *graph, const char *full, const mst_get_variable_
     if (!node && reuse == MST_REUSE_TRUE)
         return mst_value_fail(graph, MST_NOT_FOUND, "variable '%s' is to be reused, but is not there: make it first",
                               full);
-    return node ? found(graph, node, o) : create(graph, full, o);
+    return node ? found(graph, node, o) : get_variable_create(graph, full, o);
 }
 
 mst_value mst_get_variable_with(mst_get_variable_options o) {

@@ -29,7 +29,7 @@ static const mst_field fields[] = {
 };
 
 /* The model gives the value that is fed as source 0. */
-static mst_value build(const mst_layer_call *call) {
+static mst_value input_build(const mst_layer_call *call) {
     const mst_layer_input_options *o = call->options;
     const mst_spec have = mst_value_spec(call->src[0]);
     return have.dtype == o->dtype ? call->src[0] : mst_cast(call->src[0], o->dtype);
@@ -46,5 +46,5 @@ const mst_layer_type mst_layer_type_input = {
     .options_size = sizeof(mst_layer_input_options),
     .fields = fields,
     .default_name = default_name,
-    .build = build,
+    .build = input_build,
 };

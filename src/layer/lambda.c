@@ -26,12 +26,12 @@ static const mst_field fields[] = {
     MST_FIELD_END,
 };
 
-static mst_status check(const void *options, const char *name) {
+static mst_status lambda_check(const void *options, const char *name) {
     const mst_layer_lambda_options *o = options;
     return o->function ? MST_OK : MST_FAIL(MST_INVALID, "lambda '%s': function is NULL", name);
 }
 
-static mst_value build(const mst_layer_call *call) {
+static mst_value lambda_build(const mst_layer_call *call) {
     const mst_layer_lambda_options *o = call->options;
     return o->function(o->context, call->src[0], call->training);
 }
@@ -43,6 +43,6 @@ const mst_layer_type mst_layer_type_lambda = {
     .fields = fields,
     .min_src = 1,
     .max_src = 1,
-    .check = check,
-    .build = build,
+    .check = lambda_check,
+    .build = lambda_build,
 };

@@ -53,7 +53,7 @@ static mst_value join(mst_merge_kind kind, mst_value a, mst_value b) {
     }
 }
 
-static mst_value build(const mst_layer_call *call) {
+static mst_value merge_build(const mst_layer_call *call) {
     const mst_merge_kind kind = ((const mst_layer_merge_options *)call->options)->kind;
     if (kind == MST_MERGE_SUBTRACT && call->num_src != 2) {
         MST_FAIL(MST_INVALID, "merge '%s': subtracts one source from another, has %d", call->name, call->num_src);
@@ -73,5 +73,5 @@ const mst_layer_type mst_layer_type_merge = {
     .max_src = MST_MAX_OUTPUTS,
     .class_of = class_of,
     .default_name = default_name,
-    .build = build,
+    .build = merge_build,
 };

@@ -7,7 +7,7 @@ enum { MST_LOSS_BINARY_CROSSENTROPY = 2 };
 #endif
 #include "loss/loss.h"
 
-static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
+static mst_value binary_crossentropy_loss(mst_value labels, mst_value predictions, bool from_logits) {
     if (from_logits) return mst_loss_mean_last(mst_sigmoid_cross_entropy(predictions, labels));
     mst_value p = mst_clip(predictions, MST_LOSS_EPSILON, 1 - MST_LOSS_EPSILON);
     mst_value one = mst_loss_scalar(p, 1);
@@ -16,4 +16,4 @@ static mst_value value(mst_value labels, mst_value predictions, bool from_logits
     return mst_loss_mean_last(mst_neg(mst_add(yes, no)));
 }
 
-const mst_loss_form mst_loss_form_binary_crossentropy = {.activation = "sigmoid", .value = value};
+const mst_loss_form mst_loss_form_binary_crossentropy = {.activation = "sigmoid", .value = binary_crossentropy_loss};

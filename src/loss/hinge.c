@@ -8,7 +8,7 @@ enum { MST_LOSS_HINGE = 6 };
 #endif
 #include "loss/loss.h"
 
-static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
+static mst_value hinge_loss(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;
     mst_value zero = mst_loss_scalar(labels, 0), one = mst_loss_scalar(labels, 1);
     mst_value binary = mst_reduce_all(.src = mst_logical_or(mst_equal(labels, zero), mst_equal(labels, one)));
@@ -16,4 +16,4 @@ static mst_value value(mst_value labels, mst_value predictions, bool from_logits
     return mst_loss_mean_last(mst_maximum(mst_sub(one, mst_mul(signs, predictions)), zero));
 }
 
-const mst_loss_form mst_loss_form_hinge = {.value = value};
+const mst_loss_form mst_loss_form_hinge = {.value = hinge_loss};

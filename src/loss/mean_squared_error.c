@@ -4,9 +4,9 @@ enum { MST_LOSS_MEAN_SQUARED_ERROR = 3 };
 #endif
 #include "loss/loss.h"
 
-static mst_value value(mst_value labels, mst_value predictions, bool from_logits) {
+static mst_value mean_squared_error_loss(mst_value labels, mst_value predictions, bool from_logits) {
     (void)from_logits;
     return mst_loss_mean_last(mst_squared_difference(labels, predictions));
 }
 
-const mst_loss_form mst_loss_form_mean_squared_error = {.value = value};
+const mst_loss_form mst_loss_form_mean_squared_error = {.value = mean_squared_error_loss};

@@ -6,7 +6,7 @@ enum { MST_METRIC_BINARY_ACCURACY = 4 };
 
 #include "metric/metric.h"
 
-static mst_value value(const mst_metric_options *o) {
+static mst_value binary_accuracy_metric(const mst_metric_options *o) {
     mst_value labels;
     if (!mst_metric_elements(o, &labels)) return labels;
     mst_graph *graph = mst_value_graph(labels);
@@ -16,4 +16,4 @@ static mst_value value(const mst_metric_options *o) {
     return mst_cast(mst_equal(labels, mst_cast(chosen, dtype)), MST_F64);
 }
 
-const mst_metric_form mst_metric_form_binary_accuracy = {.larger_is_better = true, .value = value};
+const mst_metric_form mst_metric_form_binary_accuracy = {.larger_is_better = true, .value = binary_accuracy_metric};

@@ -80,7 +80,7 @@ mst_metric_values mst_metric_mean(mst_value src) {
 }
 
 /* An error value where the options are wrong; else MST_NONE with OK set. */
-static mst_value check(const mst_metric_options *o, bool *ok) {
+static mst_value metric_check(const mst_metric_options *o, bool *ok) {
     mst_graph *graph = mst_value_graph(o->predictions);
     *ok = false;
     if ((unsigned)o->metric >= MST_NUM_METRICS || o->metric == MST_METRIC_NONE)
@@ -96,7 +96,7 @@ static mst_value check(const mst_metric_options *o, bool *ok) {
 
 mst_metric_values mst_metric_batch_with(mst_metric_options o) {
     bool ok;
-    mst_value failed = check(&o, &ok);
+    mst_value failed = metric_check(&o, &ok);
     if (!ok) return (mst_metric_values){failed, failed};
     if (o.k == 0) o.k = 5;
     if (!mst_number_given(o.threshold)) o.threshold = 0.5;

@@ -21,7 +21,7 @@ static mst_value placeholder(mst_graph *graph, const mst_model_input *input) {
     return mst_placeholder(graph, row->dtype, shape, "input");
 }
 
-static mst_status build(mst_model *model, mst_model_description *d) {
+static mst_status describe_build(mst_model *model, mst_model_description *d) {
     mst_value *inputs = calloc((size_t)model->num_inputs, sizeof *inputs);
     d->value = calloc((size_t)model->num_nodes, sizeof *d->value);
     d->num_variables = calloc((size_t)model->num_nodes, sizeof *d->num_variables);
@@ -55,7 +55,7 @@ mst_status mst_model_describe(mst_model *model, mst_model_description *out) {
     MST_TRY(mst_failure_restore(&model->failure));
     MST_TRY(mst_model_order_make(model, &out->order));
     if (!is_known(model)) return MST_OK;
-    MST_TRY(build(model, out));
+    MST_TRY(describe_build(model, out));
     return list_variables(out);
 }
 

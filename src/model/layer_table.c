@@ -150,7 +150,8 @@ static void print_total(const table *t, const char *what, int64_t count, int64_t
     fprintf(t->file, " %s params: %s\n", what, text);
 }
 
-static mst_status print(const mst_model *model, const mst_model_description *d, const char *name, FILE *file) {
+static mst_status layer_table_print(const mst_model *model, const mst_model_description *d, const char *name,
+                                    FILE *file) {
     const bool stack = is_stack(model, &d->order);
     table t = d->order.is_chain ? chain_table : graph_table;
     t.file = file;
@@ -180,7 +181,7 @@ mst_status mst_model_summary(mst_model *model, const char *name, FILE *file) {
     mst_model_description description = {0};
     MST_TRY(mst_model_check(model));
     mst_status status = mst_model_describe(model, &description);
-    if (!status) status = print(model, &description, name, file);
+    if (!status) status = layer_table_print(model, &description, name, file);
     mst_model_forget(&description);
     return status;
 }

@@ -153,8 +153,8 @@ static mst_output last_output(mst_model *model, mst_status status) {
     return (mst_output){model, -1};
 }
 
-static mst_status append(mst_model *model, const mst_layer_type *type, const mst_layer_source *source,
-                         const void *options) {
+static mst_status model_append(mst_model *model, const mst_layer_type *type, const mst_layer_source *source,
+                               const void *options) {
     int64_t src[MST_MAX_OUTPUTS];
     int num_src;
     MST_TRY(mst_failure_restore(&model->failure));
@@ -173,7 +173,7 @@ mst_output mst_layer_append(const char *type_name, mst_layer_source source, cons
     }
     const mst_layer_type *type = mst_layer_find(type_name);
     if (!type || MST_IS_NULL(options)) return last_output(source.model, mst_error()->code);
-    return last_output(source.model, append(source.model, type, &source, options));
+    return last_output(source.model, model_append(source.model, type, &source, options));
 }
 
 mst_output mst_layer_again(mst_output output, mst_layer_source source) {

@@ -121,7 +121,7 @@ static mst_status missing(const char *name) {
                     info->used_for, name, places, info->package);
 }
 
-static mst_status find(const char *name, search *s) {
+static mst_status module_find(const char *name, search *s) {
     if (find_file(name, s)) return MST_OK;
     if (!s->error) return missing(name);
     return MST_FAIL(MST_UNAVAILABLE,
@@ -203,7 +203,7 @@ static mst_status need(const char *name, const mst_module **out) {
             *out = modules[i].module;
             return mst_failure_restore(&modules[i].failure);
         }
-    if (!find_linked(name)) MST_TRY(find(name, &where)); /* it may be there next time */
+    if (!find_linked(name)) MST_TRY(module_find(name, &where)); /* it may be there next time */
     MST_TRY(mst_grow(&modules, sizeof *modules, num_modules + 1, &capacity));
     known *added = &modules[num_modules];
     if (!(added->name = strdup(name))) return MST_NO_MEMORY("for a module");

@@ -55,7 +55,7 @@ static mst_status give_back(walk *l, int64_t offset, int64_t size) {
     return MST_OK;
 }
 
-static int64_t take(walk *l, int64_t size) {
+static int64_t blocks_take(walk *l, int64_t size) {
     int64_t best = -1;
     for (int64_t i = 0; i < l->num_holes; i++)
         if (l->holes[i].size >= size && (best < 0 || l->holes[i].size < l->holes[best].size)) best = i;
@@ -104,7 +104,7 @@ static mst_status place_in_order(mst_plan_block *blocks, int64_t count, int64_t 
             status = give_back(&w, dead->offset, dead->bytes);
         }
         mst_plan_block *block = &blocks[begins[i].block];
-        block->offset = take(&w, block->bytes);
+        block->offset = blocks_take(&w, block->bytes);
     }
     *bytes = w.end;
     free(begins);

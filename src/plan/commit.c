@@ -339,7 +339,7 @@ static void find_variables(committer *c) {
     }
 }
 
-static mst_status run(committer *c, int32_t *order) {
+static mst_status commit_run(committer *c, int32_t *order) {
     mst_plan *plan = c->plan;
     const int64_t count = plan->num_order;
     mst_plan_phases(plan);
@@ -386,7 +386,7 @@ mst_status mst_plan_commit(mst_plan *plan) {
     if (!status) {
         memset(c.variable_of, -1, values * sizeof *c.variable_of);
         memset(c.accesses, -1, values * sizeof *c.accesses);
-        status = run(&c, order);
+        status = commit_run(&c, order);
     }
     free(c.variable_of);
     free(c.accesses);

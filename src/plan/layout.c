@@ -21,7 +21,7 @@ typedef struct layout {
 } layout;
 
 /* A constant on DEVICE that was packed from the same VALUE to the same bytes before; -1 where there is none. */
-static int32_t find(const layout *l, int32_t value, int32_t device, const mst_tensor *packed) {
+static int32_t layout_find(const layout *l, int32_t value, int32_t device, const mst_tensor *packed) {
     const mst_plan *plan = l->plan;
     for (const packing *p = l->done; p; p = p->next) {
         const mst_plan_value *known = &plan->value[p->packed];
@@ -34,7 +34,7 @@ static int32_t find(const layout *l, int32_t value, int32_t device, const mst_te
 }
 
 /* Adds PACKED as a constant on DEVICE; takes it over. */
-static mst_status add(layout *l, int32_t value, int32_t device, mst_tensor *packed, int32_t *out) {
+static mst_status layout_add(layout *l, int32_t value, int32_t device, mst_tensor *packed, int32_t *out) {
     mst_plan *plan = l->plan;
     packing *p = mst_arena_alloc(&plan->memory, sizeof *p);
     mst_constant_options *options = mst_arena_alloc(&plan->memory, sizeof *options);
@@ -64,9 +64,9 @@ static mst_status pack_source(layout *l, int32_t n, int i) {
     mst_tensor *packed = NULL;
     MST_TRY(node->kernel->pack(node->state, i, l->plan->value[value].constant, &packed, &node->workspace));
     if (!packed) return MST_OK;
-    int32_t as = find(l, value, node->device, packed);
+    int32_t as = layout_find(l, value, node->device, packed);
     if (as < 0)
-        MST_TRY(add(l, value, node->device, packed, &as));
+        MST_TRY(layout_add(l, value, node->device, packed, &as));
     else
         mst_tensor_release(packed);
     l->plan->node[n].src[i] = as; /* the nodes may have moved */

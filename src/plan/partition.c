@@ -224,7 +224,7 @@ static mst_status emit(mst_plan *plan) {
     return MST_OK;
 }
 
-static mst_status begin(cut *c) {
+static mst_status partition_begin(cut *c) {
     const size_t nodes = (size_t)(c->plan->num_nodes + c->plan->num_order) + 1; /* meets included */
     c->met = malloc(nodes * sizeof *c->met);
     c->meet_of = malloc(nodes * sizeof *c->meet_of);
@@ -239,7 +239,7 @@ static mst_status begin(cut *c) {
 mst_status mst_plan_partition(mst_plan *plan) {
     cut c = {.plan = plan};
     const bool several = plan->host->devices->count > 1;
-    mst_status status = several ? begin(&c) : MST_OK;
+    mst_status status = several ? partition_begin(&c) : MST_OK;
     if (!status) status = make_instances(plan);
     if (!status && several) status = add_waits(&c);
     if (!status) status = emit(plan);

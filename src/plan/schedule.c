@@ -147,18 +147,18 @@ static mst_status offer(scheduler *s, int32_t n) {
     return push(s, (entry){.frees = frees_memory(s, node), .node = n, .ready = s->ready[n], .place = s->place[n]});
 }
 
-static mst_status finish(scheduler *s, int32_t n);
+static mst_status schedule_finish(scheduler *s, int32_t n);
 
 /* All sources of N have their places. A receive gets its own just before its first user; until then it counts as
  * placed. */
 static mst_status become_ready(scheduler *s, int32_t n) {
     s->ready[n] = s->clock;
-    if (s->plan->node[n].op == &mst_op_receive) return finish(s, n);
+    if (s->plan->node[n].op == &mst_op_receive) return schedule_finish(s, n);
     return s->plan->node[n].region == s->region ? offer(s, n) : MST_OK;
 }
 
 /* N has its place: nodes that waited for it may be ready now. */
-static mst_status finish(scheduler *s, int32_t n) {
+static mst_status schedule_finish(scheduler *s, int32_t n) {
     for (int32_t k = s->user_start[n]; k < s->user_start[n + 1]; k++)
         if (--s->missing[s->user[k]] == 0) MST_TRY(become_ready(s, s->user[k]));
     return MST_OK;
@@ -196,7 +196,7 @@ static mst_status go(scheduler *s, int32_t n) {
     emit(s, n);
     s->clock++;
     MST_TRY(release_sources(s, node));
-    return finish(s, n);
+    return schedule_finish(s, n);
 }
 
 static mst_status run_region(scheduler *s, mst_region region) {

@@ -21,7 +21,7 @@ static bool lists(const mst_kernel *kernel, const mst_device *device, const mst_
 }
 
 /* Prepares KERNEL for the node: one state or, for a node that a group runs, one for each device of the group. */
-static mst_status prepare(mst_plan *plan, mst_plan_node *node, const mst_infer *c, const mst_kernel *kernel) {
+static mst_status select_prepare(mst_plan *plan, mst_plan_node *node, const mst_infer *c, const mst_kernel *kernel) {
     const mst_device *device = plan->host->devices->device;
     node->kernel = kernel;
     if (!kernel->prepare) return MST_OK;
@@ -52,7 +52,7 @@ static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src
     for (int i = 0; mst_kernel_table[i] && !node->run; i++) {
         const mst_kernel *kernel = mst_kernel_table[i];
         if (!lists(kernel, device, node->op) || !(node->run = kernel->select(&c, device->num_threads))) continue;
-        MST_TRY(prepare(plan, node, &c, kernel));
+        MST_TRY(select_prepare(plan, node, &c, kernel));
     }
     if (node->run) return MST_OK;
     if (!node->op->reference || !has_engine(device->type, "reference"))

@@ -13,7 +13,7 @@
 
 enum { LEARNING_RATE, EPSILON };
 
-static int num_slots(const mst_optimizer *o) {
+static int adagrad_num_slots(const mst_optimizer *o) {
     (void)o;
     return 1;
 }
@@ -23,13 +23,13 @@ static double slot_initial(const mst_optimizer *o, int slot) {
     return o->initial_accumulator;
 }
 
-static void defaults(mst_optimizer *o) {
+static void adagrad_defaults(mst_optimizer *o) {
     if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
     if (!mst_number_given(o->epsilon)) o->epsilon = 1e-7;
     if (!mst_number_given(o->initial_accumulator)) o->initial_accumulator = 0.1;
 }
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void adagrad_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     (void)t;
     (void)state;
     scalar[LEARNING_RATE] = learning_rate;
@@ -39,7 +39,7 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/adagrad_update.inc"
 #include "base/floats.inc"
 
-static bool rows_only(const mst_optimizer *o) {
+static bool adagrad_rows_only(const mst_optimizer *o) {
     (void)o;
     return true; /* a gradient of 0 changes nothing */
 }
@@ -47,13 +47,13 @@ static bool rows_only(const mst_optimizer *o) {
 const mst_rule mst_rule_adagrad = {
     .name = "adagrad",
     .squares = true,
-    .rows_only = rows_only,
+    .rows_only = adagrad_rows_only,
     .takes = {"epsilon", "initial_accumulator"},
-    .num_slots = num_slots,
+    .num_slots = adagrad_num_slots,
     .slot_name = {"accumulator"},
     .slot_initial = slot_initial,
-    .defaults = defaults,
-    .scalars = scalars,
+    .defaults = adagrad_defaults,
+    .scalars = adagrad_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

@@ -20,11 +20,11 @@
 /* Scalars; alpha and epsilon in the precision of each dtype, so that templates name them MST_NAME(alpha). */
 enum { alpha_f32, epsilon_f32, alpha_f64, epsilon_f64, REST_1, REST_2 };
 
-static int num_slots(const mst_optimizer *o) {
+static int adam_num_slots(const mst_optimizer *o) {
     return o->amsgrad ? 3 : 2;
 }
 
-static void defaults(mst_optimizer *o) {
+static void adam_defaults(mst_optimizer *o) {
     if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
     if (!mst_number_given(o->beta_1)) o->beta_1 = 0.9;
     if (!mst_number_given(o->beta_2)) o->beta_2 = 0.999;
@@ -34,7 +34,7 @@ static void defaults(mst_optimizer *o) {
 #define MST_TEMPLATE "rule/adam_update.inc"
 #include "base/floats.inc"
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void adam_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     (void)state;
     scalars_f32(o, learning_rate, t, scalar);
     scalars_f64(o, learning_rate, t, scalar);
@@ -46,11 +46,11 @@ const mst_rule mst_rule_adam = {
     .name = "adam",
     .squares = true,
     .takes = {"beta_1", "beta_2", "epsilon", "epsilon_kind", "amsgrad"},
-    .num_slots = num_slots,
+    .num_slots = adam_num_slots,
     .slot_name = {"m", "v", "vhat"},
     .keeps_powers = true,
-    .defaults = defaults,
-    .scalars = scalars,
+    .defaults = adam_defaults,
+    .scalars = adam_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

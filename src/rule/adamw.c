@@ -8,16 +8,16 @@
 #include "rule/list.h"
 #include "rule/rule.h"
 
-static int num_slots(const mst_optimizer *o) {
+static int adamw_num_slots(const mst_optimizer *o) {
     return mst_rule_adam.num_slots(o);
 }
 
-static void defaults(mst_optimizer *o) {
+static void adamw_defaults(mst_optimizer *o) {
     mst_rule_adam.defaults(o);
     if (!mst_number_given(o->weight_decay)) o->weight_decay = 0.004;
 }
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void adamw_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     mst_rule_adam.scalars(o, learning_rate, t, state, scalar);
 }
 
@@ -33,11 +33,11 @@ const mst_rule mst_rule_adamw = {
     .name = "adamw",
     .squares = true,
     .takes = {"beta_1", "beta_2", "epsilon", "epsilon_kind", "amsgrad"},
-    .num_slots = num_slots,
+    .num_slots = adamw_num_slots,
     .slot_name = {"m", "v", "vhat"},
     .keeps_powers = true,
-    .defaults = defaults,
-    .scalars = scalars,
+    .defaults = adamw_defaults,
+    .scalars = adamw_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

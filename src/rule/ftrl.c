@@ -18,7 +18,7 @@
 
 enum { LEARNING_RATE, L2, L1, SHRINKAGE, POWER };
 
-static int num_slots(const mst_optimizer *o) {
+static int ftrl_num_slots(const mst_optimizer *o) {
     (void)o;
     return 2;
 }
@@ -27,13 +27,13 @@ static double slot_initial(const mst_optimizer *o, int slot) {
     return slot == 0 ? o->initial_accumulator : 0;
 }
 
-static void defaults(mst_optimizer *o) {
+static void ftrl_defaults(mst_optimizer *o) {
     if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
     if (!mst_number_given(o->initial_accumulator)) o->initial_accumulator = 0.1;
     if (!mst_number_given(o->learning_rate_power)) o->learning_rate_power = -0.5;
 }
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void ftrl_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     (void)t;
     (void)state;
     scalar[LEARNING_RATE] = learning_rate;
@@ -46,20 +46,20 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/ftrl_update.inc"
 #include "base/floats.inc"
 
-static bool rows_only(const mst_optimizer *o) {
+static bool ftrl_rows_only(const mst_optimizer *o) {
     return o->sparse == MST_SPARSE_TENSORFLOW;
 }
 
 const mst_rule mst_rule_ftrl = {
     .name = "ftrl",
     .squares = true,
-    .rows_only = rows_only,
+    .rows_only = ftrl_rows_only,
     .takes = {"initial_accumulator", "learning_rate_power", "l1_strength", "l2_strength", "l2_shrinkage", "beta"},
-    .num_slots = num_slots,
+    .num_slots = ftrl_num_slots,
     .slot_name = {"accumulator", "linear"},
     .slot_initial = slot_initial,
-    .defaults = defaults,
-    .scalars = scalars,
+    .defaults = ftrl_defaults,
+    .scalars = ftrl_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

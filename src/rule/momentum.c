@@ -14,17 +14,17 @@
 
 enum { LEARNING_RATE, MOMENTUM };
 
-static int num_slots(const mst_optimizer *o) {
+static int momentum_num_slots(const mst_optimizer *o) {
     (void)o;
     return 1;
 }
 
-static void defaults(mst_optimizer *o) {
+static void momentum_defaults(mst_optimizer *o) {
     if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.01;
     if (!mst_number_given(o->momentum)) o->momentum = 0.9;
 }
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void momentum_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     (void)t;
     (void)state;
     scalar[LEARNING_RATE] = learning_rate;
@@ -34,19 +34,19 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/momentum_update.inc"
 #include "base/floats.inc"
 
-static bool rows_only(const mst_optimizer *o) {
+static bool momentum_rows_only(const mst_optimizer *o) {
     (void)o;
     return true;
 }
 
 const mst_rule mst_rule_momentum = {
     .name = "momentum",
-    .rows_only = rows_only,
+    .rows_only = momentum_rows_only,
     .takes = {"momentum", "nesterov"},
-    .num_slots = num_slots,
+    .num_slots = momentum_num_slots,
     .slot_name = {"momentum_buffer"},
-    .defaults = defaults,
-    .scalars = scalars,
+    .defaults = momentum_defaults,
+    .scalars = momentum_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

@@ -18,12 +18,12 @@
 /* Scalars, in the precision of each dtype: templates name them MST_NAME(moment). */
 enum { moment_f32, gradient_f32, square_f32, moment_f64, gradient_f64, square_f64 };
 
-static int num_slots(const mst_optimizer *o) {
+static int nadam_num_slots(const mst_optimizer *o) {
     (void)o;
     return 2;
 }
 
-static void defaults(mst_optimizer *o) {
+static void nadam_defaults(mst_optimizer *o) {
     if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
     if (!mst_number_given(o->beta_1)) o->beta_1 = 0.9;
     if (!mst_number_given(o->beta_2)) o->beta_2 = 0.999;
@@ -37,7 +37,7 @@ static double next_state(const mst_optimizer *o, int64_t t, double state) {
 #define MST_TEMPLATE "rule/nadam_update.inc"
 #include "base/floats.inc"
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void nadam_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     scalars_f32(o, learning_rate, t, state, scalar);
     scalars_f64(o, learning_rate, t, state, scalar);
 }
@@ -46,12 +46,12 @@ const mst_rule mst_rule_nadam = {
     .name = "nadam",
     .squares = true,
     .takes = {"beta_1", "beta_2", "epsilon"},
-    .num_slots = num_slots,
+    .num_slots = nadam_num_slots,
     .slot_name = {"m", "v"},
-    .defaults = defaults,
+    .defaults = nadam_defaults,
     .initial_state = 1,
     .next_state = next_state,
-    .scalars = scalars,
+    .scalars = nadam_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

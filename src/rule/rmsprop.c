@@ -16,17 +16,17 @@
 
 enum { LEARNING_RATE, EPSILON, RHO, REST, MOMENTUM };
 
-static int num_slots(const mst_optimizer *o) {
+static int rmsprop_num_slots(const mst_optimizer *o) {
     return o->centered ? 3 : o->momentum != 0 ? 2 : 1;
 }
 
-static void defaults(mst_optimizer *o) {
+static void rmsprop_defaults(mst_optimizer *o) {
     if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.001;
     if (!mst_number_given(o->rho)) o->rho = 0.9;
     if (!mst_number_given(o->epsilon)) o->epsilon = 1e-7;
 }
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void rmsprop_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     (void)t;
     (void)state;
     scalar[LEARNING_RATE] = learning_rate;
@@ -39,19 +39,19 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/rmsprop_update.inc"
 #include "base/floats.inc"
 
-static bool rows_only(const mst_optimizer *o) {
+static bool rmsprop_rows_only(const mst_optimizer *o) {
     return o->sparse == MST_SPARSE_TENSORFLOW;
 }
 
 const mst_rule mst_rule_rmsprop = {
     .name = "rmsprop",
     .squares = true,
-    .rows_only = rows_only,
+    .rows_only = rmsprop_rows_only,
     .takes = {"rho", "momentum", "epsilon", "centered"},
-    .num_slots = num_slots,
+    .num_slots = rmsprop_num_slots,
     .slot_name = {"rms", "momentum", "mg"},
-    .defaults = defaults,
-    .scalars = scalars,
+    .defaults = rmsprop_defaults,
+    .scalars = rmsprop_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

@@ -12,15 +12,15 @@
 
 enum { LEARNING_RATE, MOMENTUM };
 
-static int num_slots(const mst_optimizer *o) {
+static int sgd_num_slots(const mst_optimizer *o) {
     return o->momentum != 0;
 }
 
-static void defaults(mst_optimizer *o) {
+static void sgd_defaults(mst_optimizer *o) {
     if (!mst_number_given(o->learning_rate)) o->learning_rate = 0.01;
 }
 
-static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
+static void sgd_scalars(const mst_optimizer *o, double learning_rate, int64_t t, double state, double *scalar) {
     (void)t;
     (void)state;
     scalar[LEARNING_RATE] = learning_rate;
@@ -30,18 +30,18 @@ static void scalars(const mst_optimizer *o, double learning_rate, int64_t t, dou
 #define MST_TEMPLATE "rule/sgd_update.inc"
 #include "base/floats.inc"
 
-static bool rows_only(const mst_optimizer *o) {
+static bool sgd_rows_only(const mst_optimizer *o) {
     return o->momentum == 0 || o->sparse == MST_SPARSE_TENSORFLOW;
 }
 
 const mst_rule mst_rule_sgd = {
     .name = "sgd",
-    .rows_only = rows_only,
+    .rows_only = sgd_rows_only,
     .takes = {"momentum", "nesterov"},
-    .num_slots = num_slots,
+    .num_slots = sgd_num_slots,
     .slot_name = {"momentum"},
-    .defaults = defaults,
-    .scalars = scalars,
+    .defaults = sgd_defaults,
+    .scalars = sgd_scalars,
     .update_f32 = update_f32,
     .update_f64 = update_f64,
 };

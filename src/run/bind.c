@@ -32,7 +32,7 @@ mst_array mst_binding_array(const mst_binding *binding, int32_t value) {
     return array;
 }
 
-static mst_status fill(const mst_binding *binding, int32_t value, bool shape_only, mst_array *array) {
+static mst_status bind_fill(const mst_binding *binding, int32_t value, bool shape_only, mst_array *array) {
     mst_bound_plan *bound = binding->context;
     const mst_plan_value *v = &binding->plan->value[value], *root = &binding->plan->value[v->root];
     *array = mst_binding_array(binding, value);
@@ -45,7 +45,7 @@ static mst_status fill(const mst_binding *binding, int32_t value, bool shape_onl
 
 /* ---- arenas ---- */
 
-static mst_status grow(mst_session *session, const mst_plan *plan, mst_slot *slot, int d) {
+static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot *slot, int d) {
     const mst_program *program = &plan->program[d];
     mst_arena_memory *arena = &slot->arena[d];
     mst_domain *domain = session->devices.device[d].domain;
@@ -103,8 +103,8 @@ static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
         if (node->group < 0) continue;
         bound->group_arrays[plan->order[k]] = next;
         for (int i = 0; i < node->num_src; i++)
-            MST_TRY(fill(&bound->binding, node->src[i], mst_plan_shape_only(node, i), next++));
-        for (int i = 0; i < node->num_dst; i++) MST_TRY(fill(&bound->binding, node->dst + i, false, next++));
+            MST_TRY(bind_fill(&bound->binding, node->src[i], mst_plan_shape_only(node, i), next++));
+        for (int i = 0; i < node->num_dst; i++) MST_TRY(bind_fill(&bound->binding, node->dst + i, false, next++));
     }
     return MST_OK;
 }
@@ -131,7 +131,7 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
                                    .state = cached->data,
                                    .step = &slot->frame.step,
                                    .team = bound->team,
-                                   .fill = fill,
+                                   .fill = bind_fill,
                                    .context = bound};
     MST_TRY(bind_groups(cached->plan, bound));
     bound->binding.group_arrays = bound->group_arrays;
@@ -153,7 +153,8 @@ bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cac
 mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int index) {
     mst_slot *slot = &session->slots[index];
     mst_bound_plan *bound = &cached->bound[index];
-    for (int32_t i = 0; i < cached->num_devices; i++) MST_TRY(grow(session, cached->plan, slot, cached->devices[i]));
+    for (int32_t i = 0; i < cached->num_devices; i++)
+        MST_TRY(bind_grow(session, cached->plan, slot, cached->devices[i]));
     mst_bound_plan_free(session, bound);
     mst_status status = bind(session, cached, slot, bound);
     if (!status) status = mst_memory_probe(MOST_OF_A_FIRST_RUN);

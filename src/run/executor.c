@@ -82,7 +82,7 @@ static void leave(mst_executor *e) {
 }
 
 /* oneDNN computes on the calling thread alone: work is shared by mst_parallel. */
-static void run(worker *w, mst_frame *frame, int *before) {
+static void executor_run(worker *w, mst_frame *frame, int *before) {
     const mst_status status = mst_openmp_begin(before);
     if (status) mst_frame_fail(frame, status, -1, w->device, false);
     mst_frame_run(frame, w->device, w->team, w->executor->lines);
@@ -99,7 +99,7 @@ static void *work(void *context) {
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
         if (frame->touch) mst_frame_touch(frame, w->device);
-        run(w, frame, &before);
+        executor_run(w, frame, &before);
         mst_line_advance(&w->done, number);
         mst_frame_leave(frame);
     }
@@ -117,7 +117,7 @@ static mst_status begin_member(void *context, int member) {
 }
 
 /* Signals are for the program's own threads. */
-static mst_status start(worker *w) {
+static mst_status executor_start(worker *w) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -141,7 +141,7 @@ static mst_status make_worker(mst_executor *e, int i) {
     if (!w->queue || !w->given_up) return MST_NO_MEMORY("for an executor");
     const int threads = e->devices->device[i].num_threads;
     if (threads > 1) MST_TRY(mst_team_create(threads, e->spin, begin_member, w, &w->team));
-    return i == 0 && !e->runs_all ? MST_OK : start(w);
+    return i == 0 && !e->runs_all ? MST_OK : executor_start(w);
 }
 
 mst_status mst_executor_create(const mst_devices *devices, const mst_session_options *options, int num_frames,
@@ -260,7 +260,7 @@ void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
     if (mst_line_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
         int before;
         const uint64_t mode = mst_flush_denormals();
-        run(w, frame, &before);
+        executor_run(w, frame, &before);
         mst_float_mode_set(mode);
         mst_openmp_end(before);
     } else {

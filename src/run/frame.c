@@ -107,7 +107,7 @@ typedef struct filling {
     char *dst;
 } filling;
 
-static mst_status fill(void *context, int64_t begin, int64_t end, int member) {
+static mst_status frame_fill(void *context, int64_t begin, int64_t end, int member) {
     const filling *f = context;
     mst_spec spec = f->spec;
     (void)member;
@@ -118,8 +118,8 @@ static mst_status fill(void *context, int64_t begin, int64_t end, int member) {
 static mst_status fill_all(filling *f, mst_team *team) {
     const int64_t rows = f->spec.shape.ndim ? f->spec.shape.dim[0] : 1;
     if (rows > 0) f->row_bytes = (size_t)mst_shape_count(f->spec.shape) / (size_t)rows * mst_dtype_size(f->spec.dtype);
-    if (f->from->grain <= 0 || rows == 0) return fill(f, 0, rows, 0);
-    return mst_parallel(&(mst_kernel_args){.team = team}, rows, f->from->grain, fill, f);
+    if (f->from->grain <= 0 || rows == 0) return frame_fill(f, 0, rows, 0);
+    return mst_parallel(&(mst_kernel_args){.team = team}, rows, f->from->grain, frame_fill, f);
 }
 
 static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, mst_team *team, char *staging) {

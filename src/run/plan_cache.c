@@ -88,7 +88,7 @@ static void undo(mst_session *session, mst_cached_plan *cached) {
     cached->num_uses = cached->num_touches = cached->touch_capacity = cached->num_devices = 0;
 }
 
-static void destroy(mst_session *session, mst_cached_plan *cached) {
+static void plan_cache_destroy(mst_session *session, mst_cached_plan *cached) {
     if (!cached) return;
     undo(session, cached);
     free(cached->feeds);
@@ -99,7 +99,7 @@ static void destroy(mst_session *session, mst_cached_plan *cached) {
 static void destroy_all(mst_session *session, mst_cached_plan *dropped) {
     while (dropped) {
         mst_cached_plan *next = dropped->next;
-        destroy(session, dropped);
+        plan_cache_destroy(session, dropped);
         dropped = next;
     }
 }
@@ -182,8 +182,8 @@ static bool can_run_alone(const mst_session *session, const mst_cached_plan *cac
 }
 
 /* Describes the call in a plan that is still to be made. */
-static mst_status describe(const mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
-                           const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
+static mst_status plan_cache_describe(const mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
+                                      const mst_value *fetches, int num_fetches, mst_cached_plan **out) {
     mst_cached_plan *cached = calloc(1, sizeof *cached);
     if (!cached) return MST_NO_MEMORY("for a plan");
     *out = cached;
@@ -246,7 +246,7 @@ void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached) {
 }
 
 /* Makes the plan that CACHED describes, and puts it into the cache. */
-static mst_status make(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
+static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached, int64_t deadline) {
     mst_cached_plan *dropped = NULL;
     MST_TRY(mst_plan_make(session->graph, &session->host, cached->feeds, cached->num_feeds, cached->fetches,
                           cached->num_fetches, &cached->plan));
@@ -292,8 +292,8 @@ static void end_making(mst_session *session, const mst_cached_plan *cached) {
 }
 
 /* The plan for the call among PLANS, NULL where it is not there. */
-static mst_cached_plan *find(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
-                             const mst_value *fetches, int num_fetches) {
+static mst_cached_plan *plan_cache_find(mst_session *session, uint64_t hash, const mst_feed *feeds, int num_feeds,
+                                        const mst_value *fetches, int num_fetches) {
     for (int64_t i = 0; i < session->num_plans; i++) {
         mst_cached_plan *cached = session->plans[i];
         if (!is_for(cached, session, hash, feeds, num_feeds, fetches, num_fetches)) continue;
@@ -312,7 +312,7 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
     bool mine = false;
     *out = NULL;
     pthread_mutex_lock(&session->lock);
-    while (!status && !mine && !(*out = find(session, hash, feeds, num_feeds, fetches, num_fetches))) {
+    while (!status && !mine && !(*out = plan_cache_find(session, hash, feeds, num_feeds, fetches, num_fetches))) {
         for (other = session->making; other; other = other->next)
             if (is_for(other, session, hash, feeds, num_feeds, fetches, num_fetches)) break;
         if (other) {
@@ -323,20 +323,20 @@ mst_status mst_session_plan(mst_session *session, const mst_feed *feeds, int num
             session->making = fresh;
         } else {
             pthread_mutex_unlock(&session->lock);
-            status = describe(session, hash, feeds, num_feeds, fetches, num_fetches, &fresh);
+            status = plan_cache_describe(session, hash, feeds, num_feeds, fetches, num_fetches, &fresh);
             pthread_mutex_lock(&session->lock);
         }
     }
     pthread_mutex_unlock(&session->lock);
     if (mine) {
-        status = make(session, fresh, deadline);
+        status = plan_cache_make(session, fresh, deadline);
         if (status == MST_OUT_OF_MEMORY && drop_all(session)) { /* there may be room without the other plans */
             undo(session, fresh);
-            status = make(session, fresh, deadline);
+            status = plan_cache_make(session, fresh, deadline);
         }
         end_making(session, fresh);
         if (!status) *out = fresh;
     }
-    if (fresh != *out) destroy(session, fresh);
+    if (fresh != *out) plan_cache_destroy(session, fresh);
     return status;
 }

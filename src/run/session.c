@@ -92,7 +92,7 @@ static void init_lock(mst_session *session) {
     pthread_condattr_destroy(&attributes);
 }
 
-static mst_status create(mst_session *session) {
+static mst_status session_create(mst_session *session) {
     mst_session_options *o = &session->options;
     const bool runs_all = o->timeout > 0; /* the caller must come back, whatever device 0 does */
     MST_TRY(check_options(session));
@@ -123,7 +123,7 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     session->graph = graph;
     session->process = mst_process_number();
     init_lock(session);
-    mst_status status = create(session);
+    mst_status status = session_create(session);
     if (status)
         mst_session_destroy(session);
     else

@@ -54,7 +54,7 @@ static mst_status add_block(mst_string_memory *memory, mst_domain *domain, size_
 }
 
 /* *OUT is room for BYTES that stays where it is until the step ends. */
-static mst_status take(mst_string_memory *memory, mst_domain *domain, size_t bytes, char **out) {
+static mst_status strings_take(mst_string_memory *memory, mst_domain *domain, size_t bytes, char **out) {
     enum { LEAST = 4096 };
     block *b = memory->blocks;
     if (!b || bytes > b->bytes - b->used) {
@@ -112,7 +112,7 @@ mst_status mst_strings_receive(mst_string_memory *memory, mst_domain *to, void *
     MST_TRY(mst_domain_copy(&mst_domain_host, memory->host, from, src, size));
     const size_t length = length_of_all((const mst_string *)(void *)memory->host, count);
     MST_TRY(reserve_host(memory, size + length)); /* keeps the elements */
-    MST_TRY(take(memory, to, length, &there));
+    MST_TRY(strings_take(memory, to, length, &there));
     mst_string *string = (mst_string *)(void *)memory->host;
     char *bytes = memory->host + size, *at = bytes;
     for (int64_t i = 0; i < count; at += string[i++].length) {

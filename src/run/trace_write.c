@@ -26,7 +26,7 @@ static bool is_drawn(const mst_traced *did) {
     return is_work(did) || (did->kind != MST_DO_REACH && did->end - did->begin >= SHORTEST_WAIT);
 }
 
-static void add(json_t *events, json_t *event) {
+static void trace_write_add(json_t *events, json_t *event) {
     json_array_append_new(events,
                           event); /* NULL, where memory is out, makes it fail: the whole is checked at the end */
 }
@@ -42,7 +42,8 @@ static void add_slice(json_t *events, const mst_traced_run *run, int lane, const
         snprintf(name, sizeof name, "wait for %s", short_name(run->device[did->other].name));
     else
         snprintf(name, sizeof name, "%s", did->kind == MST_DO_GATE ? "wait for all" : did->name);
-    add(events, json_pack("{s:s, s:s, s:s, s:i, s:i, s:f, s:f, s:{s:s, s:I, s:I}}", "ph", "X", "name", name, "cat",
+    trace_write_add(
+        events, json_pack("{s:s, s:s, s:s, s:i, s:i, s:f, s:f, s:{s:s, s:I, s:I}}", "ph", "X", "name", name, "cat",
                           kind_name[did->kind], "pid", PROCESS, "tid", lane, "ts", (double)did->begin * MICROSECONDS,
                           "dur", (double)(did->end - did->begin) * MICROSECONDS, "args", "op", did->op, "bytes",
                           (json_int_t)did->bytes, "run", (json_int_t)run->step));
@@ -76,9 +77,11 @@ static void add_arrow(json_t *events, const mst_traced_run *run, int lane, int64
     const mst_traced *from = reach < 0 ? NULL : drawn_before(other, reach), *to = work_after(&run->device[lane], wait);
     if (!from || !to) return;
     const json_int_t id = ++*number;
-    add(events, json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f}", "ph", "s", "name", "transfer", "cat", "transfer", "id",
+    trace_write_add(
+        events, json_pack("{s:s, s:s, s:s, s:I, s:i, s:i, s:f}", "ph", "s", "name", "transfer", "cat", "transfer", "id",
                           id, "pid", PROCESS, "tid", did->other, "ts", (double)from->begin * MICROSECONDS));
-    add(events, json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:f}", "ph", "f", "bp", "e", "name", "transfer", "cat",
+    trace_write_add(
+        events, json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:i, s:f}", "ph", "f", "bp", "e", "name", "transfer", "cat",
                           "transfer", "id", id, "pid", PROCESS, "tid", lane, "ts", (double)to->begin * MICROSECONDS));
 }
 
@@ -93,19 +96,19 @@ static void add_device(json_t *events, const mst_traced_run *run, int lane, int6
     }
     snprintf(name, sizeof name, "memory of %s", short_name(device->name));
     for (int64_t i = 0; i < device->num_memory; i++)
-        add(events, json_pack("{s:s, s:s, s:s, s:i, s:f, s:{s:I}}", "ph", "C", "cat", "memory", "name", name, "pid",
-                              PROCESS, "ts", (double)device->memory[i].time * MICROSECONDS, "args", "bytes",
-                              (json_int_t)device->memory[i].bytes));
+        trace_write_add(events, json_pack("{s:s, s:s, s:s, s:i, s:f, s:{s:I}}", "ph", "C", "cat", "memory", "name",
+                                          name, "pid", PROCESS, "ts", (double)device->memory[i].time * MICROSECONDS,
+                                          "args", "bytes", (json_int_t)device->memory[i].bytes));
 }
 
 static void add_names(json_t *events, const mst_traced_run *run) {
-    add(events, json_pack("{s:s, s:s, s:i, s:{s:s}}", "ph", "M", "name", "process_name", "pid", PROCESS, "args", "name",
-                          "Muster"));
+    trace_write_add(events, json_pack("{s:s, s:s, s:i, s:{s:s}}", "ph", "M", "name", "process_name", "pid", PROCESS,
+                                      "args", "name", "Muster"));
     for (int lane = 0; lane < run->num_devices; lane++) {
-        add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "ph", "M", "name", "thread_name", "pid", PROCESS, "tid",
-                              lane, "args", "name", short_name(run->device[lane].name)));
-        add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "ph", "M", "name", "thread_sort_index", "pid", PROCESS,
-                              "tid", lane, "args", "sort_index", lane));
+        trace_write_add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:s}}", "ph", "M", "name", "thread_name", "pid",
+                                          PROCESS, "tid", lane, "args", "name", short_name(run->device[lane].name)));
+        trace_write_add(events, json_pack("{s:s, s:s, s:i, s:i, s:{s:i}}", "ph", "M", "name", "thread_sort_index",
+                                          "pid", PROCESS, "tid", lane, "args", "sort_index", lane));
     }
 }
 

@@ -9,7 +9,7 @@ enum { MST_SCHEDULE_COSINE = 5 };
 
 static const double pi = 3.14159265358979323846;
 
-static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+static mst_value cosine_value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     mst_value decay_steps = mst_schedule_scalar(graph, (double)s->decay_steps);
     mst_value part = mst_div(mst_minimum(mst_cast(step, MST_F32), decay_steps), decay_steps);
     mst_value wave = mst_add(mst_schedule_scalar(graph, 1), mst_cos(mst_mul(mst_schedule_scalar(graph, pi), part)));
@@ -18,7 +18,7 @@ static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) 
     return mst_mul(mst_schedule_scalar(graph, s->rate), mst_add(decayed, mst_schedule_scalar(graph, s->alpha)));
 }
 
-static double at(const mst_schedule *s, int64_t step) {
+static double cosine_at(const mst_schedule *s, int64_t step) {
     double part = (double)(step < s->decay_steps ? step : s->decay_steps) / (double)s->decay_steps;
     return s->rate * ((1 - s->alpha) * 0.5 * (1 + cos(pi * part)) + s->alpha);
 }
@@ -26,6 +26,6 @@ static double at(const mst_schedule *s, int64_t step) {
 const mst_schedule_form mst_schedule_form_cosine = {.takes = {"decay_steps", "alpha"},
                                                     .ends = true,
                                                     .check = mst_schedule_want_decay,
-                                                    .value = value,
-                                                    .at = at,
+                                                    .value = cosine_value,
+                                                    .at = cosine_at,
                                                     .first = mst_schedule_rate};

@@ -7,22 +7,22 @@ enum { MST_SCHEDULE_EXPONENTIAL = 1 };
 
 #include "schedule/schedule.h"
 
-static mst_status check(const mst_schedule *s) {
+static mst_status exponential_check(const mst_schedule *s) {
     MST_TRY(mst_schedule_want_decay(s));
     return s->decay_rate == 0 ? MST_FAIL(MST_INVALID, "decay_rate is not set, must be above 0") : MST_OK;
 }
 
-static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+static mst_value exponential_value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     mst_value decay = mst_pow(mst_schedule_scalar(graph, s->decay_rate), mst_schedule_quotient(graph, s, step));
     return mst_mul(mst_schedule_scalar(graph, s->rate), decay);
 }
 
-static double at(const mst_schedule *s, int64_t step) {
+static double exponential_at(const mst_schedule *s, int64_t step) {
     return s->rate * pow(s->decay_rate, mst_schedule_quotient_at(s, step));
 }
 
 const mst_schedule_form mst_schedule_form_exponential = {.takes = {"decay_rate", "decay_steps", "staircase"},
-                                                         .check = check,
-                                                         .value = value,
-                                                         .at = at,
+                                                         .check = exponential_check,
+                                                         .value = exponential_value,
+                                                         .at = exponential_at,
                                                          .first = mst_schedule_rate};

@@ -5,7 +5,7 @@ enum { MST_SCHEDULE_PIECEWISE = 2 };
 #endif
 #include "schedule/schedule.h"
 
-static mst_status check(const mst_schedule *s) {
+static mst_status piecewise_check(const mst_schedule *s) {
     if (s->num_pieces < 1) return MST_FAIL(MST_INVALID, "num_pieces is not set, must be the number of values");
     for (int i = 1; i < s->num_pieces - 1; i++)
         if (s->boundary[i] <= s->boundary[i - 1])
@@ -17,7 +17,7 @@ static mst_status check(const mst_schedule *s) {
     return MST_OK;
 }
 
-static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+static mst_value piecewise_value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     mst_value result = mst_schedule_scalar(graph, s->value[s->num_pieces - 1]);
     for (int i = s->num_pieces - 2; i >= 0; i--) {
         mst_value here = mst_less_equal(step, mst_scalar(graph, MST_I64, (double)s->boundary[i]));
@@ -26,15 +26,15 @@ static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) 
     return result;
 }
 
-static double at(const mst_schedule *s, int64_t step) {
+static double piecewise_at(const mst_schedule *s, int64_t step) {
     int i = 0;
     while (i < s->num_pieces - 1 && step > s->boundary[i]) i++;
     return s->value[i];
 }
 
 static double first(const mst_schedule *s) {
-    return at(s, 0);
+    return piecewise_at(s, 0);
 }
 
 const mst_schedule_form mst_schedule_form_piecewise = {
-    .takes = {"num_pieces"}, .check = check, .value = value, .at = at, .first = first};
+    .takes = {"num_pieces"}, .check = piecewise_check, .value = piecewise_value, .at = piecewise_at, .first = first};

@@ -10,7 +10,7 @@ enum { MST_SCHEDULE_POLYNOMIAL = 3 };
 
 #include "schedule/schedule.h"
 
-static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) {
+static mst_value polynomial_value(mst_graph *graph, const mst_schedule *s, mst_value step) {
     mst_value now = mst_cast(step, MST_F32);
     mst_value decay_steps = mst_schedule_scalar(graph, (double)s->decay_steps);
     if (s->cycle) {
@@ -26,7 +26,7 @@ static mst_value value(mst_graph *graph, const mst_schedule *s, mst_value step) 
     return mst_add(mst_mul(span, factor), mst_schedule_scalar(graph, s->end));
 }
 
-static double at(const mst_schedule *s, int64_t step) {
+static double polynomial_at(const mst_schedule *s, int64_t step) {
     double now = (double)step, decay_steps = (double)s->decay_steps;
     if (s->cycle)
         decay_steps *= fmax(ceil(now / decay_steps), 1);
@@ -38,6 +38,6 @@ static double at(const mst_schedule *s, int64_t step) {
 const mst_schedule_form mst_schedule_form_polynomial = {.takes = {"decay_steps", "end", "power", "cycle"},
                                                         .ends = true,
                                                         .check = mst_schedule_want_decay,
-                                                        .value = value,
-                                                        .at = at,
+                                                        .value = polynomial_value,
+                                                        .at = polynomial_at,
                                                         .first = mst_schedule_rate};

@@ -53,7 +53,7 @@ static void settle(const mst_state *state) {
 
 /* ---- taking a turn ---- */
 
-static void prepare(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn) {
+static void access_order_prepare(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn) {
     turn->store = store;
     turn->use = uses;
     turn->num_uses = num_uses;
@@ -68,7 +68,7 @@ static void prepare(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn 
 }
 
 void mst_turn_take(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn) {
-    prepare(store, uses, num_uses, turn);
+    access_order_prepare(store, uses, num_uses, turn);
     pthread_mutex_lock(&store->order_lock);
     turn->number = ++store->turns;
     for (int64_t i = 0; i < num_uses; i++) {
@@ -92,7 +92,7 @@ static bool goes_before_visitors(const mst_turn *turn) {
 }
 
 void mst_turn_visit(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn *turn) {
-    prepare(store, uses, num_uses, turn);
+    access_order_prepare(store, uses, num_uses, turn);
     turn->visits = true;
     pthread_mutex_lock(&store->order_lock);
     for (int64_t i = 0; i < num_uses; i++) {

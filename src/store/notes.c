@@ -5,7 +5,7 @@
 
 #include "base/no_memory.h"
 
-static mst_state_note *find(const mst_state_notes *notes, const char *key) {
+static mst_state_note *notes_find(const mst_state_notes *notes, const char *key) {
     for (int64_t i = 0; i < notes->count; i++)
         if (strcmp(notes->note[i].key, key) == 0) return &notes->note[i];
     return NULL;
@@ -20,7 +20,7 @@ static void drop(mst_state_notes *notes, mst_state_note *note) {
 
 /* TEXT is retained. */
 static mst_status set(mst_state_notes *notes, const char *key, mst_tensor *text) {
-    mst_state_note *note = find(notes, key);
+    mst_state_note *note = notes_find(notes, key);
     if (!note) {
         mst_state_note *grown = realloc(notes->note, (size_t)(notes->count + 1) * sizeof *grown);
         if (!grown) return MST_NO_MEMORY("for a note");
@@ -39,7 +39,7 @@ static mst_status set(mst_state_notes *notes, const char *key, mst_tensor *text)
 mst_status mst_notes_set(mst_state_notes *notes, const char *key, const char *text) {
     mst_tensor *copy;
     if (!text) {
-        mst_state_note *note = find(notes, key);
+        mst_state_note *note = notes_find(notes, key);
         if (note) drop(notes, note);
         return MST_OK;
     }
@@ -50,7 +50,7 @@ mst_status mst_notes_set(mst_state_notes *notes, const char *key, const char *te
 }
 
 const char *mst_notes_get(const mst_state_notes *notes, const char *key) {
-    const mst_state_note *note = find(notes, key);
+    const mst_state_note *note = notes_find(notes, key);
     return note ? mst_tensor_data(note->text) : NULL;
 }
 

@@ -238,7 +238,7 @@ mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, 
 /* No name of an entry has this character. */
 #define SEPARATOR "\x1f"
 
-static mst_state *find(mst_store *store, const char *key) {
+static mst_state *store_find(mst_store *store, const char *key) {
     const int64_t index = mst_names_get(&store->names, key);
     return index < 0 ? NULL : store->state[index];
 }
@@ -256,7 +256,7 @@ mst_state *mst_store_find(mst_store *store, const char *container, const char *n
     char few[512], *key;
     if (make_key(container ? container : "", name, few, &key)) return NULL;
     pthread_mutex_lock(&store->lock);
-    mst_state *state = find(store, key);
+    mst_state *state = store_find(store, key);
     pthread_mutex_unlock(&store->lock);
     if (key != few) free(key);
     return state;
@@ -270,8 +270,8 @@ mst_status mst_state_check_spec(const mst_state *state, const mst_spec *spec) {
                     mst_spec_print(spec, want, sizeof want));
 }
 
-static mst_status add(mst_store *store, const char *container, const char *name, const char *key, mst_state_kind kind,
-                      const mst_spec *spec, mst_state **out) {
+static mst_status store_add(mst_store *store, const char *container, const char *name, const char *key,
+                            mst_state_kind kind, const mst_spec *spec, mst_state **out) {
     mst_state *state = mst_arena_alloc(&store->arena, sizeof *state);
     const char *own_key = mst_arena_string(&store->arena, key);
     if (!state || !own_key) return MST_NO_MEMORY("for a store");
@@ -296,9 +296,9 @@ mst_status mst_store_declare(mst_store *store, const char *container, const char
         return MST_FAIL(MST_INVALID, "store: '%s' is string, and only numbers can be stored", name);
     MST_TRY(make_key(container, name, few, &key));
     pthread_mutex_lock(&store->lock);
-    *out = find(store, key);
+    *out = store_find(store, key);
     const mst_status status =
-        *out ? mst_state_check_spec(*out, spec) : add(store, container, name, key, kind, spec, out);
+        *out ? mst_state_check_spec(*out, spec) : store_add(store, container, name, key, kind, spec, out);
     pthread_mutex_unlock(&store->lock);
     if (key != few) free(key);
     return status;

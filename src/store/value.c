@@ -452,7 +452,7 @@ static mst_status check_whole(mst_store *store, int64_t num_states) {
 
 /* Copies all values, in a turn of NUM_STATES entries that has begun. Those that have got a value since room was made
  * are added; entries made later have none that belongs to it. */
-static mst_status fill(mst_store *store, int64_t num_states, mst_snapshot *snapshot) {
+static mst_status snapshot_fill(mst_store *store, int64_t num_states, mst_snapshot *snapshot) {
     mst_state_info *list = NULL;
     int64_t count = 0;
     mst_status status = check_whole(store, num_states);
@@ -483,7 +483,7 @@ static mst_status take_snapshot(mst_store *store, const mst_snapshot *spare, mst
     mst_status status = make_room(store, spare, snapshot);
     if (!status) status = begin_all(store, ~0u, NULL, false, &turn);
     if (!status) {
-        status = fill(store, turn.num_uses, snapshot);
+        status = snapshot_fill(store, turn.num_uses, snapshot);
         end_all(&turn);
     }
     pthread_mutex_lock(&store->lock);

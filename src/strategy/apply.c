@@ -146,7 +146,7 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
     return applied;
 }
 
-static void build(const mst_update *u, mst_update_values *out) {
+static void apply_build(const mst_update *u, mst_update_values *out) {
     out->learning_rate =
         mst_schedule_is_set(&u->optimizer->schedule)
             ? mst_schedule_value(u->graph, &u->optimizer->schedule, u->global_step)
@@ -198,5 +198,5 @@ void mst_build_update(const mst_update *update, mst_update_values *out) {
         return;
     }
     if (!check_variables(update)) return;
-    mst_with_name (update->graph, "update") build(update, out);
+    mst_with_name (update->graph, "update") apply_build(update, out);
 }

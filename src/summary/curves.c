@@ -34,7 +34,7 @@ struct mst_curves {
 /* ---- points ---- */
 
 /* The series of a tag in the run whose series begin at FIRST, or NULL where memory is out. */
-static series *find(mst_curves *c, int64_t first, const char *run, const char *tag) {
+static series *curves_find(mst_curves *c, int64_t first, const char *run, const char *tag) {
     for (int64_t i = first; i < c->count; i++)
         if (strcmp(c->series[i].tag, tag) == 0) return &c->series[i];
     if (mst_grow(&c->series, sizeof *c->series, c->count + 1, &c->capacity)) return NULL;
@@ -78,7 +78,7 @@ static mst_status add_event(mst_curves *c, int64_t first, const char *run, const
         double number;
         const Muster__Summary__Value *value = event->summary->value[i];
         if (!mst_event_scalar(value, &number)) continue;
-        series *s = find(c, first, run, value->tag);
+        series *s = curves_find(c, first, run, value->tag);
         if (!s) return MST_NO_MEMORY("for a log");
         MST_TRY(add_point(s, event->step, number, event->wall_time));
     }

@@ -79,13 +79,13 @@ static void make_tables(void) {
     for (uint32_t prefix = 0; prefix < PREFIXES; prefix++) place[prefix] = place_of(prefix);
 }
 
-static void prepare(void) {
+static void histogram_prepare(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_tables);
 }
 
 const double *mst_histogram_limits(void) {
-    prepare();
+    histogram_prepare();
     return limits;
 }
 
@@ -176,7 +176,7 @@ static void count_f32(mst_histogram *h, const float *x, int64_t count) {
 }
 
 void mst_histogram_count(const mst_tensor *values, mst_histogram *out) {
-    prepare();
+    histogram_prepare();
     memset(out, 0, sizeof *out);
     out->min = DBL_MAX;
     out->max = -DBL_MAX;
@@ -190,7 +190,7 @@ void mst_histogram_count(const mst_tensor *values, mst_histogram *out) {
 
 int mst_histogram_compress(const mst_histogram *histogram, double *limit, double *count) {
     int n = 0;
-    prepare();
+    histogram_prepare();
     for (int b = 0; b < MST_HISTOGRAM_BUCKETS; n++) {
         count[n] = histogram->bucket[b];
         if (count[n] == 0)

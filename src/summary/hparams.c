@@ -47,7 +47,7 @@ typedef struct parameter {
     Muster__HparamValue value;
 } parameter;
 
-static void fill(const mst_hparam *from, parameter *to) {
+static void hparams_fill(const mst_hparam *from, parameter *to) {
     muster__session_start_info__hparams_entry__init(&to->entry);
     muster__hparam_value__init(&to->value);
     to->entry.key = (char *)(uintptr_t)from->name;
@@ -66,7 +66,7 @@ static void push_start(mst_summary_writer *writer, const mst_hparam *hparams, in
     Muster__HParamsPluginData data = MUSTER__HPARAMS_PLUGIN_DATA__INIT;
     Muster__SessionStartInfo start = MUSTER__SESSION_START_INFO__INIT;
     for (int i = 0; i < count; i++) {
-        fill(&hparams[i], &parameters[i]);
+        hparams_fill(&hparams[i], &parameters[i]);
         list[i] = &parameters[i].entry;
     }
     name_group(hparams, count, group);

@@ -127,7 +127,7 @@ static void write_list(mst_summary_writer *w, mst_entry *entry, bool *broken) {
 }
 
 /* The whole queue, when it is time; NULL at the end. */
-static mst_entry *take(mst_summary_writer *w) {
+static mst_entry *writer_take(mst_summary_writer *w) {
     pthread_mutex_lock(&w->lock);
     while (!w->first && !w->closing) pthread_cond_wait(&w->wake, &w->lock);
     const struct timespec until = time_in(w->flush_seconds);
@@ -144,7 +144,7 @@ static mst_entry *take(mst_summary_writer *w) {
 static void *work(void *context) {
     mst_summary_writer *w = context;
     bool broken = false;
-    for (mst_entry *list; (list = take(w)) != NULL;) write_list(w, list, &broken);
+    for (mst_entry *list; (list = writer_take(w)) != NULL;) write_list(w, list, &broken);
     return NULL;
 }
 
@@ -265,7 +265,7 @@ mst_status mst_summary_writer_close(mst_summary_writer *w) {
 }
 
 /* Signals are for the program's own threads. */
-static mst_status start(mst_summary_writer *w) {
+static mst_status writer_start(mst_summary_writer *w) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -284,7 +284,7 @@ static mst_status check_options(const mst_summary_options *o) {
     return MST_OK;
 }
 
-static mst_summary_writer *make(const mst_summary_options *o) {
+static mst_summary_writer *writer_make(const mst_summary_options *o) {
     mst_summary_writer *w = calloc(1, sizeof *w);
     if (!w) return NULL;
     pthread_condattr_t attributes;
@@ -306,10 +306,10 @@ mst_status mst_summary_writer_create(const char *folder, const mst_summary_optio
     const mst_summary_options o = options ? *options : (mst_summary_options){0};
     *out = NULL;
     MST_TRY(check_options(&o));
-    mst_summary_writer *w = make(&o);
+    mst_summary_writer *w = writer_make(&o);
     if (!w) return MST_NO_MEMORY("for a summary writer");
     mst_status status = mst_event_file_create(folder, &w->file);
-    if (!status) status = start(w);
+    if (!status) status = writer_start(w);
     if (status) {
         mst_failure failure;
         mst_failure_keep(&failure, status);

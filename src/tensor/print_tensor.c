@@ -281,7 +281,7 @@ static void print_scalar(printer *p) {
     fprintf(p->file, "%s%s", text, is_float(p) && isfinite(value) && !strpbrk(text, ".e") ? ".0" : "");
 }
 
-static void print(printer *p) {
+static void print_tensor_text(printer *p) {
     const int64_t count = mst_tensor_count(p->tensor);
     p->shortened = count > MOST_ELEMENTS;
     if (p->shape.ndim == 0) {
@@ -304,7 +304,7 @@ mst_status mst_tensor_print(const mst_tensor *tensor, char **text) {
     bool failed = !p.file;
     if (p.file) {
         const locale_t before = uselocale(plain);
-        print(&p);
+        print_tensor_text(&p);
         uselocale(before);
         failed = ferror(p.file);
         failed = fclose(p.file) || failed;

@@ -15,7 +15,7 @@ bool mst_string_equal(mst_string a, mst_string b) {
     return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
 }
 
-static mst_status check(const mst_tensor *tensor, int64_t i) {
+static mst_status string_check(const mst_tensor *tensor, int64_t i) {
     if (mst_tensor_dtype(tensor) != MST_STRING)
         return MST_FAIL(MST_INVALID, "tensor: its elements are %s, not strings",
                         mst_dtype_name(mst_tensor_dtype(tensor)));
@@ -27,7 +27,7 @@ static mst_status check(const mst_tensor *tensor, int64_t i) {
 
 mst_string mst_tensor_get_string(const mst_tensor *tensor, int64_t i) {
     const mst_string empty = {.data = ""};
-    if (MST_IS_NULL(tensor) || check(tensor, i)) return empty;
+    if (MST_IS_NULL(tensor) || string_check(tensor, i)) return empty;
     const mst_string string = ((const mst_string *)mst_tensor_data(tensor))[i];
     return string.length ? string : empty;
 }
@@ -53,7 +53,7 @@ static mst_status set(mst_tensor *tensor, int64_t i, mst_string value) {
 
 mst_status mst_tensor_set_string(mst_tensor *tensor, int64_t i, mst_string value) {
     if (MST_IS_NULL(tensor) || (value.length && MST_IS_NULL(value.data))) return MST_INVALID;
-    MST_TRY(check(tensor, i));
+    MST_TRY(string_check(tensor, i));
     if (!mst_tensor_owns(tensor))
         return MST_FAIL(MST_INVALID,
                         "tensor: it wraps strings of the caller, which are set there: use mst_tensor_copy");

@@ -272,7 +272,8 @@ static mst_status open_best(mst_checkpoint_manager *m) {
     return status;
 }
 
-static mst_status start(mst_checkpoint_manager *m, const mst_folder *folder, const mst_checkpoint_options *options) {
+static mst_status checkpoint_start(mst_checkpoint_manager *m, const mst_folder *folder,
+                                   const mst_checkpoint_options *options) {
     MST_TRY(set_options(m, options));
     MST_TRY(mst_folder_copy(folder, &m->folder));
     MST_TRY(take_lock(m));
@@ -293,7 +294,7 @@ static mst_status open_in(const mst_folder *folder, const mst_checkpoint_options
     m->lock = -1;
     pthread_mutex_init(&m->mutex, NULL);
     pthread_cond_init(&m->changed, NULL);
-    mst_status status = start(m, folder, options);
+    mst_status status = checkpoint_start(m, folder, options);
     if (!status) {
         *out = m;
         return MST_OK;
@@ -438,7 +439,7 @@ static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *s
 }
 
 /* Makes the spare snapshot, so that the first save costs no more than the others. */
-static mst_status begin(void *context, mst_train_state *state) {
+static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     const mst_trainer *trainer = state->model->trainer;
     if (!m->options.optimizer) {
@@ -496,6 +497,9 @@ static mst_status end(void *context, mst_train_state *state) {
 
 mst_callback mst_checkpoint_callback(mst_checkpoint_manager *manager) {
     if (MST_IS_NULL(manager)) return (mst_callback){0};
-    return (mst_callback){
-        .context = manager, .train_begin = begin, .step_end = save_if_due, .epoch_end = save_best, .train_end = end};
+    return (mst_callback){.context = manager,
+                          .train_begin = checkpoint_begin,
+                          .step_end = save_if_due,
+                          .epoch_end = save_best,
+                          .train_end = end};
 }

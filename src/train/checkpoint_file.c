@@ -58,7 +58,7 @@ typedef struct target {
 
 /* What the entries of SNAPSHOT, which have NAMES in the file, are in the store, and its notes; to be freed. NULL:
  * memory is out, or a name or a note is no UTF-8. */
-static char *describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
+static char *checkpoint_file_describe(const mst_snapshot *snapshot, const char *const *names, int64_t save) {
     json_t *entries = json_object(), *notes = json_object();
     int failed = 0;
     for (int64_t i = 0; i < mst_snapshot_count(snapshot); i++) {
@@ -146,7 +146,7 @@ static mst_status write_target(const target *t, const mst_snapshot *snapshot, co
     mst_status status = names ? MST_OK : MST_NO_MEMORY("to write '%s'", path);
     for (int64_t i = 0; i < count && !status; i++)
         if (!(names[i] = mst_checkpoint_file_name(&arena, snapshot, i))) status = MST_NO_MEMORY("to write '%s'", path);
-    char *description = status ? NULL : describe(snapshot, names, t->save);
+    char *description = status ? NULL : checkpoint_file_describe(snapshot, names, t->save);
     if (!status && !description)
         status = MST_FAIL(MST_INVALID, "'%s' cannot be written: a name or a note is no UTF-8, or memory is out", path);
     if (!status)
@@ -293,7 +293,7 @@ static mst_status read_some(void *context, int64_t begin, int64_t end, int membe
 }
 
 /* Tensors are read and summed up by several threads. */
-static mst_status read_all(const reader *r, wanted *entry, int64_t count) {
+static mst_status checkpoint_file_read_all(const reader *r, wanted *entry, int64_t count) {
     work w = {.reader = r, .entry = entry};
     return mst_copy_together(INT64_MAX, count, read_some, &w);
 }
@@ -332,7 +332,7 @@ static mst_status read_entries(reader *r, mst_snapshot *snapshot) {
     wanted *entry = calloc((size_t)reader_count(r) + 1, sizeof *entry);
     if (!entry) return MST_NO_MEMORY("to read '%s'", r->path);
     mst_status status = identify_all(r, snapshot, entry, &count);
-    if (!status) status = read_all(r, entry, count);
+    if (!status) status = checkpoint_file_read_all(r, entry, count);
     for (int64_t k = 0; k < count; k++) {
         if (!status) status = add_entry(r, &entry[k], snapshot);
         mst_tensor_release(entry[k].value);

@@ -21,7 +21,8 @@ static mst_status add_confusion(const mst_tensor *batch, mst_tensor **total) {
     return MST_OK;
 }
 
-static mst_status run(mst_trainer *trainer, mst_iterator *iterator, mst_result *result, mst_tensor **confusion) {
+static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, mst_result *result,
+                                 mst_tensor **confusion) {
     mst_sharded_step *step = &trainer->evaluate;
     double loss = 0, examples = 0, sum[MST_MAX_METRICS] = {0}, count[MST_MAX_METRICS] = {0};
     for (;;) {
@@ -63,7 +64,7 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
     MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
     double began = mst_clock_seconds();
-    mst_status status = run(trainer, iterator, result, confusion);
+    mst_status status = evaluation_run(trainer, iterator, result, confusion);
     mst_iterator_destroy(iterator);
     if (!status && result) {
         result->seconds = mst_clock_seconds() - began;

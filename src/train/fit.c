@@ -339,7 +339,7 @@ static mst_status check_validation(const fit *f) {
     return status ? mst_error_prefix("fit: validation") : MST_OK;
 }
 
-static mst_status prepare(fit *f, mst_model *model) {
+static mst_status fit_prepare(fit *f, mst_model *model) {
     const mst_fit_options *o = f->options;
     MST_TRY(mst_trainer_of(model, &f->trainer));
     if (!o->data) return MST_FAIL(MST_INVALID, "fit: no data");
@@ -362,7 +362,7 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     if (model->in_fit) return MST_FAIL(MST_INVALID, "fit: the model is in a fit already, whose callback calls it");
     model->in_fit = true;
     mst_status status = prepare_callbacks(&f);
-    if (!status) status = prepare(&f, model);
+    if (!status) status = fit_prepare(&f, model);
     if (!status) status = run_training(&f);
     model->in_fit = false;
     status = end_training(&f, status);

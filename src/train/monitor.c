@@ -9,7 +9,7 @@ const char *mst_monitor_name(const char *name) {
     return name ? name : "val_loss";
 }
 
-static bool find(const char *name, const mst_train_state *state, double *value) {
+static bool monitor_find(const char *name, const mst_train_state *state, double *value) {
     const bool validation = strncmp(name, "val_", 4) == 0;
     if (validation) name += 4;
     if (validation && !state->has_validation) return false;
@@ -26,7 +26,7 @@ static bool find(const char *name, const mst_train_state *state, double *value) 
 }
 
 mst_status mst_monitor_value(const char *who, const char *name, const mst_train_state *state, double *out) {
-    if (find(mst_monitor_name(name), state, out)) return MST_OK;
+    if (monitor_find(mst_monitor_name(name), state, out)) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s: there is no '%s': monitor \"loss\", a metric, or give validation data", who,
                     mst_monitor_name(name));
 }

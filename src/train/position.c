@@ -43,7 +43,7 @@ static const char *sum_name(const mst_trainer *trainer, int i, char name[128]) {
     return name;
 }
 
-static mst_value build(mst_trainer *trainer, mst_sharded_step *step) {
+static mst_value position_build(mst_trainer *trainer, mst_sharded_step *step) {
     mst_graph *graph = trainer->graph;
     const mst_step_values *values = &step->values;
     const mst_value examples = mst_cast(values->num_examples, MST_F64);
@@ -63,7 +63,7 @@ static mst_value build(mst_trainer *trainer, mst_sharded_step *step) {
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step) {
     mst_value counted = MST_NONE;
     mst_with_device (trainer->graph, trainer->devices[0])
-        mst_with_name (trainer->graph, "fit") counted = build(trainer, step);
+        mst_with_name (trainer->graph, "fit") counted = position_build(trainer, step);
     return counted;
 }
 

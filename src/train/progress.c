@@ -35,8 +35,8 @@ typedef struct line {
     int used;
 } line;
 
-static void append(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void append(line *l, const char *format, ...) {
+static void progress_append(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void progress_append(line *l, const char *format, ...) {
     va_list list;
     va_start(list, format);
     int size = vsnprintf(l->text + l->used, (size_t)(LINE_SIZE - l->used), format, list);
@@ -46,21 +46,22 @@ static void append(line *l, const char *format, ...) {
 
 /* Each value as BEFORE, its name, BETWEEN and the number: " - loss: 0.5", ", loss = 0.5". */
 static void append_values(line *l, const mst_train_state *s, const char *before, const char *between) {
-    append(l, "%sloss%s%.4f", before, between, s->loss);
-    for (int m = 0; m < s->num_metrics; m++) append(l, "%s%s%s%.4f", before, s->metric_name[m], between, s->metric[m]);
-    if (!s->has_validation) return;
-    append(l, "%sval_loss%s%.4f", before, between, s->validation_loss);
+    progress_append(l, "%sloss%s%.4f", before, between, s->loss);
     for (int m = 0; m < s->num_metrics; m++)
-        append(l, "%sval_%s%s%.4f", before, s->metric_name[m], between, s->validation_metric[m]);
+        progress_append(l, "%s%s%s%.4f", before, s->metric_name[m], between, s->metric[m]);
+    if (!s->has_validation) return;
+    progress_append(l, "%sval_loss%s%.4f", before, between, s->validation_loss);
+    for (int m = 0; m < s->num_metrics; m++)
+        progress_append(l, "%sval_%s%s%.4f", before, s->metric_name[m], between, s->validation_metric[m]);
 }
 
 static void append_duration(line *l, double seconds) {
     if (seconds >= 3600)
-        append(l, "%d:%02d:%02d", (int)(seconds / 3600), (int)(seconds / 60) % 60, (int)seconds % 60);
+        progress_append(l, "%d:%02d:%02d", (int)(seconds / 3600), (int)(seconds / 60) % 60, (int)seconds % 60);
     else if (seconds >= 60)
-        append(l, "%d:%02d", (int)(seconds / 60), (int)seconds % 60);
+        progress_append(l, "%d:%02d", (int)(seconds / 60), (int)seconds % 60);
     else
-        append(l, "%ds", (int)(seconds + 0.5));
+        progress_append(l, "%ds", (int)(seconds + 0.5));
 }
 
 /* Steps of this epoch: fewer than the data has where training ends before. */
@@ -73,13 +74,13 @@ static int64_t steps_of_epoch(const mst_train_state *s) {
 /* What follows the bar. */
 static void append_rest(line *l, const mst_progress_state *p, const mst_train_state *s, bool last) {
     double elapsed = s->seconds - p->epoch_began;
-    append(l, " - ");
+    progress_append(l, " - ");
     const int64_t steps = steps_of_epoch(s);
     if (last || steps < 0) {
         append_duration(l, elapsed);
-        if (s->step_in_epoch) append(l, " %.1fms/step", elapsed * 1e3 / (double)s->step_in_epoch);
+        if (s->step_in_epoch) progress_append(l, " %.1fms/step", elapsed * 1e3 / (double)s->step_in_epoch);
     } else {
-        append(l, "ETA: ");
+        progress_append(l, "ETA: ");
         append_duration(
             l, elapsed * (double)(steps - s->step_in_epoch) / (double)(s->step_in_epoch ? s->step_in_epoch : 1));
     }
@@ -89,18 +90,18 @@ static void append_rest(line *l, const mst_progress_state *p, const mst_train_st
 /* The count and a bar of at most WIDTH. */
 static void append_bar(line *l, int64_t done, int64_t total, int width) {
     if (total < 0) {
-        append(l, "%" PRId64 "/unknown", done);
+        progress_append(l, "%" PRId64 "/unknown", done);
         return;
     }
     char count[24];
     int digits = snprintf(count, sizeof count, "%" PRId64, total);
-    append(l, "%*" PRId64 "/%s", digits, done, count);
+    progress_append(l, "%*" PRId64 "/%s", digits, done, count);
     if (width > BAR_WIDTH) width = BAR_WIDTH;
     if (width < LEAST_BAR_WIDTH) return;
     int filled = total ? (int)(done * width / total) : width;
-    append(l, " [");
-    for (int i = 0; i < width; i++) append(l, "%c", i < filled ? '=' : i == filled ? '>' : '.');
-    append(l, "]");
+    progress_append(l, " [");
+    for (int i = 0; i < width; i++) progress_append(l, "%c", i < filled ? '=' : i == filled ? '>' : '.');
+    progress_append(l, "]");
 }
 
 /* The columns that the terminal has now; no bound where that is not known. */
@@ -123,17 +124,17 @@ static void cut(line *l, int width) {
 /* A line that is drawn over must fit on one row of the terminal, else each drawing leaves a row behind. Where there is
  * not enough room the bar becomes shorter, then the rate is left out, then the bar, then the last values. The last
  * drawing of an epoch stays, so it keeps its values. */
-static void draw(mst_progress_state *p, const mst_train_state *s, bool last) {
+static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool last) {
     line rest = {.used = 0}, count = {.used = 0}, rate = {.used = 0}, whole = {.used = 0};
     const int64_t steps = steps_of_epoch(s);
     int columns = p->terminal ? columns_of(p->file) : INT_MAX;
     append_rest(&rest, p, s, last);
     append_bar(&count, s->step_in_epoch, steps, 0);
-    append(&rate, " - %.0f examples/s", s->examples_per_sec);
+    progress_append(&rate, " - %.0f examples/s", s->examples_per_sec);
     int room = columns - 1 - count.used - rest.used - BAR_FRAME;
     const bool with_rate = room - rate.used >= LEAST_BAR_WIDTH;
     append_bar(&whole, s->step_in_epoch, steps, with_rate ? room - rate.used : room);
-    append(&whole, "%s%s", rest.text, with_rate ? rate.text : "");
+    progress_append(&whole, "%s%s", rest.text, with_rate ? rate.text : "");
     if (!last) cut(&whole, columns - 1);
     if (p->terminal) fputc('\r', p->file);
     fputs(whole.text, p->file);
@@ -180,7 +181,7 @@ static mst_status step_end(void *context, mst_train_state *state) {
     if (p->kind == MST_PROGRESS_LINES) {
         if (state->step % p->every == 0) print_line(p, state);
     } else if (p->terminal && state->seconds - p->drawn >= REDRAW_SECONDS) {
-        draw(p, state, false);
+        progress_draw(p, state, false);
     }
     return MST_OK;
 }
@@ -189,10 +190,10 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
     p->examples_before += state->examples;
     if (p->kind != MST_PROGRESS_LINES) {
-        draw(p, state, true);
+        progress_draw(p, state, true);
     } else {
         line whole = {.used = 0};
-        append(&whole, "epoch %" PRId64, state->epoch + 1);
+        progress_append(&whole, "epoch %" PRId64, state->epoch + 1);
         append_values(&whole, state, ", ", " = ");
         fprintf(p->file, "%s\n", whole.text);
         fflush(p->file);

@@ -94,7 +94,7 @@ static const char *name_in_store(const restore *r, const char *name, char text[N
 }
 
 /* The value of an entry of the file, or NULL. */
-static mst_tensor *take(restore *r, const char *container, const char *name) {
+static mst_tensor *restore_take(restore *r, const char *container, const char *name) {
     mst_tensor *value = mst_snapshot_find(r->file, container, name);
     if (value) r->used[r->num_used++] = value;
     return value;
@@ -112,10 +112,10 @@ static mst_tensor *value_for(restore *r, const char *container, const char *name
     const char *file_name = name_in_file(r, name, text);
     if (r->options.averages && kind == MST_STATE_WEIGHT) {
         snprintf(average, sizeof average, "%s/ExponentialMovingAverage", file_name);
-        mst_tensor *value = take(r, container, average);
+        mst_tensor *value = restore_take(r, container, average);
         if (value) return value;
     }
-    return take(r, container, file_name);
+    return restore_take(r, container, file_name);
 }
 
 static mst_status wrong_shape(const restore *r, const mst_state_info *info, const mst_tensor *value) {
@@ -235,7 +235,7 @@ static mst_status choose_others(restore *r) {
     return MST_OK;
 }
 
-static mst_status run(restore *r) {
+static mst_status restore_run(restore *r) {
     MST_TRY(mst_text_add(&r->out->missing, "%s", ""));
     MST_TRY(mst_text_add(&r->out->left_over, "%s", ""));
     for (int64_t i = 0; i < r->count; i++) r->is_built |= r->entry[i].kind == MST_STATE_WEIGHT;
@@ -262,7 +262,7 @@ mst_status mst_restore_snapshot(const char *path, const mst_snapshot *file, mst_
     if (!status) status = mst_store_list(store, &r.entry, &r.count);
     r.used = calloc((size_t)(r.count + mst_snapshot_count(file)) + 1, sizeof *r.used);
     if (!status && !r.used) status = MST_NO_MEMORY("to read '%s'", path);
-    if (!status) status = run(&r);
+    if (!status) status = restore_run(&r);
     free(r.absent);
     free(r.used);
     mst_snapshot_release(r.chosen);

@@ -38,7 +38,7 @@ static mst_status open_root(const mst_tensorboard *t, mst_folder *out) {
 }
 
 /* Makes and opens the folder NAME of the log. A symbolic link is refused: it may lead to another log. */
-static mst_status open_part(const mst_tensorboard *t, const char *name, mst_folder *out) {
+static mst_status tensorboard_open_part(const mst_tensorboard *t, const char *name, mst_folder *out) {
     mst_folder root;
     MST_TRY(open_root(t, &root));
     const mst_status status = mst_folder_open_in(&root, name, out);
@@ -61,7 +61,7 @@ static mst_status open_root_writer(const mst_tensorboard *t) {
 static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_summary_writer **out) {
     mst_folder folder;
     if (*out) return MST_OK;
-    MST_TRY(open_part(t, name, &folder));
+    MST_TRY(tensorboard_open_part(t, name, &folder));
     const mst_summary_options options = {.resume_step = t->log->resume_step};
     const mst_status status = mst_summary_writer_create(folder.path, &options, out);
     mst_folder_close(&folder);
@@ -82,7 +82,7 @@ static mst_status drop_later(const mst_tensorboard *t, const char *name, mst_tra
     bool there;
     MST_TRY(has_part(t, name, &there));
     if (!there) return MST_OK;
-    MST_TRY(open_part(t, name, &folder));
+    MST_TRY(tensorboard_open_part(t, name, &folder));
     const mst_status status = mst_event_files_filter(&folder, is_before, state);
     mst_folder_close(&folder);
     return status;
@@ -199,7 +199,7 @@ static void write_columns(const mst_tensorboard *t, const mst_train_state *state
 
 /* ---- hooks ---- */
 
-static mst_status check(const mst_tensorboard *t) {
+static mst_status tensorboard_check(const mst_tensorboard *t) {
     if (!t->folder) return MST_FAIL(MST_INVALID, "tensorboard: it has no folder");
     if (t->histograms_every < 0 || t->update_every < 0)
         return MST_FAIL(MST_INVALID, "tensorboard: histograms_every and update_every must not be negative");
@@ -211,7 +211,7 @@ static mst_status check(const mst_tensorboard *t) {
 
 static mst_status train_begin(void *context, mst_train_state *state) {
     mst_tensorboard *t = context;
-    MST_TRY(check(t));
+    MST_TRY(tensorboard_check(t));
     t->log = calloc(1, sizeof *t->log);
     if (!t->log) return MST_NO_MEMORY("for a log");
     if (state->resumed) {

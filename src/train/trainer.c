@@ -40,7 +40,7 @@ static void destroy_step(mst_sharded_step *step) {
     free(step->output);
 }
 
-static void destroy(mst_trainer *trainer) {
+static void trainer_destroy(mst_trainer *trainer) {
     if (!trainer) return;
     destroy_step(&trainer->train);
     destroy_step(&trainer->evaluate);
@@ -56,7 +56,7 @@ static void destroy(mst_trainer *trainer) {
     free(trainer);
 }
 
-static mst_status make(mst_trainer *trainer) {
+static mst_status trainer_make(mst_trainer *trainer) {
     if (!trainer->options.session.store) trainer->options.session.store = trainer->model->store;
     MST_TRY(mst_graph_create(&trainer->graph));
     mst_graph_set_seed(trainer->graph, trainer->options.seed);
@@ -98,15 +98,15 @@ mst_status mst_compile_with(mst_model *model, const mst_compile_options *options
     if (!trainer) return MST_NO_MEMORY("for a trainer");
     trainer->model = model;
     trainer->options = *options;
-    mst_status status = make(trainer);
+    mst_status status = trainer_make(trainer);
     if (!status) status = take_store(model, trainer);
     if (status) {
-        destroy(trainer);
+        trainer_destroy(trainer);
         return status;
     }
     if (model->trainer) model->destroy_trainer(model->trainer);
     model->trainer = trainer;
-    model->destroy_trainer = destroy;
+    model->destroy_trainer = trainer_destroy;
     return MST_OK;
 }
 

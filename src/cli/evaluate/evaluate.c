@@ -102,7 +102,7 @@ static mst_status follow(const evaluate_options *o, saved_model *saved) {
     return MST_OK;
 }
 
-static int run(const command_call *call) {
+static int evaluate_run(const command_call *call) {
     const evaluate_options *o = call->options;
     saved_model saved;
     if (o->follow && !o->saved.checkpoint_dir)
@@ -124,5 +124,5 @@ const command command_evaluate = {
     .notes = "muster evaluate --checkpoint-dir run --use-ema --confusion",
     .sections = sections,
     .options_size = sizeof(evaluate_options),
-    .run = run,
+    .run = evaluate_run,
 };

@@ -20,7 +20,7 @@ static int print_commands(void) {
     return EXIT_DONE;
 }
 
-static int run(const command_call *call) {
+static int help_run(const command_call *call) {
     if (call->num_positional == 0) return print_commands();
     const char *topic = call->positional[0];
     if (strcmp(topic, "completion") == 0) {
@@ -44,5 +44,5 @@ const command command_help = {
     .sections = sections,
     .max_positional = 2,
     .words = "completion bash zsh fish",
-    .run = run,
+    .run = help_run,
 };

@@ -150,7 +150,7 @@ static int plot(const mst_curves *curves, const char *folder, const plot_options
     return status;
 }
 
-static int run(const command_call *call) {
+static int plot_run(const command_call *call) {
     const plot_options *o = call->options;
     mst_curves *curves;
     if (!call->num_positional) return command_fail(EXIT_USAGE, "plot: of which log? write muster plot LOGDIR");
@@ -172,5 +172,5 @@ const command command_plot = {
     .sections = sections,
     .options_size = sizeof(plot_options),
     .max_positional = 1,
-    .run = run,
+    .run = plot_run,
 };

@@ -135,7 +135,7 @@ typedef struct bytes {
     size_t size, capacity;
 } bytes;
 
-static cairo_status_t append(void *context, const unsigned char *data, unsigned size) {
+static cairo_status_t plot_image_append(void *context, const unsigned char *data, unsigned size) {
     bytes *b = context;
     if (b->size + size > b->capacity) {
         const size_t capacity = 2 * (b->size + size);
@@ -153,11 +153,11 @@ static cairo_status_t encode(const plot_panel *panels, int64_t count, bool svg, 
     const int across = count < ACROSS ? (int)count : ACROSS, scale = svg ? 1 : SCALE;
     const int64_t rows = (count + ACROSS - 1) / ACROSS;
     const double width = across * PANEL_WIDTH * scale, height = (double)(rows * PANEL_HEIGHT * scale);
-    cairo_surface_t *surface = svg ? cairo_svg_surface_create_for_stream(append, out, width, height)
+    cairo_surface_t *surface = svg ? cairo_svg_surface_create_for_stream(plot_image_append, out, width, height)
                                    : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
     cairo_status_t status = cairo_surface_status(surface);
     if (!status) status = draw_on(surface, scale, panels, count);
-    if (!status && !svg) status = cairo_surface_write_to_png_stream(surface, append, out);
+    if (!status && !svg) status = cairo_surface_write_to_png_stream(surface, plot_image_append, out);
     cairo_surface_finish(surface);
     if (!status) status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);

@@ -95,7 +95,7 @@ static mst_status predict(const predict_options *o, const saved_model *saved) {
     return MST_OK;
 }
 
-static int run(const command_call *call) {
+static int predict_run(const command_call *call) {
     const predict_options *o = call->options;
     saved_model saved;
     if (o->out && mst_file_check(o->out)) return command_fail_library(EXIT_FAILED, "out");
@@ -116,5 +116,5 @@ const command command_predict = {
         "muster predict --checkpoint-dir run --out probabilities.npy",
     .sections = sections,
     .options_size = sizeof(predict_options),
-    .run = run,
+    .run = predict_run,
 };

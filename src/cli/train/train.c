@@ -65,7 +65,7 @@ static int check_stored_inputs(training *t, const char *part, const mst_dataset 
                         t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
 }
 
-static int open_part(training *t, const char *part, mst_dataset **out) {
+static int train_open_part(training *t, const char *part, mst_dataset **out) {
     const mst_data_options options = {
         .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
     if (mst_dataset_open_with(t->data, part, &options, out))
@@ -105,8 +105,8 @@ static int split_validation(training *t) {
 
 static int open_data(training *t) {
     const train_options *o = t->o;
-    int status = open_part(t, "train", &t->train);
-    if (!status && (o->evaluate || o->confusion || o->predict)) status = open_part(t, "test", &t->test);
+    int status = train_open_part(t, "train", &t->train);
+    if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
     if (!status) status = split_validation(t);
     if (!status) status = train_augment(t);
@@ -380,7 +380,7 @@ static char *data_spec(const train_options *o) {
     return spec;
 }
 
-static int run(const command_call *call) {
+static int train_run(const command_call *call) {
     const train_options *o = call->options;
     char *data = data_spec(o);
     if (!data) return command_fail(EXIT_FAILED, "cannot get memory for the name of the data");
@@ -418,5 +418,5 @@ const command command_train = {
         "muster train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json",
     .sections = train_sections,
     .options_size = sizeof(train_options),
-    .run = run,
+    .run = train_run,
 };

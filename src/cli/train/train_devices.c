@@ -19,7 +19,7 @@ static int devices_for(int shards, int cores) {
     return count;
 }
 
-static int describe(training *t) {
+static int train_devices_describe(training *t) {
     const char *visible = t->o->visible_devices;
     int most = 0;
     if (mst_devices_describe(t->devices, visible, NULL, 0, &most)) return command_fail_usage("train");
@@ -41,7 +41,7 @@ int train_choose_devices(training *t) {
     }
     t->devices = strdup(o->devices ? o->devices : chosen);
     if (!t->devices) return out_of_memory();
-    int status = describe(t);
+    int status = train_devices_describe(t);
     if (status) return status;
     const int devices = one ? 1 : t->num_devices;
     if (!o->shards && shards % devices != 0) shards = devices;

@@ -8,7 +8,8 @@ MST_API MST_CHECKED mst_status mst_dataset_central_crop(mst_dataset *dataset, in
 #include "base/argument.h"
 #include "data/pictures/picture.h"
 
-static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+static void central_crop_change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
+                                mst_array *out) {
     const mst_picture_size size = mst_picture_size_of(in);
     const int64_t height = out->shape.dim[0], width = out->shape.dim[1];
     (void)dataset, (void)key;
@@ -23,7 +24,7 @@ mst_status mst_dataset_central_crop(mst_dataset *dataset, int component, int64_t
     mst_picture_dataset *d;
     *out = NULL;
     MST_TRY(mst_picture_want_box(dataset, type.name, component, 0, 0, 0, height, width));
-    MST_TRY(mst_picture_derive(&type, sizeof *d, dataset, component, change, &d));
+    MST_TRY(mst_picture_derive(&type, sizeof *d, dataset, component, central_crop_change, &d));
     mst_picture_resize(&d->base, component, height, width);
     *out = &d->base;
     return MST_OK;

@@ -13,7 +13,7 @@ typedef struct crop {
     int64_t top, left;
 } crop;
 
-static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+static void crop_change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
     const crop *d = (const crop *)dataset;
     (void)key;
     mst_picture_crop(in->data, mst_picture_size_of(in), d->top, d->left, out->shape.dim[0], out->shape.dim[1],
@@ -28,7 +28,7 @@ mst_status mst_dataset_crop(mst_dataset *dataset, int component, int64_t top, in
     crop *d;
     *out = NULL;
     MST_TRY(mst_picture_want_box(dataset, type.name, component, 0, top, left, height, width));
-    MST_TRY(mst_picture_derive(&type, sizeof *d, dataset, component, change, &d));
+    MST_TRY(mst_picture_derive(&type, sizeof *d, dataset, component, crop_change, &d));
     d->top = top;
     d->left = left;
     mst_picture_resize(&d->base.base, component, height, width);

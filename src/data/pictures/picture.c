@@ -9,7 +9,7 @@ enum { LEVELS = 256 };
 
 /* ---- datasets ---- */
 
-static mst_status check(const mst_dataset *dataset, const char *transform, int component) {
+static mst_status picture_check(const mst_dataset *dataset, const char *transform, int component) {
     char text[MST_SHAPE_TEXT];
     if (component < 0 || component >= dataset->num_components)
         return MST_FAIL(MST_INVALID, "%s: component %d, the dataset has 0 to %d", transform, component,
@@ -30,7 +30,7 @@ mst_status mst_picture_derive(const mst_dataset_type *type, size_t size, mst_dat
                               mst_picture_function function, void *out) {
     mst_picture_dataset **result = out;
     *result = NULL;
-    MST_TRY(check(upstream, type->name, component));
+    MST_TRY(picture_check(upstream, type->name, component));
     MST_TRY(mst_dataset_derive(type, size, upstream, out));
     (*result)->stage = (mst_row_stage){.component = component, .change = function};
     (*result)->base.stage = &(*result)->stage;
@@ -53,7 +53,7 @@ mst_status mst_picture_derive_random(const mst_dataset_type *type, size_t size, 
 }
 
 mst_status mst_picture_want_values(const mst_dataset *dataset, const char *transform, int component) {
-    MST_TRY(check(dataset, transform, component));
+    MST_TRY(picture_check(dataset, transform, component));
     const mst_dtype dtype = dataset->row[component].dtype;
     if (dtype == MST_U8 || dtype == MST_F32) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s: component %d is %s, u8 and f32 are possible", transform, component,
@@ -62,7 +62,7 @@ mst_status mst_picture_want_values(const mst_dataset *dataset, const char *trans
 
 mst_status mst_picture_want_box(const mst_dataset *dataset, const char *transform, int component, int64_t padding,
                                 int64_t top, int64_t left, int64_t height, int64_t width) {
-    MST_TRY(check(dataset, transform, component));
+    MST_TRY(picture_check(dataset, transform, component));
     const int64_t *dim = dataset->row[component].shape.dim;
     MST_TRY(mst_dataset_want_least(transform, "height", height, 1));
     MST_TRY(mst_dataset_want_least(transform, "width", width, 1));

@@ -16,7 +16,8 @@ typedef struct random_brightness {
     double max_delta;
 } random_brightness;
 
-static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+static void random_brightness_change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
+                                     mst_array *out) {
     const double max_delta = ((const random_brightness *)dataset)->max_delta;
     uint32_t word[4];
     mst_picture_draw(dataset, key, word);
@@ -32,7 +33,7 @@ mst_status mst_dataset_random_brightness(mst_dataset *dataset, int component, do
     *out = NULL;
     MST_TRY(mst_picture_want_values(dataset, type.name, component));
     MST_TRY(mst_picture_want_range(type.name, "max_delta", max_delta, 0, 1e6));
-    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, change, &d));
+    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, random_brightness_change, &d));
     d->max_delta = max_delta;
     *out = &d->base.base;
     return MST_OK;

@@ -16,7 +16,8 @@ typedef struct random_contrast {
     double lower, upper;
 } random_contrast;
 
-static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+static void random_contrast_change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
+                                   mst_array *out) {
     const random_contrast *d = (const random_contrast *)dataset;
     uint32_t word[4];
     mst_picture_draw(dataset, key, word);
@@ -33,7 +34,7 @@ mst_status mst_dataset_random_contrast(mst_dataset *dataset, int component, doub
     MST_TRY(mst_picture_want_values(dataset, type.name, component));
     MST_TRY(mst_picture_want_range(type.name, "upper", upper, 0, 1e6));
     MST_TRY(mst_picture_want_range(type.name, "lower", lower, 0, upper));
-    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, change, &d));
+    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, random_contrast_change, &d));
     d->lower = lower;
     d->upper = upper;
     *out = &d->base.base;

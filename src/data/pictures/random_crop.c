@@ -19,7 +19,8 @@ typedef struct random_crop {
     int64_t padding;
 } random_crop;
 
-static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+static void random_crop_change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
+                               mst_array *out) {
     const random_crop *d = (const random_crop *)dataset;
     const mst_picture_size size = mst_picture_size_of(in);
     const int64_t height = out->shape.dim[0], width = out->shape.dim[1];
@@ -39,7 +40,7 @@ mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t 
     *out = NULL;
     MST_TRY(mst_picture_want_range("random_crop", "padding", (double)padding, 0, MOST_PADDING));
     MST_TRY(mst_picture_want_box(dataset, type.name, component, padding, -padding, -padding, height, width));
-    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, change, &d));
+    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, random_crop_change, &d));
     d->padding = padding;
     mst_picture_resize(&d->base.base, component, height, width);
     *out = &d->base.base;

@@ -16,7 +16,8 @@ typedef struct random_flip {
     mst_flip flip;
 } random_flip;
 
-static void change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in, mst_array *out) {
+static void random_flip_change(const mst_dataset *dataset, const mst_row_key *key, const mst_array *in,
+                               mst_array *out) {
     const mst_flip flip = ((const random_flip *)dataset)->flip;
     uint32_t word[4];
     mst_picture_draw(dataset, key, word);
@@ -33,7 +34,7 @@ mst_status mst_dataset_random_flip(mst_dataset *dataset, int component, mst_flip
     *out = NULL;
     if (flip < MST_FLIP_LEFT_RIGHT || flip > MST_FLIP_BOTH)
         return MST_FAIL(MST_INVALID, "random_flip: flip is %d: use MST_FLIP_LEFT_RIGHT, ...", (int)flip);
-    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, change, &d));
+    MST_TRY(mst_picture_derive_random(&type, sizeof *d, dataset, component, seed, random_flip_change, &d));
     d->flip = flip;
     *out = &d->base.base;
     return MST_OK;

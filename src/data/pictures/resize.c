@@ -171,7 +171,7 @@ static void make_row(pass *p, int64_t i, float *dst) {
 /* ---- */
 
 /* Takes COUNT elements of SIZE bytes of memory whose first *USED bytes are taken; of NULL it only counts. */
-static void *take(char *memory, size_t *used, int64_t count, size_t size) {
+static void *resize_take(char *memory, size_t *used, int64_t count, size_t size) {
     char *taken = memory ? memory + *used : NULL;
     *used += ((size_t)count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return taken;
@@ -179,15 +179,16 @@ static void *take(char *memory, size_t *used, int64_t count, size_t size) {
 
 /* MEMORY is NULL when the first time only bytes are counted. */
 static void lay_out(pass *p, int64_t height, int64_t width, char *memory, size_t *used) {
-    p->y = take(memory, used, height, sizeof *p->y);
-    p->x = take(memory, used, width, sizeof *p->x);
+    p->y = resize_take(memory, used, height, sizeof *p->y);
+    p->x = resize_take(memory, used, width, sizeof *p->x);
     p->blend = (mst_columns){.count = p->columns, .channels = p->channels};
     *used += mst_columns_lay_out(&p->blend, memory ? memory + *used : NULL);
-    p->padded = take(memory, used, (p->src.width + 2) * p->channels + MST_COLUMNS_BEYOND, sizeof *p->padded);
-    for (int i = 0; i < 2; i++) p->row[i] = take(memory, used, p->columns + MST_COLUMNS_AT_ONCE, sizeof **p->row);
+    p->padded = resize_take(memory, used, (p->src.width + 2) * p->channels + MST_COLUMNS_BEYOND, sizeof *p->padded);
+    for (int i = 0; i < 2; i++)
+        p->row[i] = resize_take(memory, used, p->columns + MST_COLUMNS_AT_ONCE, sizeof **p->row);
 }
 
-static void set_up(pass *p, int64_t height, int64_t width, float y_scale, float x_scale) {
+static void resize_set_up(pass *p, int64_t height, int64_t width, float y_scale, float x_scale) {
     p->held[0] = p->held[1] = -1;
     p->scale = (float)(1.0 / (y_scale * x_scale));
     for (int64_t i = 0; i < height; i++) p->y[i] = make_span(p->method, i, p->src.height, y_scale);
@@ -228,14 +229,14 @@ mst_status mst_resize(mst_resize_method method, const mst_image *image, mst_dtyp
                               .channels = planes ? 1 : image->channels,
                               .columns = planes ? width : row};
             lay_out(&p[i], height, width, memory, &used);
-            made[i] = take(memory, &used, p[i].columns, sizeof(float));
+            made[i] = resize_take(memory, &used, p[i].columns, sizeof(float));
         }
-        made[PLANES] = take(memory, &used, row, sizeof(float));
+        made[PLANES] = resize_take(memory, &used, row, sizeof(float));
         if (count && !(memory = aligned_alloc(ALIGNMENT, used))) return MST_NO_MEMORY("to resize a picture");
     }
     for (int i = 0; i < num_passes; i++)
         if (i < 2 || !share_places(&p[i], &p[1]))
-            set_up(&p[i], height, width, y_scale / (float)p[i].src.y_step, x_scale / (float)p[i].src.x_step);
+            resize_set_up(&p[i], height, width, y_scale / (float)p[i].src.y_step, x_scale / (float)p[i].src.x_step);
     for (int64_t i = 0; i < height; i++) {
         float *to = dtype == MST_F32 ? (float *)dst + i * row : made[PLANES];
         for (int k = 0; k < num_passes; k++) make_row(&p[k], i, planes ? made[k] : to);

@@ -16,7 +16,7 @@ enum { GROUP = MST_COLUMNS_AT_ONCE, HALF = GROUP / 2, RUN = 16, MASKS = 64, WORD
 
 /* ---- memory ---- */
 
-static void *take(char *memory, size_t *used, size_t bytes) {
+static void *resize_columns_take(char *memory, size_t *used, size_t bytes) {
     char *taken = memory ? memory + *used : NULL;
     *used += (bytes + 63) / 64 * 64;
     return taken;
@@ -25,10 +25,10 @@ static void *take(char *memory, size_t *used, size_t bytes) {
 size_t mst_columns_lay_out(mst_columns *columns, char *memory) {
     const size_t groups = (size_t)(columns->count + GROUP - 1) / GROUP;
     size_t used = 0;
-    columns->index = take(memory, &used, groups * GROUP * sizeof *columns->index);
-    columns->weight = take(memory, &used, groups * GROUP * sizeof *columns->weight);
-    columns->base = take(memory, &used, groups * 2 * sizeof *columns->base);
-    columns->mask = take(memory, &used, groups * MASKS);
+    columns->index = resize_columns_take(memory, &used, groups * GROUP * sizeof *columns->index);
+    columns->weight = resize_columns_take(memory, &used, groups * GROUP * sizeof *columns->weight);
+    columns->base = resize_columns_take(memory, &used, groups * 2 * sizeof *columns->base);
+    columns->mask = resize_columns_take(memory, &used, groups * MASKS);
     return used;
 }
 

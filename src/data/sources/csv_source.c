@@ -187,7 +187,7 @@ static mst_status read_values(csv_table *t, const mst_csv_options *o) {
     return MST_OK;
 }
 
-static mst_status make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
+static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_options *o, mst_dataset **out) {
     const char delimiter = o->delimiter ? o->delimiter : ',';
     MST_TRY(mst_csv_read(path, delimiter, &t->csv));
     if (!o->schema) t->like = t->csv;
@@ -216,7 +216,7 @@ mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options
             return MST_FAIL(MST_INVALID, "from_csv: the name of category column %d is NULL", i);
     for (int i = 0; i < options->num_texts; i++)
         if (!options->texts[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of text column %d is NULL", i);
-    const mst_status status = make(&t, path, options, out);
+    const mst_status status = csv_source_make(&t, path, options, out);
     for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
     for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);
     mst_schema_free(&t.schema);

@@ -28,7 +28,7 @@ static void free_names(char **names, int64_t n) {
     free(names);
 }
 
-static mst_status add(char ***names, int64_t *n, char *name) {
+static mst_status image_folder_add(char ***names, int64_t *n, char *name) {
     char **grown = (*n & (*n - 1)) ? *names : realloc(*names, (size_t)(*n ? 2 * *n : 1) * sizeof *grown);
     if (grown) *names = grown;
     if (grown && name) {
@@ -65,7 +65,7 @@ static mst_status list(const char *dir, bool folders, char ***names, int64_t *n)
         if (status || !entry) break;
         if (entry->d_name[0] == '.' || (!folders && !is_image(entry->d_name))) continue;
         status = is_of_kind(open, dir, entry->d_name, folders, &wanted);
-        if (!status && wanted) status = add(names, n, strdup(entry->d_name));
+        if (!status && wanted) status = image_folder_add(names, n, strdup(entry->d_name));
     }
     closedir(open);
     if (*n > 1) qsort(*names, (size_t)*n, sizeof **names, compare);
@@ -83,7 +83,7 @@ static mst_status list_class(mst_image_folder *folder, const char *dir, int64_t 
     for (int64_t i = 0; i < n && !status; i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/%s", sub, names[i]) < 0) path = NULL;
-        status = add(&folder->path, &folder->num_files, path);
+        status = image_folder_add(&folder->path, &folder->num_files, path);
         if (!status) folder->label[folder->num_files - 1] = label;
     }
     free_names(names, n);
@@ -101,7 +101,8 @@ mst_status mst_image_folder_list(const char *dir, mst_image_folder *out) {
 }
 
 mst_status mst_image_folder_name_classes(mst_image_folder *folder, const char *const *names, int64_t n) {
-    for (int64_t i = 0; i < n; i++) MST_TRY(add(&folder->class_name, &folder->num_classes, strdup(names[i])));
+    for (int64_t i = 0; i < n; i++)
+        MST_TRY(image_folder_add(&folder->class_name, &folder->num_classes, strdup(names[i])));
     return MST_OK;
 }
 

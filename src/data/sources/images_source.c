@@ -75,7 +75,7 @@ static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t ro
     return dst[0] ? read_image(d, d->files.path[row], dst[0]) : MST_OK;
 }
 
-static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
+static const char *const *images_source_classes(const mst_dataset *dataset, int component, int64_t *n) {
     const images *d = (const images *)dataset;
     const mst_image_folder *folder = d->like.num_classes ? &d->like : &d->files;
     if (component != 1) return NULL;
@@ -83,7 +83,7 @@ static const char *const *classes(const mst_dataset *dataset, int component, int
     return (const char *const *)folder->class_name;
 }
 
-static void destroy(mst_dataset *dataset) {
+static void images_source_destroy(mst_dataset *dataset) {
     mst_image_folder_free(&((images *)dataset)->files);
     mst_image_folder_free(&((images *)dataset)->like);
     free(((images *)dataset)->schema);
@@ -94,10 +94,10 @@ static const char *schema(const mst_dataset *dataset) {
 }
 
 static const mst_dataset_type type = {.name = "from_images",
-                                      .destroy = destroy,
+                                      .destroy = images_source_destroy,
                                       .open = mst_counting_cursor_open,
                                       .values = values,
-                                      .classes = classes,
+                                      .classes = images_source_classes,
                                       .schema = schema};
 
 static mst_status fill_options(mst_images_options *o) {
@@ -132,12 +132,12 @@ static mst_status take_classes(images *d, const char *text) {
 
 static mst_status write_schema(images *d) {
     int64_t n;
-    const char *const *names = classes(&d->base, 1, &n);
+    const char *const *names = images_source_classes(&d->base, 1, &n);
     const mst_schema_column column = {"class", "category", (const char **)(uintptr_t)names, n};
     return mst_schema_write(&column, 1, &d->schema);
 }
 
-static mst_status set_up(images *d, const char *folder) {
+static mst_status images_source_set_up(images *d, const char *folder) {
     mst_images_options *o = &d->options;
     MST_TRY(fill_options(o));
     MST_TRY(mst_image_folder_list(folder, &d->files));
@@ -169,7 +169,7 @@ mst_status mst_dataset_from_images(const char *folder, const mst_images_options 
     *out = NULL;
     MST_TRY(mst_dataset_alloc(&type, sizeof *d, 2, &d));
     if (options) d->options = *options;
-    mst_status status = set_up(d, folder);
+    mst_status status = images_source_set_up(d, folder);
     if (!status) status = try_first(d);
     if (status)
         mst_dataset_release(&d->base);

@@ -21,7 +21,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_lines(const char *const *paths, 
 #include "base/argument.h"
 #include "data/sources/record_files.h"
 
-static mst_status open(const char *path, void **reader) {
+static mst_status lines_source_open(const char *path, void **reader) {
     mst_lines_reader *opened;
     const mst_status status = mst_lines_reader_open(path, &opened);
     *reader = opened;
@@ -36,11 +36,11 @@ static bool is_compressed(const void *reader) {
     return mst_lines_reader_is_compressed(reader);
 }
 
-static mst_status next(void *reader, mst_record *record) {
+static mst_status lines_source_next(void *reader, mst_record *record) {
     return mst_lines_reader_next(reader, record);
 }
 
-static mst_status skip(void *reader, int64_t *skipped) {
+static mst_status lines_source_skip(void *reader, int64_t *skipped) {
     mst_record line;
     MST_TRY(mst_lines_reader_next(reader, &line));
     *skipped = line.data != NULL;
@@ -63,11 +63,11 @@ static const mst_record_format format = {
     .record = "line",
     .counts = true,
     .row = {MST_STRING, {0, {0}}},
-    .open = open,
+    .open = lines_source_open,
     .close = close,
     .is_compressed = is_compressed,
-    .next = next,
-    .skip = skip,
+    .next = lines_source_next,
+    .skip = lines_source_skip,
     .index = make_index,
     .unframe = unframe,
 };

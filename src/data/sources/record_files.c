@@ -161,7 +161,7 @@ static mst_status index_files(mst_record_files *s) {
     return MST_OK;
 }
 
-static mst_status set_up(mst_record_files *s, const char *const *paths, int n) {
+static mst_status record_files_set_up(mst_record_files *s, const char *const *paths, int n) {
     s->base.row[0] = s->format->row;
     s->base.cardinality = MST_UNKNOWN_CARDINALITY;
     for (int i = 0; i < n; i++) MST_TRY(add_paths(s, paths[i]));
@@ -185,7 +185,7 @@ mst_status mst_record_files_create(const mst_record_format *format, const char *
     s->options = *options;
     if (!s->options.cycle) s->options.cycle = 1;
     if (!s->options.block) s->options.block = 1;
-    mst_status status = set_up(s, paths, n);
+    mst_status status = record_files_set_up(s, paths, n);
     if (status)
         mst_dataset_release(&s->base);
     else

@@ -47,7 +47,8 @@ static mst_status take_forward(mst_record_files_cursor *c, mst_record_files_slot
 /* ---- one record after the other ---- */
 
 /* Up to N records of FILE, whose turn it is; *GOT is 0 only at its end. ROWS may be NULL: they are passed over. */
-static mst_status take(mst_record_files_cursor *c, int file, int64_t *rows, int64_t n, int64_t *got) {
+static mst_status record_files_cursor_take(mst_record_files_cursor *c, int file, int64_t *rows, int64_t n,
+                                           int64_t *got) {
     const mst_record_files *source = source_of(&c->base);
     mst_record_files_slot *slot = &c->slot[c->turns.current];
     if (source->forward) {
@@ -69,7 +70,7 @@ static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_
     for (*done = 0; *done < max && (file = mst_turns_item(&c->turns)) >= 0;) {
         int64_t got, most = mst_turns_left(&c->turns);
         if (most > max - *done) most = max - *done;
-        MST_TRY(take(c, file, rows ? rows + *done : NULL, most, &got));
+        MST_TRY(record_files_cursor_take(c, file, rows ? rows + *done : NULL, most, &got));
         *done += got;
         if (!got) close_slot(c, &c->slot[c->turns.current]);
         if (got)
@@ -80,11 +81,11 @@ static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_
     return MST_OK;
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status record_files_cursor_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     return advance(cursor, rows, max, got);
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status record_files_cursor_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return advance(cursor, NULL, n, skipped);
 }
 
@@ -95,13 +96,13 @@ static void reset(mst_record_files_cursor *c) {
 }
 
 /* The pool stays: a shuffle behind a repeat still holds rows of the last pass. */
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status record_files_cursor_start(mst_cursor *cursor, int64_t epoch) {
     (void)epoch;
     reset((mst_record_files_cursor *)cursor);
     return MST_OK;
 }
 
-static void destroy(mst_cursor *cursor) {
+static void record_files_cursor_destroy(mst_cursor *cursor) {
     mst_record_files_cursor *c = (mst_record_files_cursor *)cursor;
     if (c->slot) reset(c);
     mst_record_pool_free(&c->pool);
@@ -111,7 +112,7 @@ static void destroy(mst_cursor *cursor) {
 
 /* ---- positions ---- */
 
-static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+static void record_files_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const mst_record_files_cursor *c = (const mst_record_files_cursor *)cursor;
     mst_turns_save(&c->turns, bookmark);
     mst_bookmark_put(bookmark, c->number);
@@ -134,7 +135,7 @@ static mst_status restore_slot(mst_record_files_cursor *c, int i, mst_bookmark *
     return MST_OK;
 }
 
-static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+static mst_status record_files_cursor_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_record_files_cursor *c = (mst_record_files_cursor *)cursor;
     int64_t num_corrupt;
     reset(c);
@@ -187,19 +188,19 @@ static mst_status keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     for (int64_t i = 0; i < n; i++) sorted[i] = rows[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_value);
     mst_status status = mst_record_files_open_cursor(cursor->dataset, &again);
-    if (!status) status = start(again, 0);
+    if (!status) status = record_files_cursor_start(again, 0);
     if (!status) status = read_again((mst_record_files_cursor *)cursor, (mst_record_files_cursor *)again, sorted, n);
     mst_cursor_destroy(again);
     free(sorted);
     return status;
 }
 
-static const mst_cursor_type cursor_type = {.start = start,
-                                            .rows = rows,
-                                            .skip = skip,
-                                            .destroy = destroy,
-                                            .save = save,
-                                            .restore = restore,
+static const mst_cursor_type cursor_type = {.start = record_files_cursor_start,
+                                            .rows = record_files_cursor_rows,
+                                            .skip = record_files_cursor_skip,
+                                            .destroy = record_files_cursor_destroy,
+                                            .save = record_files_cursor_save,
+                                            .restore = record_files_cursor_restore,
                                             .forget = forget,
                                             .keep = keep};
 

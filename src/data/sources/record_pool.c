@@ -22,19 +22,19 @@ mst_pooled *mst_record_pool_find(const mst_record_pool *pool, int64_t row) {
     return NULL;
 }
 
-static void put(mst_record_pool *pool, const mst_pooled *entry) {
+static void record_pool_put(mst_record_pool *pool, const mst_pooled *entry) {
     int64_t i = home(pool, entry->row);
     while (pool->place[i].count) i = after(pool, i);
     pool->place[i] = *entry;
     pool->used++;
 }
 
-static mst_status grow(mst_record_pool *pool) {
+static mst_status record_pool_grow(mst_record_pool *pool) {
     if (2 * pool->used < pool->capacity) return MST_OK;
     mst_record_pool larger = {.capacity = pool->capacity ? 2 * pool->capacity : FIRST_CAPACITY};
     if (!(larger.place = calloc((size_t)larger.capacity, sizeof *larger.place))) return MST_NO_MEMORY("for records");
     for (int64_t i = 0; i < pool->capacity; i++)
-        if (pool->place[i].count) put(&larger, &pool->place[i]);
+        if (pool->place[i].count) record_pool_put(&larger, &pool->place[i]);
     free(pool->place);
     *pool = larger;
     return MST_OK;
@@ -46,11 +46,11 @@ mst_status mst_record_pool_add(mst_record_pool *pool, int64_t row, int64_t file,
         found->count++;
         return MST_OK;
     }
-    MST_TRY(grow(pool));
+    MST_TRY(record_pool_grow(pool));
     void *copy = malloc(record->size + 1);
     if (!copy) return MST_NO_MEMORY("for a record of %zu bytes", record->size);
     memcpy(copy, record->data, record->size);
-    put(pool, &(mst_pooled){row, 1, file, {copy, record->size, record->offset}});
+    record_pool_put(pool, &(mst_pooled){row, 1, file, {copy, record->size, record->offset}});
     return MST_OK;
 }
 

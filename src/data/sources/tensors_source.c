@@ -11,19 +11,20 @@ typedef struct tensors {
     mst_tensor **component;
 } tensors;
 
-static void destroy(mst_dataset *dataset) {
+static void tensors_source_destroy(mst_dataset *dataset) {
     tensors *d = (tensors *)dataset;
     for (int i = 0; d->component && i < dataset->num_components; i++) mst_tensor_release(d->component[i]);
     free(d->component);
 }
 
-static const mst_dataset_type type = {.name = "from_tensors", .destroy = destroy, .open = mst_counting_cursor_open};
+static const mst_dataset_type type = {
+    .name = "from_tensors", .destroy = tensors_source_destroy, .open = mst_counting_cursor_open};
 
 const void *mst_source_memory(const mst_dataset *source, int i) {
     return mst_tensor_data(((const tensors *)source)->component[i]);
 }
 
-static mst_status check(mst_tensor *const *components, int n) {
+static mst_status tensors_source_check(mst_tensor *const *components, int n) {
     if (n < 1) return MST_FAIL(MST_INVALID, "from_tensors: %d components, at least 1 is needed", n);
     for (int i = 0; i < n; i++) {
         if (!components[i]) return MST_FAIL(MST_INVALID, "from_tensors: component %d is NULL", i);
@@ -44,7 +45,7 @@ mst_status mst_dataset_from_tensors(mst_tensor *const *components, int n, mst_da
     if ((n > 0 && MST_IS_NULL(components)) || MST_IS_NULL(out)) return MST_INVALID;
     tensors *d;
     *out = NULL;
-    MST_TRY(check(components, n));
+    MST_TRY(tensors_source_check(components, n));
     MST_TRY(mst_dataset_alloc(&type, sizeof *d, n, &d));
     if (!(d->component = calloc((size_t)n, sizeof *d->component))) {
         mst_dataset_release(&d->base);

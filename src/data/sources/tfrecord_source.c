@@ -4,7 +4,7 @@
 #include "base/argument.h"
 #include "data/sources/record_files.h"
 
-static mst_status open(const char *path, void **reader) {
+static mst_status tfrecord_source_open(const char *path, void **reader) {
     mst_tfrecord_reader *opened;
     const mst_status status = mst_tfrecord_reader_open(path, &opened);
     *reader = opened;
@@ -19,11 +19,11 @@ static bool is_compressed(const void *reader) {
     return mst_tfrecord_reader_compression(reader) != MST_TFRECORD_PLAIN;
 }
 
-static mst_status next(void *reader, mst_record *record) {
+static mst_status tfrecord_source_next(void *reader, mst_record *record) {
     return mst_tfrecord_reader_next(reader, record);
 }
 
-static mst_status skip(void *reader, int64_t *skipped) {
+static mst_status tfrecord_source_skip(void *reader, int64_t *skipped) {
     return mst_tfrecord_reader_skip(reader, 1, skipped);
 }
 
@@ -45,11 +45,11 @@ static const mst_record_format format = {
     .source = MST_RECORD_FILES("from_tfrecord"),
     .record = "record",
     .row = {MST_U8, {1, {-1}}},
-    .open = open,
+    .open = tfrecord_source_open,
     .close = close,
     .is_compressed = is_compressed,
-    .next = next,
-    .skip = skip,
+    .next = tfrecord_source_next,
+    .skip = tfrecord_source_skip,
     .recover = recover,
     .index = mst_tfrecord_index_open,
     .frame = MST_TFRECORD_FRAME,

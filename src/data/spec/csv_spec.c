@@ -14,7 +14,8 @@ static mst_status part_path(const char *prefix, const char *part, char path[PATH
     return MST_FAIL(MST_NOT_FOUND, "data: there is no file '%s', and no '%s': check the path", prefix, path);
 }
 
-static mst_status open_part(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
+static mst_status csv_spec_open_part(const char *argument, bool test, const mst_data_options *options,
+                                     mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
     mst_csv_options o = {.label = options ? options->label : NULL, .schema = options ? options->schema : NULL};
     if (access(argument, F_OK) == 0 && (!test || o.schema)) return mst_dataset_from_csv(argument, &o, out);
@@ -35,5 +36,5 @@ const mst_data_spec mst_data_spec_csv = {
     .help = "a table with a header; or PREFIX of PREFIX-train.csv, PREFIX-test.csv",
     .suffix = ".csv",
     .takes = MST_SPEC_LABEL,
-    .open_with = open_part,
+    .open_with = csv_spec_open_part,
 };

@@ -55,7 +55,7 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > size && strcmp(path + length - size, suffix) == 0;
 }
 
-static mst_status unknown(const char *spec) {
+static mst_status data_spec_unknown(const char *spec) {
     const char *names[MOST_KINDS + 1] = {NULL};
     char word[WORD_SIZE], name[MOST_KINDS][WORD_SIZE], list[LIST_SIZE];
     size_t size = strcspn(spec, ":");
@@ -118,5 +118,5 @@ mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_d
         if ((*kind)->open_with) return (*kind)->open_with(spec + size, test, options, out);
         return (*kind)->open(spec + size, test, out);
     }
-    return unknown(spec);
+    return data_spec_unknown(spec);
 }

@@ -21,7 +21,7 @@ static mst_status open_folder(const char *folder, bool test, mst_dataset **out) 
     return status;
 }
 
-static mst_status open_part(const char *argument, bool test, mst_dataset **out) {
+static mst_status fashion_mnist_spec_open_part(const char *argument, bool test, mst_dataset **out) {
     (void)argument;
     const char *folder = getenv("MUSTER_FASHION_MNIST");
     bool chosen = folder && *folder;
@@ -39,5 +39,5 @@ static mst_status open_part(const char *argument, bool test, mst_dataset **out) 
 const mst_data_spec mst_data_spec_fashion_mnist = {
     .form = "fashion-mnist",
     .help = "Debian's dataset-fashion-mnist, or the folder in MUSTER_FASHION_MNIST",
-    .open = open_part,
+    .open = fashion_mnist_spec_open_part,
 };

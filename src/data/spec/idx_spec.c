@@ -30,7 +30,7 @@ static mst_status find_file(const char *folder, const char *name, char path[PATH
                     folder);
 }
 
-static mst_status open_part(const char *folder, bool test, mst_dataset **out) {
+static mst_status idx_spec_open_part(const char *folder, bool test, mst_dataset **out) {
     char images[PATH_SIZE], labels[PATH_SIZE];
     if (!mst_is_folder(folder) && errno != ENOENT && errno != ENOTDIR) return cannot_look(folder);
     if (!mst_is_folder(folder))
@@ -45,5 +45,5 @@ const mst_data_spec mst_data_spec_idx = {
     .form = "idx:DIR",
     .help = "the four MNIST files, plain or .gz",
     .suffix = "/",
-    .open = open_part,
+    .open = idx_spec_open_part,
 };

@@ -7,7 +7,8 @@
 
 enum { PATH_SIZE = 4096 };
 
-static mst_status open_part(const char *folder, bool test, const mst_data_options *options, mst_dataset **out) {
+static mst_status images_spec_open_part(const char *folder, bool test, const mst_data_options *options,
+                                        mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
     const int64_t size = options ? options->image_size : 0;
     mst_images_options o = {.height = size,
@@ -33,5 +34,5 @@ const mst_data_spec mst_data_spec_images = {
     .form = "images:DIR",
     .help = "PNG and JPEG files in a folder for each class; or DIR/train/CLASS, DIR/test/CLASS",
     .takes = MST_SPEC_IMAGE_SIZE,
-    .open_with = open_part,
+    .open_with = images_spec_open_part,
 };

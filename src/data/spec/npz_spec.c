@@ -17,7 +17,7 @@ static mst_status choose_arrays(const char *path, bool test, const char *const *
     return MST_OK;
 }
 
-static mst_status open_part(const char *path, bool test, mst_dataset **out) {
+static mst_status npz_spec_open_part(const char *path, bool test, mst_dataset **out) {
     const char *const *names;
     MST_TRY(choose_arrays(path, test, &names));
     return mst_dataset_from_npz(path, names, 2, out);
@@ -27,5 +27,5 @@ const mst_data_spec mst_data_spec_npz = {
     .form = "npz:FILE",
     .help = "x_train, y_train, x_test, y_test; or x, y",
     .suffix = ".npz",
-    .open = open_part,
+    .open = npz_spec_open_part,
 };

@@ -81,7 +81,7 @@ static mst_status open_records(const char *argument, bool test, const mst_data_o
 }
 
 /* The features of the first record. */
-static mst_status parse(mst_dataset *records, const char *argument, mst_dataset **out) {
+static mst_status tfrecord_spec_parse(mst_dataset *records, const char *argument, mst_dataset **out) {
     mst_iterator *it;
     const mst_batch *batch = NULL;
     mst_record record = {0};
@@ -116,11 +116,12 @@ static mst_status complete(mst_dataset *rows, const char *argument, mst_dataset 
 /* PREFIX stands for PREFIX-train-00000-of-00010 and so on, and PREFIX-test-...; all shards must be there. A file or a
  * pattern is the train part. What the features are is seen from the first Example. Compressed files are read to
  * memory, so that the order is that of plain ones. OPTIONS may be NULL. */
-static mst_status open_part(const char *argument, bool test, const mst_data_options *options, mst_dataset **out) {
+static mst_status tfrecord_spec_open_part(const char *argument, bool test, const mst_data_options *options,
+                                          mst_dataset **out) {
     mst_dataset *records, *rows;
     *out = NULL;
     MST_TRY(open_records(argument, test, options, &records));
-    mst_status status = parse(records, argument, &rows);
+    mst_status status = tfrecord_spec_parse(records, argument, &rows);
     mst_dataset_release(records);
     MST_TRY(status);
     status = complete(rows, argument, out);
@@ -133,5 +134,5 @@ const mst_data_spec mst_data_spec_tfrecord = {
     .help = "Examples in PREFIX-train-00000-of-00010 ..., PREFIX-test-...",
     .suffix = ".tfrecord",
     .takes = MST_SPEC_SKIP_CORRUPT,
-    .open_with = open_part,
+    .open_with = tfrecord_spec_open_part,
 };

@@ -21,7 +21,7 @@ typedef struct batch_cursor {
     int64_t *rows;
 } batch_cursor;
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status batch_start(mst_cursor *cursor, int64_t epoch) {
     return cursor->upstream->type->start(cursor->upstream, epoch);
 }
 
@@ -29,7 +29,7 @@ static bool drops(const mst_cursor *cursor) {
     return ((const batch *)cursor->dataset)->drop_remainder;
 }
 
-static mst_status next(mst_cursor *cursor, mst_element *element) {
+static mst_status batch_next(mst_cursor *cursor, mst_element *element) {
     batch_cursor *c = (batch_cursor *)cursor;
     *element = (mst_element){.rows = c->rows};
     MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->rows, c->most, &element->count));
@@ -40,7 +40,7 @@ static mst_status next(mst_cursor *cursor, mst_element *element) {
     return MST_OK;
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status batch_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     int64_t num_rows, passed, size = cursor->dataset->batch_size;
     if (__builtin_mul_overflow(n, size, &num_rows)) num_rows = INT64_MAX;
     MST_TRY(cursor->upstream->type->skip(cursor->upstream, num_rows, &passed));
@@ -48,13 +48,14 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static void destroy(mst_cursor *cursor) {
+static void batch_destroy(mst_cursor *cursor) {
     free(((batch_cursor *)cursor)->rows);
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .batch = next, .skip = skip, .destroy = destroy};
+static const mst_cursor_type cursor_type = {
+    .start = batch_start, .batch = batch_next, .skip = batch_skip, .destroy = batch_destroy};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status batch_open(const mst_dataset *dataset, mst_cursor **out) {
     batch_cursor *c;
     MST_TRY(mst_cursor_alloc(&cursor_type, sizeof *c, dataset, out));
     c = (batch_cursor *)*out;
@@ -73,7 +74,7 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
     return all >= 0 && num_rows > all ? all : num_rows;
 }
 
-static const mst_dataset_type type = {.name = "batch", .rows_before = rows_before, .open = open};
+static const mst_dataset_type type = {.name = "batch", .rows_before = rows_before, .open = batch_open};
 
 mst_status mst_dataset_batch(mst_dataset *dataset, int64_t size, bool drop_remainder, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

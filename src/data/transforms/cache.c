@@ -40,7 +40,7 @@ static void free_column(void *context) {
     free(c);
 }
 
-static mst_status grow(columns *c, int64_t more) {
+static mst_status cache_grow(columns *c, int64_t more) {
     if (c->rows + more <= c->capacity) return MST_OK;
     int64_t capacity = 2 * c->capacity > c->rows + more ? 2 * c->capacity : c->rows + more;
     if (c->capacity == 0 && c->dataset->cardinality > capacity) capacity = c->dataset->cardinality;
@@ -68,10 +68,10 @@ static mst_status keep_strings(columns *c, int64_t n) {
     return MST_OK;
 }
 
-static mst_status add(columns *c, const mst_batch *batch) {
+static mst_status cache_add(columns *c, const mst_batch *batch) {
     const int64_t n = mst_batch_size(batch);
     if (n < 1) return MST_OK;
-    MST_TRY(grow(c, n));
+    MST_TRY(cache_grow(c, n));
     for (int i = 0; i < c->dataset->num_components; i++)
         c->dst[i] = c->column[i]->data + (size_t)c->rows * mst_dataset_row_bytes(c->dataset, i);
     MST_TRY(mst_batch_copy_all(batch, 0, n, c->dst));
@@ -93,20 +93,20 @@ static mst_status in_batches(mst_dataset *dataset, mst_dataset **out) {
     return status;
 }
 
-static mst_status read_all(columns *c, mst_dataset *dataset) {
+static mst_status cache_read_all(columns *c, mst_dataset *dataset) {
     mst_dataset *batches;
     mst_iterator *it = NULL;
     const mst_batch *batch = NULL;
     MST_TRY(in_batches(dataset, &batches));
     mst_status status = mst_iterator_create(batches, 0, &it);
-    while (!status && !(status = mst_iterator_next(it, &batch)) && batch) status = add(c, batch);
+    while (!status && !(status = mst_iterator_next(it, &batch)) && batch) status = cache_add(c, batch);
     if (!status) c->num_corrupt = mst_iterator_num_corrupt(it);
     mst_iterator_destroy(it);
     mst_dataset_release(batches);
     return status;
 }
 
-static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
+static mst_status cache_make(columns *c, mst_tensor **tensor, mst_dataset **out) {
     for (int i = 0; i < c->dataset->num_components; i++) {
         mst_shape shape = c->dataset->row[i].shape;
         memmove(shape.dim + 1, shape.dim, (size_t)shape.ndim * sizeof *shape.dim);
@@ -122,9 +122,9 @@ static mst_status make(columns *c, mst_tensor **tensor, mst_dataset **out) {
 }
 
 static mst_status read_and_make(columns *c, mst_dataset *dataset, mst_tensor **tensor, mst_dataset **out) {
-    MST_TRY(read_all(c, dataset));
+    MST_TRY(cache_read_all(c, dataset));
     if (!c->rows) return MST_FAIL(MST_INVALID, "cache: the dataset has no rows");
-    return make(c, tensor, out);
+    return cache_make(c, tensor, out);
 }
 
 /* Caches rows whose lengths are known. */

@@ -111,7 +111,7 @@ static mst_status set_place(cursor *c, int64_t row, uint64_t place) {
 
 /* ---- a file that is there ---- */
 
-static mst_status damaged(const char *path, uint64_t offset, const char *what) {
+static mst_status cache_file_damaged(const char *path, uint64_t offset, const char *what) {
     return MST_FAIL(MST_CORRUPT,
                     "cache: '%s' is damaged at byte %llu, %s: remove the file, and the next pass writes it", path,
                     (unsigned long long)offset, what);
@@ -152,7 +152,7 @@ static mst_status read_summary(const source *s, const mst_bytes *bytes, summary 
     *rows_end = bytes->size - sizeof buffer;
     if (bytes->size >= s->first + sizeof buffer)
         MST_TRY(read_frame(bytes, *rows_end, sizeof *end, buffer, &size, &is_whole));
-    if (!is_whole || size != sizeof *end) return damaged(s->path, bytes->size, "where it ends too early");
+    if (!is_whole || size != sizeof *end) return cache_file_damaged(s->path, bytes->size, "where it ends too early");
     memcpy(end, buffer + MST_TFRECORD_HEADER, sizeof *end);
     return MST_OK;
 }
@@ -180,7 +180,7 @@ static mst_status find_rows(cursor *c, uint64_t end, int64_t *count, mst_record_
         MST_TRY(mst_cancel_check());
         MST_TRY(set_place(c, (*count)++, offset));
         MST_TRY(measure_row(c, offset, end, window, &bytes));
-        if (!bytes) return damaged(source_of(c)->path, offset, "where the length of a row is wrong");
+        if (!bytes) return cache_file_damaged(source_of(c)->path, offset, "where the length of a row is wrong");
     }
     return set_place(c, *count, end);
 }
@@ -204,7 +204,8 @@ static mst_status check_rows(cursor *c, summary *end) {
     int64_t count;
     MST_TRY(read_summary(s, &c->bytes, end, &rows_end));
     MST_TRY(count_rows(c, rows_end, &count));
-    if (count < 0 || count != end->num_rows) return damaged(s->path, c->bytes.size, "where it ends too early");
+    if (count < 0 || count != end->num_rows)
+        return cache_file_damaged(s->path, c->bytes.size, "where it ends too early");
     if (s->part->cardinality < 0 || s->part->cardinality == end->num_rows) return MST_OK;
     return MST_FAIL(MST_INVALID,
                     "cache: '%s' is of another dataset: it has %lld rows, and this dataset %lld: name another file, or "
@@ -243,7 +244,7 @@ static void frame(uint8_t *place, size_t size) {
     mst_tfrecord_frame(data, size, place, data + size);
 }
 
-static mst_status append(cursor *c, const void *data, size_t size) {
+static mst_status cache_file_append(cursor *c, const void *data, size_t size) {
     MST_TRY(mst_file_append(&c->file, data, size));
     c->bytes.size += size;
     return MST_OK;
@@ -254,7 +255,7 @@ static mst_status append_record(cursor *c, const void *data, size_t size) {
     if (!whole) return MST_NO_MEMORY("for a cache");
     memcpy(whole + MST_TFRECORD_HEADER, data, size);
     frame(whole, size);
-    const mst_status status = append(c, whole, size + MST_TFRECORD_FRAME);
+    const mst_status status = cache_file_append(c, whole, size + MST_TFRECORD_FRAME);
     free(whole);
     return status;
 }
@@ -300,7 +301,7 @@ static mst_status append_rows(cursor *c, int64_t n) {
         join_row(c, i, place + MST_TFRECORD_HEADER);
         frame(place, s->row_bytes);
     }
-    return append(c, c->frames, (size_t)n * frame_bytes(s));
+    return cache_file_append(c, c->frames, (size_t)n * frame_bytes(s));
 }
 
 /* The same for rows that were fetched packed. */
@@ -318,7 +319,7 @@ static mst_status append_packed_rows(cursor *c, int64_t n) {
         MST_TRY(set_place(c, c->num_rows + i + 1, c->bytes.size + (uint64_t)size));
     }
     mst_team_fetch_forget_strings(c->fetch);
-    return append(c, c->frames, (size_t)size);
+    return cache_file_append(c, c->frames, (size_t)size);
 }
 
 /* How many rows to make at a time. Where they differ in size, the mean of those before is taken. */
@@ -376,12 +377,12 @@ static mst_status start_at(cursor *c, int64_t position) {
     return c->whole || c->writes ? MST_OK : find_file(c);
 }
 
-static mst_status start(mst_cursor *base, int64_t epoch) {
+static mst_status cache_file_start(mst_cursor *base, int64_t epoch) {
     (void)epoch;
     return start_at((cursor *)base, 0);
 }
 
-static mst_status skip(mst_cursor *base, int64_t n, int64_t *skipped) {
+static mst_status cache_file_skip(mst_cursor *base, int64_t n, int64_t *skipped) {
     cursor *c = (cursor *)base;
     *skipped = 0;
     MST_TRY(reach(c, sum(c->position, n)));
@@ -390,18 +391,18 @@ static mst_status skip(mst_cursor *base, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static mst_status rows(mst_cursor *base, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status cache_file_rows(mst_cursor *base, int64_t *rows, int64_t max, int64_t *got) {
     const int64_t position = ((const cursor *)base)->position;
-    MST_TRY(skip(base, max, got));
+    MST_TRY(cache_file_skip(base, max, got));
     for (int64_t i = 0; i < *got; i++) rows[i] = position + i;
     return MST_OK;
 }
 
-static void save(const mst_cursor *base, mst_bookmark *bookmark) {
+static void cache_file_save(const mst_cursor *base, mst_bookmark *bookmark) {
     mst_bookmark_put(bookmark, ((const cursor *)base)->position);
 }
 
-static mst_status restore(mst_cursor *base, mst_bookmark *bookmark) {
+static mst_status cache_file_restore(mst_cursor *base, mst_bookmark *bookmark) {
     int64_t position;
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &position));
     return start_at((cursor *)base, position);
@@ -429,15 +430,15 @@ static void destroy_cursor(mst_cursor *base) {
     free(c->frames);
 }
 
-static const mst_cursor_type cursor_type = {.start = start,
-                                            .rows = rows,
-                                            .skip = skip,
+static const mst_cursor_type cursor_type = {.start = cache_file_start,
+                                            .rows = cache_file_rows,
+                                            .skip = cache_file_skip,
                                             .destroy = destroy_cursor,
-                                            .save = save,
-                                            .restore = restore,
+                                            .save = cache_file_save,
+                                            .restore = cache_file_restore,
                                             .keep = keep};
 
-static mst_status set_up(cursor *c) {
+static mst_status cache_file_set_up(cursor *c) {
     const source *s = source_of(c);
     const int64_t most = s->has_one_size ? most_rows(c) : MOST_ROWS;
     c->bytes.fd = -1;
@@ -453,9 +454,9 @@ static mst_status set_up(cursor *c) {
     return mst_team_fetch_create(s->part, c->part, 0, &c->fetch);
 }
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status cache_file_open(const mst_dataset *dataset, mst_cursor **out) {
     MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(cursor), dataset, out));
-    const mst_status status = set_up((cursor *)*out);
+    const mst_status status = cache_file_set_up((cursor *)*out);
     if (!status) return MST_OK;
     mst_cursor_destroy(*out);
     *out = NULL;
@@ -473,7 +474,7 @@ static mst_status fill_window(const cursor *c, const int64_t *rows, int64_t coun
     while (n < count && rows[n] == rows[0] + n && row + n < c->num_rows && place_of(c, row + n + 1) - begin <= WINDOW)
         n++;
     MST_TRY(mst_record_buffer_fill(buffer, &c->bytes, 0, begin, place_of(c, row + n), &is_whole));
-    return is_whole ? MST_OK : damaged(source_of(c)->path, begin, "where it became shorter");
+    return is_whole ? MST_OK : cache_file_damaged(source_of(c)->path, begin, "where it became shorter");
 }
 
 static mst_status read_row(const mst_dataset *dataset, mst_cursor *base, const int64_t *rows, int64_t count,
@@ -488,7 +489,7 @@ static mst_status read_row(const mst_dataset *dataset, mst_cursor *base, const i
     const uint8_t *place = buffer->data + (offset - buffer->begin), *data = place + MST_TFRECORD_HEADER;
     const size_t size = (size_t)(end - offset) - MST_TFRECORD_FRAME;
     if (!mst_tfrecord_length(place, &length) || length != size || !mst_tfrecord_is_intact(data, size))
-        return damaged(s->path, offset, "where a check sum is wrong");
+        return cache_file_damaged(s->path, offset, "where a check sum is wrong");
     *record = (mst_record){data, size, offset};
     return MST_OK;
 }
@@ -500,7 +501,7 @@ static mst_status explain(const mst_dataset *dataset, mst_cursor *base, int64_t 
 
 /* ---- datasets ---- */
 
-static void destroy(mst_dataset *dataset) {
+static void cache_file_destroy(mst_dataset *dataset) {
     source *s = (source *)dataset;
     mst_dataset_release(s->part);
     mst_dataset_release(s->cached);
@@ -508,7 +509,7 @@ static void destroy(mst_dataset *dataset) {
     free(s->title);
 }
 
-static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
+static const char *const *cache_file_classes(const mst_dataset *dataset, int component, int64_t *n) {
     return mst_dataset_classes(((const source *)dataset->upstream)->cached, component, n);
 }
 
@@ -517,10 +518,10 @@ static const char *schema(const mst_dataset *dataset) {
 }
 
 static const mst_dataset_type source_type = {
-    .name = "cache_file", .destroy = destroy, .open = open, .read = read_row, .explain = explain};
-static const mst_dataset_type view_type = {.name = "cache_file", .classes = classes, .schema = schema};
+    .name = "cache_file", .destroy = cache_file_destroy, .open = cache_file_open, .read = read_row, .explain = explain};
+static const mst_dataset_type view_type = {.name = "cache_file", .classes = cache_file_classes, .schema = schema};
 
-static mst_status check(const mst_dataset *dataset, const char *path) {
+static mst_status cache_file_check(const mst_dataset *dataset, const char *path) {
     MST_TRY(mst_dataset_want_rows(dataset, "cache"));
     if (!*path) return MST_FAIL(MST_INVALID, "cache: the name of the file is empty");
     if (dataset->cardinality == MST_INFINITE)
@@ -570,7 +571,7 @@ mst_status mst_dataset_cache_file(mst_dataset *dataset, const char *path, mst_da
     if (MST_IS_NULL(dataset) || MST_IS_NULL(path) || MST_IS_NULL(out)) return MST_INVALID;
     mst_dataset *records = NULL;
     *out = NULL;
-    MST_TRY(check(dataset, path));
+    MST_TRY(cache_file_check(dataset, path));
     mst_status status = make_source(dataset, path, &records);
     if (!status) status = mst_dataset_unpack(&view_type, records, dataset, out);
     mst_dataset_release(records);

@@ -28,7 +28,7 @@ typedef struct decision {
     bool keep;
 } decision;
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status filter_start(mst_cursor *cursor, int64_t epoch) {
     return cursor->upstream->type->start(cursor->upstream, epoch);
 }
 
@@ -38,7 +38,7 @@ static mst_status decide(const mst_array *in, void *context) {
 }
 
 /* The next row that stays; *GOT is 0 at the end. */
-static mst_status next(mst_cursor *cursor, int64_t *row, int64_t *got) {
+static mst_status filter_next(mst_cursor *cursor, int64_t *row, int64_t *got) {
     for (;;) {
         decision d = {(const filter *)cursor->dataset, false};
         MST_TRY(cursor->upstream->type->rows(cursor->upstream, row, 1, got));
@@ -50,32 +50,33 @@ static mst_status next(mst_cursor *cursor, int64_t *row, int64_t *got) {
     }
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status filter_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     int64_t one = 1;
     for (*got = 0; *got < max; ++*got) {
-        MST_TRY(next(cursor, rows + *got, &one));
+        MST_TRY(filter_next(cursor, rows + *got, &one));
         if (!one) break;
     }
     return MST_OK;
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status filter_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     int64_t row, one = 1;
     for (*skipped = 0; *skipped < n; ++*skipped) {
-        MST_TRY(next(cursor, &row, &one));
+        MST_TRY(filter_next(cursor, &row, &one));
         if (!one) break;
         mst_cursor_forget(cursor, &row, 1);
     }
     return MST_OK;
 }
 
-static void destroy(mst_cursor *cursor) {
+static void filter_destroy(mst_cursor *cursor) {
     mst_row_fetch_destroy(((filter_cursor *)cursor)->fetch);
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .rows = rows, .skip = skip, .destroy = destroy};
+static const mst_cursor_type cursor_type = {
+    .start = filter_start, .rows = filter_rows, .skip = filter_skip, .destroy = filter_destroy};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status filter_open(const mst_dataset *dataset, mst_cursor **out) {
     MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(filter_cursor), dataset, out));
     filter_cursor *c = (filter_cursor *)*out;
     mst_status status = mst_row_fetch_create(dataset->upstream, c->base.upstream, &c->fetch);
@@ -85,7 +86,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     return status;
 }
 
-static const mst_dataset_type type = {.name = "filter", .open = open};
+static const mst_dataset_type type = {.name = "filter", .open = filter_open};
 
 mst_status mst_dataset_filter(mst_dataset *dataset, mst_filter_function function, void *context, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(function) || MST_IS_NULL(out)) return MST_INVALID;

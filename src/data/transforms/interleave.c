@@ -33,15 +33,15 @@ typedef struct interleave_cursor {
     bool *open; /* of each part: is or was one of the cycle in this pass */
 } interleave_cursor;
 
-static void begin(interleave_cursor *c, int64_t epoch) {
+static void interleave_begin(interleave_cursor *c, int64_t epoch) {
     const mst_joined *d = (const mst_joined *)c->base.base.dataset;
     mst_turns_reset(&c->turns);
     memset(c->open, 0, (size_t)d->num_parts * sizeof *c->open);
     c->epoch = epoch;
 }
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
-    begin((interleave_cursor *)cursor, epoch);
+static mst_status interleave_start(mst_cursor *cursor, int64_t epoch) {
+    interleave_begin((interleave_cursor *)cursor, epoch);
     return MST_OK;
 }
 
@@ -77,15 +77,15 @@ static mst_status advance(mst_cursor *cursor, int64_t *rows, int64_t max, int64_
     return MST_OK;
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status interleave_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     return advance(cursor, rows, max, got);
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status interleave_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return advance(cursor, NULL, n, skipped);
 }
 
-static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+static void interleave_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const interleave_cursor *c = (const interleave_cursor *)cursor;
     mst_bookmark_put(bookmark, c->epoch);
     mst_turns_save(&c->turns, bookmark);
@@ -93,35 +93,35 @@ static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
 }
 
 /* Parts are opened in their order. */
-static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+static mst_status interleave_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     interleave_cursor *c = (interleave_cursor *)cursor;
     int64_t epoch;
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &epoch));
-    begin(c, epoch);
+    interleave_begin(c, epoch);
     MST_TRY(mst_turns_restore(&c->turns, bookmark));
     MST_TRY(mst_joined_restore(cursor, bookmark));
     for (int p = 0; p < c->turns.next; p++) c->open[p] = c->base.part[p].begun;
     return MST_OK;
 }
 
-static void destroy(mst_cursor *cursor) {
+static void interleave_destroy(mst_cursor *cursor) {
     interleave_cursor *c = (interleave_cursor *)cursor;
     mst_turns_free(&c->turns);
     free(c->open);
     mst_joined_cursor_destroy(cursor);
 }
 
-static const mst_cursor_type cursor_type = {.start = start,
-                                            .rows = rows,
-                                            .skip = skip,
-                                            .destroy = destroy,
-                                            .save = save,
-                                            .restore = restore,
+static const mst_cursor_type cursor_type = {.start = interleave_start,
+                                            .rows = interleave_rows,
+                                            .skip = interleave_skip,
+                                            .destroy = interleave_destroy,
+                                            .save = interleave_save,
+                                            .restore = interleave_restore,
                                             .forget = mst_joined_forget,
                                             .keep = mst_joined_keep,
                                             .settle = mst_joined_settle};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status interleave_open(const mst_dataset *dataset, mst_cursor **out) {
     const interleave *d = (const interleave *)dataset;
     MST_TRY(mst_joined_open(&cursor_type, sizeof(interleave_cursor), dataset, out));
     interleave_cursor *c = (interleave_cursor *)*out;
@@ -135,7 +135,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 }
 
 /* The names that all parts have. */
-static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
+static const char *const *interleave_classes(const mst_dataset *dataset, int component, int64_t *n) {
     const mst_joined *d = (const mst_joined *)dataset;
     const char *const *names = mst_dataset_classes(d->part[0], component, n);
     for (int p = 1; p < d->num_parts && names; p++) {
@@ -151,10 +151,10 @@ static const char *const *classes(const mst_dataset *dataset, int component, int
 
 static const mst_dataset_type type = {.name = "interleave",
                                       .destroy = mst_joined_destroy,
-                                      .open = open,
+                                      .open = interleave_open,
                                       .values = mst_joined_values,
                                       .record = mst_joined_record,
-                                      .classes = classes};
+                                      .classes = interleave_classes};
 
 static mst_status check_same(const mst_dataset *first, const mst_dataset *other, int p) {
     char a[MST_SHAPE_TEXT], b[MST_SHAPE_TEXT];

@@ -48,7 +48,7 @@ void *mst_map_alloc(size_t size) {
     return NULL;
 }
 
-static mst_status check(const mst_dataset *dataset, const mst_spec *outputs, int num_outputs) {
+static mst_status map_check(const mst_dataset *dataset, const mst_spec *outputs, int num_outputs) {
     char text[MST_SHAPE_TEXT];
     if (num_outputs < 1) return MST_FAIL(MST_INVALID, "map: %d outputs, at least 1 is needed", num_outputs);
     for (int i = 0; i < num_outputs; i++) {
@@ -78,7 +78,7 @@ mst_status mst_dataset_map(mst_dataset *dataset, mst_map_function function, void
         return MST_INVALID;
     map *d;
     *out = NULL;
-    MST_TRY(check(dataset, outputs, num_outputs));
+    MST_TRY(map_check(dataset, outputs, num_outputs));
     MST_TRY(mst_dataset_derive_rows(&type, sizeof *d, dataset, outputs, num_outputs, &d));
     d->stage = (mst_row_stage){.map = function, .context = context};
     d->base.stage = &d->stage;

@@ -18,18 +18,19 @@ typedef struct name_classes {
     int64_t n;
 } name_classes;
 
-static void destroy(mst_dataset *dataset) {
+static void name_classes_destroy(mst_dataset *dataset) {
     free(((name_classes *)dataset)->name);
 }
 
-static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
+static const char *const *name_classes_list(const mst_dataset *dataset, int component, int64_t *n) {
     const name_classes *d = (const name_classes *)dataset;
     if (component != d->component) return mst_dataset_classes(dataset->upstream, component, n);
     *n = d->n;
     return (const char *const *)d->name;
 }
 
-static const mst_dataset_type type = {.name = "name_classes", .destroy = destroy, .classes = classes};
+static const mst_dataset_type type = {
+    .name = "name_classes", .destroy = name_classes_destroy, .classes = name_classes_list};
 
 static mst_status copy_names(const char *const *names, int64_t n, char ***out) {
     size_t bytes = (size_t)n * sizeof(char *);

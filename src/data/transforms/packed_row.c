@@ -30,24 +30,25 @@ static size_t packed_bytes(const mst_spec *spec, const mst_array *array) {
     return bytes;
 }
 
-static char *put(char *to, const void *data, size_t size) {
+static char *packed_row_put(char *to, const void *data, size_t size) {
     if (size) memcpy(to, data, size);
     return to + size;
 }
 
 static char *put_number(char *to, uint64_t number) {
     number = htole64(number);
-    return put(to, &number, NUMBER);
+    return packed_row_put(to, &number, NUMBER);
 }
 
 static char *put_component(char *to, const mst_spec *spec, const mst_array *array) {
     const mst_string *string = array->data;
     for (int j = 0; j < spec->shape.ndim; j++)
         if (spec->shape.dim[j] < 0) to = put_number(to, (uint64_t)array->shape.dim[j]);
-    if (spec->dtype != MST_STRING) return put(to, array->data, (size_t)array->count * mst_dtype_size(spec->dtype));
+    if (spec->dtype != MST_STRING)
+        return packed_row_put(to, array->data, (size_t)array->count * mst_dtype_size(spec->dtype));
     for (int64_t k = 0; k < array->count; k++) {
         to = put_number(to, string[k].length);
-        to = put(to, string[k].data, string[k].length);
+        to = packed_row_put(to, string[k].data, string[k].length);
     }
     return to;
 }
@@ -73,7 +74,7 @@ typedef struct rest {
 } rest;
 
 /* The next SIZE bytes; NULL where there are fewer. */
-static const void *take(rest *r, uint64_t size) {
+static const void *packed_row_take(rest *r, uint64_t size) {
     const char *data = r->at;
     if (size > r->size) return NULL;
     r->at += size;
@@ -82,7 +83,7 @@ static const void *take(rest *r, uint64_t size) {
 }
 
 static bool take_number(rest *r, uint64_t *number) {
-    const void *data = take(r, NUMBER);
+    const void *data = packed_row_take(r, NUMBER);
     if (!data) return false;
     memcpy(number, data, NUMBER);
     *number = le64toh(*number);
@@ -92,13 +93,13 @@ static bool take_number(rest *r, uint64_t *number) {
 static bool take_strings(rest *r, mst_string *string, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
         uint64_t length;
-        if (!take_number(r, &length) || !(string[k].data = take(r, length))) return false;
+        if (!take_number(r, &length) || !(string[k].data = packed_row_take(r, length))) return false;
         string[k].length = (size_t)length;
     }
     return true;
 }
 
-static mst_status damaged(void) {
+static mst_status packed_row_damaged(void) {
     return MST_FAIL(MST_CORRUPT, "the row is damaged, its parts do not add up: remove the file");
 }
 
@@ -108,18 +109,18 @@ static mst_status take_component(rest *r, const mst_spec *spec, mst_array *out) 
     for (int j = 0; j < shape.ndim; j++) {
         uint64_t length;
         if (shape.dim[j] >= 0) continue;
-        if (!take_number(r, &length) || length > INT64_MAX) return damaged();
+        if (!take_number(r, &length) || length > INT64_MAX) return packed_row_damaged();
         shape.dim[j] = (int64_t)length;
     }
     const int64_t count = mst_shape_count(shape);
-    if ((uint64_t)count > r->size / least) return damaged(); /* before memory is taken for it */
+    if ((uint64_t)count > r->size / least) return packed_row_damaged(); /* before memory is taken for it */
     if (mst_shape_count(spec->shape) < 0) {
         *out = (mst_array){
             .data = mst_map_alloc((size_t)count * size), .count = count, .dtype = spec->dtype, .shape = shape};
         if (!out->data) return MST_OUT_OF_MEMORY;
     }
-    if (spec->dtype == MST_STRING) return take_strings(r, out->data, count) ? MST_OK : damaged();
-    const void *data = take(r, (size_t)count * size);
+    if (spec->dtype == MST_STRING) return take_strings(r, out->data, count) ? MST_OK : packed_row_damaged();
+    const void *data = packed_row_take(r, (size_t)count * size);
     if (count) memcpy(out->data, data, (size_t)count * size);
     return MST_OK;
 }
@@ -131,13 +132,13 @@ static mst_status unpack(const mst_array *in, mst_array *out, void *context) {
     rest r = {in[0].data, (size_t)in[0].count};
     if (in[0].dtype == MST_STRING) r = (rest){string->data, string->length};
     for (int i = 0; i < rows->num_components; i++) MST_TRY(take_component(&r, &rows->row[i], &out[i]));
-    return r.size ? damaged() : MST_OK;
+    return r.size ? packed_row_damaged() : MST_OK;
 }
 
 /* ---- datasets ---- */
 
-static mst_status make(const mst_dataset_type *type, mst_dataset *upstream, const mst_spec *row, int num_components,
-                       mst_map_function map, mst_dataset **out) {
+static mst_status packed_row_make(const mst_dataset_type *type, mst_dataset *upstream, const mst_spec *row,
+                                  int num_components, mst_map_function map, mst_dataset **out) {
     packing *d;
     MST_TRY(mst_dataset_derive_rows(type, sizeof *d, upstream, row, num_components, &d));
     d->stage = (mst_row_stage){.map = map, .context = map == pack ? upstream : &d->base};
@@ -148,10 +149,10 @@ static mst_status make(const mst_dataset_type *type, mst_dataset *upstream, cons
 
 mst_status mst_dataset_pack(mst_dataset *dataset, mst_dataset **out) {
     static const mst_dataset_type type = {.name = "pack"};
-    return make(&type, dataset, &(mst_spec){.dtype = MST_STRING}, 1, pack, out);
+    return packed_row_make(&type, dataset, &(mst_spec){.dtype = MST_STRING}, 1, pack, out);
 }
 
 mst_status mst_dataset_unpack(const mst_dataset_type *type, mst_dataset *packed, const mst_dataset *like,
                               mst_dataset **out) {
-    return make(type, packed, like->row, like->num_components, unpack, out);
+    return packed_row_make(type, packed, like->row, like->num_components, unpack, out);
 }

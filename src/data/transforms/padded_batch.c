@@ -66,11 +66,11 @@ static const padded_batch *dataset_of(const mst_cursor *cursor) {
     return (const padded_batch *)cursor->dataset;
 }
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status padded_batch_start(mst_cursor *cursor, int64_t epoch) {
     return cursor->upstream->type->start(cursor->upstream, epoch);
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status padded_batch_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return cursor->upstream->type->skip(cursor->upstream, n, skipped);
 }
 
@@ -149,7 +149,7 @@ static mst_status make_room(padded_cursor *c, int i, int64_t count) {
 }
 
 /* COUNT elements of SIZE bytes, all of them that at VALUE. */
-static void fill(char *dst, int64_t count, size_t size, const void *value) {
+static void padded_batch_fill(char *dst, int64_t count, size_t size, const void *value) {
     for (int64_t i = 0; i < count; i++, dst += size) memcpy(dst, value, size);
 }
 
@@ -178,13 +178,13 @@ static mst_status pad(padded_cursor *c, int i, int64_t count) {
     char *dst = c->component[i];
     for (int64_t row = 0; row < count; row++, dst += (size_t)each * size) {
         const piece *p = &c->piece[row * d->num_components + i];
-        if (!mst_shape_equal(p->shape, c->shape[i])) fill(dst, each, size, value);
+        if (!mst_shape_equal(p->shape, c->shape[i])) padded_batch_fill(dst, each, size, value);
         if (mst_shape_count(p->shape)) place(p->data, &p->shape, dst, &c->shape[i], 0, size);
     }
     return MST_OK;
 }
 
-static mst_status next(mst_cursor *cursor, mst_element *element) {
+static mst_status padded_batch_next(mst_cursor *cursor, mst_element *element) {
     padded_cursor *c = (padded_cursor *)cursor;
     mst_element rows;
     *element = (mst_element){0};
@@ -209,7 +209,8 @@ static void destroy_cursor(mst_cursor *cursor) {
     free(c->capacity);
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .batch = next, .skip = skip, .destroy = destroy_cursor};
+static const mst_cursor_type cursor_type = {
+    .start = padded_batch_start, .batch = padded_batch_next, .skip = padded_batch_skip, .destroy = destroy_cursor};
 
 static mst_status set_up_cursor(padded_cursor *c) {
     const mst_dataset *d = c->base.dataset;
@@ -224,7 +225,7 @@ static mst_status set_up_cursor(padded_cursor *c) {
     return mst_row_fetch_create(d->upstream, c->base.upstream, &c->fetch);
 }
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status padded_batch_open(const mst_dataset *dataset, mst_cursor **out) {
     MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(padded_cursor), dataset, out));
     const mst_status status = set_up_cursor((padded_cursor *)*out);
     if (!status) return MST_OK;
@@ -235,13 +236,14 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
 
 /* ---- the dataset ---- */
 
-static void destroy(mst_dataset *dataset) {
+static void padded_batch_destroy(mst_dataset *dataset) {
     padded_batch *d = (padded_batch *)dataset;
     for (int i = 0; d->value && i < dataset->num_components; i++) mst_tensor_release(d->value[i]);
     free(d->value);
 }
 
-const mst_dataset_type mst_padded_batch_type = {.name = "padded_batch", .destroy = destroy, .open = open};
+const mst_dataset_type mst_padded_batch_type = {
+    .name = "padded_batch", .destroy = padded_batch_destroy, .open = padded_batch_open};
 
 /* The shape of rows of component I: what is known of it, and what was asked for. */
 static mst_status choose_shape(mst_spec *row, const mst_padding *padding, int i) {
@@ -270,7 +272,7 @@ static mst_status choose_value(mst_dtype dtype, const mst_padding *padding, int 
                     mst_dtype_name(dtype), padding->value);
 }
 
-static mst_status set_up(padded_batch *d, const mst_padding *padding) {
+static mst_status padded_batch_set_up(padded_batch *d, const mst_padding *padding) {
     static const mst_padding defaults;
     const int n = d->base.num_components;
     if (!(d->value = calloc((size_t)n, sizeof(mst_tensor *)))) return MST_NO_MEMORY("for a dataset (padded_batch)");
@@ -292,7 +294,7 @@ mst_status mst_dataset_padded_batch(mst_dataset *dataset, int64_t size, bool dro
     mst_status status = mst_dataset_derive(&mst_padded_batch_type, sizeof *d, batches, &d);
     mst_dataset_release(batches);
     MST_TRY(status);
-    status = set_up(d, padding);
+    status = padded_batch_set_up(d, padding);
     if (status)
         mst_dataset_release(&d->base);
     else

@@ -44,7 +44,7 @@ static mst_status find_lengths(const mst_example_parser *parser, const mst_array
     return MST_OK;
 }
 
-static mst_status parse(const mst_array *in, mst_array *out, void *context) {
+static mst_status parse_example_row(const mst_array *in, mst_array *out, void *context) {
     const parse_example *d = context;
     const mst_example_parser *parser = d->parser;
     void *dst[MOST_COMPONENTS];
@@ -54,11 +54,11 @@ static mst_status parse(const mst_array *in, mst_array *out, void *context) {
     return mst_example_parse(parser, in[0].data, (size_t)in[0].count, dst);
 }
 
-static void destroy(mst_dataset *dataset) {
+static void parse_example_destroy(mst_dataset *dataset) {
     mst_example_parser_destroy(((parse_example *)dataset)->parser);
 }
 
-static const mst_dataset_type type = {.name = "parse_example", .destroy = destroy};
+static const mst_dataset_type type = {.name = "parse_example", .destroy = parse_example_destroy};
 
 mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features,
                                      mst_dataset **out) {
@@ -79,7 +79,7 @@ mst_status mst_dataset_parse_example(mst_dataset *dataset, const mst_feature *fe
     }
     for (int i = 0; i < n; i++) d->any_open |= mst_shape_count(row[i].shape) < 0;
     d->parser = parser;
-    d->stage = (mst_row_stage){.map = parse, .context = d};
+    d->stage = (mst_row_stage){.map = parse_example_row, .context = d};
     d->base.stage = &d->stage;
     *out = &d->base;
     return MST_OK;

@@ -104,24 +104,24 @@ static mst_status keep_strings(const prefetch_cursor *c, slot *s, int64_t count)
     return MST_OK;
 }
 
-static mst_status copy(prefetch_cursor *c, slot *s, const mst_element *element) {
+static mst_status prefetch_copy(prefetch_cursor *c, slot *s, const mst_element *element) {
     MST_TRY(make_room(c->base.dataset, s, element, element->count));
     MST_TRY(mst_team_fetch_copy_all(c->fetch, element, s->component));
     return keep_strings(c, s, element->count);
 }
 
-static mst_status fill(prefetch_cursor *c, slot *s) {
+static mst_status prefetch_fill(prefetch_cursor *c, slot *s) {
     mst_element element;
     mst_cursor *upstream = c->base.upstream;
     s->count = 0;
     MST_TRY(upstream->type->batch(upstream, &element));
-    if (element.count) MST_TRY(copy(c, s, &element));
+    if (element.count) MST_TRY(prefetch_copy(c, s, &element));
     mst_cursor_forget(upstream, element.rows, element.rows ? element.count : 0);
     s->count = element.count;
     return MST_OK;
 }
 
-static void *run(void *argument) {
+static void *prefetch_run(void *argument) {
     prefetch_cursor *c = argument;
     mst_unbind_thread();
     mst_cancel_watch(&c->quit);
@@ -133,7 +133,7 @@ static void *run(void *argument) {
         slot *s = &c->slots[(c->first + c->filled) % c->num_slots];
         c->busy = true;
         pthread_mutex_unlock(&c->lock);
-        mst_status status = fill(c, s);
+        mst_status status = prefetch_fill(c, s);
         pthread_mutex_lock(&c->lock);
         c->busy = false;
         mst_failure_keep(&c->failure, status);
@@ -152,7 +152,7 @@ static mst_status start_thread(prefetch_cursor *c) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&c->thread, NULL, run, c);
+    int error = pthread_create(&c->thread, NULL, prefetch_run, c);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) return MST_FAIL(MST_UNAVAILABLE, "prefetch: cannot start a thread: %s", strerror(error));
     c->has_thread = true;
@@ -178,7 +178,7 @@ static mst_status check_process(const prefetch_cursor *c) {
 }
 
 /* Begins anew while the thread is paused; STATUS says whether upstream could be brought to its place. */
-static mst_status begin(prefetch_cursor *c, mst_status status, int64_t passed) {
+static mst_status prefetch_begin(prefetch_cursor *c, mst_status status, int64_t passed) {
     c->start.count = 0;
     mst_cursor_save(c->base.upstream, &c->start);
     c->passed = passed;
@@ -191,15 +191,15 @@ static mst_status begin(prefetch_cursor *c, mst_status status, int64_t passed) {
     return c->has_thread ? MST_OK : start_thread(c);
 }
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status prefetch_start(mst_cursor *cursor, int64_t epoch) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     MST_TRY(check_process(c));
     pause_thread(c);
-    return begin(c, cursor->upstream->type->start(cursor->upstream, epoch), 0);
+    return prefetch_begin(c, cursor->upstream->type->start(cursor->upstream, epoch), 0);
 }
 
 /* Upstream is ahead: what is saved is where it began, and how far the caller is from there. */
-static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+static void prefetch_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const prefetch_cursor *c = (const prefetch_cursor *)cursor;
     mst_bookmark_put(bookmark, c->passed);
     mst_bookmark_put_all(bookmark, &c->start);
@@ -212,7 +212,7 @@ static mst_status restore_upstream(mst_cursor *upstream, mst_bookmark *start, in
     return upstream->type->skip(upstream, passed, &skipped);
 }
 
-static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+static mst_status prefetch_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     mst_bookmark from = {0};
     int64_t passed;
@@ -221,7 +221,7 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     pause_thread(c);
     if (!status) status = restore_upstream(cursor->upstream, &from, passed);
     mst_bookmark_free(&from);
-    return begin(c, status, 0);
+    return prefetch_begin(c, status, 0);
 }
 
 static void drop(prefetch_cursor *c, int64_t n) {
@@ -253,7 +253,7 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     return status;
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status prefetch_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     mst_status status = MST_OK;
     MST_TRY(check_process(c));
@@ -295,7 +295,7 @@ static void end_thread(prefetch_cursor *c) {
     pthread_mutex_destroy(&c->lock);
 }
 
-static void destroy(mst_cursor *cursor) {
+static void prefetch_destroy(mst_cursor *cursor) {
     prefetch_cursor *c = (prefetch_cursor *)cursor;
     end_thread(c);
     for (int64_t i = 0; c->slots && i < c->num_slots; i++) {
@@ -311,8 +311,13 @@ static void destroy(mst_cursor *cursor) {
     mst_team_fetch_destroy(c->fetch);
 }
 
-static const mst_cursor_type cursor_type = {
-    .start = start, .batch = batch, .skip = skip, .destroy = destroy, .save = save, .restore = restore, .stop = stop};
+static const mst_cursor_type cursor_type = {.start = prefetch_start,
+                                            .batch = batch,
+                                            .skip = prefetch_skip,
+                                            .destroy = prefetch_destroy,
+                                            .save = prefetch_save,
+                                            .restore = prefetch_restore,
+                                            .stop = stop};
 
 static mst_status make_slots(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
@@ -331,7 +336,7 @@ static mst_status make_slots(prefetch_cursor *c) {
     return MST_OK;
 }
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status prefetch_open(const mst_dataset *dataset, mst_cursor **out) {
     MST_TRY(mst_cursor_alloc(&cursor_type, sizeof(prefetch_cursor), dataset, out));
     prefetch_cursor *c = (prefetch_cursor *)*out;
     pthread_mutex_init(&c->lock, NULL);
@@ -345,7 +350,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_error_prefix("prefetch");
 }
 
-const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = open};
+const mst_dataset_type mst_prefetch_type = {.name = "prefetch", .open = prefetch_open};
 
 mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out) {
     return mst_dataset_prefetch_with(dataset, n, NULL, out);

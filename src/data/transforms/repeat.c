@@ -22,7 +22,7 @@ typedef struct repeat_cursor {
     bool ended;
 } repeat_cursor;
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status repeat_start(mst_cursor *cursor, int64_t epoch) {
     repeat_cursor *c = (repeat_cursor *)cursor;
     c->count = ((const repeat *)cursor->dataset)->count;
     if (__builtin_mul_overflow(epoch, c->count < 0 ? 1 : c->count, &c->first_epoch) ||
@@ -41,7 +41,7 @@ static mst_status next_repetition(repeat_cursor *c) {
     return c->base.upstream->type->start(c->base.upstream, c->first_epoch + c->done);
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status repeat_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     repeat_cursor *c = (repeat_cursor *)cursor;
     *got = 0;
     while (*got < max && !c->ended) {
@@ -78,7 +78,7 @@ static void skip_repetitions(repeat_cursor *c, int64_t n, int64_t *skipped) {
     *skipped += whole * each;
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status repeat_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     repeat_cursor *c = (repeat_cursor *)cursor;
     *skipped = 0;
     while (*skipped < n && !c->ended) {
@@ -93,7 +93,7 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+static void repeat_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     const repeat_cursor *c = (const repeat_cursor *)cursor;
     mst_bookmark_put(bookmark, c->first_epoch);
     mst_bookmark_put(bookmark, c->done);
@@ -102,7 +102,7 @@ static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_cursor_save(cursor->upstream, bookmark);
 }
 
-static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+static mst_status repeat_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     repeat_cursor *c = (repeat_cursor *)cursor;
     int64_t ended;
     c->count = ((const repeat *)cursor->dataset)->count;
@@ -115,10 +115,14 @@ static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     return mst_cursor_restore(cursor->upstream, bookmark);
 }
 
-static const mst_cursor_type cursor_type = {
-    .start = start, .rows = rows, .batch = batch, .skip = skip, .save = save, .restore = restore};
+static const mst_cursor_type cursor_type = {.start = repeat_start,
+                                            .rows = repeat_rows,
+                                            .batch = batch,
+                                            .skip = repeat_skip,
+                                            .save = repeat_save,
+                                            .restore = repeat_restore};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status repeat_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(repeat_cursor), dataset, out);
 }
 
@@ -129,7 +133,7 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
     return n / each * mst_dataset_rows_before(upstream, each) + mst_dataset_rows_before(upstream, n % each);
 }
 
-static const mst_dataset_type type = {.name = "repeat", .rows_before = rows_before, .open = open};
+static const mst_dataset_type type = {.name = "repeat", .rows_before = rows_before, .open = repeat_open};
 
 mst_status mst_dataset_repeat(mst_dataset *dataset, int64_t count, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

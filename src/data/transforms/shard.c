@@ -21,12 +21,12 @@ static const shard *dataset_of(const mst_cursor *cursor) {
     return (const shard *)cursor->dataset;
 }
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status shard_start(mst_cursor *cursor, int64_t epoch) {
     ((shard_cursor *)cursor)->gap = dataset_of(cursor)->index;
     return cursor->upstream->type->start(cursor->upstream, epoch);
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status shard_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     shard_cursor *c = (shard_cursor *)cursor;
     int64_t one = 1, skipped;
     for (*got = 0; *got < max; *got += one) {
@@ -40,7 +40,7 @@ static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *
 
 /* Skips up to and including the n-th row of this shard: gap + 1 rows of upstream for the first, num for each of the
  * others. */
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status shard_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     shard_cursor *c = (shard_cursor *)cursor;
     int64_t passed, total, num = dataset_of(cursor)->num;
     *skipped = 0;
@@ -53,24 +53,24 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+static void shard_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_bookmark_put(bookmark, ((const shard_cursor *)cursor)->gap);
     mst_cursor_save(cursor->upstream, bookmark);
 }
 
-static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+static mst_status shard_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, dataset_of(cursor)->num - 1, &((shard_cursor *)cursor)->gap));
     return mst_cursor_restore(cursor->upstream, bookmark);
 }
 
 static const mst_cursor_type cursor_type = {
-    .start = start, .rows = rows, .skip = skip, .save = save, .restore = restore};
+    .start = shard_start, .rows = shard_rows, .skip = shard_skip, .save = shard_save, .restore = shard_restore};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status shard_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(shard_cursor), dataset, out);
 }
 
-static const mst_dataset_type type = {.name = "shard", .open = open};
+static const mst_dataset_type type = {.name = "shard", .open = shard_open};
 
 mst_status mst_dataset_shard(mst_dataset *dataset, int64_t num, int64_t index, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

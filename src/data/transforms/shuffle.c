@@ -65,7 +65,7 @@ static void set_epoch(shuffle_cursor *c, int64_t epoch) {
     c->epoch = epoch;
 }
 
-static mst_status fill(mst_cursor *cursor) {
+static mst_status shuffle_fill(mst_cursor *cursor) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     const int64_t size = dataset_of(cursor)->buffer_size;
     MST_TRY(cursor->upstream->type->rows(cursor->upstream, c->buffer, size, &c->filled));
@@ -75,7 +75,7 @@ static mst_status fill(mst_cursor *cursor) {
 
 /* Starts upstream, and keeps where it begins for a saved position: in another iterator the same rows may have other
  * numbers. */
-static mst_status begin(mst_cursor *cursor, int64_t epoch) {
+static mst_status shuffle_begin(mst_cursor *cursor, int64_t epoch) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     set_epoch(c, epoch);
     forget_left(cursor);
@@ -83,10 +83,10 @@ static mst_status begin(mst_cursor *cursor, int64_t epoch) {
     MST_TRY(cursor->upstream->type->start(cursor->upstream, epoch));
     c->begun.count = 0;
     if (holds_all(dataset_of(cursor))) mst_cursor_save(cursor->upstream, &c->begun);
-    return fill(cursor);
+    return shuffle_fill(cursor);
 }
 
-static void destroy(mst_cursor *cursor) {
+static void shuffle_destroy(mst_cursor *cursor) {
     free(((shuffle_cursor *)cursor)->buffer);
     free(((shuffle_cursor *)cursor)->restored);
     mst_bookmark_free(&((shuffle_cursor *)cursor)->begun);
@@ -99,7 +99,7 @@ static void permute(shuffle_cursor *c) {
 }
 
 static mst_status start_all(mst_cursor *cursor, int64_t epoch) {
-    MST_TRY(begin(cursor, epoch));
+    MST_TRY(shuffle_begin(cursor, epoch));
     permute((shuffle_cursor *)cursor);
     return MST_OK;
 }
@@ -162,7 +162,7 @@ static mst_status restore_all(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take_all(bookmark, &c->begun));
     MST_TRY(restore_begun(cursor));
     set_epoch(c, epoch);
-    MST_TRY(fill(cursor));
+    MST_TRY(shuffle_fill(cursor));
     permute(c);
     c->given = given < c->filled ? given : c->filled;
     return keep_given(c);
@@ -180,14 +180,14 @@ static void settle_all(mst_cursor *cursor) {
 static const mst_cursor_type all_type = {.start = start_all,
                                          .rows = rows_of_all,
                                          .skip = skip_of_all,
-                                         .destroy = destroy,
+                                         .destroy = shuffle_destroy,
                                          .save = save_all,
                                          .restore = restore_all,
                                          .settle = settle_all};
 
 /* ---- draws from a buffer ------------------------------------------------------------------------------ */
 
-static mst_status draw(mst_cursor *cursor, int64_t *row) {
+static mst_status shuffle_draw(mst_cursor *cursor, int64_t *row) {
     shuffle_cursor *c = (shuffle_cursor *)cursor;
     uint64_t seed = dataset_of(cursor)->options.seed;
     int64_t *drawn = c->buffer + mst_rng_below(seed, c->stream, (uint64_t)c->given++, (uint64_t)c->filled);
@@ -200,7 +200,7 @@ static mst_status draw(mst_cursor *cursor, int64_t *row) {
 }
 
 static mst_status drawn_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
-    for (*got = 0; *got < max && ((shuffle_cursor *)cursor)->filled; ++*got) MST_TRY(draw(cursor, rows + *got));
+    for (*got = 0; *got < max && ((shuffle_cursor *)cursor)->filled; ++*got) MST_TRY(shuffle_draw(cursor, rows + *got));
     return MST_OK;
 }
 
@@ -208,7 +208,7 @@ static mst_status drawn_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int
 static mst_status skip_draws(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     int64_t row;
     for (*skipped = 0; *skipped < n && ((shuffle_cursor *)cursor)->filled; ++*skipped) {
-        MST_TRY(draw(cursor, &row));
+        MST_TRY(shuffle_draw(cursor, &row));
         mst_cursor_forget(cursor, &row, 1);
     }
     return MST_OK;
@@ -241,16 +241,16 @@ static mst_status restore_buffer(mst_cursor *cursor, mst_bookmark *bookmark) {
     return MST_OK;
 }
 
-static const mst_cursor_type buffer_type = {.start = begin,
+static const mst_cursor_type buffer_type = {.start = shuffle_begin,
                                             .rows = drawn_rows,
                                             .skip = skip_draws,
-                                            .destroy = destroy,
+                                            .destroy = shuffle_destroy,
                                             .save = save_buffer,
                                             .restore = restore_buffer};
 
 /* -------------------------------------------------------------------------------------------------------- */
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status shuffle_open(const mst_dataset *dataset, mst_cursor **out) {
     const shuffle *d = (const shuffle *)dataset;
     MST_TRY(mst_cursor_alloc(holds_all(d) ? &all_type : &buffer_type, sizeof(shuffle_cursor), dataset, out));
     shuffle_cursor *c = (shuffle_cursor *)*out;
@@ -263,7 +263,7 @@ static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
                     (long long)d->buffer_size);
 }
 
-static const mst_dataset_type type = {.name = "shuffle", .open = open};
+static const mst_dataset_type type = {.name = "shuffle", .open = shuffle_open};
 
 mst_status mst_dataset_shuffle(mst_dataset *dataset, const mst_shuffle_options *options, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

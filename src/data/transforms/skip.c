@@ -11,13 +11,13 @@ typedef struct skip {
     int64_t n;
 } skip;
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status skip_start(mst_cursor *cursor, int64_t epoch) {
     int64_t skipped;
     MST_TRY(cursor->upstream->type->start(cursor->upstream, epoch));
     return cursor->upstream->type->skip(cursor->upstream, ((const skip *)cursor->dataset)->n, &skipped);
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status skip_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     return cursor->upstream->type->rows(cursor->upstream, rows, max, got);
 }
 
@@ -29,9 +29,9 @@ static mst_status pass_over(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return cursor->upstream->type->skip(cursor->upstream, n, skipped);
 }
 
-static const mst_cursor_type cursor_type = {.start = start, .rows = rows, .batch = batch, .skip = pass_over};
+static const mst_cursor_type cursor_type = {.start = skip_start, .rows = skip_rows, .batch = batch, .skip = pass_over};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status skip_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(mst_cursor), dataset, out);
 }
 
@@ -42,7 +42,7 @@ static int64_t rows_before(const mst_dataset *dataset, int64_t n) {
     return mst_dataset_rows_before(dataset->upstream, last) - mst_dataset_rows_before(dataset->upstream, skipped);
 }
 
-static const mst_dataset_type type = {.name = "skip", .rows_before = rows_before, .open = open};
+static const mst_dataset_type type = {.name = "skip", .rows_before = rows_before, .open = skip_open};
 
 mst_status mst_dataset_skip(mst_dataset *dataset, int64_t n, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

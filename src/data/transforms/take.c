@@ -16,12 +16,12 @@ typedef struct take_cursor {
     int64_t left;
 } take_cursor;
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status take_start(mst_cursor *cursor, int64_t epoch) {
     ((take_cursor *)cursor)->left = ((const take *)cursor->dataset)->n;
     return cursor->upstream->type->start(cursor->upstream, epoch);
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status take_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     take_cursor *c = (take_cursor *)cursor;
     *got = 0;
     if (max > c->left) max = c->left;
@@ -38,31 +38,35 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     return MST_OK;
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status take_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     take_cursor *c = (take_cursor *)cursor;
     MST_TRY(cursor->upstream->type->skip(cursor->upstream, n < c->left ? n : c->left, skipped));
     c->left -= *skipped;
     return MST_OK;
 }
 
-static void save(const mst_cursor *cursor, mst_bookmark *bookmark) {
+static void take_save(const mst_cursor *cursor, mst_bookmark *bookmark) {
     mst_bookmark_put(bookmark, ((const take_cursor *)cursor)->left);
     mst_cursor_save(cursor->upstream, bookmark);
 }
 
-static mst_status restore(mst_cursor *cursor, mst_bookmark *bookmark) {
+static mst_status take_restore(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, ((const take *)cursor->dataset)->n, &((take_cursor *)cursor)->left));
     return mst_cursor_restore(cursor->upstream, bookmark);
 }
 
-static const mst_cursor_type cursor_type = {
-    .start = start, .rows = rows, .batch = batch, .skip = skip, .save = save, .restore = restore};
+static const mst_cursor_type cursor_type = {.start = take_start,
+                                            .rows = take_rows,
+                                            .batch = batch,
+                                            .skip = take_skip,
+                                            .save = take_save,
+                                            .restore = take_restore};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status take_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_cursor_alloc(&cursor_type, sizeof(take_cursor), dataset, out);
 }
 
-static const mst_dataset_type type = {.name = "take", .open = open};
+static const mst_dataset_type type = {.name = "take", .open = take_open};
 
 mst_status mst_dataset_take(mst_dataset *dataset, int64_t n, mst_dataset **out) {
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;

@@ -9,14 +9,14 @@ MST_API MST_CHECKED mst_status mst_dataset_zip(mst_dataset *const *datasets, int
 #include "base/argument.h"
 #include "data/transforms/joined.h"
 
-static mst_status start(mst_cursor *cursor, int64_t epoch) {
+static mst_status zip_start(mst_cursor *cursor, int64_t epoch) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;
     for (int p = 0; p < ((const mst_joined *)cursor->dataset)->num_parts; p++)
         MST_TRY(mst_joined_start_part(c, p, epoch));
     return MST_OK;
 }
 
-static mst_status next(mst_joined_cursor *c, int64_t *number, int64_t *got) {
+static mst_status zip_next(mst_joined_cursor *c, int64_t *number, int64_t *got) {
     const int num_parts = ((const mst_joined *)c->base.dataset)->num_parts;
     for (int p = 0; p < num_parts; p++) {
         mst_cursor *cursor = c->part[p].cursor;
@@ -28,18 +28,18 @@ static mst_status next(mst_joined_cursor *c, int64_t *number, int64_t *got) {
     return mst_joined_give(c, c->row, number);
 }
 
-static mst_status rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
+static mst_status zip_rows(mst_cursor *cursor, int64_t *rows, int64_t max, int64_t *got) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;
     int64_t one = 1;
     for (*got = 0; *got < max; ++*got) {
-        MST_TRY(next(c, rows + *got, &one));
+        MST_TRY(zip_next(c, rows + *got, &one));
         if (!one) break;
     }
     mst_joined_count_corrupt(c);
     return MST_OK;
 }
 
-static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
+static mst_status zip_skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     mst_joined_cursor *c = (mst_joined_cursor *)cursor;
     *skipped = n;
     for (int p = 0; p < ((const mst_joined *)cursor->dataset)->num_parts; p++) {
@@ -51,9 +51,9 @@ static mst_status skip(mst_cursor *cursor, int64_t n, int64_t *skipped) {
     return MST_OK;
 }
 
-static const mst_cursor_type cursor_type = {.start = start,
-                                            .rows = rows,
-                                            .skip = skip,
+static const mst_cursor_type cursor_type = {.start = zip_start,
+                                            .rows = zip_rows,
+                                            .skip = zip_skip,
                                             .destroy = mst_joined_cursor_destroy,
                                             .save = mst_joined_save,
                                             .restore = mst_joined_restore,
@@ -61,11 +61,11 @@ static const mst_cursor_type cursor_type = {.start = start,
                                             .keep = mst_joined_keep,
                                             .settle = mst_joined_settle};
 
-static mst_status open(const mst_dataset *dataset, mst_cursor **out) {
+static mst_status zip_open(const mst_dataset *dataset, mst_cursor **out) {
     return mst_joined_open(&cursor_type, sizeof(mst_joined_cursor), dataset, out);
 }
 
-static const char *const *classes(const mst_dataset *dataset, int component, int64_t *n) {
+static const char *const *zip_classes(const mst_dataset *dataset, int component, int64_t *n) {
     const mst_joined *d = (const mst_joined *)dataset;
     for (int p = 0; p < d->num_parts; component -= d->part[p++]->num_components)
         if (component < d->part[p]->num_components) return mst_dataset_classes(d->part[p], component, n);
@@ -74,10 +74,10 @@ static const char *const *classes(const mst_dataset *dataset, int component, int
 
 static const mst_dataset_type type = {.name = "zip",
                                       .destroy = mst_joined_destroy,
-                                      .open = open,
+                                      .open = zip_open,
                                       .values = mst_joined_values,
                                       .record = mst_joined_record,
-                                      .classes = classes};
+                                      .classes = zip_classes};
 
 /* The smaller of two cardinalities; unknown where one of them is, since it may be the smaller. */
 static int64_t shortest(int64_t a, int64_t b) {

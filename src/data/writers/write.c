@@ -44,7 +44,7 @@ static mst_status check_part(const mst_dataset *part) {
     return MST_OK;
 }
 
-static mst_status unknown(const char *spec) {
+static mst_status write_unknown(const char *spec) {
     char list[LIST_SIZE] = "";
     for (const mst_data_writer *const *writer = mst_data_writer_table; *writer; writer++) {
         const size_t used = strlen(list);
@@ -71,5 +71,5 @@ mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *
                             spec);
         return (*writer)->write(spec + size, train, test, options);
     }
-    return unknown(spec);
+    return write_unknown(spec);
 }

@@ -28,7 +28,7 @@ typedef struct table {
 
 /* ---- cells ---- */
 
-static mst_status add(table *t, const char *text, size_t size) {
+static mst_status write_csv_add(table *t, const char *text, size_t size) {
     MST_TRY(mst_grow(&t->text, 1, t->size + (int64_t)size, &t->capacity));
     memcpy(t->text + t->size, text, size);
     t->size += (int64_t)size;
@@ -40,10 +40,10 @@ static mst_status add(table *t, const char *text, size_t size) {
 static mst_status add_text(table *t, const char *text) {
     const size_t size = strlen(text);
     const bool ends = size && (text[0] == ' ' || text[size - 1] == ' ');
-    if (size && !ends && !strpbrk(text, ",\"\r\n")) return add(t, text, size);
-    MST_TRY(add(t, "\"", 1));
-    for (; *text; text++) MST_TRY(add(t, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1));
-    return add(t, "\"", 1);
+    if (size && !ends && !strpbrk(text, ",\"\r\n")) return write_csv_add(t, text, size);
+    MST_TRY(write_csv_add(t, "\"", 1));
+    for (; *text; text++) MST_TRY(write_csv_add(t, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1));
+    return write_csv_add(t, "\"", 1);
 }
 
 /* A label that is a float stays one: 2 is written as 2.0. */
@@ -58,7 +58,7 @@ static mst_status add_float(table *t, int component, int64_t i, double value) {
     else
         mst_number_print_f32((float)value, text);
     if (component && !strpbrk(text, ".e")) memcpy(text + strlen(text), ".0", 3);
-    return add(t, text, strlen(text));
+    return write_csv_add(t, text, strlen(text));
 }
 
 static mst_status add_class(table *t, int64_t label) {
@@ -87,17 +87,17 @@ static mst_status add_cell(table *t, int component, int64_t i) {
         dtype == MST_I64 ? ((const int64_t *)mst_tensor_data(cell))[i] : (int64_t)mst_tensor_get(cell, i);
     if (component && mst_dataset_num_classes(t->rows, 1)) return add_class(t, value);
     const int size = snprintf(text, sizeof text, "%" PRId64, value);
-    return add(t, text, (size_t)size);
+    return write_csv_add(t, text, (size_t)size);
 }
 
 /* ---- lines ---- */
 
 static mst_status add_names(table *t) {
     for (int i = 0; i < t->schema.num_columns; i++) {
-        if (i) MST_TRY(add(t, ",", 1));
+        if (i) MST_TRY(write_csv_add(t, ",", 1));
         MST_TRY(add_text(t, t->schema.column[i].name));
     }
-    return add(t, "\n", 1);
+    return write_csv_add(t, "\n", 1);
 }
 
 static mst_status add_header(table *t) {
@@ -106,19 +106,19 @@ static mst_status add_header(table *t) {
     if (t->schema.column) return add_names(t);
     for (int64_t i = 0; i < columns; i++) {
         const int size = snprintf(name, sizeof name, "%sx%" PRId64, i ? "," : "", i);
-        MST_TRY(add(t, name, (size_t)size));
+        MST_TRY(write_csv_add(t, name, (size_t)size));
     }
-    if (t->cell[1]) MST_TRY(add(t, ",label", 6));
-    return add(t, "\n", 1);
+    if (t->cell[1]) MST_TRY(write_csv_add(t, ",label", 6));
+    return write_csv_add(t, "\n", 1);
 }
 
 static mst_status add_row(table *t) {
     for (int c = 0; c < t->rows->num_components; c++)
         for (int64_t i = 0; i < mst_tensor_count(t->cell[c]); i++) {
-            if (c || i) MST_TRY(add(t, ",", 1));
+            if (c || i) MST_TRY(write_csv_add(t, ",", 1));
             MST_TRY(add_cell(t, c, i));
         }
-    return add(t, "\n", 1);
+    return write_csv_add(t, "\n", 1);
 }
 
 static mst_status flush(table *t) {
@@ -167,7 +167,7 @@ static mst_status take_schema(table *t) {
     return MST_OK;
 }
 
-static mst_status check(const mst_dataset *part) {
+static mst_status write_csv_check(const mst_dataset *part) {
     char shape[MST_SHAPE_TEXT];
     int64_t n = 0;
     if (part->num_components < 2) return MST_OK;
@@ -195,7 +195,7 @@ static mst_status write_file(table *t, const char *path) {
 
 static mst_status write_part(const char *path, mst_dataset *part) {
     table t = {.rows = part};
-    MST_TRY(check(part));
+    MST_TRY(write_csv_check(part));
     mst_status status = take_schema(&t);
     if (!status) status = write_file(&t, path);
     mst_schema_free(&t.schema);

@@ -39,7 +39,7 @@ static mst_status failed(const char *path) {
 
 /* ---- classes ---- */
 
-static mst_status check(const mst_dataset *rows) {
+static mst_status write_images_check(const mst_dataset *rows) {
     char shape[MST_SHAPE_TEXT];
     const mst_shape s = rows->row[0].shape;
     if (rows->num_components < 2)
@@ -224,8 +224,8 @@ static mst_status write_images(const char *argument, mst_dataset *train, mst_dat
     if (length >= PATH_SIZE - 64) return MST_FAIL(MST_INVALID, "data: the path of the folder is too long");
     mst_file_side_name(name);
     snprintf(side, sizeof side, "%.*s%s", begin, path, name);
-    MST_TRY(check(train));
-    if (test) MST_TRY(check(test));
+    MST_TRY(write_images_check(train));
+    if (test) MST_TRY(write_images_check(test));
     MST_TRY(check_free(path));
     MST_TRY(make_folder(side));
     mst_status status = write_folders(side, train, test);

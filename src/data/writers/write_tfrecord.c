@@ -102,7 +102,7 @@ static mst_status write_shards(part *p) {
 }
 
 /* A dataset whose number of rows is known. */
-static mst_status prepare(mst_dataset *dataset, mst_dataset **out) {
+static mst_status write_tfrecord_prepare(mst_dataset *dataset, mst_dataset **out) {
     mst_dataset *counted;
     if (dataset->cardinality < 0)
         MST_TRY(mst_dataset_cache(dataset, &counted));
@@ -120,7 +120,7 @@ static mst_status prepare(mst_dataset *dataset, mst_dataset **out) {
 static mst_status write_part(const char *prefix, const char *name, mst_dataset *dataset,
                              const mst_write_options *options) {
     part p = {.prefix = prefix, .name = name, .compression = options->compression};
-    MST_TRY(prepare(dataset, &p.rows));
+    MST_TRY(write_tfrecord_prepare(dataset, &p.rows));
     p.num_rows = p.rows->cardinality;
     p.num_shards = options->num_shards ? options->num_shards : 1;
     mst_status status = write_shards(&p);

@@ -4,8 +4,8 @@ enum { MST_LEAKY_RELU = 3 };
 #endif
 #include "layer/activation/activation.h"
 
-static mst_value build(mst_value x) {
+static mst_value leaky_relu_build(mst_value x) {
     return mst_leaky_relu(x, .slope = 0.2f);
 }
 
-const mst_activation_form mst_activation_form_leaky_relu = {.build = build};
+const mst_activation_form mst_activation_form_leaky_relu = {.build = leaky_relu_build};

@@ -5,8 +5,8 @@ enum { MST_INITIALIZER_CONSTANT = 9 };
 #endif
 #include "layer/initializer/initializer.h"
 
-static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_value constant_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_fill(graph, dtype, shape, r->value);
 }
 
-const mst_initializer_form mst_initializer_form_constant = {.value = value};
+const mst_initializer_form mst_initializer_form_constant = {.value = constant_value};

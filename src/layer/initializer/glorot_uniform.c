@@ -5,8 +5,8 @@ enum { MST_INITIALIZER_GLOROT_UNIFORM = 0 };
 #endif
 #include "layer/initializer/initializer.h"
 
-static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_value glorot_uniform_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_initializer_scaled(graph, r, dtype, shape, 1, MST_FAN_AVERAGE, MST_UNIFORM);
 }
 
-const mst_initializer_form mst_initializer_form_glorot_uniform = {.only_floats = true, .value = value};
+const mst_initializer_form mst_initializer_form_glorot_uniform = {.only_floats = true, .value = glorot_uniform_value};

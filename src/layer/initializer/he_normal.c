@@ -5,8 +5,8 @@ enum { MST_INITIALIZER_HE_NORMAL = 3 };
 #endif
 #include "layer/initializer/initializer.h"
 
-static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_value he_normal_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_initializer_scaled(graph, r, dtype, shape, 2, MST_FAN_IN, MST_TRUNCATED_NORMAL);
 }
 
-const mst_initializer_form mst_initializer_form_he_normal = {.only_floats = true, .value = value};
+const mst_initializer_form mst_initializer_form_he_normal = {.only_floats = true, .value = he_normal_value};

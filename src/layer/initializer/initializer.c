@@ -58,7 +58,7 @@ mst_value mst_initializer_scaled(mst_graph *graph, const mst_initializer *initia
                                        .dtype = dtype, .seed = seed);
 }
 
-static mst_status check(const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_status initializer_check(const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     const mst_initializer_form *form = mst_initializer_table[r->kind];
     const char *name = mst_initializer_names[r->kind];
     char text[MST_SHAPE_TEXT];
@@ -84,7 +84,7 @@ mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, m
     const mst_initializer_form *form = mst_initializer_table[initializer.kind];
     if (dtype == MST_BF16 && !form->makes_bf16)
         return mst_cast(mst_initializer_value(graph, initializer, MST_F32, shape), dtype);
-    const mst_status status = check(&initializer, dtype, shape);
+    const mst_status status = initializer_check(&initializer, dtype, shape);
     if (status) return mst_value_fail(graph, status, "%s", mst_error()->message);
     return form->value(graph, &initializer, dtype, shape);
 }

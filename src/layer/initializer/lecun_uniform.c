@@ -5,8 +5,8 @@ enum { MST_INITIALIZER_LECUN_UNIFORM = 4 };
 #endif
 #include "layer/initializer/initializer.h"
 
-static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_value lecun_uniform_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_initializer_scaled(graph, r, dtype, shape, 1, MST_FAN_IN, MST_UNIFORM);
 }
 
-const mst_initializer_form mst_initializer_form_lecun_uniform = {.only_floats = true, .value = value};
+const mst_initializer_form mst_initializer_form_lecun_uniform = {.only_floats = true, .value = lecun_uniform_value};

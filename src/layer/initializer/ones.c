@@ -5,9 +5,9 @@ enum { MST_INITIALIZER_ONES = 8 };
 #endif
 #include "layer/initializer/initializer.h"
 
-static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_value ones_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     (void)r;
     return mst_fill(graph, dtype, shape, 1);
 }
 
-const mst_initializer_form mst_initializer_form_ones = {.value = value};
+const mst_initializer_form mst_initializer_form_ones = {.value = ones_value};

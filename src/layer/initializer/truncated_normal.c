@@ -5,10 +5,11 @@ enum { MST_INITIALIZER_TRUNCATED_NORMAL = 12 };
 #endif
 #include "layer/initializer/initializer.h"
 
-static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_value truncated_normal_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     return mst_random_truncated_normal(.graph = graph, .shape = shape, .mean = r->mean,
                                        .stddev = mst_number_given(r->stddev) ? r->stddev : 0.05, .dtype = dtype,
                                        .seed = r->seed);
 }
 
-const mst_initializer_form mst_initializer_form_truncated_normal = {.only_floats = true, .value = value};
+const mst_initializer_form mst_initializer_form_truncated_normal = {.only_floats = true,
+                                                                    .value = truncated_normal_value};

@@ -5,9 +5,9 @@ enum { MST_INITIALIZER_ZEROS = 7 };
 #endif
 #include "layer/initializer/initializer.h"
 
-static mst_value value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
+static mst_value zeros_value(mst_graph *graph, const mst_initializer *r, mst_dtype dtype, mst_shape shape) {
     (void)r;
     return mst_fill(graph, dtype, shape, 0);
 }
 
-const mst_initializer_form mst_initializer_form_zeros = {.value = value};
+const mst_initializer_form mst_initializer_form_zeros = {.value = zeros_value};
