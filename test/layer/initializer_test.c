@@ -160,7 +160,7 @@ static void expect_refused(mst_initializer initializer, mst_dtype dtype, mst_sha
     mst_graph_destroy(graph);
 }
 
-static void mistakes_are_named(void **state) {
+static void impossible_options_and_shapes_are_refused(void **state) {
     (void)state;
     expect_refused((mst_initializer){0}, MST_I32, SHAPE, "glorot_uniform initializer: makes f32 or f64, not i32");
     expect_refused((mst_initializer){0}, MST_F32, MST_SHAPE(-1, 3), "must have no unknown dimension");
@@ -177,7 +177,7 @@ int main(void) {
         cmocka_unit_test(constant_initializers_fill_with_their_value),
         cmocka_unit_test(seeds_decide_the_numbers),
         cmocka_unit_test(a_tensor_is_taken_as_it_is),
-        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(impossible_options_and_shapes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -267,7 +267,7 @@ static void penalties_have_both_conventions(void **state) {
     mst_graph_destroy(graph);
 }
 
-static void names_are_found_and_slips_corrected(void **state) {
+static void losses_are_found_by_name_and_misspelled_ones_get_a_suggestion(void **state) {
     (void)state;
     for (int i = 0; i < MST_NUM_LOSSES; i++) {
         mst_loss loss = MST_NUM_LOSSES;
@@ -290,7 +290,7 @@ int main(void) {
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
         cmocka_unit_test(reductions_weight_and_divide_as_keras_does),
         cmocka_unit_test(penalties_have_both_conventions),
-        cmocka_unit_test(names_are_found_and_slips_corrected),
+        cmocka_unit_test(losses_are_found_by_name_and_misspelled_ones_get_a_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,7 +143,7 @@ static void wrong_shapes_and_options_are_named(void **state) {
     }
 }
 
-static void names_are_found_and_slips_corrected(void **state) {
+static void metrics_are_found_by_name_and_misspelled_ones_get_a_suggestion(void **state) {
     (void)state;
     for (int i = 1; i < MST_NUM_METRICS; i++) {
         mst_metric metric = MST_METRIC_NONE;
@@ -184,7 +184,7 @@ int main(void) {
         cmocka_unit_test(an_empty_batch_adds_nothing),
         cmocka_unit_test(batches_add_up_to_the_whole_set),
         cmocka_unit_test(wrong_shapes_and_options_are_named),
-        cmocka_unit_test(names_are_found_and_slips_corrected),
+        cmocka_unit_test(metrics_are_found_by_name_and_misspelled_ones_get_a_suggestion),
         cmocka_unit_test(confusion_matrix_counts_labels_by_predictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -325,7 +325,7 @@ static void expect_refused(mst_optimizer o, const char *text) {
     EXPECT_ERROR(mst_optimizer_check(&o), MST_INVALID, text);
 }
 
-static void mistakes_are_named(void **state) {
+static void options_that_an_optimizer_cannot_have_are_refused_by_name(void **state) {
     (void)state;
     expect_refused(mst_sgd(.learning_rate = -1), "learning_rate is -1");
     expect_refused(mst_sgd(.momentum = 1.5), "momentum is 1.5");
@@ -365,7 +365,7 @@ int main(void) {
         cmocka_unit_test(zero_that_is_given_is_no_default),
         cmocka_unit_test(every_optimizer_is_listed_and_passes_its_check),
         cmocka_unit_test(apply_gradients_has_all_fields_of_an_optimizer),
-        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(options_that_an_optimizer_cannot_have_are_refused_by_name),
         cmocka_unit_test(a_schedule_without_rate_starts_at_the_learning_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
