@@ -52,8 +52,8 @@ static const double WORTH = 1.05; /* the clock and the others' runs are not that
 enum { JUDGED_AFTER = 4 * 1000 * 1000, LEAST_PAUSE = 16 * 1000 * 1000, MOST_PAUSE = 256 * 1000 * 1000 };
 
 struct mst_team {
-    mst_line begun;                    /* number of jobs given out */
-    mst_line done;                     /* number of runs done, of all jobs */
+    mst_timeline begun;                /* number of jobs given out */
+    mst_timeline done;                 /* number of runs done, of all jobs */
     _Alignas(64) uint64_t runs_before; /* of all jobs before this one */
     judgement judgement;
     atomic_bool failed;
@@ -104,7 +104,7 @@ static uint64_t share(mst_team *team, uint32_t job, int number) {
             done++;
         }
     }
-    if (done) mst_line_add(&team->done, done);
+    if (done) mst_timeline_add(&team->done, done);
     return done;
 }
 
@@ -114,9 +114,9 @@ static void *work(void *context) {
     mst_flush_denormals();
     if (team->begin && team->begin(team->begin_context, self->number)) return NULL;
     for (uint64_t job = 0;;) {
-        mst_line_wait(&team->begun, job + 1, MST_NEVER, team->spin);
+        mst_timeline_wait(&team->begun, job + 1, MST_NEVER, team->spin);
         if (atomic_load(&team->quit)) return NULL;
-        job = mst_line_value(&team->begun);
+        job = mst_timeline_value(&team->begun);
         share(team, (uint32_t)job, self->number);
     }
 }
@@ -167,7 +167,7 @@ mst_status mst_team_create(int size, bool spin, mst_team_begin begin, void *cont
 void mst_team_destroy(mst_team *team) {
     if (!team) return;
     atomic_store(&team->quit, true);
-    mst_line_add(&team->begun, 1);
+    mst_timeline_add(&team->begun, 1);
     for (int i = 0; i < team->started; i++) pthread_join(team->members[i].thread, NULL);
     pthread_mutex_destroy(&team->lock);
     free(team->members);
@@ -180,7 +180,7 @@ int mst_team_size(const mst_team *team) {
 }
 
 static void give_out(mst_team *team, int64_t n, int64_t grain, uint64_t runs, mst_team_body body, void *context) {
-    const uint64_t size = (uint64_t)team->size, job = mst_line_value(&team->begun) + 1;
+    const uint64_t size = (uint64_t)team->size, job = mst_timeline_value(&team->begun) + 1;
     atomic_store_explicit(&team->failed, false, memory_order_relaxed);
     for (uint64_t i = 0; i < size; i++) {
         block *b = &team->blocks[i];
@@ -192,7 +192,7 @@ static void give_out(mst_team *team, int64_t n, int64_t grain, uint64_t runs, ms
         b->count = (uint32_t)((i + 1) * runs / size) - b->first;
         atomic_store_explicit(&b->ticket, job << 32 | b->count, memory_order_release);
     }
-    mst_line_advance(&team->begun, job);
+    mst_timeline_advance(&team->begun, job);
 }
 
 static mst_status run_alone(int64_t n, int64_t grain, mst_team_body body, void *context) {
@@ -224,11 +224,11 @@ mst_status mst_team_run(mst_team *team, int64_t n, int64_t grain, mst_team_body 
     while ((n + grain - 1) / grain > UINT32_MAX / 2) grain *= 2;
     const uint64_t runs = (uint64_t)((n + grain - 1) / grain);
     give_out(team, n, grain, runs, body, context);
-    const uint64_t own = share(team, (uint32_t)mst_line_value(&team->begun), 0);
+    const uint64_t own = share(team, (uint32_t)mst_timeline_value(&team->begun), 0);
     const int64_t worked = mst_clock_now();
     team->runs_before += runs;
-    const bool at_once = mst_line_value(&team->done) >= team->runs_before;
-    mst_line_wait(&team->done, team->runs_before, MST_NEVER, team->spin);
+    const bool at_once = mst_timeline_value(&team->done) >= team->runs_before;
+    mst_timeline_wait(&team->done, team->runs_before, MST_NEVER, team->spin);
     judge(&team->judgement, begun, worked, at_once ? worked : mst_clock_now(), runs, own);
     return atomic_load(&team->failed) ? mst_failure_restore(&team->failure) : MST_OK;
 }

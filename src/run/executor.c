@@ -20,8 +20,8 @@
 
 /* A device's queue: frame number n is in place n mod num_frames. */
 typedef struct worker {
-    mst_line submitted; /* frames put on the queue */
-    mst_line done;      /* frames that the device has left */
+    mst_timeline submitted; /* frames put on the queue */
+    mst_timeline done;      /* frames that the device has left */
     mst_executor *executor;
     int device;
     uint64_t points;   /* what its line is when all frames on the queue are done */
@@ -30,7 +30,7 @@ typedef struct worker {
     pthread_mutex_t lock;
     pthread_t thread;
     bool started;
-    mst_line ended;
+    mst_timeline ended;
     mst_team *team; /* threads of the device, where it has more than one */
 } worker;
 
@@ -41,10 +41,10 @@ struct mst_executor {
     _Atomic int users; /* the owner and the threads; the last to leave frees all */
     void (*ended)(void *owner);
     void *owner;
-    mst_line *lines;  /* by device */
-    worker *workers;  /* one a device; that of device 0 has no thread, its callers run it */
-    pthread_t caller; /* thread that made the executor */
-    void *binding;    /* cores that this thread was bound to before */
+    mst_timeline *lines; /* by device */
+    worker *workers;     /* one a device; that of device 0 has no thread, its callers run it */
+    pthread_t caller;    /* thread that made the executor */
+    void *binding;       /* cores that this thread was bound to before */
 };
 
 bool mst_executor_spins(const mst_devices *devices) {
@@ -95,15 +95,15 @@ static void *work(void *context) {
     mst_flush_denormals();
     pin(w);
     for (uint64_t number = 1;; number++) {
-        mst_line_wait(&w->submitted, number, MST_NEVER, e->spin); /* idle until there is work, or the end */
+        mst_timeline_wait(&w->submitted, number, MST_NEVER, e->spin); /* idle until there is work, or the end */
         mst_frame *frame = w->queue[number % (uint64_t)e->num_frames];
         if (!frame) break;
         if (frame->touch) mst_frame_touch(frame, w->device);
         executor_run(w, frame, &before);
-        mst_line_advance(&w->done, number);
+        mst_timeline_advance(&w->done, number);
         mst_frame_leave(frame);
     }
-    mst_line_advance(&w->ended, 1);
+    mst_timeline_advance(&w->ended, 1);
     leave(e);
     return NULL;
 }
@@ -149,7 +149,7 @@ mst_status mst_executor_create(const mst_devices *devices, const mst_session_opt
     *out = NULL;
     const size_t count = (size_t)devices->count;
     mst_executor *e = calloc(1, sizeof *e);
-    if (e) e->lines = aligned_alloc(_Alignof(mst_line), count * sizeof *e->lines);
+    if (e) e->lines = aligned_alloc(_Alignof(mst_timeline), count * sizeof *e->lines);
     if (e) e->workers = aligned_alloc(_Alignof(worker), count * sizeof *e->workers);
     if (!e || !e->lines || !e->workers) {
         if (e) free(e->lines);
@@ -186,16 +186,16 @@ void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *o
     for (int i = 0; i < e->devices->count; i++) {
         worker *w = &e->workers[i];
         if (!w->started) continue;
-        const uint64_t number = mst_line_value(&w->submitted) + 1;
+        const uint64_t number = mst_timeline_value(&w->submitted) + 1;
         w->queue[number % (uint64_t)e->num_frames] = NULL;
-        mst_line_advance(&w->submitted, number);
+        mst_timeline_advance(&w->submitted, number);
     }
     for (int i = 0; i < e->devices->count; i++) {
         worker *w = &e->workers[i];
         if (!w->started) continue;
         /* idle threads end at once, whatever the deadline: they have only the end before them */
-        const bool idle = mst_line_value(&w->done) + 1 == mst_line_value(&w->submitted);
-        if (mst_line_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true))
+        const bool idle = mst_timeline_value(&w->done) + 1 == mst_timeline_value(&w->submitted);
+        if (mst_timeline_wait(&w->ended, 1, idle ? MST_NEVER : deadline, true))
             pthread_join(w->thread, NULL);
         else
             pthread_detach(w->thread);
@@ -214,10 +214,10 @@ mst_team *mst_executor_team(const mst_executor *e, int device) {
 void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devices, int32_t num_devices) {
     atomic_store(&frame->end, MST_RUNNING);
     atomic_store(&frame->remaining, num_devices);
-    if (num_devices == 0) mst_line_advance(&frame->left, frame->number);
+    if (num_devices == 0) mst_timeline_advance(&frame->left, frame->number);
     for (int32_t i = 0; i < num_devices; i++) {
         worker *w = &e->workers[devices[i]];
-        const uint64_t number = mst_line_value(&w->submitted) + 1;
+        const uint64_t number = mst_timeline_value(&w->submitted) + 1;
         frame->base[devices[i]] = w->points;
         w->points += (uint64_t)frame->plan->program[devices[i]].num_points;
         w->queue[number % (uint64_t)e->num_frames] = frame;
@@ -226,7 +226,7 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
     /* the frame has its place on every queue before any device begins */
     for (int32_t i = 0; i < num_devices; i++) {
         worker *w = &e->workers[devices[i]];
-        mst_line_advance(&w->submitted, mst_line_value(&w->submitted) + 1);
+        mst_timeline_advance(&w->submitted, mst_timeline_value(&w->submitted) + 1);
     }
 }
 
@@ -234,10 +234,10 @@ void mst_executor_submit(mst_executor *e, mst_frame *frame, const int32_t *devic
 static void finish_own(worker *w, uint64_t number) {
     const uint64_t places = (uint64_t)w->executor->num_frames;
     pthread_mutex_lock(&w->lock);
-    if (mst_line_value(&w->done) == number - 1) {
-        while (w->given_up[(number + 1) % places] && number < mst_line_value(&w->submitted))
+    if (mst_timeline_value(&w->done) == number - 1) {
+        while (w->given_up[(number + 1) % places] && number < mst_timeline_value(&w->submitted))
             w->given_up[++number % places] = false;
-        mst_line_advance(&w->done, number);
+        mst_timeline_advance(&w->done, number);
     } else {
         w->given_up[number % places] = true;
     }
@@ -257,7 +257,7 @@ void mst_executor_run_alone(mst_frame *frame, const int32_t *devices, int32_t nu
 void mst_executor_run_own(mst_executor *e, mst_frame *frame) {
     worker *w = &e->workers[0];
     if (e->runs_all) return;
-    if (mst_line_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
+    if (mst_timeline_wait(&w->done, frame->own_number - 1, frame->deadline, e->spin)) {
         int before;
         const uint64_t mode = mst_flush_denormals();
         executor_run(w, frame, &before);

@@ -24,7 +24,7 @@ static int decide(mst_frame *frame, int decision) {
     int decided = MST_UNDECIDED;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
         if (decision == MST_DOES_NOT && frame->has_turn) mst_turn_drop_writes(&frame->turn);
-        mst_line_advance(&frame->gate, frame->number);
+        mst_timeline_advance(&frame->gate, frame->number);
         return decision;
     }
     return decided;
@@ -63,7 +63,7 @@ static void arrive(mst_frame *frame, int device) {
 
 /* True where the step happens. */
 static bool wait_at_gate(mst_frame *frame, int device) {
-    if (mst_line_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
+    if (mst_timeline_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
         return atomic_load(&frame->decision) == MST_HAPPENS;
     if (decide(frame, MST_DOES_NOT) == MST_HAPPENS) return true;
     mst_frame_fail(frame,
@@ -79,12 +79,12 @@ static bool wait_at_gate(mst_frame *frame, int device) {
 /* HAPPENS: DEVICE is behind the gate, and what it writes has to be written to the end. So a thread of a device waits
  * there as long as the other device needs: no caller waits for it without a deadline. A caller that runs the part of
  * device 0 waits as long again as before the gate. */
-static mst_status wait_for(mst_frame *frame, int device, const mst_action *action, mst_line *lines, bool happens) {
+static mst_status wait_for(mst_frame *frame, int device, const mst_action *action, mst_timeline *lines, bool happens) {
     const mst_devices *devices = frame->devices;
     const uint64_t point = frame->base[action->device] + (uint64_t)action->first;
     const int64_t behind = device == 0 && frame->caller_runs ? frame->longer : MST_NEVER;
     const int64_t deadline = happens ? behind : frame->deadline;
-    if (!mst_line_wait(&lines[action->device], point, deadline, frame->spin))
+    if (!mst_timeline_wait(&lines[action->device], point, deadline, frame->spin))
         return MST_FAIL(MST_DEADLINE, "waited too long for %s: it is stuck, or the timeout is too short",
                         devices->device[action->device].text);
     const bool is_there =
@@ -230,7 +230,7 @@ struct mst_walk {
     int64_t next;  /* action */
     int64_t began; /* when the action began, where notes are taken */
     mst_team *team;
-    mst_line *lines; /* by device */
+    mst_timeline *lines; /* by device */
 };
 typedef struct mst_walk walk;
 
@@ -238,7 +238,7 @@ typedef struct mst_walk walk;
 static bool would_wait(const mst_frame *frame, const walk *w, const mst_action *action) {
     if (!w->alone) return false;
     if (action->kind == MST_DO_WAIT)
-        return mst_line_value(&w->lines[action->device]) < frame->base[action->device] + (uint64_t)action->first;
+        return mst_timeline_value(&w->lines[action->device]) < frame->base[action->device] + (uint64_t)action->first;
     return action->kind == MST_DO_GATE && w->at_gate && atomic_load(&frame->decision) == MST_UNDECIDED;
 }
 
@@ -255,7 +255,7 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
     switch (action->kind) {
         case MST_DO_WAIT: return wait_for(frame, w->device, action, w->lines, w->happens);
         case MST_DO_REACH:
-            mst_line_advance(&w->lines[w->device], frame->base[w->device] + (uint64_t)action->first);
+            mst_timeline_advance(&w->lines[w->device], frame->base[w->device] + (uint64_t)action->first);
             return MST_OK;
         case MST_DO_FEED: return feed(frame, action->first, self, w->team, frame->binding->staging[w->device]);
         case MST_DO_RECEIVE: return receive(frame, action->first, w->device);
@@ -315,14 +315,14 @@ static void keep_going(mst_frame *frame, walk *w) {
 /* However it ended, no device waits for this one any more. */
 static void end_walk(mst_frame *frame, const walk *w) {
     atomic_store_explicit(&frame->at[w->device], -1, memory_order_relaxed);
-    mst_line_advance(&w->lines[w->device],
-                     frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
+    mst_timeline_advance(&w->lines[w->device],
+                         frame->base[w->device] + (uint64_t)frame->plan->program[w->device].num_points);
 }
 
-void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines) {
+void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *lines) {
     walk w = {.device = device, .team = team, .lines = lines};
     /* the caller says when the state may be read, or that the frame has failed before it began */
-    if (!mst_line_wait(&frame->ready, frame->number, frame->deadline, frame->spin))
+    if (!mst_timeline_wait(&frame->ready, frame->number, frame->deadline, frame->spin))
         mst_frame_fail(frame, MST_FAIL(MST_DEADLINE, "waited too long for the step to begin"), -1, device, true);
     if (frame->notes) w.began = mst_clock_now();
     if (!atomic_load(&frame->failed)) keep_going(frame, &w);
@@ -331,7 +331,7 @@ void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines
 
 mst_status mst_frame_prepare_alone(mst_frame *frame) {
     const size_t count = (size_t)frame->devices->count;
-    frame->own_lines = aligned_alloc(_Alignof(mst_line), count * sizeof *frame->own_lines);
+    frame->own_lines = aligned_alloc(_Alignof(mst_timeline), count * sizeof *frame->own_lines);
     frame->walks = calloc(count, sizeof *frame->walks);
     return frame->own_lines && frame->walks ? MST_OK : MST_NO_MEMORY("for a session");
 }
@@ -374,7 +374,7 @@ static void touch(char *data, size_t bytes) {
 void mst_frame_touch(mst_frame *frame, int device) {
     for (int64_t i = 0; i < frame->num_touches; i++)
         if (frame->touch[i].device == device) touch(frame->touch[i].data, frame->touch[i].bytes);
-    mst_line_add(&frame->touched, 1);
+    mst_timeline_add(&frame->touched, 1);
 }
 
 /* ---- leaving ---- */
@@ -384,12 +384,12 @@ void mst_frame_leave(mst_frame *frame) {
     if (atomic_exchange(&frame->end, MST_ALL_LEFT) == MST_GIVEN_UP)
         frame->release(frame);
     else
-        mst_line_advance(&frame->left, frame->number);
+        mst_timeline_advance(&frame->left, frame->number);
 }
 
 bool mst_frame_give_up(mst_frame *frame) {
     if (atomic_exchange(&frame->end, MST_GIVEN_UP) == MST_RUNNING) return true;
     /* ends: the last device is between the two statements of mst_frame_leave, where it waits for nothing */
-    mst_line_wait(&frame->left, frame->number, MST_NEVER, true);
+    mst_timeline_wait(&frame->left, frame->number, MST_NEVER, true);
     return false;
 }

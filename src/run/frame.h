@@ -69,11 +69,11 @@ typedef struct mst_frame {
     void *owner;                              /**< for release */
     uint64_t own_number;                      /**< its number on the queue of device 0 */
     uint64_t number;                          /**< counts the runs of this frame's slot, from 1 */
-    mst_line touched;                         /**< devices that have touched, of all frames of the slot */
+    mst_timeline touched;                     /**< devices that have touched, of all frames of the slot */
     uint64_t all_touched;                     /**< what it is when those of this frame have */
-    mst_line ready;                           /**< at `number` when the state may be read */
-    mst_line gate;                            /**< at `number` when it has decided */
-    mst_line left;                            /**< at `number` when all devices have left */
+    mst_timeline ready;                       /**< at `number` when the state may be read */
+    mst_timeline gate;                        /**< at `number` when it has decided */
+    mst_timeline left;                        /**< at `number` when all devices have left */
     _Atomic int decision;
     _Atomic int arrived;        /**< devices at the gate */
     int participants;           /**< devices that run something */
@@ -82,7 +82,7 @@ typedef struct mst_frame {
     mst_stop *stop;             /**< by device */
     _Atomic int64_t *copied;    /**< bytes copied between domains, of the session */
     mst_string_memory *strings; /**< by device */
-    mst_line *own_lines;        /**< by device: their progress where one thread runs all; NULL: never */
+    mst_timeline *own_lines;    /**< by device: their progress where one thread runs all; NULL: never */
     struct mst_walk *walks;     /**< likewise: where each is */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
@@ -105,7 +105,7 @@ void mst_frame_leave(mst_frame *frame);
 bool mst_frame_give_up(mst_frame *frame);
 /** Runs the program of DEVICE, whose threads are TEAM (NULL: one), from its first to its last action, or to where the
  * frame fails. LINES: by device. */
-void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_line *lines);
+void mst_frame_run(mst_frame *frame, int device, mst_team *team, mst_timeline *lines);
 /** Gets what mst_frame_run_alone needs: `own_lines` and `walks`, which the owner frees. */
 MST_CHECKED mst_status mst_frame_prepare_alone(mst_frame *frame);
 /** Runs the programs of DEVICES, all that the plan has, on the calling thread, which goes from one to the next where it

@@ -177,7 +177,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     frame->caller_runs = !mst_executor_has_thread(session->executor, 0);
     frame->touch = cached->touched ? NULL : cached->touch;
     frame->num_touches = cached->num_touches;
-    if (frame->touch) frame->all_touched = mst_line_value(&frame->touched) + (uint64_t)cached->num_devices;
+    if (frame->touch) frame->all_touched = mst_timeline_value(&frame->touched) + (uint64_t)cached->num_devices;
     cached->touched = true;
     frame->participants = cached->num_devices;
     frame->failure.code = MST_OK;
@@ -232,7 +232,7 @@ static bool is_overtaken(const mst_cached_plan *cached) {
 static mst_status wait_for_touches(mst_slot *slot) {
     mst_frame *frame = &slot->frame;
     if (frame->caller_runs && slot->cached->devices[0] == 0) mst_frame_touch(frame, 0);
-    if (mst_line_wait(&frame->touched, frame->all_touched, frame->deadline, frame->spin)) return MST_OK;
+    if (mst_timeline_wait(&frame->touched, frame->all_touched, frame->deadline, frame->spin)) return MST_OK;
     return MST_FAIL(MST_DEADLINE, "waited too long for the steps before this one");
 }
 
@@ -246,20 +246,20 @@ static void open_frame(mst_session *session, mst_slot *slot, mst_call_purpose *p
     if (!status) status = mst_session_check_states(session, slot->cached, frame->deadline);
     if (!status) status = number_step(session, slot, purpose->initial);
     if (status) mst_frame_fail(frame, status, -1, -1, false);
-    mst_line_advance(&frame->ready, frame->number);
+    mst_timeline_advance(&frame->ready, frame->number);
 }
 
 /* True where all devices left before the deadline. A step that is changing variables by then is not cut off: it has as
  * long again. */
 static bool wait_for_devices(mst_slot *slot, mst_failure *late) {
     mst_frame *frame = &slot->frame;
-    if (mst_line_wait(&frame->left, frame->number, frame->deadline, frame->spin)) return true;
+    if (mst_timeline_wait(&frame->left, frame->number, frame->deadline, frame->spin)) return true;
     mst_failure_keep(late, too_late(slot));
     if (mst_frame_stop(frame)) {
         mst_frame_fail(frame, late->code, -1, -1, false);
         return false;
     }
-    if (mst_line_wait(&frame->left, frame->number, frame->longer, frame->spin)) return true;
+    if (mst_timeline_wait(&frame->left, frame->number, frame->longer, frame->spin)) return true;
     mst_failure_keep(late, too_late(slot));
     return false;
 }

@@ -37,7 +37,7 @@ static void remove_use(mst_use *use) {
 static void count(mst_turn *turn, bool *held_up, bool now, _Atomic int64_t *counter) {
     if (*held_up == now) return;
     *held_up = now;
-    if (atomic_fetch_add(counter, now ? 1 : -1) == 1 && !now) mst_line_add(&turn->moved, 1);
+    if (atomic_fetch_add(counter, now ? 1 : -1) == 1 && !now) mst_timeline_add(&turn->moved, 1);
 }
 
 /* Finds anew which uses in the queue of STATE have to wait, and tells their turns. */
@@ -109,9 +109,9 @@ void mst_turn_visit(mst_store *store, mst_use *uses, int64_t num_uses, mst_turn 
 
 static bool wait_until_0(mst_turn *turn, _Atomic int64_t *counter, int64_t deadline) {
     for (;;) {
-        const uint64_t seen = mst_line_value(&turn->moved);
+        const uint64_t seen = mst_timeline_value(&turn->moved);
         if (atomic_load(counter) == 0) return true;
-        if (!mst_line_wait(&turn->moved, seen + 1, deadline, true)) return atomic_load(counter) == 0;
+        if (!mst_timeline_wait(&turn->moved, seen + 1, deadline, true)) return atomic_load(counter) == 0;
     }
 }
 

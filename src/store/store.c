@@ -212,13 +212,13 @@ static bool claim_refresh(mst_state *state, mst_copy *copy, mst_copy **from) {
 mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, int64_t deadline) {
     mst_copy *from;
     for (;;) {
-        const uint64_t seen = mst_line_value(&store->refreshed);
+        const uint64_t seen = mst_timeline_value(&store->refreshed);
         pthread_mutex_lock(&store->lock);
         const bool mine = claim_refresh(state, copy, &from), waits = copy->refreshing && !mine;
         pthread_mutex_unlock(&store->lock);
         if (mine) break;
         if (!waits) return MST_OK;
-        if (!mst_line_wait(&store->refreshed, seen + 1, deadline, true))
+        if (!mst_timeline_wait(&store->refreshed, seen + 1, deadline, true))
             return MST_FAIL(MST_DEADLINE, "waited too long for the value of '%s': another step copies it", state->name);
     }
     const mst_status status = from ? mst_domain_copy(copy->domain, copy->data, from->domain, from->data, state->bytes)
@@ -228,7 +228,7 @@ mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, 
     if (!status) copy->version = state->version;
     mst_block *block = from ? release(state, from) : NULL;
     pthread_mutex_unlock(&store->lock);
-    mst_line_add(&store->refreshed, 1);
+    mst_timeline_add(&store->refreshed, 1);
     free_block(block);
     return status;
 }

@@ -66,7 +66,7 @@ struct mst_store {
     mst_state_notes notes;
     pthread_mutex_t order_lock; /**< of the queues of all entries: access_order.c. May be taken under `lock` */
     uint64_t turns;             /**< taken so far by those that may write */
-    mst_line refreshed;         /**< copies that have been refreshed, or that could not be */
+    mst_timeline refreshed;     /**< copies that have been refreshed, or that could not be */
     _Atomic int64_t timeout;    /**< nanoseconds, of calls from outside; 0: none of its sessions has said */
     _Atomic uint64_t runs;      /**< runs that made no step: the numbers of their random ops */
     mst_state *runs_state;      /**< stands for `runs`, and has no copies */
@@ -105,7 +105,7 @@ typedef struct mst_turn {
     /* access_order.c */
     bool visits, wants_to_write, writes;
     _Atomic int64_t behind_writers, behind_others; /**< uses that wait to read, and to write */
-    mst_line moved;                                /**< rises when one of the two comes to 0 */
+    mst_timeline moved;                            /**< rises when one of the two comes to 0 */
 } mst_turn;
 
 /** Takes the next place for USES, of which `state` and `writes` are set. TURN stays where it is until it ends. */

@@ -110,14 +110,14 @@ static void two_teams_work_at_once(void **state) {
 
 /* Members that do not begin until the gate opens. */
 typedef struct gate {
-    mst_line open, joined; /* joined: runs done by members other than the caller */
+    mst_timeline open, joined; /* joined: runs done by members other than the caller */
     int times[MOST_ITEMS];
 } gate;
 
 static mst_status wait_at_gate(void *context, int member) {
     gate *g = context;
     (void)member;
-    mst_line_wait(&g->open, 1, MST_NEVER, false);
+    mst_timeline_wait(&g->open, 1, MST_NEVER, false);
     return MST_OK;
 }
 
@@ -132,10 +132,10 @@ static mst_status without_help(void *context, int64_t begin, int64_t end, int me
 static mst_status with_late_help(void *context, int64_t begin, int64_t end, int member) {
     gate *g = context;
     for (int64_t i = begin; i < end; i++) g->times[i]++;
-    if (member != 0) mst_line_add(&g->joined, 1);
+    if (member != 0) mst_timeline_add(&g->joined, 1);
     if (begin > 0) return MST_OK;
-    mst_line_advance(&g->open, 1);
-    if (mst_line_wait(&g->joined, 1, mst_clock_after(LONG), false)) return MST_OK;
+    mst_timeline_advance(&g->open, 1);
+    if (mst_timeline_wait(&g->joined, 1, mst_clock_after(LONG), false)) return MST_OK;
     return MST_FAIL(MST_DEADLINE, "nobody came to help");
 }
 
@@ -174,7 +174,7 @@ static void work_of_a_member_that_cannot_begin_is_done_by_the_others(void **stat
 /* ---- failures ---- */
 
 typedef struct failing {
-    mst_line failed; /* runs that have failed */
+    mst_timeline failed; /* runs that have failed */
     atomic_int done;
 } failing;
 
@@ -187,11 +187,11 @@ static mst_status fail_in_reverse(void *context, int64_t begin, int64_t end, int
     atomic_fetch_add(&f->done, 1);
     if (begin == LATE_RUN) {
         mst_status status = MST_FAIL(MST_INVALID, "item %d is wrong", LATE_RUN);
-        mst_line_add(&f->failed, 1);
+        mst_timeline_add(&f->failed, 1);
         return status;
     }
     if (begin != EARLY_RUN) return MST_OK;
-    mst_line_wait(&f->failed, 1, mst_clock_after(LONG), false);
+    mst_timeline_wait(&f->failed, 1, mst_clock_after(LONG), false);
     return MST_FAIL(MST_CORRUPT, "item %d is corrupt", EARLY_RUN);
 }
 
@@ -226,7 +226,7 @@ static void where_all_runs_fail_the_first_is_named(void **state) {
 /* ---- denormal numbers ---- */
 
 typedef struct products {
-    mst_line helped;
+    mst_timeline helped;
     bool flushed;
 } products;
 
@@ -237,9 +237,9 @@ static mst_status multiply(void *context, int64_t begin, int64_t end, int member
         volatile float small = 1e-30f, smaller = 1e-10f;
         const bool flushed = small * smaller == 0;
         if (!flushed) p->flushed = false;
-        mst_line_add(&p->helped, 1);
+        mst_timeline_add(&p->helped, 1);
     }
-    if (member == 0 && begin == 0) mst_line_wait(&p->helped, 1, mst_clock_after(LONG), false);
+    if (member == 0 && begin == 0) mst_timeline_wait(&p->helped, 1, mst_clock_after(LONG), false);
     return MST_OK;
 }
 
@@ -249,7 +249,7 @@ static void members_take_denormal_numbers_as_zero(void **state) {
     products p = {.flushed = true};
     mst_team *team = make_team(2, false, NULL, NULL);
     EXPECT_OK(mst_team_run(team, 100, 1, multiply, &p));
-    assert_true(mst_line_value(&p.helped) > 0);
+    assert_true(mst_timeline_value(&p.helped) > 0);
     assert_true(p.flushed);
     mst_team_destroy(team);
 }

@@ -14,17 +14,17 @@ static const double SOON = 0.02, LONG = 30; /* seconds: of a deadline that comes
 /* A thread that waits on a line. */
 typedef struct waiter {
     pthread_t thread;
-    mst_line *line;
+    mst_timeline *line;
     uint64_t value;
     int64_t deadline;
     bool spin, in_time;
-    mst_line *done; /* advanced when the wait is over */
+    mst_timeline *done; /* advanced when the wait is over */
 } waiter;
 
 static void *wait_on(void *context) {
     waiter *w = context;
-    w->in_time = mst_line_wait(w->line, w->value, w->deadline, w->spin);
-    mst_line_add(w->done, 1);
+    w->in_time = mst_timeline_wait(w->line, w->value, w->deadline, w->spin);
+    mst_timeline_add(w->done, 1);
     return NULL;
 }
 
@@ -38,40 +38,40 @@ static void join(waiter *w) {
 
 static void a_reached_value_needs_no_waiting(void **state) {
     (void)state;
-    mst_line line = {0};
-    assert_true(mst_line_wait(&line, 0, MST_NEVER, false));
-    mst_line_advance(&line, 7);
-    assert_int_equal(mst_line_value(&line), 7);
-    assert_true(mst_line_wait(&line, 7, MST_NEVER, true));
-    assert_true(mst_line_wait(&line, 3, MST_NEVER, false));
-    assert_int_equal(mst_line_add(&line, 5), 12);
-    assert_true(mst_line_wait(&line, 12, MST_NEVER, false));
+    mst_timeline line = {0};
+    assert_true(mst_timeline_wait(&line, 0, MST_NEVER, false));
+    mst_timeline_advance(&line, 7);
+    assert_int_equal(mst_timeline_value(&line), 7);
+    assert_true(mst_timeline_wait(&line, 7, MST_NEVER, true));
+    assert_true(mst_timeline_wait(&line, 3, MST_NEVER, false));
+    assert_int_equal(mst_timeline_add(&line, 5), 12);
+    assert_true(mst_timeline_wait(&line, 12, MST_NEVER, false));
 }
 
 static void a_reached_value_counts_even_past_the_deadline(void **state) {
     (void)state;
-    mst_line line = {0};
-    mst_line_advance(&line, 1);
-    assert_true(mst_line_wait(&line, 1, mst_clock_now() - 1, false));
-    assert_false(mst_line_wait(&line, 2, mst_clock_now() - 1, false));
+    mst_timeline line = {0};
+    mst_timeline_advance(&line, 1);
+    assert_true(mst_timeline_wait(&line, 1, mst_clock_now() - 1, false));
+    assert_false(mst_timeline_wait(&line, 2, mst_clock_now() - 1, false));
 }
 
 static void a_wait_ends_at_its_deadline_and_not_before(void **state) {
     (void)state;
     for (int spin = 0; spin < 2; spin++) {
-        mst_line line = {0};
+        mst_timeline line = {0};
         const int64_t deadline = mst_clock_after(SOON);
-        assert_false(mst_line_wait(&line, 1, deadline, spin));
+        assert_false(mst_timeline_wait(&line, 1, deadline, spin));
         assert_true(mst_clock_now() >= deadline);
     }
 }
 
 static void a_value_reached_before_the_deadline_ends_the_wait(void **state) {
     (void)state;
-    mst_line line = {0}, done = {0};
+    mst_timeline line = {0}, done = {0};
     waiter w = {.line = &line, .value = 1, .deadline = mst_clock_after(LONG), .done = &done};
     start(&w);
-    mst_line_advance(&line, 1);
+    mst_timeline_advance(&line, 1);
     join(&w);
     assert_true(w.in_time);
 }
@@ -84,13 +84,13 @@ static int64_t pretended_now(void) {
 
 static void a_deadline_follows_the_clock_that_is_put_in_place(void **state) {
     (void)state;
-    mst_line line = {0}, done = {0};
+    mst_timeline line = {0}, done = {0};
     pretended = 0;
     mst_clock_replace(pretended_now);
     waiter w = {.line = &line, .value = 1, .deadline = 1000000000, .done = &done};
     start(&w);
     usleep(50000);
-    assert_int_equal(mst_line_value(&done), 0); /* the clock stands still: not one second has passed */
+    assert_int_equal(mst_timeline_value(&done), 0); /* the clock stands still: not one second has passed */
     pretended = 1000000000;
     join(&w); /* nobody wakes it: it looks at the clock from time to time */
     mst_clock_replace(NULL);
@@ -100,7 +100,7 @@ static void a_deadline_follows_the_clock_that_is_put_in_place(void **state) {
 static void each_waiter_goes_when_its_value_has_come(void **state) {
     (void)state;
     for (int spin = 0; spin < 2; spin++) {
-        mst_line line = {0}, done = {0};
+        mst_timeline line = {0}, done = {0};
         waiter w[MANY];
         for (int i = 0; i < MANY; i++) {
             w[i] =
@@ -109,9 +109,9 @@ static void each_waiter_goes_when_its_value_has_come(void **state) {
         }
         for (int i = 0; i < MANY; i += 2) {
             usleep(1000); /* so that they have fallen asleep */
-            mst_line_advance(&line, (uint64_t)i + 2);
-            assert_true(mst_line_wait(&done, (uint64_t)i + 2, mst_clock_after(LONG), false));
-            assert_int_equal(mst_line_value(&done), i + 2);
+            mst_timeline_advance(&line, (uint64_t)i + 2);
+            assert_true(mst_timeline_wait(&done, (uint64_t)i + 2, mst_clock_after(LONG), false));
+            assert_int_equal(mst_timeline_value(&done), i + 2);
         }
         for (int i = 0; i < MANY; i++) {
             join(&w[i]);
@@ -121,32 +121,32 @@ static void each_waiter_goes_when_its_value_has_come(void **state) {
 }
 
 static void *add_many(void *line) {
-    for (int i = 0; i < ROUNDS; i++) mst_line_add(line, 1);
+    for (int i = 0; i < ROUNDS; i++) mst_timeline_add(line, 1);
     return NULL;
 }
 
 static void several_threads_add_to_one_line(void **state) {
     (void)state;
-    mst_line line = {0};
+    mst_timeline line = {0};
     pthread_t thread[MANY];
     for (int i = 0; i < MANY; i++) assert_int_equal(pthread_create(&thread[i], NULL, add_many, &line), 0);
-    assert_true(mst_line_wait(&line, MANY * ROUNDS, mst_clock_after(LONG), false));
+    assert_true(mst_timeline_wait(&line, MANY * ROUNDS, mst_clock_after(LONG), false));
     for (int i = 0; i < MANY; i++) pthread_join(thread[i], NULL);
-    assert_int_equal(mst_line_value(&line), MANY * ROUNDS);
+    assert_int_equal(mst_timeline_value(&line), MANY * ROUNDS);
 }
 
 /* Two threads hand a number that only they guard to and fro. */
 typedef struct ball {
-    mst_line there, back;
+    mst_timeline there, back;
     int64_t hits;
 } ball;
 
 static void *return_ball(void *context) {
     ball *b = context;
     for (uint64_t i = 1; i <= ROUNDS; i++) {
-        mst_line_wait(&b->there, i, MST_NEVER, false);
+        mst_timeline_wait(&b->there, i, MST_NEVER, false);
         b->hits++;
-        mst_line_advance(&b->back, i);
+        mst_timeline_advance(&b->back, i);
     }
     return NULL;
 }
@@ -158,8 +158,8 @@ static void what_was_written_before_is_seen_after(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, return_ball, &b), 0);
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         b.hits++;
-        mst_line_advance(&b.there, i);
-        assert_true(mst_line_wait(&b.back, i, mst_clock_after(LONG), i % 2 == 0));
+        mst_timeline_advance(&b.there, i);
+        assert_true(mst_timeline_wait(&b.back, i, mst_clock_after(LONG), i % 2 == 0));
         assert_int_equal(b.hits, 2 * i);
     }
     pthread_join(thread, NULL);

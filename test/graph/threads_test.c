@@ -5,15 +5,15 @@
 #include "base/timeline.h"
 #include "support/test.h"
 
-static mst_line inside, let_go;
+static mst_timeline inside, let_go;
 
 static bool waits = true;
 
 static mst_status infer_waits(mst_infer *c) {
     c->dst[0] = c->src[0];
     if (!waits) return MST_OK;
-    mst_line_advance(&inside, 1);
-    mst_line_wait(&let_go, 1, mst_clock_after(60), false);
+    mst_timeline_advance(&inside, 1);
+    mst_timeline_wait(&let_go, 1, mst_clock_after(60), false);
     return MST_OK;
 }
 
@@ -37,15 +37,15 @@ static void meanwhile(void (*act)(mst_graph *g)) {
     mst_graph *g = engine_graph();
     pthread_t thread;
     x = engine_input(g, "x", MST_SHAPE(2));
-    inside = let_go = (mst_line){0};
+    inside = let_go = (mst_timeline){0};
     const int64_t nodes = mst_graph_num_nodes(g);
     assert_int_equal(pthread_create(&thread, NULL, build, NULL), 0);
-    assert_true(mst_line_wait(&inside, 1, mst_clock_after(60), false));
+    assert_true(mst_timeline_wait(&inside, 1, mst_clock_after(60), false));
     mst_error_set(MST_OK, "", 0, "none");
     act(g);
     assert_int_equal(mst_error()->code, MST_INVALID);
     assert_non_null(strstr(mst_error()->message, "two threads have built it at once"));
-    mst_line_advance(&let_go, 1);
+    mst_timeline_advance(&let_go, 1);
     pthread_join(thread, NULL);
     assert_int_equal(mst_graph_num_nodes(g), nodes + 1); /* only that of the first */
     EXPECT_ERROR(mst_graph_check(g), MST_INVALID, "two threads have built it at once");
@@ -109,12 +109,12 @@ static void a_run_beside_a_builder_is_refused_and_works_after_it(void **state) {
     x = mst_scalar(g, MST_F32, 3);
     EXPECT_OK(mst_session_create(g, NULL, &s));
     EXPECT_OK(mst_session_run(s, NULL, 0, &x, 1, &out)); /* so that one of these runs has its plan already */
-    inside = let_go = (mst_line){0};
+    inside = let_go = (mst_timeline){0};
     assert_int_equal(pthread_create(&thread, NULL, build, NULL), 0);
-    assert_true(mst_line_wait(&inside, 1, mst_clock_after(60), false));
+    assert_true(mst_timeline_wait(&inside, 1, mst_clock_after(60), false));
     EXPECT_ERROR(mst_session_run(s, NULL, 0, &x, 1, &out), MST_INVALID, "another thread is building it");
     EXPECT_ERROR(mst_session_init_variables(s), MST_INVALID, "another thread is building it");
-    mst_line_advance(&let_go, 1);
+    mst_timeline_advance(&let_go, 1);
     pthread_join(thread, NULL);
     EXPECT_OK(mst_graph_check(g));
     EXPECT_OK(mst_session_run(s, NULL, 0, &x, 1, &out));
@@ -145,12 +145,12 @@ static void building_beside_a_plan_is_refused(void **state) {
     waits = true;
     EXPECT_OK(mst_session_create(g, NULL, &session));
     const int64_t nodes = mst_graph_num_nodes(g);
-    inside = let_go = (mst_line){0};
+    inside = let_go = (mst_timeline){0};
     assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
-    assert_true(mst_line_wait(&inside, 1, mst_clock_after(60), false)); /* the plan infers the shapes anew */
+    assert_true(mst_timeline_wait(&inside, 1, mst_clock_after(60), false)); /* the plan infers the shapes anew */
     assert_true(mst_value_is_none(mst_neg(src)));
     assert_non_null(strstr(mst_error()->message, "a thread has built it while another began a run of it"));
-    mst_line_advance(&let_go, 1);
+    mst_timeline_advance(&let_go, 1);
     pthread_join(thread, NULL);
     assert_int_equal(ran, MST_OK);
     assert_int_equal(mst_graph_num_nodes(g), nodes);
@@ -164,8 +164,8 @@ static void threads_may_build_one_after_the_other(void **state) {
     mst_graph *g = engine_graph();
     pthread_t thread;
     x = engine_input(g, "x", MST_SHAPE(2));
-    inside = let_go = (mst_line){0};
-    mst_line_advance(&let_go, 1);
+    inside = let_go = (mst_timeline){0};
+    mst_timeline_advance(&let_go, 1);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(pthread_create(&thread, NULL, build, NULL), 0);
         pthread_join(thread, NULL);

@@ -5,15 +5,15 @@
 #include "base/timeline.h"
 #include "support/test.h"
 
-static mst_line inside, let_go;
+static mst_timeline inside, let_go;
 static mst_session *session;
 static mst_value x, y;
 
 static mst_status fill_slowly(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
     (void)context, (void)spec, (void)first_row;
     *(float *)dst = 3;
-    mst_line_advance(&inside, 1);
-    mst_line_wait(&let_go, 1, mst_clock_after(60), false);
+    mst_timeline_advance(&inside, 1);
+    mst_timeline_wait(&let_go, 1, mst_clock_after(60), false);
     return MST_OK;
 }
 
@@ -30,12 +30,12 @@ static void *run(void *context) {
     return NULL;
 }
 
-static mst_line destroyed;
+static mst_timeline destroyed;
 
 static void *destroy(void *context) {
     (void)context;
     mst_session_destroy(session);
-    mst_line_advance(&destroyed, 1);
+    mst_timeline_advance(&destroyed, 1);
     return NULL;
 }
 
@@ -48,10 +48,10 @@ static void destroying_waits_for_a_running_call_and_refuses_new_ones(void **stat
         x = engine_input(g, "x", MST_SCALAR);
         y = mst_neg(x);
         session = engine_session(g, devices[i]);
-        inside = let_go = destroyed = (mst_line){0};
+        inside = let_go = destroyed = (mst_timeline){0};
         ran = MST_INTERNAL;
         assert_int_equal(pthread_create(&runner, NULL, run, NULL), 0);
-        assert_true(mst_line_wait(&inside, 1, mst_clock_after(60), false));
+        assert_true(mst_timeline_wait(&inside, 1, mst_clock_after(60), false));
         assert_int_equal(pthread_create(&destroyer, NULL, destroy, NULL), 0);
         /* the run is under way, so the session is there until it is let go */
         mst_status status;
@@ -59,8 +59,8 @@ static void destroying_waits_for_a_running_call_and_refuses_new_ones(void **stat
         while (status == MST_OK);
         assert_int_equal(status, MST_CANCELLED);
         assert_non_null(strstr(mst_error()->message, "session: another thread is destroying it"));
-        assert_int_equal(mst_line_value(&destroyed), 0);
-        mst_line_advance(&let_go, 1);
+        assert_int_equal(mst_timeline_value(&destroyed), 0);
+        mst_timeline_advance(&let_go, 1);
         pthread_join(runner, NULL);
         pthread_join(destroyer, NULL);
         assert_int_equal(ran, MST_OK);
