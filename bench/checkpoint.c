@@ -1,5 +1,6 @@
-/* muster-bench checkpoint: how long training stands still for a checkpoint of 1 GB, how fast it is written and read. The
- * files go to a new folder in the current one, so that its disk is measured, 5 GB in all, and are removed at the end. */
+/* muster-bench checkpoint: how long training stands still for a checkpoint of 1 GB, how fast it is written and read.
+ * The files go to a new folder in the current one, so that its disk is measured, 5 GB in all, and are removed at the
+ * end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

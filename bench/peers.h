@@ -1,5 +1,5 @@
-/** Muster and its peers, TensorFlow, PyTorch and JAX, on the network of `muster-bench mlp`: bench/peers/alternate.py makes
- *  them take turns, this reads what it printed. */
+/** Muster and its peers, TensorFlow, PyTorch and JAX, on the network of `muster-bench mlp`: bench/peers/alternate.py
+ *  makes them take turns, this reads what it printed. */
 #ifndef MUSTER_BENCH_PEERS_H
 #define MUSTER_BENCH_PEERS_H
 

@@ -12,7 +12,8 @@ typedef struct bench_tensorflow {
 } bench_tensorflow;
 
 /** Installs TensorFlow under build/ where it is missing and starts bench/peers/tensorflow_data.py on the files of
- *  FOLDER, to which it adds one file until it is closed. False, with a message on standard error, where that cannot be. */
+ *  FOLDER, to which it adds one file until it is closed. False, with a message on standard error, where that cannot
+ *  be. */
 bool bench_tensorflow_open(const char *folder, bench_tensorflow *out);
 /** Passes over the files of WHAT a second, measured for SECONDS; 0 where it failed. */
 double bench_tensorflow_ask(const bench_tensorflow *peer, const char *what, double seconds);

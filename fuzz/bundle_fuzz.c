@@ -1,5 +1,5 @@
-/* clang -fsanitize=fuzzer,address,undefined: checkpoints, with all their tensors: the size of the index, u32, the index,
- * the data. */
+/* clang -fsanitize=fuzzer,address,undefined: checkpoints, with all their tensors: the size of the index, u32, the
+ * index, the data. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* clang -fsanitize=fuzzer,address,undefined: CSV files, and their columns as numbers. The first byte chooses the delimiter
- * and whether columns are of categories. */
+/* clang -fsanitize=fuzzer,address,undefined: CSV files, and their columns as numbers. The first byte chooses the
+ * delimiter and whether columns are of categories. */
 #include "data/sources/csv_column.h"
 #include "format/csv.h"
 #include "memory.h"

@@ -1,5 +1,5 @@
-/* clang -fsanitize=fuzzer,address,undefined: event files. The fuzzer cannot guess CRCs: after a first byte that says so,
- * each record is a length of one byte and a payload, framed here. */
+/* clang -fsanitize=fuzzer,address,undefined: event files. The fuzzer cannot guess CRCs: after a first byte that says
+ * so, each record is a length of one byte and a payload, framed here. */
 #include <stdlib.h>
 #include <string.h>
 

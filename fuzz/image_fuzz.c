@@ -36,6 +36,6 @@ static void read_input(const uint8_t *data, size_t size) {
     (void)seen;
 }
 
-/* The most is of a progressive JPEG: for each pixel three bytes and the three coefficients, and blocks of 16 x 16 pixels
- * also where a picture is narrower: at most 65500 x 16. */
+/* The most is of a progressive JPEG: for each pixel three bytes and the three coefficients, and blocks of 16 x 16
+ * pixels also where a picture is narrower: at most 65500 x 16. */
 FUZZ(read_input, 9 * MST_IMAGE_PIXELS_OF_BYTE, 12 << 20)

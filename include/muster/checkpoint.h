@@ -5,7 +5,8 @@
  *  tf.train.load_checkpoint and tf.train.Saver read them; the position in the data and the seed stand beside.
  *
  *      mst_checkpoint_manager *manager;
- *      MST_TRY(mst_checkpoint_manager_open(&(mst_checkpoint_options){.directory = "run", .every_steps = 1000}, &manager));
+ *      const mst_checkpoint_options options = {.directory = "run", .every_steps = 1000};
+ *      MST_TRY(mst_checkpoint_manager_open(&options, &manager));
  *      mst_status status = mst_checkpoint_manager_restore(manager, mst_model_store(model), NULL, NULL);
  *      if (status && status != MST_NOT_FOUND) return status;
  *      const mst_callback save = mst_checkpoint_callback(manager);
@@ -27,8 +28,8 @@ extern "C" {
 /* ---- one file --------------------------------------------------------------------------------------- */
 
 /** Writes the entries of SNAPSHOT to PATH: a model file where it ends in ".safetensors" or ".npz", else a checkpoint of
- *  that prefix, which must not be there yet (MST_EXISTS). OPTIMIZER (may be NULL) is that of the training: beta1_power and
- *  beta2_power, which TensorFlow's Adam restores, follow from it. A model file is replaced, whole or not at all. */
+ *  that prefix, which must not be there yet (MST_EXISTS). OPTIMIZER (may be NULL) is that of the training: beta1_power
+ *  and beta2_power, which TensorFlow's Adam restores, follow from it. A model file is replaced, whole or not at all. */
 MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot,
                                                     const mst_optimizer *optimizer);
 /** Reads a checkpoint (its prefix) or a model file, Muster's or another program's, into a new snapshot owned by the
@@ -36,8 +37,8 @@ MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_
  *  such file, MST_CORRUPT where a check sum is wrong. */
 MST_API MST_CHECKED mst_status mst_checkpoint_read(const char *path, mst_snapshot **out);
 
-/** The entry STORE has the name FILE in the file; what stands below it, "STORE/Adam", has "FILE/Adam". Of several rows that
- *  fit the longest counts. */
+/** The entry STORE has the name FILE in the file; what stands below it, "STORE/Adam", has "FILE/Adam". Of several rows
+ *  that fit the longest counts. */
 typedef struct mst_checkpoint_name {
     const char *store, *file;
 } mst_checkpoint_name;
@@ -66,8 +67,8 @@ MST_API void mst_restored_free(mst_restored *restored);
 
 /** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or a folder, of which the newest checkpoint
  *  is taken that is not damaged. All or nothing; where weights are missing, one message lists them and what is left
- *  over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also after a failure. MST_INVALID where an
- *  entry has another shape: the file is another model's. */
+ *  over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also after a failure. MST_INVALID where
+ *  an entry has another shape: the file is another model's. */
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
                                                       const mst_restore_options *options, mst_restored *restored);
 
@@ -81,8 +82,8 @@ typedef struct mst_checkpoint_options {
     double every_seconds;    /**< and after so many seconds; where neither is given, each 600 seconds */
     int64_t keep;            /**< the last so many stay, default 5; negative: all */
     double keep_every_hours; /**< > 0: beside them one each so many hours stays */
-    /** Keeps the checkpoint of the best epoch too, in the folder `best` of the directory: the epoch with the smallest value
-     *  of this loss or metric, or the largest, as mst_early_stopping has it. NULL: none. */
+    /** Keeps the checkpoint of the best epoch too, in the folder `best` of the directory: the epoch with the smallest
+     *  value of this loss or metric, or the largest, as mst_early_stopping has it. NULL: none. */
     const char *monitor;
     bool maximize;
     bool anew; /**< the training begins anew: checkpoints that are in the directory stay for good */
@@ -92,16 +93,16 @@ typedef struct mst_checkpoint_options {
 /** Writes the checkpoints of one folder, by a thread of its own. */
 typedef struct mst_checkpoint_manager mst_checkpoint_manager;
 
-/** Opens the folder. A second process, or a second manager, is refused with MST_UNAVAILABLE until the first is closed or
- *  its process is gone, however it went. What a process that was killed left half written is removed. */
+/** Opens the folder. A second process, or a second manager, is refused with MST_UNAVAILABLE until the first is closed
+ *  or its process is gone, however it went. What a process that was killed left half written is removed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options,
                                                            mst_checkpoint_manager **out);
 /** Restores the newest checkpoint that is not damaged; MST_NOT_FOUND where the folder has none. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_restore(mst_checkpoint_manager *manager, mst_store *store,
                                                               const mst_restore_options *options,
                                                               mst_restored *restored);
-/** Copies the store, and returns; the thread writes. Waits where the one before is still being written. An error of that
- *  one comes out here. */
+/** Copies the store, and returns; the thread writes. Waits where the one before is still being written. An error of
+ *  that one comes out here. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store);
 /** Waits until all is written. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager);

@@ -7,8 +7,8 @@
  *
  *  The first mistake is kept on the graph with node names and shapes, every later value that depends on it
  *  is an error value, and mst_graph_check() or compiling reports it. A graph and its values are used by one
- *  thread at a time while it is built. Where two change it at once, or one changes it while a session begins a run of it
- *  in another, the one that comes second gets MST_INVALID; a graph whose builder came second is not to be used.
+ *  thread at a time while it is built. Where two change it at once, or one changes it while a session begins a run of
+ *  it in another, the one that comes second gets MST_INVALID; a graph whose builder came second is not to be used.
  */
 #ifndef MUSTER_GRAPH_H
 #define MUSTER_GRAPH_H
@@ -149,8 +149,8 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
     MST_SCOPE_BLOCK_(mst_variable_scope_push((g), (name), (reuse)), mst_variable_scope_pop(g))
 
 /* ---- what a run reads and writes --------------------------------------------------------------------
- * Variables (mst_variable) are written by mst_assign, mst_assign_add, mst_assign_sub and by updates. What a run reads and
- * writes does not depend on devices, on what may fail, or on what else is fetched in which order:
+ * Variables (mst_variable) are written by mst_assign, mst_assign_add, mst_assign_sub and by updates. What a run reads
+ * and writes does not depend on devices, on what may fail, or on what else is fetched in which order:
  *
  *   - The phase of a node is the largest number of writers on any path of sources and control sources to it.
  *   - A reader sees all writes of earlier phases and none of its own. So where nothing comes after a write, all readers

@@ -1,7 +1,8 @@
 /** Losses and penalties, by the formulas of Keras and TensorFlow, as values of a graph.
  *
- *  The enum mst_loss lists the losses, MST_LOSS_MEAN_SQUARED_ERROR and so on, with their formulas, in muster/losses.h. In
- *  these t are the labels and p the predictions; epsilon is 1e-7. Labels of another dtype than the predictions are cast.
+ *  The enum mst_loss lists the losses, MST_LOSS_MEAN_SQUARED_ERROR and so on, with their formulas, in muster/losses.h.
+ *  In these t are the labels and p the predictions; epsilon is 1e-7. Labels of another dtype than the predictions are
+ *  cast.
  */
 #ifndef MUSTER_LOSS_H
 #define MUSTER_LOSS_H

@@ -1,7 +1,7 @@
 /** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count.
  *
- *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h; a metric is the mean of what stands
- *  there. Labels of another dtype than the predictions are cast.
+ *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h; a metric is the mean of what
+ *  stands there. Labels of another dtype than the predictions are cast.
  */
 #ifndef MUSTER_METRIC_H
 #define MUSTER_METRIC_H

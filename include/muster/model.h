@@ -54,10 +54,10 @@ typedef struct mst_weight {
     mst_spec spec;
     bool trainable;
 } mst_weight;
-/** The weights in the order of Keras' model.weights, each once: layers far from the outputs first, without those that no
- *  output needs; of a layer first those that are trained. *OUT is an array of *COUNT, the model's, valid until the next
- *  call of this function. Needs the shapes of the inputs: from mst_input, or from the data that the model was trained
- *  or evaluated with; MST_INVALID where they are not known. */
+/** The weights in the order of Keras' model.weights, each once: layers far from the outputs first, without those that
+ *  no output needs; of a layer first those that are trained. *OUT is an array of *COUNT, the model's, valid until the
+ *  next call of this function. Needs the shapes of the inputs: from mst_input, or from the data that the model was
+ *  trained or evaluated with; MST_INVALID where they are not known. */
 MST_API MST_CHECKED mst_status mst_model_weights(mst_model *model, const mst_weight **out, int64_t *count);
 
 /** Prints the table that Keras 3 prints: each layer that an output needs, in the order of mst_model_weights, with its

@@ -252,8 +252,8 @@ typedef struct mst_example {
 /** And those that can be kept and passed on, but not computed with. */
 #define MST_STORED_DTYPES (MST_ALL_DTYPES | MST_DTYPE_BIT(MST_BF16))
 /** And strings: what an op can take that copies elements as they are. An op gets or gives bf16 and strings
- *  only where they are among its dtypes. A kernel sees strings as mst_string, whose bytes it reads and never writes; its
- *  outputs refer to bytes of its sources, or parts of them. */
+ *  only where they are among its dtypes. A kernel sees strings as mst_string, whose bytes it reads and never writes;
+ *  its outputs refer to bytes of its sources, or parts of them. */
 #define MST_MOVED_DTYPES (MST_STORED_DTYPES | MST_DTYPE_BIT(MST_STRING))
 
 enum {

@@ -25,11 +25,11 @@ typedef enum mst_epsilon {
 /** What a gradient does that has only some rows of a variable: that of an embedding, and of any gather of rows. */
 typedef enum mst_sparse {
     /** As Keras 3 over TensorFlow: every row is updated, those without a gradient with one of 0, so that momentum moves
-     *  them on. A row that comes up several times in a batch counts as often in squares (adagrad, ftrl, rmsprop, the adam
-     *  family) and norms, and is clipped by value each time. */
+     *  them on. A row that comes up several times in a batch counts as often in squares (adagrad, ftrl, rmsprop, the
+     *  adam family) and norms, and is clipped by value each time. */
     MST_SPARSE_KERAS = 0,
-    /** As the optimizers of TensorFlow 1 and their kernels: sgd, adagrad, rmsprop and ftrl leave the other rows and their
-     *  slots alone. What comes up several times is added up first. */
+    /** As the optimizers of TensorFlow 1 and their kernels: sgd, adagrad, rmsprop and ftrl leave the other rows and
+     *  their slots alone. What comes up several times is added up first. */
     MST_SPARSE_TENSORFLOW
 } mst_sparse;
 

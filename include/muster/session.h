@@ -73,14 +73,15 @@ typedef struct mst_session_options {
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
 /** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls
- *  that begin meanwhile fail with MST_CANCELLED. A device that is stuck in an op keeps what it works with, which is freed
- *  when the op returns: GRAPH must stay until then. In a child process, see above, does nothing. */
+ *  that begin meanwhile fail with MST_CANCELLED. A device that is stuck in an op keeps what it works with, which is
+ *  freed when the op returns: GRAPH must stay until then. In a child process, see above, does nothing. */
 MST_API void mst_session_destroy(mst_session *session);
 
 /** The store of its variables; the session's reference. */
 MST_API mst_store *mst_session_store(const mst_session *session);
 
-/** Gives all variables that have none their first values. One that is torn (mst_state_info) had a value, and stays torn. */
+/** Gives all variables that have none their first values. One that is torn (mst_state_info) had a value, and stays
+ *  torn. */
 MST_API MST_CHECKED mst_status mst_session_init_variables(mst_session *session);
 
 /** Computes FETCHES from FEEDS. OUTPUTS (NULL where no values are wanted) receives one tensor per fetch: where
@@ -110,8 +111,8 @@ MST_API const char *mst_session_device(const mst_session *session, int i);
 MST_API int64_t mst_session_device_memory(const mst_session *session, int i);
 /** Runs that the calling thread made alone for all devices, although each has a thread. It does so where that measures
  *  faster, because other programs keep cores busy and the devices would wait for each other. Only for 2 to 4 devices of
- *  one thread in the host's memory, in sessions with one step in flight and no timeout of their own. The results are the
- *  same bits. */
+ *  one thread in the host's memory, in sessions with one step in flight and no timeout of their own. The results are
+ *  the same bits. */
 MST_API int64_t mst_session_runs_alone(const mst_session *session);
 /** Bytes copied from one memory domain to another (to or from a device whose memory is not the host's) in all runs. */
 MST_API int64_t mst_session_copied_bytes(const mst_session *session);

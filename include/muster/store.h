@@ -71,9 +71,9 @@ MST_API MST_CHECKED mst_status mst_store_get(mst_store *store, const char *conta
 MST_API MST_CHECKED mst_status mst_store_set(mst_store *store, const char *container, const char *name,
                                              mst_state_kind kind, const mst_tensor *value);
 
-/** A note is a text about the state, under a key: what the classes of a model are called, say. Snapshots and checkpoints
- *  have the notes of the store; training does not look at them. TEXT is UTF-8; NULL takes the note away. Keys "muster/..."
- *  are of the command muster. */
+/** A note is a text about the state, under a key: what the classes of a model are called, say. Snapshots and
+ *  checkpoints have the notes of the store; training does not look at them. TEXT is UTF-8; NULL takes the note away.
+ *  Keys "muster/..." are of the command muster. */
 MST_API MST_CHECKED mst_status mst_store_set_note(mst_store *store, const char *key, const char *text);
 /** The text, to be freed with free(); NULL where there is no such note. */
 MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *key, char **out);
@@ -82,11 +82,12 @@ MST_API MST_CHECKED mst_status mst_store_get_note(mst_store *store, const char *
  *  until the copy is made. A step that does not write yet, because it is stuck, say, is not waited for. MST_CORRUPT
  *  where an entry is torn. The caller owns one reference. */
 MST_API MST_CHECKED mst_status mst_store_snapshot(mst_store *store, mst_snapshot **out);
-/** The same, in the memory of *SNAPSHOT where nobody else holds it; the reference to that goes, and *SNAPSHOT is the new
- *  one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */
+/** The same, in the memory of *SNAPSHOT where nobody else holds it; the reference to that goes, and *SNAPSHOT is the
+ *  new one. NULL is a snapshot without memory. After a failure *SNAPSHOT is of no use but to be released. */
 MST_API MST_CHECKED mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot);
 /** Sets all entries of the snapshot, making those that are not there; entries of the store that the snapshot has not
- *  stay, and so do notes. All or none: MST_INVALID, naming the entry, where one is there with another dtype or shape. */
+ *  stay, and so do notes. All or none: MST_INVALID, naming the entry, where one is there with another dtype or
+ *  shape. */
 MST_API MST_CHECKED mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot);
 
 /** A snapshot without entries, to be filled from a file. */

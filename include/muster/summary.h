@@ -44,9 +44,9 @@ MST_API MST_CHECKED mst_status mst_summary_flush(mst_summary_writer *writer);
 
 /** A point of the curve TAG. NaN and infinities are shown as such. */
 MST_API void mst_summary_scalar(mst_summary_writer *writer, const char *tag, double value, int64_t step);
-/** The distribution of VALUES, of any dtype, counted in TensorFlow's buckets; NaN and infinities are left out. VALUES is
- *  retained until it is written and must not change. (A tensor that mst_session_run gave does not: the next run takes
- *  another while this one is in use.) */
+/** The distribution of VALUES, of any dtype, counted in TensorFlow's buckets; NaN and infinities are left out. VALUES
+ *  is retained until it is written and must not change. (A tensor that mst_session_run gave does not: the next run
+ *  takes another while this one is in use.) */
 MST_API void mst_summary_histogram(mst_summary_writer *writer, const char *tag, mst_tensor *values, int64_t step);
 /** Images [height, width, channels] or [n, height, width, channels] with 1 to 4 channels (gray, gray and alpha, RGB,
  *  RGBA): u8, or f32 from 0 to 1. Retained as in mst_summary_histogram. */
@@ -68,15 +68,15 @@ typedef struct mst_hparam {
 /** The hyperparameters of this run, for the comparison of runs in TensorBoard's page HPARAMS. When the writer closes,
  *  the run ends there as a success, unless mst_summary_hparams_failed was called. */
 MST_API void mst_summary_hparams(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams);
-/** A metric by which the page compares runs: the last point of the curve TAG in the folder GROUP below that of the writer
- *  ("": its own). */
+/** A metric by which the page compares runs: the last point of the curve TAG in the folder GROUP below that of the
+ *  writer ("": its own). */
 typedef struct mst_hparam_metric {
     const char *group, *tag;
     const char *title; /**< of its column; NULL: group and tag */
     bool validation;   /**< of data that was not trained on */
 } mst_hparam_metric;
-/** The columns of that page: HPARAMS by name and kind, and METRICS. Without it TensorBoard shows all hyperparameters and
- *  every scalar that it finds; with it in several runs, the columns of one of them. */
+/** The columns of that page: HPARAMS by name and kind, and METRICS. Without it TensorBoard shows all hyperparameters
+ *  and every scalar that it finds; with it in several runs, the columns of one of them. */
 MST_API void mst_summary_hparams_columns(mst_summary_writer *writer, const mst_hparam *hparams, int num_hparams,
                                          const mst_hparam_metric *metrics, int num_metrics);
 MST_API void mst_summary_hparams_failed(mst_summary_writer *writer);

@@ -39,9 +39,9 @@ typedef struct mst_target {
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
 /** The loss of an example is that of its output, times the weights of its class (in training only, as in Keras) and of
- *  the example; of several outputs it is the sum of theirs, each times its target's weight. Metrics are without weights.
- *  With several outputs each metric is reported for each of them, "OUTPUT_accuracy", and so is its loss, "OUTPUT_loss",
- *  without its target's weight. */
+ *  the example; of several outputs it is the sum of theirs, each times its target's weight. Metrics are without
+ *  weights. With several outputs each metric is reported for each of them, "OUTPUT_accuracy", and so is its loss,
+ *  "OUTPUT_loss", without its target's weight. */
 typedef struct mst_compile_options {
     int zero_;
     mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
@@ -53,8 +53,8 @@ typedef struct mst_compile_options {
     mst_target target[MST_MAX_TARGETS];
     mst_metric metric[MST_MAX_METRICS];                      /**< ended by MST_METRIC_NONE */
     mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
-    /** [num_class_weights], of examples by their class: labels that are its number, or one-hot. In training only: not in
-     *  "val_loss" and in mst_evaluate. */
+    /** [num_class_weights], of examples by their class: labels that are its number, or one-hot. In training only: not
+     *  in "val_loss" and in mst_evaluate. */
     const double *class_weight;
     int num_class_weights;
     bool sample_weights;         /**< the last component of the data is the weight of each example */
@@ -104,8 +104,8 @@ typedef struct mst_callback {
 
 /** Stops when the monitored value has not improved by more than min_delta for `patience` epochs, as Keras does. A fit
  *  that is resumed goes on with what was the best so far, its weights included: they are in the store, and so in its
- *  snapshots and checkpoints. Give it before mst_checkpoint_callback, so that the last checkpoint has the best weights as
- *  the model's; a fit that is resumed from there goes on from the last ones, which are kept beside. */
+ *  snapshots and checkpoints. Give it before mst_checkpoint_callback, so that the last checkpoint has the best weights
+ *  as the model's; a fit that is resumed from there goes on from the last ones, which are kept beside. */
 typedef struct mst_early_stopping {
     int zero_;
     const char *monitor; /**< "loss", "val_loss", or a metric's name, with "val_" before it; default "val_loss" */
@@ -127,9 +127,9 @@ typedef struct mst_learning_rate_scheduler {
 } mst_learning_rate_scheduler;
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
-/** Writes what Keras' TensorBoard callback writes, under its tags: to FOLDER/train and FOLDER/validation the loss and the
- *  metrics of each epoch, and what else is asked for. In a fit that is resumed, what the folders have of later steps
- *  goes: curves go on without doubled points. docs/tensorboard.md shows it. */
+/** Writes what Keras' TensorBoard callback writes, under its tags: to FOLDER/train and FOLDER/validation the loss and
+ *  the metrics of each epoch, and what else is asked for. In a fit that is resumed, what the folders have of later
+ *  steps goes: curves go on without doubled points. docs/tensorboard.md shows it. */
 typedef struct mst_tensorboard {
     int zero_;
     const char *folder;
@@ -171,8 +171,8 @@ MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *fi
 
 typedef struct mst_fit_options {
     int zero_;
-    /** Components: one for each input of the model in their order, the labels of each output, and with sample_weights the
-     *  weights. Rows are shuffled and batched here (those of which the number is not known in a
+    /** Components: one for each input of the model in their order, the labels of each output, and with sample_weights
+     *  the weights. Rows are shuffled and batched here (those of which the number is not known in a
      *  buffer of 10000); batches are taken as they come (so shuffle before mst_dataset_batch, and put a prefetch behind
      *  where a map is slow). */
     const mst_dataset *data;

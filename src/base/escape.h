@@ -7,12 +7,13 @@
 /** Bytes that hold any character written here. */
 enum { MST_ESCAPE_TEXT = 5 };
 
-/** Writes the first character of the LENGTH > 0 bytes at DATA to TEXT, and returns how many bytes it has: a character of
- *  UTF-8 as it is; \\ \' \n \t \r; and any other byte as \x00, those of control characters (U+0080 to U+009F too). */
+/** Writes the first character of the LENGTH > 0 bytes at DATA to TEXT, and returns how many bytes it has: a character
+ *  of UTF-8 as it is; \\ \' \n \t \r; and any other byte as \x00, those of control characters (U+0080 to U+009F
+ *  too). */
 size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
 /** The LENGTH bytes at DATA as text that is printed on one line without quotes around it: as mst_escape, but \ and ' as
- *  they are. Cut off, with "..." at its end, where it needs more than SIZE bytes. Returns TEXT. A terminal obeys what is
- *  printed: names and notes of files go through here. */
+ *  they are. Cut off, with "..." at its end, where it needs more than SIZE bytes. Returns TEXT. A terminal obeys what
+ *  is printed: names and notes of files go through here. */
 const char *mst_escape_line(const char *data, size_t length, char *text, size_t size);
 
 #endif

@@ -41,8 +41,8 @@ typedef struct mst_file {
     uint64_t size, begun; /**< bytes written, and of these those that the disk was told to begin with */
 } mst_file;
 
-/** Begins a file that will be PATH, or what the symbolic link PATH leads to; commit or abandon it. Nothing is left to do
- *  after a failure. */
+/** Begins a file that will be PATH, or what the symbolic link PATH leads to; commit or abandon it. Nothing is left to
+ *  do after a failure. */
 MST_CHECKED mst_status mst_file_create(const char *path, mst_file *out);
 /** The same of the file NAME of FOLDER. Where that is a symbolic link, the link will be replaced. */
 MST_CHECKED mst_status mst_file_create_in(const mst_folder *folder, const char *name, mst_file *out);
@@ -59,7 +59,8 @@ MST_CHECKED mst_status mst_file_remove_in(const mst_folder *folder, const char *
 /** Takes the lock of the file NAME of FOLDER that its writer has: a descriptor to be closed, or -1 where a process is
  *  writing it, where it is no regular file, or where that cannot be known. What is claimed can be removed. */
 int mst_file_claim(const mst_folder *folder, const char *name);
-/** Whether FOLDER has something of that NAME, be it a link that leads nowhere. MST_IO where that cannot be found out. */
+/** Whether FOLDER has something of that NAME, be it a link that leads nowhere. MST_IO where that cannot be found
+ *  out. */
 MST_CHECKED mst_status mst_file_is_there(const mst_folder *folder, const char *name, bool *out);
 /** What was renamed and removed in the folder of PATH is on the disk too, where the file system can say so. */
 void mst_file_sync_folder(const char *path);

@@ -15,7 +15,8 @@ typedef struct mst_team mst_team;
 /** Does items BEGIN to END - 1; MEMBER, from 0 to the size of the team - 1, does them. */
 typedef mst_status (*mst_team_body)(void *context, int64_t begin, int64_t end, int member);
 
-/** What the thread of a member other than the caller does first. One that fails does no work: the others do its part. */
+/** What the thread of a member other than the caller does first. One that fails does no work: the others do its
+ *  part. */
 typedef mst_status (*mst_team_begin)(void *context, int member);
 
 /** SIZE members, the caller among them. BEGIN may be NULL. */

@@ -32,8 +32,8 @@ typedef struct command {
 
 /** The name of the program, for help: "muster". The benchmarks of bench/ are a program with commands of its own. */
 extern const char *const command_program;
-/** All commands of the program, ended by NULL; those of `muster`, by name, CMake makes from the files of this folder and
- *  of the folders in it. */
+/** All commands of the program, ended by NULL; those of `muster`, by name, CMake makes from the files of this folder
+ *  and of the folders in it. */
 extern const command *const command_table[];
 /** The command of a name, or NULL. */
 const command *command_find(const char *name);

@@ -1,5 +1,5 @@
-/** What `muster train` notes of a model in its checkpoints and files, so that `muster evaluate` and `muster predict` need
- *  not be told again: JSON, under the key "muster/train" of the notes.
+/** What `muster train` notes of a model in its checkpoints and files, so that `muster evaluate` and `muster predict`
+ *  need not be told again: JSON, under the key "muster/train" of the notes.
  *
  *      {"loss": "sparse_categorical_crossentropy", "classes": ["setosa", "virginica"], "data": "csv:iris",
  *       "schema": "...", "options": {"batch-size": "50"}}

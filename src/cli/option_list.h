@@ -91,14 +91,14 @@ typedef struct option_list {
     char *config_text; /**< of that file; texts point into it */
 } option_list;
 
-/** The options of SECTIONS (ended by a NULL title), and --config and --print-config where there are any; to be freed with
- *  option_list_free. */
+/** The options of SECTIONS (ended by a NULL title), and --config and --print-config where there are any; to be freed
+ *  with option_list_free. */
 MST_CHECKED mst_status option_list_make(const option_section *sections, option_list *out);
 void option_list_free(option_list *list);
 
 /** Fills VALUES with the defaults, what the file of --config says, and what ARGUMENTS (ended by NULL) say, which counts
- *  before the file, as does an option that excludes one of the file; texts are not copied. What is no option goes to POSITIONAL, at most MAX of them. MST_INVALID names
- *  the argument, or file and line, and what would be right. */
+ *  before the file, as does an option that excludes one of the file; texts are not copied. What is no option goes to
+ *  POSITIONAL, at most MAX of them. MST_INVALID names the argument, or file and line, and what would be right. */
 MST_CHECKED mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional,
                                      int max, int *num_positional);
 /** The option NAME as LINE of a file gives it; checked also where the command line gives another value, which stays. */

@@ -1,9 +1,9 @@
 /** Inside of datasets.
  *
  *  Two things are kept apart. The order: each dataset opens a cursor over its upstream's cursor, and what flows
- *  between them is rows: numbers of rows of the source, with the pass over it (data/cursors/row.h). The values: mst_row_fetch
- *  collects the scales, maps and changes between source and end, and turns numbers of rows into values only where they
- *  are wanted.
+ *  between them is rows: numbers of rows of the source, with the pass over it (data/cursors/row.h). The values:
+ *  mst_row_fetch collects the scales, maps and changes between source and end, and turns numbers of rows into values
+ *  only where they are wanted.
  *
  *  A source has its rows in memory, or it reads records of any length by their number (the slot `read`), or it makes
  *  rows, of picture files or of the rows of other datasets (`values`). Where it can only read forward, its cursor

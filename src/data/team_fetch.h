@@ -1,6 +1,6 @@
 /** Copying whole elements by several threads, where a row takes long: slow maps, pictures that are decoded. Each row
- *  has its place, so the order does not depend on the threads. Nor do the values: denormal numbers are 0 on all of them, as
- *  in a step. */
+ *  has its place, so the order does not depend on the threads. Nor do the values: denormal numbers are 0 on all of
+ *  them, as in a step. */
 #ifndef MUSTER_DATA_TEAM_FETCH_H
 #define MUSTER_DATA_TEAM_FETCH_H
 

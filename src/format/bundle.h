@@ -1,5 +1,5 @@
-/** TensorFlow's checkpoints, version 2 ("tensor bundles"): PREFIX.index, a table that says of each tensor what it is and
- *  where, and PREFIX.data-00000-of-0000N, the tensors' bytes.
+/** TensorFlow's checkpoints, version 2 ("tensor bundles"): PREFIX.index, a table that says of each tensor what it is
+ *  and where, and PREFIX.data-00000-of-0000N, the tensors' bytes.
  *
  *  The first key of the index is empty, its value a BundleHeader; each other key is a tensor's name, its value a
  *  BundleEntry (src/format/bundle.proto) with the masked CRC-32C of its bytes. tf.train.Checkpoint names its tensors by

@@ -36,8 +36,8 @@ bool mst_example_next(mst_example_walk *walk, mst_example_entry *entry);
 /** The kind of a Feature, and where the list of it begins that counts. False where it is damaged. */
 bool mst_feature_find(mst_wire feature, mst_feature_kind *kind, mst_wire *lists);
 
-/** The numbers of the lists that mst_feature_find gave, at most MOST of them, to DST: i64 of integers, f32 of floats. Their
- *  number in all; -1 where they are damaged. */
+/** The numbers of the lists that mst_feature_find gave, at most MOST of them, to DST: i64 of integers, f32 of floats.
+ *  Their number in all; -1 where they are damaged. */
 int64_t mst_feature_numbers(mst_feature_kind kind, mst_wire lists, void *dst, int64_t most);
 
 #endif

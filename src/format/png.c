@@ -11,8 +11,8 @@
 /* ---- reading ---- */
 
 /* Gray as tf.io.decode_png makes it: by libpng's png_set_rgb_to_gray with 0.299 and 0.587, in 15 bits of fraction. A
- * pixel whose three values are one keeps it. Where the file has a gamma (gAMA, sRGB), and it is not near 1, the sum is made
- * of linear light; nothing else is changed by it. Source: libpng, pngrtran (png_do_rgb_to_gray), png.c
+ * pixel whose three values are one keeps it. Where the file has a gamma (gAMA, sRGB), and it is not near 1, the sum is
+ * made of linear light; nothing else is changed by it. Source: libpng, pngrtran (png_do_rgb_to_gray), png.c
  * (png_build_8bit_table). */
 enum { RED = 9797, GREEN = 19234, BLUE = 32768 - RED - GREEN, HALF = 16384, SRGB_GAMMA = 45455 };
 

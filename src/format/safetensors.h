@@ -1,7 +1,8 @@
 /** safetensors, the format of named tensors that Hugging Face's library reads and writes.
  *
  *      size of the header, u64 | header, JSON | data
- *      {"__metadata__": {"k": "v"}, "layer1/weights": {"dtype": "F32", "shape": [784, 500], "data_offsets": [0, 1568000]}}
+ *      {"__metadata__": {"k": "v"},
+ *       "layer1/weights": {"dtype": "F32", "shape": [784, 500], "data_offsets": [0, 1568000]}}
  *
  *  Offsets count from the begin of the data; tensors neither overlap nor leave holes. All is little-endian, row-major.
  *  Source: github.com/huggingface/safetensors, README.md.
@@ -13,8 +14,8 @@
 
 typedef struct mst_safetensors mst_safetensors;
 
-/** Opens the file at PATH. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID where it is not a file that can
- *  be read, MST_CORRUPT where it is not of this format. */
+/** Opens the file at PATH. *OUT is NULL on failure: MST_NOT_FOUND, MST_IO or MST_INVALID where it is not a file that
+ *  can be read, MST_CORRUPT where it is not of this format. */
 MST_CHECKED mst_status mst_safetensors_open(const char *path, mst_safetensors **out);
 /** The same from SIZE bytes at DATA, which the caller keeps until the close; NAME stands for the path in messages. */
 MST_CHECKED mst_status mst_safetensors_parse(const char *name, const void *data, size_t size, mst_safetensors **out);

@@ -1,5 +1,5 @@
-/** How a number that was given as 0 is told from one that was not given. A member of an options struct that is 0 was not
- *  given and takes its default; a 0 that was given is kept as -0 (MST_ZERO), which computes like 0. */
+/** How a number that was given as 0 is told from one that was not given. A member of an options struct that is 0 was
+ *  not given and takes its default; a 0 that was given is kept as -0 (MST_ZERO), which computes like 0. */
 #ifndef MUSTER_GRAPH_FIELD_H
 #define MUSTER_GRAPH_FIELD_H
 

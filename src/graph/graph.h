@@ -92,8 +92,8 @@ MST_CHECKED mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts
 /** The right to change a graph, which one thread has at a time; the functions that change it claim it as they begin,
  *  and yield it at their end. One that is called by another inside has it already. */
 typedef enum mst_claim { MST_CLAIM_REFUSED = 0, MST_CLAIM_OUTER, MST_CLAIM_NESTED } mst_claim;
-/** Refused where another thread has it, or reads the graph: then that is the calling thread's error, and the graph's for
- *  good. */
+/** Refused where another thread has it, or reads the graph: then that is the calling thread's error, and the graph's
+ *  for good. */
 mst_claim mst_graph_claim(mst_graph *graph);
 void mst_graph_yield(mst_graph *graph, mst_claim claim);
 /** Between these two a session reads the graph, several at once if they like. MST_INVALID where another thread changes

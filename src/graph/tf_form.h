@@ -11,8 +11,8 @@
  *      CONDITION  LEFT==RIGHT, LEFT!=RIGHT or LEFT>RIGHT, of OPTION, n, rank0, t0, float0 (source 0 is a float), known
  *                 (the shape of output 0), and of numbers and dtypes
  *
- *  A graph is written by the first form whose conditions hold, of those without '<'. A node of another program is read by
- *  the forms without '>', which are one node each. The attribute T is that of the first argument (of the second for
+ *  A graph is written by the first form whose conditions hold, of those without '<'. A node of another program is read
+ *  by the forms without '>', which are one node each. The attribute T is that of the first argument (of the second for
  *  SelectV2) where it is not given.
  *
  *  What is made of options:

@@ -1,5 +1,5 @@
-/** What is in files: one file of this folder for each format, NAME.c, with its mst_inspector; the build makes the table of
- *  them. An inspector fills a report, which is text for people and an object of JSON for programs at once. */
+/** What is in files: one file of this folder for each format, NAME.c, with its mst_inspector; the build makes the table
+ *  of them. An inspector fills a report, which is text for people and an object of JSON for programs at once. */
 #ifndef MUSTER_INSPECT_INSPECTOR_H
 #define MUSTER_INSPECT_INSPECTOR_H
 
@@ -28,8 +28,8 @@ typedef struct mst_inspect_source {
     uint64_t bytes;                 /**< of the file */
 } mst_inspect_source;
 
-/** Whether a source is of a format; the inspector that is most sure of a file has it. Of a folder, all inspectors that know
- *  something in it. */
+/** Whether a source is of a format; the inspector that is most sure of a file has it. Of a folder, all inspectors that
+ *  know something in it. */
 typedef enum mst_inspect_match {
     MST_INSPECT_NO = 0,
     MST_INSPECT_POSSIBLE, /**< nothing speaks against it, or only the name speaks for it */

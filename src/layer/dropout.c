@@ -1,5 +1,5 @@
-/** dropout: while training dst = src * mask, where mask[i] is 0 with probability rate and else 1 / (1 - rate); otherwise
- *  dst = src
+/** dropout: while training dst = src * mask, where mask[i] is 0 with probability rate and else 1 / (1 - rate);
+ *  otherwise dst = src
  *
  *  src   f32 or f64, any shape
  *  rate  part that is dropped, 0 <= rate < 1

@@ -1,5 +1,5 @@
-/** One kind of loss, in one file each of this folder. The build makes of these files the enum mst_loss (muster/losses.h)
- *  and the tables below. */
+/** One kind of loss, in one file each of this folder. The build makes of these files the enum mst_loss
+ *  (muster/losses.h) and the tables below. */
 #ifndef MUSTER_LOSS_LOSS_H
 #define MUSTER_LOSS_LOSS_H
 

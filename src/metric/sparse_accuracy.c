@@ -1,4 +1,5 @@
-/** sparse accuracy: label [n] or [n, 1] == argmax of the row of predictions [n, classes]; of equal ones the first counts */
+/** sparse accuracy: label [n] or [n, 1] == argmax of the row of predictions [n, classes]; of equal ones the first
+ *  counts */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_SPARSE_ACCURACY = 2 };
 #endif

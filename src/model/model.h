@@ -2,8 +2,8 @@
  *
  *      nodes   0 input   1 input   2 dense(0)   3 dense(1)   4 merge(2, 3)   5 dense_1(4)
  *
- *  A layer has a type, options and weights; a node is one call of a layer, on the outputs of earlier nodes. A layer that
- *  is shared has several nodes.
+ *  A layer has a type, options and weights; a node is one call of a layer, on the outputs of earlier nodes. A layer
+ *  that is shared has several nodes.
  */
 #ifndef MUSTER_MODEL_MODEL_H
 #define MUSTER_MODEL_MODEL_H

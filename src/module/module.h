@@ -2,14 +2,15 @@
  *  codecs of pictures with the libraries behind them. They are loaded when first asked for.
  *
  *  A module is looked for in the folders of the environment variable MUSTER_MODULE_PATH, separated by ':', then in the
- *  folder "muster" beside the library, where `cmake --install` puts Muster's own, and then beside the library, where the
- *  build puts them. "The library" is the program itself where that is linked with it statically. A static library has
- *  Muster's own codecs in it (mst_module_table), and loads no file for them.
+ *  folder "muster" beside the library, where `cmake --install` puts Muster's own, and then beside the library, where
+ *  the build puts them. "The library" is the program itself where that is linked with it statically. A static library
+ *  has Muster's own codecs in it (mst_module_table), and loads no file for them.
  *
  *  The only symbol of a module is mst_module_query; what it needs of the library it gets in a table, so that it loads
  *  into any program that has the library in it, statically linked or not. To write one: a `mst_module` in read-only
  *  memory, mst_module_query that returns it, and `load`, which registers what there is (test/module/island.c is an
- *  example). A module of this tree is a line in CMakeLists.txt and code that is written as any other (module/entry.c). */
+ *  example). A module of this tree is a line in CMakeLists.txt and code that is written as any other
+ *  (module/entry.c). */
 #ifndef MUSTER_MODULE_MODULE_H
 #define MUSTER_MODULE_MODULE_H
 

@@ -1,7 +1,7 @@
 /** The passes of a plan, in their order: the one list of them.
  *
- *  Pass NAME is mst_plan_NAME in plan/NAME.c. What a pass finds and what it leaves depends on its place, so the order is
- *  decided here and nowhere else. A new pass is its file, and its line here.
+ *  Pass NAME is mst_plan_NAME in plan/NAME.c. What a pass finds and what it leaves depends on its place, so the order
+ *  is decided here and nowhere else. A new pass is its file, and its line here.
  */
 #ifndef MUSTER_PLAN_PASSES_H
 #define MUSTER_PLAN_PASSES_H

@@ -193,8 +193,8 @@ mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value);
 /** Bytes of a value, rounded up to the alignment. */
 int64_t mst_plan_bytes(const mst_plan_value *value);
 
-/* Ops that only plans have: a fed value, a fetched one, both ends of a crossing, part of another value's memory, a point
- * where a device has waited for others. */
+/* Ops that only plans have: a fed value, a fetched one, both ends of a crossing, part of another value's memory, a
+ * point where a device has waited for others. */
 extern const mst_op mst_op_feed, mst_op_fetch, mst_op_send, mst_op_receive, mst_op_piece, mst_op_meet;
 
 #endif

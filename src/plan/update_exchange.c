@@ -14,8 +14,8 @@
  *    piece 4     device 0  [ 0..3 ] -------> [ 0..3 + 4..7 ]  device 4
  *      ...
  *
- * Sparse gradients go the same way: a piece is a range of row numbers, a sum is that of the rows in it (merge_rows), and
- * only the rows that are there cross (cross.c).
+ * Sparse gradients go the same way: a piece is a range of row numbers, a sum is that of the rows in it (merge_rows),
+ * and only the rows that are there cross (cross.c).
  *
  * Where the variables are in one domain, as towers have them, the others send what they have in the same way, one sum
  * for each node of the tree.

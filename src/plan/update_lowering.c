@@ -9,8 +9,8 @@
  *    update_ops.c         the ops of the nodes
  *
  * Variables that the same devices keep are updated together, each where it is. Among the devices of one memory domain
- * the update is one node that all of them run, each its part of the units (op/state/update.h), reading the gradients of all
- * shards where they are:
+ * the update is one node that all of them run, each its part of the units (op/state/update.h), reading the gradients of
+ * all shards where they are:
  *
  *    device 0   shard 0 -> gradients --+          update, part 0 -> both copies
  *                                      +- gate -<

@@ -108,8 +108,8 @@ MST_CHECKED mst_status mst_lowering_part(mst_lowering *l, int32_t node);
 /** update_scalars.c: adds the node that computes what is the same for all elements, and the next state of the rule. */
 MST_CHECKED mst_status mst_lowering_scalars(mst_lowering *l);
 
-/** update_clip.c: adds the norms of all gradients, those of a set made by the devices of its first domain, and from them the factor by
- *  which each gradient is multiplied. */
+/** update_clip.c: adds the norms of all gradients, those of a set made by the devices of its first domain, and from
+ *  them the factor by which each gradient is multiplied. */
 MST_CHECKED mst_status mst_lowering_clipping(mst_lowering *l, mst_update_local *locals, int32_t num_locals);
 
 /** update_gradients.c: finds what the gradient of V is, and adds up what of it is on one device. */

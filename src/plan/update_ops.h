@@ -1,5 +1,5 @@
-/** Ops that only the lowering of an update makes nodes of. The options of update, sum_rows and merge_rows, whose kernels are in
- *  kernel/cpu, are in op/state/update.h. */
+/** Ops that only the lowering of an update makes nodes of. The options of update, sum_rows and merge_rows, whose
+ *  kernels are in kernel/cpu, are in op/state/update.h. */
 #ifndef MUSTER_PLAN_UPDATE_OPS_H
 #define MUSTER_PLAN_UPDATE_OPS_H
 

@@ -1,5 +1,5 @@
-/* What is the same for all elements of one step, a part of the lowering of apply_gradients: the numbers of the rule, how
- * fast moving averages follow, the learning rate; and the next state of the rule, where it keeps one. */
+/* What is the same for all elements of one step, a part of the lowering of apply_gradients: the numbers of the rule,
+ * how fast moving averages follow, the learning rate; and the next state of the rule, where it keeps one. */
 #include <string.h>
 
 #include "muster/ops.h"

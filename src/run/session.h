@@ -161,8 +161,8 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 
 /* ---- memory: session.c ---- */
 
-/** Only the thread that has taken the session's memory makes copies, constants and arenas, and checks limits. It holds no
- *  lock while it asks a device for memory, which may take as long as it likes: others wait until their deadline, and
+/** Only the thread that has taken the session's memory makes copies, constants and arenas, and checks limits. It holds
+ *  no lock while it asks a device for memory, which may take as long as it likes: others wait until their deadline, and
  *  calls that need no new memory do not wait. Without the lock. */
 MST_CHECKED mst_status mst_session_take_memory(mst_session *session, int64_t deadline);
 void mst_session_give_memory_back(mst_session *session);
@@ -175,7 +175,8 @@ MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached
 MST_CHECKED mst_status mst_session_check_states(mst_session *session, const mst_cached_plan *cached, int64_t deadline);
 /** Gives all that CACHED has written in FRAME, which happens, its new version, or marks it as torn. */
 void mst_session_commit_states(mst_session *session, const mst_cached_plan *cached, const mst_frame *frame);
-/** Marks the entries that the devices that stopped behind the gate had still to write. Under the store's lock: torn.c. */
+/** Marks the entries that the devices that stopped behind the gate had still to write. Under the store's lock:
+ *  torn.c. */
 void mst_session_mark_torn(const mst_cached_plan *cached, const mst_frame *frame);
 /** Adds to the calling thread's error, that of a run of CACHED that failed behind the gate, which entries are torn. In
  *  the run's turn. */

@@ -7,8 +7,8 @@
  *   devices   run their programs (executor.c); the caller may be one of them
  *   caller    wait for them until the deadline; then release the frame and its slot
  *
- * A frame whose devices have not come back by the deadline is given up: the call ends with an error, and the last device
- * to leave releases the frame. So a slot, and all that the frame holds, is in use until then. */
+ * A frame whose devices have not come back by the deadline is given up: the call ends with an error, and the last
+ * device to leave releases the frame. So a slot, and all that the frame holds, is in use until then. */
 #include "run/session.h"
 
 #include <stdlib.h>

@@ -159,8 +159,8 @@ MST_CHECKED mst_status mst_store_place(mst_store *store, mst_state *const *state
                                        const char *place, mst_copy **out);
 /** Ends the caller's use of COPY of STATE. A copy without users is freed where the value is elsewhere too. */
 void mst_copy_release(mst_store *store, mst_state *state, mst_copy *copy);
-/** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. Waits where
- *  another reader is doing the same. */
+/** Gives COPY the value of STATE, in a turn that has begun. Frees a copy at rest that is not needed any more. Waits
+ *  where another reader is doing the same. */
 MST_CHECKED mst_status mst_copy_refresh(mst_store *store, mst_state *state, mst_copy *copy, int64_t deadline);
 /** Whether STATE has a value. */
 bool mst_state_has_value(mst_store *store, const mst_state *state);

@@ -34,8 +34,8 @@ typedef struct mst_checkpoint_list {
     double last_preserved; /**< of the state file: when the last one was written that is kept for good */
 } mst_checkpoint_list;
 
-/** The checkpoints of FOLDER: those that its state file names, in that order, and others. A file's time tells nothing: a
- *  copy of a folder has other times. So the state file has the number of the last save, and each checkpoint its own.
+/** The checkpoints of FOLDER: those that its state file names, in that order, and others. A file's time tells nothing:
+ *  a copy of a folder has other times. So the state file has the number of the last save, and each checkpoint its own.
  *  Others come after those of the state file where their number is larger (the process was killed before it could write
  *  the state file again), else before them, by number, then by step. Where the state file has no number, because it was
  *  written by hand or by TensorFlow, others come before. Where there is no state file, all are others. */
@@ -47,8 +47,8 @@ MST_CHECKED mst_status mst_checkpoint_list_add(mst_checkpoint_list *list, const 
 void mst_checkpoint_list_drop(mst_checkpoint_list *list, int64_t i);
 void mst_checkpoint_list_free(mst_checkpoint_list *list);
 
-/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND where there is none. *PATH is its prefix and
- *  *DAMAGED (may come as "") what could not be read, both to be freed. */
+/** Reads the newest checkpoint of FOLDER that is not damaged; MST_NOT_FOUND where there is none. *PATH is its prefix
+ *  and *DAMAGED (may come as "") what could not be read, both to be freed. */
 MST_CHECKED mst_status mst_checkpoint_read_latest(const mst_folder *folder, mst_snapshot **out, char **path,
                                                   char **damaged);
 

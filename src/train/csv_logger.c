@@ -4,7 +4,8 @@
  *      0,0.58,0.79,0.44,0.84,0.001,1.25
  *
  * The file is written anew, to the side, when the first epoch ends: with its head and, in a training that goes on, with
- * the rows of the epochs before. Then each epoch adds a line. What a crash has left of a line goes when training goes on. */
+ * the rows of the epochs before. Then each epoch adds a line. What a crash has left of a line goes when training goes
+ * on. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -260,7 +260,8 @@ static mst_status prepare_position(fit *f) {
     return MST_OK;
 }
 
-/* The learning rate of the schedule, or else of the store, where a callback of a fit that was stopped may have set it. */
+/* The learning rate of the schedule, or else of the store, where a callback of a fit that was stopped may have set
+ * it. */
 static mst_status read_learning_rate(fit *f) {
     const mst_schedule *schedule = &f->trainer->optimizer.schedule;
     mst_tensor *value;

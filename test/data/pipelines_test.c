@@ -2,8 +2,9 @@
  * comes as often as it should and where it should, with the string of its record and the random changes of its pass,
  * and an iterator that is saved anywhere and restored elsewhere goes on exactly.
  *
- * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings "record
- * I" of the id I that the source gave, behind padded_batch, and in half of the caches, zips and interleaves, a list of id mod 5 ids. */
+ * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings
+ * "record I" of the id I that the source gave, behind padded_batch, and in half of the caches, zips and interleaves, a
+ * list of id mod 5 ids. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -13,190 +14,12 @@
 #include "format/png_encode.h"
 #include "support/folder.h"
 #include "support/pipeline.h"
+#include "support/random_pipeline.h"
 #include "support/records.h"
 #include "support/test.h"
 
 /* Makes *D the dataset that CALL makes, with the argument &made. */
 #define THEN(d, call) EXPECT_OK(pipeline_replace(&(d), (call), &made))
-
-enum { MOST = 8192, STAGES = 5, PIPELINES = 60, FILES = 4, ROWS = 31, OTHERS = 7, FIRST_OTHER = 1000, LENGTHS = 5 };
-
-enum { ID, PICTURE, TEXT, COMPONENTS }; /* and a list behind the last */
-
-static const int64_t sizes[FILES] = {13, 0, 7, 11};
-
-typedef enum source_kind {
-    OF_MEMORY,
-    OF_TFRECORD, /* indexed */
-    OF_FORWARD,  /* the same files, read forward */
-    OF_GZIP,
-    OF_CSV,
-    OF_IMAGES,
-    OF_INTERLEAVE, /* of shuffled parts in memory */
-    OF_LINES,      /* indexed */
-    OF_LINES_FORWARD,
-    NUM_SOURCES
-} source_kind;
-
-typedef enum stage_kind {
-    TAKE,
-    SKIP,
-    SHUFFLE,
-    FILTER,
-    MAP,
-    REPEAT,
-    SHARD,
-    ZIP, /* with itself */
-    INTERLEAVE,
-    CACHE,
-    CACHE_FILE,
-    FLIP,
-    NUM_STAGES
-} stage_kind;
-
-typedef struct stage {
-    stage_kind kind;
-    int64_t a, b;
-} stage;
-
-typedef struct pipeline {
-    source_kind source;
-    int number;
-    int64_t cycle, block;
-    int num_stages;
-    stage stage[STAGES];
-    bool has_text;
-    int64_t batch; /* 0: rows */
-    bool padded;   /* a padded_batch */
-    bool crops;    /* pictures to their first pixel, behind batch */
-    bool scales;   /* ids to f64, and so the list, behind batch */
-    int64_t prefetch, threads;
-} pipeline;
-
-typedef struct row {
-    int64_t id;
-    int64_t record;  /* the id that the source gave */
-    bool is_flipped; /* the picture */
-    mst_row_key key;
-} row;
-
-typedef struct list {
-    int64_t n;
-    row row[MOST];
-} list;
-
-/* ---- random choices ---- */
-
-static uint64_t random_state;
-
-static int64_t below(int64_t n) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((random_state >> 33) % (uint64_t)n);
-}
-
-static void choose(pipeline *p, source_kind source, int number) {
-    *p = (pipeline){.source = source, .number = number, .cycle = 1 + below(5), .block = 1 + below(4)};
-    p->num_stages = (int)below(STAGES + 1);
-    for (int i = 0; i < p->num_stages; i++) p->stage[i] = (stage){(stage_kind)below(NUM_STAGES), below(40), below(5)};
-    p->has_text = below(2);
-    p->batch = below(3) ? 1 + below(9) : 0;
-    p->padded = p->batch && below(2);
-    p->crops = p->batch && !below(3);
-    p->scales = p->batch && !below(3);
-    p->prefetch = p->batch && below(2) ? 1 + below(3) : 0;
-    p->threads = below(4);
-}
-
-/* For messages: numbers of source and stages, as above. */
-static const char *name_of(const pipeline *p) {
-    static char text[512];
-    int at = snprintf(text, sizeof text, "pipeline %d: source %d (cycle %d, block %d)", p->number, (int)p->source,
-                      (int)p->cycle, (int)p->block);
-    for (int i = 0; i < p->num_stages; i++)
-        at += snprintf(text + at, sizeof text - (size_t)at, ", %d (%d, %d)", (int)p->stage[i].kind, (int)p->stage[i].a,
-                       (int)p->stage[i].b);
-    snprintf(text + at, sizeof text - (size_t)at, ", %s%s %d%s%s, prefetch %d of %d threads",
-             p->has_text ? "strings, " : "", p->padded ? "padded_batch" : "batch", (int)p->batch,
-             p->crops ? ", crop" : "", p->scales ? ", scale" : "", (int)p->prefetch, (int)p->threads);
-    return text;
-}
-
-/* ---- the transforms on lists ---- */
-
-static void add(list *l, row r) {
-    if (l->n == MOST) fail_msg("a list is too short");
-    l->row[l->n++] = r;
-}
-
-/* Row NUMBER of a source in pass PASS. */
-static row new_row(int64_t id, int64_t number, int64_t pass) {
-    return (row){.id = id, .record = id, .key = {(uint64_t)pass, (uint64_t)number}};
-}
-
-static void flip_row(row *r, uint64_t seed) {
-    uint32_t word[4];
-    const mst_rng rng = mst_rng_make(mst_rng_mix(seed, mst_rng_hash_name("random_flip")), r->key.record, r->key.pass);
-    mst_rng_blocks(&rng, 0, 1, 0, word);
-    r->is_flipped ^= mst_rng_unit_f32(word[0]) < 0.5f;
-}
-
-/* The row becomes one of a zip or interleave, made of that of PART; RECORD is that of the parts before. */
-static uint64_t record_with(uint64_t record, uint64_t part, const mst_row_key *key) {
-    return mst_rng_mix(mst_rng_mix(mst_rng_mix(record, part), key->pass), key->record);
-}
-
-static void interleave_lists(const list *part, int n, int64_t cycle, int64_t block, int64_t epoch, list *out) {
-    int slot[FILES] = {0}, next = 0, open = 0;
-    int64_t at[FILES] = {0};
-    const int slots = cycle < n ? (int)cycle : n;
-    for (int i = 0; i < slots; i++) slot[i] = -1;
-    for (int turn = 0; open || next < n; turn = (turn + 1) % slots) {
-        if (slot[turn] < 0 && next == n) continue;
-        open += slot[turn] < 0;
-        if (slot[turn] < 0) slot[turn] = next++;
-        const int p = slot[turn];
-        int64_t given = 0;
-        for (; given < block && at[p] < part[p].n; given++) {
-            row r = part[p].row[at[p]++];
-            r.key = (mst_row_key){(uint64_t)epoch, record_with(0, (uint64_t)p, &r.key)};
-            add(out, r);
-        }
-        if (given == block) continue;
-        slot[turn] = -1;
-        open--;
-    }
-}
-
-static mst_status keep_all(const mst_array *in, bool *keep, void *context) {
-    (void)in;
-    (void)context;
-    *keep = true;
-    return MST_OK;
-}
-
-/* The order of a shuffle depends on the number of rows, on whether that is known, and on the epoch: it is that of rows
- * in memory. */
-static void shuffle_list(list *l, int64_t buffer, uint64_t seed, bool is_known, int64_t epoch) {
-    static int64_t order[MOST];
-    static list before;
-    const mst_shuffle_options options = {.buffer_size = buffer, .seed = seed};
-    if (l->n == 0) return;
-    mst_dataset *made, *d = pipeline_numbers(l->n);
-    if (!is_known) THEN(d, mst_dataset_filter(d, keep_all, NULL, &made));
-    THEN(d, mst_dataset_shuffle(d, &options, &made));
-    assert_int_equal(pipeline_rows(d, epoch, order, MOST, NULL), l->n);
-    before = *l;
-    for (int64_t i = 0; i < l->n; i++) l->row[i] = before.row[order[i]];
-    mst_dataset_release(d);
-}
-
-static bool is_kept(int64_t id, int64_t modulus) {
-    return id % (2 + modulus) != 0;
-}
-
-static int64_t mapped(int64_t id, int64_t by) {
-    return (id * 7 + by) % 2003;
-}
 
 /* ---- datasets ---- */
 
@@ -248,7 +71,7 @@ static mst_status row_of_line(const mst_array *in, mst_array *out, void *context
 }
 
 static mst_status keep_some(const mst_array *in, bool *keep, void *context) {
-    *keep = is_kept(*(const int64_t *)in[ID].data, *(const int64_t *)context);
+    *keep = random_pipeline_keeps(*(const int64_t *)in[ID].data, *(const int64_t *)context);
     return MST_OK;
 }
 
@@ -264,7 +87,7 @@ typedef struct map_context {
 static mst_status map_id(const mst_array *in, mst_array *out, void *context) {
     const map_context *c = context;
     copy_row(in, out, num_components(c->p));
-    *(int64_t *)out[ID].data = mapped(*(const int64_t *)in[ID].data, c->by);
+    *(int64_t *)out[ID].data = random_pipeline_maps(*(const int64_t *)in[ID].data, c->by);
     return MST_OK;
 }
 
@@ -363,9 +186,9 @@ static mst_dataset *interleave(mst_dataset **part, int n, int64_t cycle, int64_t
 static mst_dataset *shuffled_parts(const pipeline *p) {
     mst_dataset *part[FILES], *made;
     int64_t first = 0;
-    for (int i = 0; i < FILES; first += sizes[i++]) {
+    for (int i = 0; i < FILES; first += source_sizes[i++]) {
         const mst_shuffle_options options = {.buffer_size = 3, .seed = (uint64_t)i};
-        part[i] = ids_from(first, sizes[i], p);
+        part[i] = ids_from(first, source_sizes[i], p);
         THEN(part[i], mst_dataset_shuffle(part[i], &options, &made));
     }
     return interleave(part, FILES, p->cycle, p->block);
@@ -501,85 +324,6 @@ static mst_dataset *build(const pipeline *p) {
     return p->batch ? in_batches(d, p) : d;
 }
 
-/* ---- what they should give ---- */
-
-static bool is_in_turn(source_kind source) {
-    return source != OF_MEMORY && source != OF_CSV && source != OF_IMAGES;
-}
-
-/* What is read forward has numbers in the order in which it comes. */
-static bool is_forward(source_kind source) {
-    return source == OF_FORWARD || source == OF_GZIP || source == OF_LINES_FORWARD;
-}
-
-static void source_list(const pipeline *p, int64_t epoch, list *out) {
-    static list part[FILES];
-    const bool of_parts = p->source == OF_INTERLEAVE;
-    int64_t id = 0;
-    out->n = 0;
-    for (int i = 0; i < FILES; i++) {
-        part[i].n = 0;
-        for (int64_t k = 0; k < sizes[i]; k++, id++)
-            add(is_in_turn(p->source) ? &part[i] : out, new_row(id, of_parts ? k : id, epoch));
-        if (of_parts) shuffle_list(&part[i], 3, (uint64_t)i, true, epoch);
-    }
-    if (is_in_turn(p->source)) interleave_lists(part, FILES, p->cycle, p->block, epoch, out);
-    for (int64_t i = 0; i < out->n && !of_parts; i++)
-        out->row[i].key = new_row(0, is_forward(p->source) ? i : out->row[i].id, epoch).key;
-}
-
-/* What stage S does to row I of a list in pass EPOCH; false: it is left out. */
-static bool change_row(const stage *s, int64_t i, int64_t epoch, row *r) {
-    const mst_row_key key = r->key;
-    switch (s->kind) {
-        case TAKE: return i < s->a;
-        case SKIP: return i >= s->a / 3;
-        case FILTER: return is_kept(r->id, s->b);
-        case SHARD: return i % (1 + s->b) == s->a % (1 + s->b);
-        case MAP: r->id = mapped(r->id, s->a); return true;
-        case FLIP: flip_row(r, (uint64_t)s->a); return true;
-        case ZIP: r->key = (mst_row_key){(uint64_t)epoch, record_with(record_with(0, 0, &key), 1, &key)}; return true;
-        case CACHE:
-        case CACHE_FILE: r->key = new_row(0, i, epoch).key; return true;
-        default: return true;
-    }
-}
-
-static void interleave_with_others(const stage *s, const list *in, int64_t epoch, list *out) {
-    static list part[2];
-    part[0] = *in;
-    part[1].n = 0;
-    for (int64_t i = 0; i < OTHERS; i++) add(&part[1], new_row(FIRST_OTHER + i, i, epoch));
-    interleave_lists(part, 2, 2, 1 + s->b, epoch, out);
-}
-
-/* Behind the first N stages. KNOWN: whether the number of rows is. */
-static void expected_list(const pipeline *p, int n, int64_t epoch, const bool *known, list *out) {
-    static list behind[STAGES];
-    if (n == 0) {
-        source_list(p, epoch, out);
-        return;
-    }
-    const stage *s = &p->stage[n - 1];
-    const int64_t count = s->kind == REPEAT ? 1 + s->b / 2 : 1;
-    list *in = &behind[n - 1];
-    out->n = 0;
-    for (int64_t r = 0; r < count; r++) {
-        const bool is_cache = s->kind == CACHE || s->kind == CACHE_FILE;
-        expected_list(p, n - 1, is_cache ? 0 : epoch * count + r, known, in);
-        if (s->kind == SHUFFLE)
-            shuffle_list(in, known[n - 1] && s->b == 0 ? 0 : 1 + s->a, (uint64_t)s->b, known[n - 1], epoch);
-        if (s->kind == INTERLEAVE) {
-            interleave_with_others(s, in, epoch, out);
-            continue;
-        }
-        for (int64_t i = 0; i < in->n; i++) {
-            row changed = in->row[i];
-            if (change_row(s, i, epoch, &changed)) add(out, changed);
-        }
-    }
-}
-
 /* ---- comparing ---- */
 
 typedef struct columns {
@@ -632,20 +376,23 @@ static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it
     static columns c;
     const mst_batch *batch;
     for (int64_t element = 0;; element++) {
-        if (mst_iterator_next(it, &batch)) fail_msg("%s: %s: %s", name_of(p), what, mst_error()->message);
+        if (mst_iterator_next(it, &batch)) fail_msg("%s: %s: %s", random_pipeline_name(p), what, mst_error()->message);
         if (!batch) break;
         const int64_t n = mst_batch_size(batch);
-        if (from + n > expected->n) fail_msg("%s: %s: more than %d rows", name_of(p), what, (int)expected->n);
-        if (read_batch(p, batch, element % 2, &c)) fail_msg("%s: %s: %s", name_of(p), what, mst_error()->message);
+        if (from + n > expected->n)
+            fail_msg("%s: %s: more than %d rows", random_pipeline_name(p), what, (int)expected->n);
+        if (read_batch(p, batch, element % 2, &c))
+            fail_msg("%s: %s: %s", random_pipeline_name(p), what, mst_error()->message);
         const row *wanted = &expected->row[from];
         for (int64_t i = 0; i < n; i++, from++)
             if (!is_same_row(p, &c, i, &wanted[i]))
-                fail_msg("%s: %s: row %d is another (%d, not %d)", name_of(p), what, (int)from,
+                fail_msg("%s: %s: row %d is another (%d, not %d)", random_pipeline_name(p), what, (int)from,
                          (int)(p->scales ? (int64_t)c.id.f64[i] : c.id.i64[i]), (int)wanted[i].id);
         if (p->padded && !are_lists_right(p, batch, &c, wanted, n))
-            fail_msg("%s: %s: the lists before row %d are others", name_of(p), what, (int)from);
+            fail_msg("%s: %s: the lists before row %d are others", random_pipeline_name(p), what, (int)from);
     }
-    if (from < expected->n) fail_msg("%s: %s: %d rows, not %d", name_of(p), what, (int)from, (int)expected->n);
+    if (from < expected->n)
+        fail_msg("%s: %s: %d rows, not %d", random_pipeline_name(p), what, (int)from, (int)expected->n);
     const int64_t size = pipeline_position_size(it);
     assert_true(size > 0);
     return size;
@@ -654,7 +401,7 @@ static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it
 /* A quarter of the time some elements are passed over and not read. */
 static int64_t advance(mst_iterator *it, int64_t elements) {
     const mst_batch *batch;
-    int64_t rows = 0, skipped = below(4) ? 0 : below(elements + 1);
+    int64_t rows = 0, skipped = random_below(4) ? 0 : random_below(elements + 1);
     EXPECT_OK(mst_iterator_skip(it, skipped));
     for (int64_t i = skipped; i < elements; i++) {
         EXPECT_OK(mst_iterator_next(it, &batch));
@@ -667,7 +414,7 @@ static int64_t advance(mst_iterator *it, int64_t elements) {
  * if TWICE. AT_END: the size of the last position of an iterator that was not restored. */
 static void check_restart(const pipeline *p, const list *expected, int64_t epoch, int64_t elements, bool twice,
                           int64_t at_end) {
-    const int64_t each = p->batch ? p->batch : 1, more = twice ? below(5) : 0;
+    const int64_t each = p->batch ? p->batch : 1, more = twice ? random_below(5) : 0;
     mst_dataset *d = build(p);
     mst_iterator *it;
     mst_tensor *position;
@@ -678,14 +425,15 @@ static void check_restart(const pipeline *p, const list *expected, int64_t epoch
         mst_iterator_destroy(it);
         mst_dataset_release(d);
         d = build(p);
-        if (mst_iterator_restore(d, position, &it)) fail_msg("%s: %s", name_of(p), mst_error()->message);
+        if (mst_iterator_restore(d, position, &it)) fail_msg("%s: %s", random_pipeline_name(p), mst_error()->message);
         mst_tensor_release(position);
         if (time < twice) (void)advance(it, more);
     }
     const int64_t from = (elements + more) * each;
     const int64_t size = expect_rest(p, "restored", it, expected, from < expected->n ? from : expected->n);
     if (!p->prefetch && size > at_end) /* a prefetch saves where it began */
-        fail_msg("%s: %d numbers are saved at the end, at most %d should", name_of(p), (int)size, (int)at_end);
+        fail_msg("%s: %d numbers are saved at the end, at most %d should", random_pipeline_name(p), (int)size,
+                 (int)at_end);
     mst_iterator_destroy(it);
     mst_dataset_release(d);
 }
@@ -702,22 +450,22 @@ static void check(const pipeline *p) {
     mst_dataset_release(d);
     d = build(p);
     for (int64_t epoch = 0; epoch < 2; epoch++) {
-        expected_list(p, p->num_stages, epoch, known, &expected);
+        random_pipeline_rows(p, p->num_stages, epoch, known, &expected);
         if (mst_dataset_num_rows(d) >= 0) assert_int_equal(mst_dataset_num_rows(d), expected.n);
         EXPECT_OK(mst_iterator_create(d, epoch, &it));
         const int64_t at_end = expect_rest(p, "from the beginning", it, &expected, 0);
         mst_iterator_destroy(it);
         const int64_t elements = expected.n / (p->batch ? p->batch : 1);
-        for (int i = 0; i < 3; i++) check_restart(p, &expected, epoch, below(elements + 1), i == 2, at_end);
+        for (int i = 0; i < 3; i++) check_restart(p, &expected, epoch, random_below(elements + 1), i == 2, at_end);
     }
     mst_dataset_release(d);
 }
 
 static void check_all(source_kind source) {
     pipeline p;
-    random_state = (uint64_t)source + 1;
+    random_begin((uint64_t)source + 1);
     for (int i = 0; i < PIPELINES; i++) {
-        choose(&p, source, i);
+        random_pipeline_choose(&p, source, i);
         check(&p);
     }
 }
@@ -731,19 +479,19 @@ static void rows_in_memory(void **state) {
 
 static void records_of_plain_files(void **state) {
     (void)state;
-    records_write(FILES, sizes, MST_TFRECORD_PLAIN);
+    records_write(FILES, source_sizes, MST_TFRECORD_PLAIN);
     check_all(OF_TFRECORD);
 }
 
 static void records_that_come_forward(void **state) {
     (void)state;
-    records_write(FILES, sizes, MST_TFRECORD_PLAIN);
+    records_write(FILES, source_sizes, MST_TFRECORD_PLAIN);
     check_all(OF_FORWARD);
 }
 
 static void records_of_compressed_files(void **state) {
     (void)state;
-    records_write(FILES, sizes, MST_TFRECORD_GZIP);
+    records_write(FILES, source_sizes, MST_TFRECORD_GZIP);
     check_all(OF_GZIP);
 }
 
@@ -780,7 +528,7 @@ static void write_lines(void) {
     for (int i = 0; i < FILES; i++) {
         char text[1024], name[16];
         int at = 0;
-        for (int64_t k = 0; k < sizes[i]; k++)
+        for (int64_t k = 0; k < source_sizes[i]; k++)
             at += snprintf(text + at, sizeof text - (size_t)at, "record %d%s", id++, k % 3 ? "\n" : "\r\n");
         snprintf(name, sizeof name, "lines-%d", i);
         (void)folder_write(name, text, (size_t)at);

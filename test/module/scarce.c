@@ -1,5 +1,5 @@
-/* Not a module: loaded before a program with LD_PRELOAD, it lets allocation number MUSTER_SCARCE of main and all after it
- * fail, counted from 1. What libraries allocate before main is not counted. Needs the malloc of glibc. */
+/* Not a module: loaded before a program with LD_PRELOAD, it lets allocation number MUSTER_SCARCE of main and all after
+ * it fail, counted from 1. What libraries allocate before main is not counted. Needs the malloc of glibc. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>

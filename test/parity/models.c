@@ -1,11 +1,12 @@
-/** The C side of the tests of models: `parity_models < CASES.json` builds the model of each case of a JSON array, trains
- *  it where the case says so, and prints one JSON line a case.
+/** The C side of the tests of models: `parity_models < CASES.json` builds the model of each case of a JSON array,
+ *  trains it where the case says so, and prints one JSON line a case.
  *
- *      {"layers": [{"type": "dense", "options": {"units": 3}, "src": [0]}, ...],   without "src": applied to the model
- *       "outputs": [2, 3],                                                         "share": the layer that is called again
- *       "fit": {"optimizer": {...}, "loss": "...", "target": [{...}, ...], "class_weight": [...], "sample_weights": true,
- *               "data": [TENSOR, ...], "validation": [TENSOR, ...], "batch_size": 4, "epochs": 2,
- *               "values": {"dense/kernel": TENSOR, ...}}}                          weights before the first step
+ *      {"layers": [{"type": "dense", "options": {"units": 3}, "src": [0]}, ...], without "src": applied to the model
+ *       "outputs": [2, 3],                                                       "share": the layer that is used again
+ *       "fit": {"optimizer": {...}, "loss": "...", "target": [{...}, ...], "class_weight": [...],
+ *               "sample_weights": true, "data": [TENSOR, ...], "validation": [TENSOR, ...], "batch_size": 4,
+ *               "epochs": 2,
+ *               "values": {"dense/kernel": TENSOR, ...}}}                        weights before the first step
  *
  *  gives {"summary": "...", "weights": [["dense/kernel", [4, 3]], ...], "history": {"loss": [...], ...}, "evaluate":
  *  {"loss": 1.5, ...}, "values": {"dense/kernel": [...], ...}}. json_case.h says what a TENSOR is. */

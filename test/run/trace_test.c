@@ -16,7 +16,8 @@ typedef struct program {
     mst_trace *trace;
 } program;
 
-/* total = sum(relu(x x)), x on device 0 and the rest on device 1, through a point that can fail; and a trace, not yet taken. */
+/* total = sum(relu(x x)), x on device 0 and the rest on device 1, through a point that can fail; and a trace, not yet
+ * taken. */
 static program make(int num_frames) {
     program p;
     mst_value x = MST_NONE;

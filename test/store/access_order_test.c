@@ -203,8 +203,8 @@ static void *write_once(void *context) {
     return mst_turn_write(&g->turn, mst_clock_after(30)) ? g : NULL;
 }
 
-/* A writer that waits for a visitor alone is before the visitors to come; one that waits for a step is not, because that
- * step may be stuck. */
+/* A writer that waits for a visitor alone is before the visitors to come; one that waits for a step is not, because
+ * that step may be stuck. */
 static void visitors_do_not_hold_up_a_writer_for_ever(void **state) {
     (void)state;
     mst_store *store = new_store();

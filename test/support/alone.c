@@ -1,5 +1,5 @@
-/* Whether one thread runs the programs of all devices (src/run/pace.h) is not measured in tests, which must not depend on
- * what else the machine does: it does so with MUSTER_TEST_ALONE=1 in the environment, and else never;
+/* Whether one thread runs the programs of all devices (src/run/pace.h) is not measured in tests, which must not depend
+ * on what else the machine does: it does so with MUSTER_TEST_ALONE=1 in the environment, and else never;
  * MUSTER_TEST_ALONE=measured leaves it to the measurement. */
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 mst_graph *engine_graph(void);
 /** DEVICES as in mst_session_options; NULL: "cpu:1/1". Variables have their first values. */
 mst_session *engine_session(mst_graph *graph, const char *devices);
-/** Builds a step of STRATEGY over all devices of SESSION (the first for MST_STRATEGY_ONE), and gives the variables their
- *  first values. */
+/** Builds a step of STRATEGY over all devices of SESSION (the first for MST_STRATEGY_ONE), and gives the variables
+ *  their first values. */
 void engine_build_step(mst_graph *graph, mst_session *session, mst_strategy *strategy, const mst_optimizer *optimizer,
                        mst_replica_function replica, void *context, mst_step_values *out);
 /** Destroys both. */

@@ -14,8 +14,8 @@ typedef struct sample {
 /** All of them, ended by no name. */
 extern const sample samples[];
 
-/** Writes them; the checkpoint is in the folder "run", with its state file, the event file in "logs/train". Those of codecs
- *  that the library was built without are left out. */
+/** Writes them; the checkpoint is in the folder "run", with its state file, the event file in "logs/train". Those of
+ *  codecs that the library was built without are left out. */
 void samples_write(void);
 
 #endif

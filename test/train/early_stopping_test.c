@@ -1,4 +1,5 @@
-/* Early stopping with the best weights, of a fit that is killed or stopped and resumed: it ends as an undisturbed one. */
+/* Early stopping with the best weights, of a fit that is killed or stopped and resumed: it ends as an undisturbed
+ * one. */
 #include "muster/muster.h"
 #include "support/folder.h"
 #include "support/test.h"

@@ -1,5 +1,5 @@
-/* Random changes of the train part's pictures. They come after the inputs are scaled and a validation part was taken, so
- * that what training is measured on stays as it is. */
+/* Random changes of the train part's pictures. They come after the inputs are scaled and a validation part was taken,
+ * so that what training is measured on stays as it is. */
 #include "cli/train/train_augment.h"
 
 #include "cli/command.h"

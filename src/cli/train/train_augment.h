@@ -4,7 +4,8 @@
 
 #include "cli/train/training.h"
 
-/** The train part, with the random changes that were asked for. Returns an exit status, and has printed what was wrong. */
+/** The train part, with the random changes that were asked for. Returns an exit status, and has printed what was
+ *  wrong. */
 int train_augment(training *t);
 
 #endif

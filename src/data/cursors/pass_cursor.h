@@ -1,5 +1,5 @@
-/** The cursor over that of a source: adds the pass to each row (data/cursors/row.h), so that a source needs to know only
- *  numbers. */
+/** The cursor over that of a source: adds the pass to each row (data/cursors/row.h), so that a source needs to know
+ *  only numbers. */
 #ifndef MUSTER_DATA_CURSORS_PASS_CURSOR_H
 #define MUSTER_DATA_CURSORS_PASS_CURSOR_H
 

@@ -1,5 +1,5 @@
-/* fashion-mnist: the files of Debian's package dataset-fashion-mnist in /usr/share/datasets/fashion-mnist, or those in the
- * folder that the environment variable MUSTER_FASHION_MNIST names. */
+/* fashion-mnist: the files of Debian's package dataset-fashion-mnist in /usr/share/datasets/fashion-mnist, or those in
+ * the folder that the environment variable MUSTER_FASHION_MNIST names. */
 #include <stdlib.h>
 
 #include "base/folder.h"

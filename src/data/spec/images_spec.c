@@ -1,5 +1,5 @@
-/* images:DIR: PNG and JPEG files in class folders, DIR/train/CLASS/FILE and DIR/test/CLASS/FILE; or DIR/CLASS/FILE, which
- * is the train part. */
+/* images:DIR: PNG and JPEG files in class folders, DIR/train/CLASS/FILE and DIR/test/CLASS/FILE; or DIR/CLASS/FILE,
+ * which is the train part. */
 #include <stdio.h>
 
 #include "base/folder.h"

@@ -1,5 +1,6 @@
-/* sum_rows: the gradient of gather over rows, each row once (op/state/update.h). Row numbers are sorted, with the places where
- * they come from, by a radix sort, which keeps rows of one number in order; then each run of one number is a sum. */
+/* sum_rows: the gradient of gather over rows, each row once (op/state/update.h). Row numbers are sorted, with the
+ * places where they come from, by a radix sort, which keeps rows of one number in order; then each run of one number is
+ * a sum. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/** One initializer, in one file each of this folder. The build makes of these files the enum mst_initializer_kind with the
- *  macros (muster/initializers.h) and the tables below. */
+/** One initializer, in one file each of this folder. The build makes of these files the enum mst_initializer_kind with
+ *  the macros (muster/initializers.h) and the tables below. */
 #ifndef MUSTER_LAYER_INITIALIZER_INITIALIZER_H
 #define MUSTER_LAYER_INITIALIZER_INITIALIZER_H
 

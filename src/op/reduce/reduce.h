@@ -29,9 +29,9 @@ typedef struct mst_reduction {
     int64_t outputs; /**< number of outputs */
 } mst_reduction;
 
-/** What a reduction does with elements and accumulators of one type. reduce_loops.inc makes them. SRC is the place of the
- *  first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1 are counted in
- *  the order of the reduced loops. */
+/** What a reduction does with elements and accumulators of one type. reduce_loops.inc makes them. SRC is the place of
+ *  the first element that goes into the output, or into the first of the outputs; elements BEGIN to END - 1 are counted
+ *  in the order of the reduced loops. */
 typedef struct mst_reducer {
     size_t accumulator; /**< bytes of one, at most MST_MOST_ACCUMULATOR */
     /** Makes outputs BEGIN to END - 1, each of one or more contiguous rows. SRC is the whole source, DST output 0. */

@@ -4,8 +4,8 @@
 
 #include "muster/op.h"
 
-/** *SUM = the sum of the squares of all elements of all sources, f32 or f64, in f64. The order depends on the numbers of
- *  elements alone. */
+/** *SUM = the sum of the squares of all elements of all sources, f32 or f64, in f64. The order depends on the numbers
+ *  of elements alone. */
 MST_CHECKED mst_status mst_sum_squares(const mst_kernel_args *a, double *sum);
 /** Bytes of workspace that mst_sum_squares needs; the `workspace` of an op. */
 size_t mst_sum_squares_workspace(const mst_infer *c, int num_threads);

@@ -34,8 +34,8 @@ typedef struct mst_sum_rows_options {
     double clip;
 } mst_sum_rows_options;
 
-/** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients, a row that a gradient does not have being 0.
- *  Sources come in pairs, as sum_rows gives them: one for each node of the tree in `leaf`.
+/** merge_rows: rows FIRST_ROW to END_ROW - 1 of the sum of sparse gradients, a row that a gradient does not have being
+ *  0. Sources come in pairs, as sum_rows gives them: one for each node of the tree in `leaf`.
  *
  *  dst    as of sum_rows; n is the number of all rows of the sources, or END_ROW - FIRST_ROW where that is less
  */
