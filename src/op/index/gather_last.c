@@ -31,10 +31,10 @@ static mst_status gather(void *context, int64_t begin, int64_t end, int thread) 
     (void)thread;
     MST_TRY(mst_row_index_check(a, indices, n, begin, end));
     switch (mst_dtype_size(src->dtype)) {
-        case 1: rows_1(a, n, k, begin, end); break;
-        case 2: rows_2(a, n, k, begin, end); break;
-        case 4: rows_4(a, n, k, begin, end); break;
-        default: rows_8(a, n, k, begin, end); break;
+        case 1: rows_1(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        case 2: rows_2(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        case 4: rows_4(indices, src->data, a->dst[0].data, n, k, begin, end); break;
+        default: rows_8(indices, src->data, a->dst[0].data, n, k, begin, end); break;
     }
     return MST_OK;
 }

@@ -31,8 +31,6 @@ static mst_value scatter_last_grad(mst_grad *c, int i) {
 
 /* Rows BEGIN to END - 1. */
 static mst_status scatter(void *context, int64_t begin, int64_t end, int thread) {
-    static void (*const rows[MST_NUM_DTYPES])(const mst_kernel_args *a, int64_t n, int64_t k, int64_t begin,
-                                              int64_t end) = {MST_BY_NUMBER(rows)};
     const mst_kernel_args *a = context;
     const mst_array *src = &a->src[0], *indices = &a->src[1], *dst = &a->dst[0];
     const int64_t n = dst->shape.dim[dst->shape.ndim - 1], k = src->shape.dim[src->shape.ndim - 1];
@@ -40,7 +38,13 @@ static mst_status scatter(void *context, int64_t begin, int64_t end, int thread)
     (void)thread;
     MST_TRY(mst_row_index_check(a, indices, n, begin * k, end * k));
     if (row) memset((char *)dst->data + (size_t)begin * row, 0, (size_t)(end - begin) * row);
-    rows[src->dtype](a, n, k, begin, end);
+    switch (src->dtype) {
+        case MST_F32: rows_f32(indices, src->data, dst->data, n, k, begin, end); break;
+        case MST_F64: rows_f64(indices, src->data, dst->data, n, k, begin, end); break;
+        case MST_I32: rows_i32(indices, src->data, dst->data, n, k, begin, end); break;
+        case MST_I64: rows_i64(indices, src->data, dst->data, n, k, begin, end); break;
+        default: rows_u8(indices, src->data, dst->data, n, k, begin, end); break;
+    }
     return MST_OK;
 }
 
