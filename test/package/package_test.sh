@@ -52,7 +52,7 @@ pictures() {
     fi
 
     echo "-- the benchmarks stay in the build"
-    if find "$prefix" -name '*bench*' | grep .; then
+    if find "$prefix" -mindepth 1 -name '*bench*' | grep .; then
         echo "error: benchmarks are installed"
         exit 1
     fi
