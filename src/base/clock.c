@@ -2,12 +2,15 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <time.h>
+
+static int64_t read_clock(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 static int64_t monotonic(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return read_clock(CLOCK_MONOTONIC);
 }
 
 static int64_t (*_Atomic source)(void) = monotonic;
@@ -27,7 +30,14 @@ int64_t mst_clock_after(double seconds) {
 }
 
 double mst_clock_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (double)mst_clock_now() * 1e-9;
+}
+
+double mst_clock_wall(void) {
+    return (double)read_clock(CLOCK_REALTIME) * 1e-9;
+}
+
+struct timespec mst_clock_timespec(int64_t nanoseconds) {
+    const int64_t until = monotonic() + nanoseconds;
+    return (struct timespec){.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
 }

@@ -1,8 +1,10 @@
-/** Time on a clock that only rises: nanoseconds for deadlines, seconds for measuring. */
+/** The library's only way to the time: a clock that only rises, nanoseconds for deadlines and seconds for measuring, which
+ *  tests can replace; and the time of day. */
 #ifndef MUSTER_BASE_CLOCK_H
 #define MUSTER_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #define MST_NEVER INT64_MAX /**< a deadline that does not come */
 
@@ -12,7 +14,12 @@ int64_t mst_clock_now(void);
 void mst_clock_replace(int64_t (*now)(void));
 /** The time SECONDS from now; MST_NEVER where that is too far to count. */
 int64_t mst_clock_after(double seconds);
-/** Seconds on the monotonic clock of the system, whatever mst_clock_replace has put in its place. */
+/** mst_clock_now in seconds. */
 double mst_clock_seconds(void);
+/** Seconds since 1970. */
+double mst_clock_wall(void);
+/** The time NANOSECONDS from now on the monotonic clock of the system, for pthread_cond_timedwait: what is slept is not
+ *  replaced. */
+struct timespec mst_clock_timespec(int64_t nanoseconds);
 
 #endif

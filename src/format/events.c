@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
 #include "format/tfrecord.h"
@@ -79,7 +79,7 @@ static mst_status open_new(mst_event_file *file, const char *folder) {
     if (gethostname(host, sizeof host - 1) || !*host) snprintf(host, sizeof host, "localhost");
     for (int i = 0; i < MOST_NAMES; i++) {
         free(file->path);
-        if (asprintf(&file->path, "%s/events.out.tfevents.%010lld.%s.%d.%d", folder, (long long)time(NULL), host,
+        if (asprintf(&file->path, "%s/events.out.tfevents.%010lld.%s.%d.%d", folder, (long long)mst_clock_wall(), host,
                      (int)getpid(), atomic_fetch_add(&counter, 1)) < 0) {
             file->path = NULL;
             return MST_NO_MEMORY("for the name of an event file");
@@ -94,7 +94,7 @@ static mst_status open_new(mst_event_file *file, const char *folder) {
 static mst_status events_begin(mst_event_file *file, const char *folder) {
     Muster__Event first = MUSTER__EVENT__INIT;
     MST_TRY(open_new(file, folder));
-    first.wall_time = (double)time(NULL);
+    first.wall_time = (double)(int64_t)mst_clock_wall();
     first.what_case = MUSTER__EVENT__WHAT_FILE_VERSION;
     first.file_version = (char *)(uintptr_t)VERSION;
     MST_TRY(mst_event_file_append(file, &first));

@@ -85,11 +85,7 @@ static mst_status too_late(const mst_slot *slot) {
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline) {
     const int64_t left = deadline - mst_clock_now();
     if (left <= 0) return false;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(left < 1000000000 ? left : 1000000000);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    const struct timespec until = mst_clock_timespec(left < 1000000000 ? left : 1000000000);
     pthread_cond_timedwait(condition, &session->lock, &until);
     return true;
 }

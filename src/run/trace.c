@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/argument.h"
 #include "base/clock.h"
@@ -229,14 +228,12 @@ void mst_trace_add(mst_trace *trace, const mst_plan *plan, int64_t step, const m
 /* ---- traces ---- */
 
 mst_status mst_trace_create(mst_trace **out) {
-    struct timespec now;
     if (MST_IS_NULL(out)) return MST_INVALID;
     mst_trace *trace = *out = calloc(1, sizeof *trace);
     if (!trace) return MST_NO_MEMORY("for a trace");
     pthread_mutex_init(&trace->lock, NULL);
-    clock_gettime(CLOCK_REALTIME, &now);
     trace->began = mst_clock_now();
-    trace->wall_began = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    trace->wall_began = mst_clock_wall();
     return MST_OK;
 }
 

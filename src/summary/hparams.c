@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/clock.h"
 #include "base/no_memory.h"
 #include "summary/writer.h"
 
@@ -74,7 +75,7 @@ static void push_start(mst_summary_writer *writer, const mst_hparam *hparams, in
     start.hparams = list;
     start.group_name = group;
     data.session_start_info = &start;
-    start.start_time_secs = mst_wall_time();
+    start.start_time_secs = mst_clock_wall();
     mst_entry *entry = entry_of(writer, "_hparams_/session_start_info", &data);
     if (!entry) return;
     mst_summary_push(writer, entry, entry->size);
@@ -171,6 +172,6 @@ mst_entry *mst_hparams_end(mst_summary_writer *writer, bool failed) {
     Muster__SessionEndInfo end = MUSTER__SESSION_END_INFO__INIT;
     end.status = failed ? MUSTER__SESSION_END_INFO__STATUS__FAILURE : MUSTER__SESSION_END_INFO__STATUS__SUCCESS;
     data.session_end_info = &end;
-    end.end_time_secs = mst_wall_time();
+    end.end_time_secs = mst_clock_wall();
     return entry_of(writer, "_hparams_/session_end_info", &data);
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/argument.h"
+#include "base/clock.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "base/process.h"
@@ -41,15 +42,6 @@ struct mst_summary_writer {
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static mst_summary_writer *open_writers;
 
-static struct timespec time_in(double seconds) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    const int64_t nanos = time.tv_nsec + (int64_t)((seconds - (double)(int64_t)seconds) * 1e9);
-    time.tv_sec += (time_t)seconds + nanos / 1000000000;
-    time.tv_nsec = nanos % 1000000000;
-    return time;
-}
-
 /* Waits until what was pushed before is written, at most until DEADLINE (NULL: for ever). Under the lock. */
 static void drain(mst_summary_writer *w, const struct timespec *deadline) {
     const uint64_t target = w->pushed;
@@ -62,7 +54,7 @@ static void drain(mst_summary_writer *w, const struct timespec *deadline) {
 }
 
 static void drain_all(void) {
-    const struct timespec deadline = time_in(EXIT_SECONDS);
+    const struct timespec deadline = mst_clock_timespec((int64_t)(EXIT_SECONDS * 1e9));
     if (pthread_mutex_trylock(&open_lock)) return; /* the thread that exits is just opening or closing one */
     for (mst_summary_writer *w = open_writers; w; w = w->next_open) {
         if (w->process != mst_process_number()) continue;
@@ -130,7 +122,7 @@ static void write_list(mst_summary_writer *w, mst_entry *entry, bool *broken) {
 static mst_entry *writer_take(mst_summary_writer *w) {
     pthread_mutex_lock(&w->lock);
     while (!w->first && !w->closing) pthread_cond_wait(&w->wake, &w->lock);
-    const struct timespec until = time_in(w->flush_seconds);
+    const struct timespec until = mst_clock_timespec((int64_t)(w->flush_seconds * 1e9));
     int late = 0;
     while (!w->urgent && !w->closing && !late) late = pthread_cond_timedwait(&w->wake, &w->lock, &until);
     mst_entry *list = w->first;
@@ -150,12 +142,6 @@ static void *work(void *context) {
 
 /* ---- the queue ---- */
 
-double mst_wall_time(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 mst_entry *mst_entry_create(mst_summary_writer *w, mst_entry_kind kind, const char *tag, int64_t step) {
     static const char *const whats[] = {"scalar", "histogram", "image", "text", "graph", "trace", "hparams", "start"};
     if (!tag || !*tag) {
@@ -169,7 +155,7 @@ mst_entry *mst_entry_create(mst_summary_writer *w, mst_entry_kind kind, const ch
         return NULL;
     }
     entry->kind = kind;
-    entry->wall_time = mst_wall_time();
+    entry->wall_time = mst_clock_wall();
     entry->step = step;
     memcpy(entry->tag, tag, length + 1);
     return entry;

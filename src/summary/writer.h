@@ -36,8 +36,6 @@ typedef struct mst_entry {
     char tag[]; /**< ended by 0 */
 } mst_entry;
 
-/** Seconds since 1970. */
-double mst_wall_time(void);
 /** An entry without a value; NULL, and the writer has the error, where TAG is none or memory is out. */
 mst_entry *mst_entry_create(mst_summary_writer *writer, mst_entry_kind kind, const char *tag, int64_t step);
 void mst_entry_free(mst_entry *entry);

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/argument.h"
@@ -58,12 +57,6 @@ struct mst_checkpoint_manager {
     struct mst_checkpoint_manager *best; /* of the best epoch; NULL: none is kept */
     double best_value;
 };
-
-static double seconds_since_1970(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- writing one: on the thread ---- */
 
@@ -115,7 +108,7 @@ static void remove_old(mst_checkpoint_manager *m) {
 
 static mst_status add_to_folder(mst_checkpoint_manager *m, const char *path, int64_t step) {
     const mst_checkpoint_item item = {
-        .path = (char *)(uintptr_t)path, .step = step, .time = seconds_since_1970(), .in_state = true};
+        .path = (char *)(uintptr_t)path, .step = step, .time = mst_clock_wall(), .in_state = true};
     MST_TRY(mst_checkpoint_list_add(&m->list, &item));
     MST_TRY(mst_checkpoint_list_write(&m->folder, &m->list));
     const int64_t before = m->list.count;
@@ -280,7 +273,7 @@ static mst_status checkpoint_start(mst_checkpoint_manager *m, const mst_folder *
     MST_TRY(remove_litter(m));
     MST_TRY(mst_checkpoint_list_read(&m->folder, &m->list));
     if (options->anew) forget_list(m);
-    if (m->list.last_preserved <= 0) m->list.last_preserved = seconds_since_1970();
+    if (m->list.last_preserved <= 0) m->list.last_preserved = mst_clock_wall();
     const int code = pthread_create(&m->thread, NULL, write_all, m);
     if (code) return MST_FAIL(MST_UNAVAILABLE, "checkpoints: no thread can be started: %s", strerror(code));
     m->has_thread = true;

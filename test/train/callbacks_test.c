@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "support/test.h"
 #include "support/training.h"
 
@@ -440,9 +441,16 @@ static void progress_shows_nothing_where_none_is_wanted(void **state) {
     free(text);
 }
 
+/* The clock of a training whose steps take 60 ms each. */
+static _Atomic int64_t pretended;
+
+static int64_t pretended_now(void) {
+    return pretended;
+}
+
 static mst_status wait_for_redraw(void *context, mst_train_state *state) {
     const int64_t *fail_at = context;
-    usleep(60000);
+    pretended += 60000000;
     return state->step == *fail_at ? MST_FAIL(MST_CANCELLED, "enough of this") : MST_OK;
 }
 
@@ -450,8 +458,10 @@ static mst_status wait_for_redraw(void *context, mst_train_state *state) {
 static mst_status fit_slowly(FILE *file, mst_progress kind, int64_t fail_at) {
     fixture f = begin(mst_sgd(.learning_rate = 0.1));
     mst_callback callback = {.context = &fail_at, .step_end = wait_for_redraw};
+    mst_clock_replace(pretended_now);
     mst_status status = mst_fit(f.model, .data = f.data, .validation = f.validation, .batch_size = BATCH,
                                 .progress = file, .progress_kind = kind, .callbacks = &callback, .num_callbacks = 1);
+    mst_clock_replace(NULL);
     end(&f);
     return status;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "cli/command.h"
@@ -387,7 +388,7 @@ static int train_run(const command_call *call) {
     training t = {.o = o,
                   .list = call->list,
                   .data = data,
-                  .events = {.json = o->json, .every = o->log_every, .began = train_clock()}};
+                  .events = {.json = o->json, .every = o->log_every, .began = mst_clock_seconds()}};
     int status = run_training(&t);
     (void)!mst_checkpoint_manager_close(t.checkpoints); /* after an error, which has been told */
     mst_tensor_release(t.confusion);

@@ -1,15 +1,8 @@
 #include "cli/train/train_events.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "cli/json_events.h"
 #include "cli/signals.h"
-
-double train_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static json_t *state_event(const char *name, const mst_train_state *state) {
     json_t *event = json_event(name);
@@ -26,7 +19,7 @@ static json_t *state_event(const char *name, const mst_train_state *state) {
 static mst_status step_end(void *context, mst_train_state *state) {
     train_events *events = context;
     events->num_steps++;
-    if (events->first_step == 0) events->first_step = train_clock() - events->began;
+    if (events->first_step == 0) events->first_step = mst_clock_seconds() - events->began;
     if (signals_caught()) state->stop = true;
     if (events->json && state->step % events->every == 0) {
         json_t *event = state_event("step", state);

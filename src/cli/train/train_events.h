@@ -7,13 +7,11 @@
 typedef struct train_events {
     bool json;
     int64_t every;     /**< steps between step events */
-    double began;      /**< train_clock() of the command's start */
+    double began;      /**< mst_clock_seconds() of the command's start */
     double first_step; /**< seconds from there to the end of the first step */
     int64_t num_steps; /**< made by this command */
 } train_events;
 
-/** Seconds, monotonic. */
-double train_clock(void);
 /** EVENTS must outlive training. */
 mst_callback train_events_callback(train_events *events);
 
