@@ -17,15 +17,23 @@ static bool asks_for_help(char *const *arguments) {
     return false;
 }
 
+/* What the command line gives counts before the file of --config. */
+static mst_status read_options(const command *command, char *const *arguments, command_call *call, option_list *list) {
+    MST_TRY(options_parse(list, arguments, call->options, call->positional, command->max_positional,
+                          &call->num_positional));
+    if (list->config) MST_TRY(config_read(list, call->options));
+    return options_exclude(list, call->options);
+}
+
 static int run_with(const command *command, char *const *arguments, option_list *list) {
     const char *positional[COMMAND_MOST_POSITIONAL];
     command_call call = {.list = list, .positional = positional, .options = calloc(1, command->options_size + 1)};
     if (!call.options) return command_fail(EXIT_FAILED, "cannot get memory for the options of %s", command->name);
     int status;
-    if (options_parse(list, arguments, call.options, positional, command->max_positional, &call.num_positional))
+    if (read_options(command, arguments, &call, list))
         status = command_fail_usage(command->name);
     else if (list->print_config)
-        config_print(command, list), status = EXIT_DONE;
+        config_print(command_program, command->name, list), status = EXIT_DONE;
     else
         status = command->run(&call);
     free(call.options);

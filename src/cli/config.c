@@ -135,8 +135,8 @@ static void print_entry(const option_entry *entry) {
     print_value(entry->given ? entry->text : initial);
 }
 
-void config_print(const command *command, const option_list *list) {
-    printf("# %s %s --config FILE; lines that begin with # are defaults\n", command_program, command->name);
+void config_print(const char *program, const char *command, const option_list *list) {
+    printf("# %s %s --config FILE; lines that begin with # are defaults\n", program, command);
     for (int i = 0; i < list->count && !list->entry[i].common; i++) {
         if (list->entry[i].title) printf("\n# %s\n", list->entry[i].title);
         print_entry(&list->entry[i]);

@@ -9,12 +9,12 @@
 #ifndef MUSTER_CLI_CONFIG_H
 #define MUSTER_CLI_CONFIG_H
 
-#include "cli/command.h"
+#include "cli/option_list.h"
 
 /** Takes the options of the file list->config into VALUES and LIST. Errors name file and line. */
 MST_CHECKED mst_status config_read(option_list *list, void *values);
-/** Prints the options in effect on standard output: a training with this as its file is the same training. Defaults
- *  stand in it as comments. */
-void config_print(const command *command, const option_list *list);
+/** Prints the options of COMMAND of PROGRAM that are in effect on standard output: a training with this as its file is
+ *  the same training. Defaults stand in it as comments. */
+void config_print(const char *program, const char *command, const option_list *list);
 
 #endif

@@ -1,6 +1,8 @@
 /* The options of a command, from its tables to the members of its struct.
  *
- *      sections  ->  option_list_make: one list  ->  options_parse: defaults, arguments, file of --config  ->  struct
+ *      sections  ->  option_list_make: one list
+ *                ->  options_parse: defaults, arguments  ->  config_read: file of --config
+ *                ->  options_exclude: what excludes each other  ->  struct
  *
  * Each option is converted and checked by its type (`set`); a wrong one is told with what would be right, and an
  * unknown one with the nearest that there is. What the command line gives counts before the file, also where the two
@@ -17,7 +19,6 @@
 
 #include "base/nearest.h"
 #include "base/no_memory.h"
-#include "cli/config.h"
 
 enum { NAME_SIZE = 64, MOST_NAMES = 256 };
 
@@ -381,8 +382,7 @@ static mst_status forget(option_list *list, option_entry *entry, void *values) {
     return entry->option.initial ? set_entry(list, entry, entry->option.initial, values) : MST_OK;
 }
 
-/* Of two options that exclude each other, that of the command line counts before that of a file. */
-static mst_status exclude(option_list *list, void *values) {
+mst_status options_exclude(option_list *list, void *values) {
     for (int i = 0; i < list->count; i++) {
         option_entry *entry = &list->entry[i];
         option_entry *other = entry->option.excludes ? option_list_find(list, entry->option.excludes) : NULL;
@@ -411,8 +411,7 @@ mst_status options_parse(option_list *list, char *const *arguments, void *values
         }
     }
     *num_positional = count;
-    if (list->config) MST_TRY(config_read(list, values));
-    return exclude(list, values);
+    return MST_OK;
 }
 
 void option_print(const option *option, char *text, size_t size) {

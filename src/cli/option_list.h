@@ -96,13 +96,15 @@ typedef struct option_list {
 MST_CHECKED mst_status option_list_make(const option_section *sections, option_list *out);
 void option_list_free(option_list *list);
 
-/** Fills VALUES with the defaults, what the file of --config says, and what ARGUMENTS (ended by NULL) say, which counts
- *  before the file, as does an option that excludes one of the file; texts are not copied. What is no option goes to
- *  POSITIONAL, at most MAX of them. MST_INVALID names the argument, or file and line, and what would be right. */
+/** Fills VALUES with the defaults and what ARGUMENTS (ended by NULL) say; texts are not copied. What is no option goes
+ *  to POSITIONAL, at most MAX of them. MST_INVALID names the argument, and what would be right. */
 MST_CHECKED mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional,
                                      int max, int *num_positional);
 /** The option NAME as LINE of a file gives it; checked also where the command line gives another value, which stays. */
 MST_CHECKED mst_status options_set(option_list *list, const char *name, const char *text, int line, void *values);
+/** Decides between options that exclude each other, when all have been given: that of the command line counts before
+ *  that of a file, which gets its default back. MST_INVALID where both were given in one place. */
+MST_CHECKED mst_status options_exclude(option_list *list, void *values);
 /** The name of the option that a field of SECTION becomes, perhaps with underscores; NULL where it becomes none. */
 const char *option_of_field(const option_section *section, const mst_field *field);
 /** Whether the option NAME stood among the arguments. */
