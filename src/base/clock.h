@@ -1,5 +1,5 @@
-/** The library's only way to the time: a clock that only rises, nanoseconds for deadlines and seconds for measuring, which
- *  tests can replace; and the time of day. */
+/** The library's only way to the time: a clock that only rises, nanoseconds for deadlines and seconds for measuring,
+ *  which tests can replace; and the time of day. */
 #ifndef MUSTER_BASE_CLOCK_H
 #define MUSTER_BASE_CLOCK_H
 
