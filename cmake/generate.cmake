@@ -1,9 +1,9 @@
-# Public headers, tables and lists that are made of the files of a folder, so that what a folder holds is the list of it.
-# The functions add to the lists HEADERS, INSTALLED_HEADERS, TABLES and LISTS; a PATTERN is that of files in src/.
+# Public headers, tables and lists that are made of the files of a folder, so that what a folder holds is the list of
+# it. The functions add to the lists HEADERS, INSTALLED_HEADERS, TABLES and LISTS; a PATTERN is that of files in src/.
 
-# muster_generate(OUT SCRIPT FILES OPTION...): OUT is what the awk script cmake/SCRIPT prints of FILES. It is touched only
-# where it changes, so that editing a kernel does not compile again whatever includes muster/ops.h. What is not there yet
-# is also made at once, for editors.
+# muster_generate(OUT SCRIPT FILES OPTION...): OUT is what the awk script cmake/SCRIPT prints of FILES. It is touched
+# only where it changes, so that editing a kernel does not compile again whatever includes muster/ops.h. What is not
+# there yet is also made at once, for editors.
 function(muster_generate out script files)
   get_filename_component(folder ${out} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
@@ -22,8 +22,8 @@ function(muster_generate out script files)
   endif()
 endfunction()
 
-# muster_public_header(NAME SCRIPT FILES OPTION...): the public header muster/NAME.h. Its #line directives name files of this
-# tree, so that errors and debuggers do; what is installed has none.
+# muster_public_header(NAME SCRIPT FILES OPTION...): the public header muster/NAME.h. Its #line directives name files of
+# this tree, so that errors and debuggers do; what is installed has none.
 macro(muster_public_header name script files)
   muster_generate(${GENERATED}/muster/${name}.h ${script} "${files}" ${ARGN})
   set(installed ${PROJECT_BINARY_DIR}/installed/muster/${name}.h)
@@ -38,8 +38,9 @@ macro(muster_public_header name script files)
   set(INSTALLED_HEADERS ${INSTALLED_HEADERS} ${installed} PARENT_SCOPE)
 endmacro()
 
-# muster_table(TYPE PATTERNS): of all that is defined as `const TYPE TYPE_NAME`, TYPE_table.c with the table TYPE_table, and
-# for who needs one of them by its name FOLDER/list.h with declarations; FOLDER is the first pattern up to its first star.
+# muster_table(TYPE PATTERNS): of all that is defined as `const TYPE TYPE_NAME`, TYPE_table.c with the table TYPE_table,
+# and for who needs one of them by its name FOLDER/list.h with declarations; FOLDER is the first pattern up to its first
+# star.
 function(muster_table type patterns)
   list(TRANSFORM patterns PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE paths)
   file(GLOB files CONFIGURE_DEPENDS ${paths})
@@ -50,8 +51,8 @@ function(muster_table type patterns)
   set(LISTS ${LISTS} ${GENERATED}/${folder}/list.h PARENT_SCOPE)
 endfunction()
 
-# muster_header(NAME BLOCK PATTERNS OPTION...): the public header muster/NAME.h with what the files declare in their blocks,
-# each `#ifdef BLOCK` (cmake/header.awk), in the order of the patterns.
+# muster_header(NAME BLOCK PATTERNS OPTION...): the public header muster/NAME.h with what the files declare in their
+# blocks, each `#ifdef BLOCK` (cmake/header.awk), in the order of the patterns.
 function(muster_header name block patterns)
   set(files "")
   foreach(pattern ${patterns})
@@ -61,8 +62,9 @@ function(muster_header name block patterns)
   muster_public_header(${name} header.awk "${files}" -v name=${name} -v block=${block} ${ARGN})
 endfunction()
 
-# muster_kind(KIND NAME ENUM FOLDER): from the files of FOLDER that have an enumerator of ENUM (cmake/kind.awk) the public
-# header muster/NAME.h, and mst_KIND_table.c with mst_KIND_table and mst_KIND_names, which FOLDER/KIND.h declares.
+# muster_kind(KIND NAME ENUM FOLDER): from the files of FOLDER that have an enumerator of ENUM (cmake/kind.awk) the
+# public header muster/NAME.h, and mst_KIND_table.c with mst_KIND_table and mst_KIND_names, which FOLDER/KIND.h
+# declares.
 function(muster_kind kind name enum folder)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
   string(TOUPPER "MST_${kind}_HEADER" block)

@@ -5,8 +5,8 @@
 #   enum { MST_LOSS_HUBER = 5 };         then its macros, if any
 #   #endif
 #   const mst_loss_form mst_loss_form_huber = {...
-# What follows the type's name is the thing's name. The number is part of the interface: programs are compiled with it. So
-# it stands in the file, and never changes.
+# What follows the type's name is the thing's name. The number is part of the interface: programs are compiled with it.
+# So it stands in the file, and never changes.
 #   awk -v kind=loss -v plural=losses -v enum=mst_loss -v make=header -f source.awk -f kind.awk FILES
 #                                       the public header: the enum, with MST_NUM_LOSSES as its end, and the macros
 #   awk ... -v make=table -v include=loss/loss.h ...

@@ -1,5 +1,6 @@
-# What header.awk, kind.awk and table.awk share, given to awk before them: it reads the files of a kind, and stops the build
-# where it cannot. A file that declares something in public begins with its documentation, and the block follows at once:
+# What header.awk, kind.awk and table.awk share, given to awk before them: it reads the files of a kind, and stops the
+# build where it cannot. A file that declares something in public begins with its documentation, and the block follows
+# at once:
 #   /** huber: the mean of ... */
 #   #ifdef MST_LOSS_HEADER
 #   enum { MST_LOSS_HUBER = 5 };

@@ -1,5 +1,5 @@
-# The rows of the house, top to bottom, for check-includes and check-layers: the folders of src/. What shares a line shares a
-# row.
+# The rows of the house, top to bottom, for check-includes and check-layers: the folders of src/. What shares a line
+# shares a row.
 # shellcheck disable=SC2034
 rows='
 base

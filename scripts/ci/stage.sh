@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the stages of CI beside it: goes to the root of the checkout, and makes what several of them need. A stage can be
-# run alone, in a fresh clone too: scripts/ci/STAGE. It exits with 0, or with 77 where it was skipped (skip).
+# Sourced by the stages of CI beside it: goes to the root of the checkout, and makes what several of them need. A stage
+# can be run alone, in a fresh clone too: scripts/ci/STAGE. It exits with 0, or with 77 where it was skipped (skip).
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/packages.sh

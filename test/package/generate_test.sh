@@ -1,6 +1,6 @@
 #!/bin/sh
-# The scripts that make headers and tables (cmake/*.awk) refuse what they cannot read, each time with the file, the line and
-# what is wrong; and what they make of a file sends errors of the compiler back to it.
+# The scripts that make headers and tables (cmake/*.awk) refuse what they cannot read, each time with the file, the line
+# and what is wrong; and what they make of a file sends errors of the compiler back to it.
 set -eu
 cmake=$(cd "$(dirname "$0")/../.." && pwd)/cmake
 work=$(mktemp -d)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # One of each kind is one file: in a copy of the tree, adds the files of one_file/src (and the line of a pass), builds,
-# uses what they define in a program and in the command, and takes them away again. All of it under the address sanitizer.
+# uses what they define in a program and in the command, and takes them away again. All of it under the address
+# sanitizer.
 # Usage: one_file_test.sh WORK, a folder that this script may empty.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -30,7 +31,8 @@ refuse() {
     grep -q "$1" build.log || { echo "error: the build does not say '$1'"; tail -n 30 build.log; exit 1; }
 }
 
-# next_number FILE: the next free number of its kind, which is that of the enumerator MST_NUM_...; nothing where it has none.
+# next_number FILE: the next free number of its kind, which is that of the enumerator MST_NUM_...; nothing where it has
+# none.
 next_number() {
     local kind
     kind=$(sed -n 's/^#ifdef MST_\(.*\)_HEADER$/\1/p' "$1")
