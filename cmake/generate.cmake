@@ -18,7 +18,10 @@ function(muster_generate out script files)
     COMMENT "${out}"
     VERBATIM)
   if(NOT EXISTS ${out})
-    execute_process(COMMAND ${command} OUTPUT_FILE ${out})
+    execute_process(COMMAND ${command} OUTPUT_FILE ${out} RESULT_VARIABLE failed)
+    if(failed) # so will the build, which must not take what is half made
+      file(REMOVE ${out})
+    endif()
   endif()
 endfunction()
 
