@@ -17,6 +17,7 @@
 #include "base/denormal.h"
 #include "base/no_memory.h"
 #include "base/openmp.h"
+#include "run/gate.h"
 
 /* A device's queue: frame number n is in place n mod num_frames. */
 typedef struct worker {

@@ -1,13 +1,8 @@
-/* One frame: each device walks its program, a list of actions (run calls, wait for a point of another device, reach
- * one, feed, receive, fetch, gate).
+/* How a device walks its program: a list of actions (run calls, wait for a point of another device, reach one, feed,
+ * receive, fetch, gate). gate.c says whether a device goes on past the gate.
  *
- *      body                      | gate |  commit
- *      may fail; changes nothing |      |  writes variables; runs to its end
- *
- * The last device that arrives at the gate waits until nobody reads the old values any more, and decides: one
- * compare-and-swap on `decision`, which a failure or a deadline may win instead. In the body the first cause of a
- * failure ends the step on all devices. Behind the gate a device that fails stops where it is (`stop`), and those
- * that need what it has not made stop too; what was torn is marked in the store. */
+ * Before the gate the first failure ends the step on all devices. Behind it a device that fails stops where it is
+ * (`stop`), and those that need what it has not made stop too; what was torn is marked in the store. */
 #include "run/frame.h"
 
 #include <stdlib.h>
@@ -15,64 +10,7 @@
 
 #include "base/clock.h"
 #include "base/no_memory.h"
-#include "base/reserve.h"
-
-/* ---- failing and the gate ---- */
-
-/* Decides, unless that has been done; returns what was decided. */
-static int decide(mst_frame *frame, int decision) {
-    int decided = MST_UNDECIDED;
-    if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
-        if (decision == MST_DOES_NOT && frame->has_turn) mst_turn_drop_writes(&frame->turn);
-        mst_timeline_advance(&frame->gate, frame->number);
-        return decision;
-    }
-    return decided;
-}
-
-void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived) {
-    const mst_devices *devices = frame->devices;
-    if (node >= 0 && !*mst_error()->node) mst_error_at(frame->plan->node[node].name, NULL);
-    if (device >= 0) mst_error_at(NULL, devices->device[device].text);
-    pthread_mutex_lock(&frame->lock);
-    if (!frame->failure.code || (frame->failure.derived && !derived)) {
-        mst_failure_keep(&frame->failure, status);
-        frame->failure.derived = derived;
-        frame->failure.step = frame->step.number;
-        if (device >= 0)
-            snprintf(frame->failure.device, sizeof frame->failure.device, "%s", devices->device[device].text);
-    }
-    pthread_mutex_unlock(&frame->lock);
-    atomic_store(&frame->failed, true);
-    decide(frame, MST_DOES_NOT);
-}
-
-bool mst_frame_stop(mst_frame *frame) {
-    return decide(frame, MST_DOES_NOT) != MST_HAPPENS;
-}
-
-/* The device is at the gate. The last to come waits for those that still read the state, and decides. */
-static void arrive(mst_frame *frame, int device) {
-    if (atomic_fetch_add(&frame->arrived, 1) + 1 < frame->participants) return;
-    const bool writes = frame->has_turn && !atomic_load(&frame->failed);
-    mst_status status = writes ? mst_turn_write(&frame->turn, frame->deadline) : MST_OK;
-    if (!status && writes) status = mst_reserve_renew();
-    if (status) mst_frame_fail(frame, status, -1, device, false);
-    decide(frame, MST_HAPPENS);
-}
-
-/* True where the step happens. */
-static bool wait_at_gate(mst_frame *frame, int device) {
-    if (mst_timeline_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
-        return atomic_load(&frame->decision) == MST_HAPPENS;
-    if (decide(frame, MST_DOES_NOT) == MST_HAPPENS) return true;
-    mst_frame_fail(frame,
-                   MST_FAIL(MST_DEADLINE,
-                            "waited too long for the other devices to finish the step: one of them is "
-                            "stuck, or the timeout is too short"),
-                   -1, device, true);
-    return false;
-}
+#include "run/gate.h"
 
 /* ---- actions ---- */
 
@@ -281,10 +219,10 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         if (action->kind != MST_DO_RUN && action->kind != MST_DO_REACH) /* -1: it waits for others */
             atomic_store_explicit(&frame->at[w->device], *node, memory_order_relaxed);
         if (action->kind == MST_DO_GATE) {
-            if (!w->at_gate) arrive(frame, w->device);
+            if (!w->at_gate) mst_gate_arrive(frame, w->device);
             w->at_gate = true;
             if (would_wait(frame, w, action)) return MST_OK;
-            if (!(w->happens = wait_at_gate(frame, w->device))) break; /* the cause is kept */
+            if (!(w->happens = mst_gate_wait(frame, w->device))) break; /* the cause is kept */
         } else {
             status = act(frame, w, action, node);
         }

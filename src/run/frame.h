@@ -1,7 +1,7 @@
 /** Frames: one step in flight.
  *
  *  A frame says which plan runs, on which memory, with which feeds, until when. All devices of the plan work on it,
- *  each its own program; they meet at the gate, where it is decided once whether the step happens. */
+ *  each its own program; they meet at the gate (gate.h), where it is decided once whether the step happens. */
 #ifndef MUSTER_RUN_FRAME_H
 #define MUSTER_RUN_FRAME_H
 
@@ -15,9 +15,6 @@
 #include "run/strings.h"
 #include "run/trace.h"
 #include "store/store.h"
-
-/** What the gate decided. */
-enum { MST_UNDECIDED, MST_HAPPENS, MST_DOES_NOT };
 
 /** How a frame ends: all devices leave it, or the caller gives it up at the deadline, whichever comes first. Then the
  *  caller, or else the last device, releases it. */
@@ -74,28 +71,21 @@ typedef struct mst_frame {
     mst_timeline ready;                       /**< at `number` when the state may be read */
     mst_timeline gate;                        /**< at `number` when it has decided */
     mst_timeline left;                        /**< at `number` when all devices have left */
-    _Atomic int decision;
-    _Atomic int arrived;        /**< devices at the gate */
-    int participants;           /**< devices that run something */
-    uint64_t *base;             /**< by device: what its line is when it begins */
-    _Atomic int32_t *at;        /**< by device: node that it runs now, -1 */
-    mst_stop *stop;             /**< by device */
-    _Atomic int64_t *copied;    /**< bytes copied between domains, of the session */
-    mst_string_memory *strings; /**< by device */
-    mst_timeline *own_lines;    /**< by device: their progress where one thread runs all; NULL: never */
-    struct mst_walk *walks;     /**< likewise: where each is */
+    _Atomic int decision;                     /**< of the gate */
+    _Atomic int arrived;                      /**< devices at the gate */
+    int participants;                         /**< devices that run something */
+    uint64_t *base;                           /**< by device: what its line is when it begins */
+    _Atomic int32_t *at;                      /**< by device: node that it runs now, -1 */
+    mst_stop *stop;                           /**< by device */
+    _Atomic int64_t *copied;                  /**< bytes copied between domains, of the session */
+    mst_string_memory *strings;               /**< by device */
+    mst_timeline *own_lines;                  /**< by device: their progress where one thread runs all; NULL: never */
+    struct mst_walk *walks;                   /**< likewise: where each is */
     atomic_bool failed;
     pthread_mutex_t lock; /**< of `failure` */
     mst_failure failure;  /**< the first cause */
 } mst_frame;
 
-/** Keeps the calling thread's error, whose code is STATUS, as the frame's: the first cause stays, derived failures give
- *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen.
- */
-void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived);
-/** Decides that the step does not happen, if the gate has not decided yet. False where the step happens: it is then
- *  finished. */
-bool mst_frame_stop(mst_frame *frame);
 /** DEVICE touches its part of new memory, so that it lies next to the cores of the calling thread. What is in it stays
  *  as it is. */
 void mst_frame_touch(mst_frame *frame, int device);

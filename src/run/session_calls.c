@@ -18,6 +18,7 @@
 #include "base/argument.h"
 #include "base/clock.h"
 #include "graph/spec.h"
+#include "run/gate.h"
 #include "tensor/string.h"
 #include "tensor/tensor_check.h"
 

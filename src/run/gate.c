@@ -1,0 +1,77 @@
+/* The gate: where it is decided, once, whether a step happens.
+ *
+ *      body                            | gate |  commit
+ *      may fail; variables keep their  |      |  writes variables;
+ *      old values                      |      |  runs to its end
+ *
+ * Each device comes to the gate when its part of the body is done (mst_gate_arrive), and goes on only when the
+ * decision is known (mst_gate_wait). There are two ways to it:
+ *
+ *   it happens    The last device to arrive waits until nobody reads the old values any more, takes the memory in
+ *                 reserve (base/reserve.h) where it has been spent, and decides so. All devices write.
+ *   it does not   A device or the caller has failed before (mst_frame_fail), or the deadline has passed. No device
+ *                 writes, and the variables are as if there had been no step.
+ *
+ * Several threads may want to decide at the same time: the last device, one that fails, one whose wait is too long.
+ * The first of them wins, by one compare-and-swap on `decision` of the frame; the others take what it decided. So a
+ * step never happens on one device and not on another. After that a failure is only kept, to be told: the decision
+ * stays. A plan that writes nothing has no gate; its step may still be stopped. */
+#include "run/gate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/reserve.h"
+
+/* Decides, unless that has been done, and wakes the devices that wait; returns what was decided. */
+static int decide(mst_frame *frame, int decision) {
+    int decided = MST_UNDECIDED;
+    if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
+        if (decision == MST_DOES_NOT && frame->has_turn) mst_turn_drop_writes(&frame->turn);
+        mst_timeline_advance(&frame->gate, frame->number);
+        return decision;
+    }
+    return decided;
+}
+
+void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived) {
+    const mst_devices *devices = frame->devices;
+    if (node >= 0 && !*mst_error()->node) mst_error_at(frame->plan->node[node].name, NULL);
+    if (device >= 0) mst_error_at(NULL, devices->device[device].text);
+    pthread_mutex_lock(&frame->lock);
+    if (!frame->failure.code || (frame->failure.derived && !derived)) {
+        mst_failure_keep(&frame->failure, status);
+        frame->failure.derived = derived;
+        frame->failure.step = frame->step.number;
+        if (device >= 0)
+            snprintf(frame->failure.device, sizeof frame->failure.device, "%s", devices->device[device].text);
+    }
+    pthread_mutex_unlock(&frame->lock);
+    atomic_store(&frame->failed, true);
+    decide(frame, MST_DOES_NOT);
+}
+
+bool mst_frame_stop(mst_frame *frame) {
+    return decide(frame, MST_DOES_NOT) != MST_HAPPENS;
+}
+
+void mst_gate_arrive(mst_frame *frame, int device) {
+    if (atomic_fetch_add(&frame->arrived, 1) + 1 < frame->participants) return;
+    const bool writes = frame->has_turn && !atomic_load(&frame->failed);
+    mst_status status = writes ? mst_turn_write(&frame->turn, frame->deadline) : MST_OK;
+    if (!status && writes) status = mst_reserve_renew();
+    if (status) mst_frame_fail(frame, status, -1, device, false);
+    decide(frame, MST_HAPPENS);
+}
+
+bool mst_gate_wait(mst_frame *frame, int device) {
+    if (mst_timeline_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
+        return atomic_load(&frame->decision) == MST_HAPPENS;
+    if (decide(frame, MST_DOES_NOT) == MST_HAPPENS) return true;
+    mst_frame_fail(frame,
+                   MST_FAIL(MST_DEADLINE,
+                            "waited too long for the other devices to finish the step: one of them is "
+                            "stuck, or the timeout is too short"),
+                   -1, device, true);
+    return false;
+}

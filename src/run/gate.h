@@ -1,0 +1,22 @@
+/** The gate of a frame: where it is decided, once, whether the step happens. gate.c says how. */
+#ifndef MUSTER_RUN_GATE_H
+#define MUSTER_RUN_GATE_H
+
+#include "run/frame.h"
+
+/** The decision. */
+enum { MST_UNDECIDED, MST_HAPPENS, MST_DOES_NOT };
+
+/** DEVICE has done all that comes before the gate. The last device that says so makes the decision. */
+void mst_gate_arrive(mst_frame *frame, int device);
+/** DEVICE waits for the decision, at most until the deadline of the frame. True where the step happens. */
+bool mst_gate_wait(mst_frame *frame, int device);
+/** Keeps the calling thread's error, whose code is STATUS, as the frame's: the first cause stays, derived failures give
+ *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen.
+ */
+void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived);
+/** Decides that the step does not happen, if the gate has not decided yet. False where the step happens: it is then
+ *  finished. */
+bool mst_frame_stop(mst_frame *frame);
+
+#endif
