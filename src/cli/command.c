@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 
 enum { MESSAGE_SIZE = 2048, HELP_WIDTH = 110, LEAST_WIDTH = 40, HELP_COLUMN = 34, MOST_NAMES = 64 };
 

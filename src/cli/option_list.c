@@ -17,7 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "base/no_memory.h"
 
 enum { NAME_SIZE = 64, MOST_NAMES = 256 };

@@ -1,5 +1,5 @@
-/* Reading of bundles. Opening parses the index (table.c) into an array of entries, sorted by key as the table is,
- * and checks each entry against its data file: so a damaged checkpoint is told when it is opened, and what is
+/* Reading of bundles. Opening parses the index (leveldb_table.c) into an array of entries, sorted by key as the table
+ * is, and checks each entry against its data file: so a damaged checkpoint is told when it is opened, and what is
  * allocated for it is bounded by the size of its files. Tensors are read when they are asked for, in pieces whose
  * check sum is computed while they are in a cache. Slices of partitioned variables: bundle_slices.c; names of the
  * object graph: bundle_names.c; writing: bundle_write.c. */
@@ -15,7 +15,7 @@
 #include "format/bundle.pb-c.h"
 #include "format/bundle_inside.h"
 #include "format/checksum.h"
-#include "format/table.h"
+#include "format/leveldb_table.h"
 #include "format/varint.h"
 #include "graph/graphdef.h"
 #include "tensor/tensor_check.h"

@@ -1,5 +1,5 @@
 /* Writing a bundle: tensors are appended to one data file as they come, with their check sums, and their names kept;
- * when all are there, the names are sorted, the index is made (table.c), and data and index are renamed in this
+ * when all are there, the names are sorted, the index is made (leveldb_table.c), and data and index are renamed in this
  * order. A prefix is there when its index is, so a crash in between leaves no bundle that looks whole. */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "format/bundle.h"
 #include "format/bundle.pb-c.h"
 #include "format/checksum.h"
-#include "format/table.h"
+#include "format/leveldb_table.h"
 #include "format/varint.h"
 #include "graph/graphdef.h"
 

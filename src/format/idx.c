@@ -3,8 +3,8 @@
  * into the tensor and swapped there to the byte order of this machine. */
 #include "format/idx.h"
 
+#include "format/byte_order.h"
 #include "format/stream.h"
-#include "format/swap.h"
 
 typedef struct reader {
     const mst_bytes *bytes;

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "format/byte_order.h"
 #include "format/idx.h"
-#include "format/swap.h"
 
 static int code_of(mst_dtype dtype) {
     switch (dtype) {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "format/byte_order.h"
 #include "format/npy.h"
-#include "format/swap.h"
 #include "format/zip_read.h"
 
 struct mst_npz {

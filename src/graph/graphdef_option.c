@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "base/no_memory.h"
 #include "graph/graphdef_reader.h"
 

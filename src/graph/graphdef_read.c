@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/did_you_mean.h"
 #include "base/file.h"
-#include "base/nearest.h"
 #include "base/no_memory.h"
 #include "graph/field.h"
 #include "graph/graphdef_reader.h"

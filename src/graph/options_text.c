@@ -22,8 +22,8 @@
 #include <string.h>
 
 #include "base/bf16.h"
+#include "base/did_you_mean.h"
 #include "base/escape.h"
-#include "base/nearest.h"
 #include "base/no_memory.h"
 #include "base/number.h"
 #include "graph/field.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "graph/graph.h"
 
 /* Made by CMake from the files of src/op/. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "layer/type.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "graph/spec.h"
 
 const char *mst_loss_name(mst_loss loss) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "base/no_memory.h"
 #include "graph/graph.h"
 #include "muster/ops.h"

@@ -167,7 +167,7 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 MST_CHECKED mst_status mst_session_take_memory(mst_session *session, int64_t deadline);
 void mst_session_give_memory_back(mst_session *session);
 
-/* ---- entries of the store: state.c ---- */
+/* ---- entries of the store: session_states.c ---- */
 
 /** Finds or makes the entries and copies that a new plan needs. The memory must be taken. */
 MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 #include "graph/options.h"
 #include "rule/rule.h"
 

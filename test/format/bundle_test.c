@@ -5,7 +5,7 @@
 #include "format/bundle.h"
 #include "format/bundle.pb-c.h"
 #include "format/checksum.h"
-#include "format/table.h"
+#include "format/leveldb_table.h"
 #include "support/folder.h"
 #include "support/test.h"
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "format/leveldb_table.h"
 #include "format/png_encode.h"
-#include "format/table.h"
 #include "muster/inspect.h"
 #include "muster/tfrecord.h"
 #include "support/folder.h"

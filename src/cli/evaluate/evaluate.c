@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/evaluate/confusion.h"
 #include "cli/json_events.h"
-#include "cli/restored.h"
+#include "cli/print_restored.h"
 #include "cli/saved_model.h"
 #include "cli/signals.h"
 

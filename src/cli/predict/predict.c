@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/json_events.h"
 #include "cli/predict/predictions.h"
-#include "cli/restored.h"
+#include "cli/print_restored.h"
 #include "cli/saved_model.h"
 
 /* The elements of the header and its length are little-endian, as the machine is; the header ends at a multiple of 64

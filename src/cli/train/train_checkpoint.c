@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/model_note.h"
-#include "cli/restored.h"
+#include "cli/print_restored.h"
 #include "cli/train/noted_options.h"
 
 /* ---- options ---- */

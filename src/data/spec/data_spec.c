@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/did_you_mean.h"
 #include "base/folder.h"
-#include "base/nearest.h"
 #include "data/spec/data_spec.h"
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };

@@ -1,10 +1,10 @@
-/* Reads and writes tables (table.h).
+/* Reads and writes tables (leveldb_table.h).
  *
  * Reading checks the sum of each block, that blocks do not overlap, and that keys rise through the whole table. A
  * key shares its beginning with the key before it, which lets a small damaged file claim very long keys: `spare`
  * bounds their sum. Writing appends entries to the block that is open, ends it after BLOCK_SIZE bytes, and collects
  * the index beside it; the caller writes the result to a file. */
-#include "format/table.h"
+#include "format/leveldb_table.h"
 
 #include <stdlib.h>
 #include <string.h>

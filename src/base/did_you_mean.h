@@ -1,6 +1,6 @@
 /** The nearest right spelling of a word. */
-#ifndef MUSTER_BASE_NEAREST_H
-#define MUSTER_BASE_NEAREST_H
+#ifndef MUSTER_BASE_DID_YOU_MEAN_H
+#define MUSTER_BASE_DID_YOU_MEAN_H
 
 #include <stddef.h>
 

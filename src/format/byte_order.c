@@ -1,4 +1,4 @@
-#include "format/swap.h"
+#include "format/byte_order.h"
 
 #include <endian.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  *  bytes that follow it, as varints. The CRC is CRC-32C of the block and the type, masked.
  *  Source: tensorflow/core/lib/io/format.h, block_builder.cc, table_builder.cc.
  */
-#ifndef MUSTER_FORMAT_TABLE_H
-#define MUSTER_FORMAT_TABLE_H
+#ifndef MUSTER_FORMAT_LEVELDB_TABLE_H
+#define MUSTER_FORMAT_LEVELDB_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

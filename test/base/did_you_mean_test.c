@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/nearest.h"
+#include "base/did_you_mean.h"
 
 static const char *const names[] = {"batch_size", "epochs", "steps", "optimizer", "learning_rate", "adam", "sgd", NULL};
 

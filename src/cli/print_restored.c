@@ -1,4 +1,4 @@
-#include "cli/restored.h"
+#include "cli/print_restored.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /** Byte order of stored arrays. The machines that Muster runs on are little-endian, as most files are. */
-#ifndef MUSTER_FORMAT_SWAP_H
-#define MUSTER_FORMAT_SWAP_H
+#ifndef MUSTER_FORMAT_BYTE_ORDER_H
+#define MUSTER_FORMAT_BYTE_ORDER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /** What was restored of a model, for train, evaluate and predict. */
-#ifndef MUSTER_CLI_RESTORED_H
-#define MUSTER_CLI_RESTORED_H
+#ifndef MUSTER_CLI_PRINT_RESTORED_H
+#define MUSTER_CLI_PRINT_RESTORED_H
 
 #include "muster/checkpoint.h"
 
