@@ -54,7 +54,5 @@ int command_fail_usage(const char *command);
 /** EXIT_USAGE, naming the nearest of NAMES where WORD looks like a slip: "unknown WHAT 'WORD'". HINT says what to do
  *  where nothing is near. */
 int command_unknown(const char *what, const char *word, const char *const *names, const char *hint);
-/** Help of one command, on standard output. */
-int command_print_help(const command *command);
 
 #endif

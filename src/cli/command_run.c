@@ -1,3 +1,5 @@
+/* How a command runs, from the arguments of `main` to the exit status. It prints its help where that is asked for. Else
+ * its options are read, from the command line and then from the file of --config, and its function gets them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -6,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/config.h"
+#include "cli/help_text.h"
 
 bool command_is_help(const char *argument) {
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;

@@ -19,7 +19,6 @@
 #include "run/gate.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/reserve.h"
 

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/help/completion.h"
+#include "cli/help_text.h"
 
 enum { MOST_NAMES = 64 };
 
