@@ -184,7 +184,7 @@ static void differentiate(mst_value target, mst_value gradient, const mst_value 
     if (!claim) return;
     walk w = {.graph = graph};
     mst_with_name (graph, "gradients") {
-        if (gradients_run(&w, target, gradient, src, num_src, out)) mst_graph_stick(graph);
+        if (gradients_run(&w, target, gradient, src, num_src, out)) mst_graph_keep_error(graph);
     }
     mst_graph_yield(graph, claim);
     mst_arena_free(&w.memory);

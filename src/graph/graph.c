@@ -3,7 +3,7 @@
  *
  * Two rules hold for every function that changes a graph. It claims the graph first (mst_graph_claim): where another
  * thread is building it, or a session reads it, that is an error instead of a race. And the first error stays on the
- * graph (mst_graph_stick): whatever is built from then on is an error value, and one check at the end,
+ * graph (mst_graph_keep_error): whatever is built from then on is an error value, and one check at the end,
  * mst_graph_check, is enough. */
 #include <ctype.h>
 #include <stdlib.h>
@@ -94,13 +94,13 @@ mst_status mst_graph_check(const mst_graph *graph) {
     return mst_failure_restore(&graph->failure);
 }
 
-static void stick(mst_graph *graph) {
+static void keep_error(mst_graph *graph) {
     if (!graph->failure.code) mst_failure_keep(&graph->failure, mst_error()->code);
 }
 
-void mst_graph_stick(mst_graph *graph) {
+void mst_graph_keep_error(mst_graph *graph) {
     const mst_claim claim = mst_graph_claim(graph);
-    if (claim) stick(graph);
+    if (claim) keep_error(graph);
     mst_graph_yield(graph, claim);
 }
 
@@ -197,7 +197,7 @@ mst_value mst_rename(mst_value value, const char *name) {
     if (done)
         value.node->name = unique;
     else
-        mst_graph_stick(graph);
+        mst_graph_keep_error(graph);
     mst_graph_yield(graph, claim);
     return done ? value : mst_graph_error_value(graph);
 }
@@ -263,7 +263,7 @@ void mst_collect(mst_graph *graph, const char *collection, mst_value value) {
     if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, collection)) return;
     if (mst_value_is_none(value)) return; /* its error is on the graph already */
     const mst_claim claim = mst_graph_claim(graph);
-    if (claim && collect(graph, collection, value)) mst_graph_stick(graph);
+    if (claim && collect(graph, collection, value)) mst_graph_keep_error(graph);
     mst_graph_yield(graph, claim);
 }
 

@@ -104,9 +104,9 @@ void mst_graph_read_end(mst_graph *graph);
 typedef enum mst_graph_misuse { MST_NOT_MISUSED = 0, MST_BUILT_BY_TWO, MST_BUILT_WHILE_RUN } mst_graph_misuse;
 
 /** Keeps the calling thread's error as the graph's first. */
-void mst_graph_stick(mst_graph *graph);
+void mst_graph_keep_error(mst_graph *graph);
 /** MST_IS_NULL in a function that adds to GRAPH: the error is kept there too. */
-#define MST_IS_NULL_IN(graph, argument) (MST_IS_NULL(argument) && (mst_graph_stick(graph), true))
+#define MST_IS_NULL_IN(graph, argument) (MST_IS_NULL(argument) && (mst_graph_keep_error(graph), true))
 mst_value mst_graph_error_value(mst_graph *graph);
 /** MST_NO_MEMORY (base/no_memory.h) in a function that adds to GRAPH and returns a value: the error is kept there, and
  *  the result is an error value. */

@@ -20,7 +20,7 @@ mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, 
     va_end(list);
     MST_FAIL(code, "%s", text);
     if (!graph) return MST_NONE;
-    mst_graph_stick(graph);
+    mst_graph_keep_error(graph);
     return mst_graph_error_value(graph);
 }
 
@@ -137,7 +137,7 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     const mst_claim claim = mst_graph_claim(graph);
     if (!claim) return mst_graph_error_value(graph);
     const bool failed = mst_op_check(op) || node_build(graph, op, name, num_src, src, options, &node);
-    if (failed) mst_graph_stick(graph);
+    if (failed) mst_graph_keep_error(graph);
     mst_graph_yield(graph, claim);
     return failed ? mst_graph_error_value(graph) : (mst_value){.node = node};
 }
@@ -192,7 +192,7 @@ mst_value mst_call_text(mst_graph *graph, const char *op, const char *name, int 
     if (options && !mst_options_parse(graph, op, found->fields, text ? text : "", &memory, options)) {
         out = mst_call_named(graph, found, name, num_src, src, options);
     } else if (graph) {
-        mst_graph_stick(graph);
+        mst_graph_keep_error(graph);
         out = mst_graph_error_value(graph);
     }
     mst_option_memory_free(&memory);

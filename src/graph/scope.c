@@ -18,7 +18,7 @@
 /* Returns 1 also after an error, which sticks to the graph: then the body of the block runs and its pop matches. */
 static int push(mst_graph *graph, mst_scope_kind kind) {
     if (mst_grow(&graph->scope, sizeof *graph->scope, graph->num_scopes + 1, &graph->scope_capacity)) {
-        mst_graph_stick(graph);
+        mst_graph_keep_error(graph);
         return 0;
     }
     graph->scope[graph->num_scopes++] = graph->current;
@@ -29,7 +29,7 @@ static int push(mst_graph *graph, mst_scope_kind kind) {
 static void pop_scope(mst_graph *graph, mst_scope_kind kind) {
     if (graph->num_scopes == 0 || graph->current.kind != kind) {
         MST_FAIL(MST_INVALID, "scopes: a pop without its push; leave mst_with_... blocks by their end only");
-        mst_graph_stick(graph);
+        mst_graph_keep_error(graph);
         return;
     }
     graph->current = graph->scope[--graph->num_scopes];
@@ -123,7 +123,7 @@ mst_status mst_graph_release_name(mst_graph *graph, const char *name) {
 
 static int open_name(mst_graph *graph, const char *name) {
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name));
-    if (!prefix) mst_graph_stick(graph);
+    if (!prefix) mst_graph_keep_error(graph);
     if (!push(graph, MST_SCOPE_NAME)) return 0;
     if (prefix) graph->current.name_prefix = prefix;
     return 1;
@@ -144,7 +144,7 @@ void mst_name_scope_pop(mst_graph *graph) {
 static int enter_name(mst_graph *graph, const char *prefix) {
     if (!push(graph, MST_SCOPE_NAME)) return 0;
     const char *copy = *prefix ? prefix_of(graph, prefix) : "";
-    if (!copy) mst_graph_stick(graph);
+    if (!copy) mst_graph_keep_error(graph);
     if (copy) graph->current.name_prefix = copy;
     return 1;
 }
@@ -180,7 +180,7 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
 
 static int open_device(mst_graph *graph, const char *device) {
     const char *merged = device ? mst_graph_merge_device(graph, graph->current.device, device) : "";
-    if (!merged) mst_graph_stick(graph);
+    if (!merged) mst_graph_keep_error(graph);
     if (!push(graph, MST_SCOPE_DEVICE)) return 0;
     if (merged) graph->current.device = merged;
     return 1;
@@ -202,7 +202,7 @@ static int open_control(mst_graph *graph, mst_value value) {
     if (!push(graph, MST_SCOPE_CONTROL)) return 0;
     if (mst_value_is_none(value)) return 1;
     if (mst_grow(&graph->control, sizeof *graph->control, graph->current.num_control + 1, &graph->control_capacity)) {
-        mst_graph_stick(graph);
+        mst_graph_keep_error(graph);
         return 1;
     }
     graph->control[graph->current.num_control++] = value.node;
@@ -234,7 +234,7 @@ static int open_variables(mst_graph *graph, const char *name, mst_reuse reuse) {
     const char *prefix = prefix_of(graph, mst_graph_unique_name(graph, name)), *variables = NULL;
     if (prefix && !(variables = mst_arena_print(&graph->arena, "%s%s/", graph->current.variable_prefix, name)))
         variables = no_memory_for_name();
-    if (!prefix || !variables) mst_graph_stick(graph);
+    if (!prefix || !variables) mst_graph_keep_error(graph);
     if (!push(graph, MST_SCOPE_VARIABLE)) return 0;
     if (prefix) graph->current.name_prefix = prefix;
     if (variables) graph->current.variable_prefix = variables;

@@ -24,7 +24,7 @@
 bool mst_resolve_optimizer(mst_graph *graph, const mst_optimizer *optimizer, mst_optimizer *out) {
     *out = mst_optimizer_named(optimizer->rule ? optimizer->rule : "sgd", *optimizer);
     if (!mst_optimizer_check(out)) return true;
-    mst_graph_stick(graph);
+    mst_graph_keep_error(graph);
     return false;
 }
 

@@ -229,7 +229,7 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
     *out = (mst_step_values){0};
     mst_strategy resolved = *strategy;
     if (mst_strategy_resolve(&resolved)) {
-        mst_graph_stick(graph);
+        mst_graph_keep_error(graph);
         return;
     }
     builder b = {.graph = graph, .strategy = &resolved, .form = mst_strategy_form_of(&resolved)};
