@@ -1,6 +1,5 @@
-/* The callbacks for early stopping and for a learning rate by epoch. What early stopping knows (best value, epochs
- * waited, best weights) is kept in entries of the store, so a checkpoint has it and a resumed fit goes on as if it
- * had not been interrupted. */
+/* The callback for early stopping. What it knows (best value, epochs waited, best weights) is kept in entries of the
+ * store, so a checkpoint has it and a resumed fit goes on as if it had not been interrupted. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +8,6 @@
 #include "muster/train.h"
 #include "store/store.h"
 #include "train/monitor.h"
-
-/* ---- early stopping ---- */
 
 static const char who[] = "early_stopping";
 enum { CONTAINER_SIZE = 256 };
@@ -162,20 +159,4 @@ mst_callback mst_early_stopping_callback(mst_early_stopping *state) {
                           .epoch_begin = early_epoch_begin,
                           .epoch_end = early_epoch_end,
                           .train_end = early_end};
-}
-
-/* ---- learning rate by epoch ---- */
-
-static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
-    const mst_learning_rate_scheduler *scheduler = context;
-    if (!scheduler->schedule) return MST_FAIL(MST_INVALID, "learning rate scheduler: it has no schedule");
-    if (state->step_in_epoch > 0)
-        return MST_OK; /* resumed in the middle of an epoch, whose rate was set at its begin */
-    state->learning_rate = scheduler->schedule(scheduler->context, state->epoch, state->learning_rate);
-    return MST_OK;
-}
-
-mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler) {
-    if (MST_IS_NULL(scheduler)) return (mst_callback){0};
-    return (mst_callback){.context = scheduler, .epoch_begin = schedule_epoch_begin};
 }

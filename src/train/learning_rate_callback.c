@@ -1,0 +1,17 @@
+/* The callback that sets the learning rate at the beginning of each epoch. */
+#include "base/argument.h"
+#include "muster/train.h"
+
+static mst_status schedule_epoch_begin(void *context, mst_train_state *state) {
+    const mst_learning_rate_scheduler *scheduler = context;
+    if (!scheduler->schedule) return MST_FAIL(MST_INVALID, "learning rate scheduler: it has no schedule");
+    if (state->step_in_epoch > 0)
+        return MST_OK; /* resumed in the middle of an epoch, whose rate was set at its begin */
+    state->learning_rate = scheduler->schedule(scheduler->context, state->epoch, state->learning_rate);
+    return MST_OK;
+}
+
+mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler) {
+    if (MST_IS_NULL(scheduler)) return (mst_callback){0};
+    return (mst_callback){.context = scheduler, .epoch_begin = schedule_epoch_begin};
+}
