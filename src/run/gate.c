@@ -5,7 +5,7 @@
  *      old values                      |      |  runs to its end
  *
  * Each device comes to the gate when its part of the body is done (mst_gate_arrive), and goes on only when the
- * decision is known (mst_gate_wait). There are two ways to it:
+ * decision is known (mst_gate_wait). The decision is one of two:
  *
  *   it happens    The last device to arrive waits until nobody reads the old values any more, takes the memory in
  *                 reserve (base/reserve.h) where it has been spent, and decides so. All devices write.
