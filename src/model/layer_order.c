@@ -1,26 +1,29 @@
-/* Distances and orders as Keras' map_graph makes them (keras/src/ops/function.py). */
+/* Computes for each layer its distance from the outputs and the order of Keras' map_graph
+ * (keras/src/ops/function.py). */
 #include "model/layer_order.h"
 
 #include <stdlib.h>
 
 #include "base/no_memory.h"
 
-/* What is known of nodes and layers while the outputs are followed back. */
+/* What is known of nodes and layers while they are visited, from the outputs back to the inputs. */
 typedef struct walk {
     const mst_model *model;
-    int64_t *stack, *next_src;         /* [nodes] nodes in progress; the source of each node that comes next */
-    int64_t *finished, num_finished;   /* nodes, each behind its sources */
-    int64_t *node_depth, *layer_depth; /* distance from the outputs; -1: not met */
-    int64_t *met, num_met;             /* [layers] number of the layer in the order of first meeting, -1: not met */
+    int64_t *stack;                    /* [nodes] nodes in progress */
+    int64_t *next_src;                 /* [nodes] index of the next source to follow; -1: node not visited */
+    int64_t *finished, num_finished;   /* [nodes] in post-order: each node after its sources */
+    int64_t *node_depth, *layer_depth; /* [nodes], [layers] distance from the outputs; -1: not visited */
+    int64_t *visit_rank, num_visited;  /* [layers] position in the order of first visits; -1: not visited */
 } walk;
 
-typedef struct place {
-    int64_t depth, met, layer;
-} place;
+/* Layers are sorted by depth, the largest first, then by visit_rank. */
+typedef struct sort_key {
+    int64_t depth, visit_rank, layer;
+} sort_key;
 
-static void meet(walk *w, int64_t node) {
-    int64_t *met = &w->met[w->model->node[node].layer];
-    if (*met < 0) *met = w->num_met++;
+static void note_layer(walk *w, int64_t node) {
+    int64_t *rank = &w->visit_rank[w->model->node[node].layer];
+    if (*rank < 0) *rank = w->num_visited++;
 }
 
 /* Follows OUTPUT back to the inputs; a node is finished after its sources, as in a recursion. */
@@ -29,7 +32,7 @@ static void follow(walk *w, int64_t output) {
     if (w->next_src[output] >= 0) return;
     w->stack[depth++] = output;
     w->next_src[output] = 0;
-    meet(w, output);
+    note_layer(w, output);
     while (depth > 0) {
         const int64_t at = w->stack[depth - 1];
         const mst_model_node *node = &w->model->node[at];
@@ -42,7 +45,7 @@ static void follow(walk *w, int64_t output) {
         if (w->next_src[src] >= 0) continue;
         w->stack[depth++] = src;
         w->next_src[src] = 0;
-        meet(w, src);
+        note_layer(w, src);
     }
 }
 
@@ -50,7 +53,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* The distance of a layer is that of its farthest node so far, and its other nodes take it over. */
+/* Visits nodes from the outputs back. A layer's depth is the largest of its nodes visited so far; a node visited later
+ * gets at least that depth (as in Keras). */
 static void measure(walk *w) {
     for (int64_t i = w->num_finished - 1; i >= 0; i--) {
         const mst_model_node *node = &w->model->node[w->finished[i]];
@@ -68,24 +72,24 @@ static void measure(walk *w) {
 }
 
 static int compare(const void *left, const void *right) {
-    const place *a = left, *b = right;
+    const sort_key *a = left, *b = right;
     if (a->depth != b->depth) return a->depth > b->depth ? -1 : 1;
-    if (a->met != b->met) return a->met < b->met ? -1 : 1;
+    if (a->visit_rank != b->visit_rank) return a->visit_rank < b->visit_rank ? -1 : 1;
     return a->layer < b->layer ? -1 : a->layer > b->layer;
 }
 
 static mst_status sort(const walk *w, mst_model_order *out) {
-    place *list = calloc((size_t)w->model->num_layers + 1, sizeof *list);
+    sort_key *list = calloc((size_t)w->model->num_layers + 1, sizeof *list);
     if (!list) return MST_NO_MEMORY("for the order of a model's layers");
     for (int64_t i = 0; i < w->model->num_layers; i++)
-        if (w->layer_depth[i] >= 0) list[out->num_layers++] = (place){w->layer_depth[i], w->met[i], i};
+        if (w->layer_depth[i] >= 0) list[out->num_layers++] = (sort_key){w->layer_depth[i], w->visit_rank[i], i};
     qsort(list, (size_t)out->num_layers, sizeof *list, compare);
     for (int64_t i = 0; i < out->num_layers; i++) out->layer[i] = list[i].layer;
     free(list);
     return MST_OK;
 }
 
-/* COUNT: a 0 for each distance, which is less than the number of nodes, and for each layer. */
+/* COUNT: zeroed, [num_nodes] nodes per depth, then [num_layers] nodes per layer. */
 static void inspect_nodes(const walk *w, int64_t *count, mst_model_order *out) {
     int64_t *at_depth = count, *of_layer = count + w->model->num_nodes;
     out->is_chain = true;
@@ -107,14 +111,15 @@ mst_status mst_model_order_make(const mst_model *model, mst_model_order *out) {
         free(memory);
         return MST_NO_MEMORY("for the order of a model's layers");
     }
+    /* count, by depth and by layer | stack | finished | next_src | node_depth | layer_depth | visit_rank */
     int64_t *count = memory;
     walk w = {.model = model, .stack = count + nodes + layers};
     w.finished = w.stack + nodes;
     w.next_src = w.finished + nodes;
     w.node_depth = w.next_src + nodes;
     w.layer_depth = w.node_depth + nodes;
-    w.met = w.layer_depth + layers;
-    for (int64_t *i = w.next_src; i < w.met + layers; i++) *i = -1;
+    w.visit_rank = w.layer_depth + layers;
+    for (int64_t *i = w.next_src; i < w.visit_rank + layers; i++) *i = -1;
     for (int i = 0; i < outputs.count; i++) follow(&w, outputs.output[i].node);
     measure(&w);
     inspect_nodes(&w, count, out);

@@ -10,7 +10,8 @@ typedef struct mst_model_order {
     int64_t *layer; /**< [num_layers] */
     int64_t num_layers;
     bool *has_node; /**< [nodes of the model] whether an output needs it, or it is an input */
-    bool is_chain;  /**< no layer is used twice, has two sources, or is beside another: the table has three columns */
+    bool is_chain;  /**< no layer is used twice, has two sources, or is beside another: the summary prints it as
+                         a chain, without the column "Connected to" */
 } mst_model_order;
 
 /** To be freed with mst_model_order_free, also after an error. */

@@ -62,9 +62,9 @@ mst_outputs mst_model_get_outputs(const mst_model *model);
 /** Keeps the calling thread's error on MODEL, where it is the first. */
 void mst_model_stick(mst_model *model);
 /** Builds the nodes that the outputs need, from INPUTS, of which there are num_inputs and the first is a value.
- *  VALUE[i] is what node i gives, MST_NONE where it is not needed. NUM_VARIABLES (may be NULL) gets the number of
+ *  VALUES[i] is the output of node i, MST_NONE where it is not needed. NUM_VARIABLES (may be NULL) gets the number of
  *  variables of the graph after each node. */
-MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *value,
+MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                                        int *num_variables);
 /** One example of input I is ROW, as its data shows. */
 void mst_model_learn_input(mst_model *model, int i, mst_spec row);

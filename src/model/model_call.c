@@ -1,4 +1,4 @@
-/* A model built in a graph. */
+/* mst_model_call and the building of a model's nodes in a graph. */
 #include <stdlib.h>
 
 #include "base/argument.h"
@@ -17,7 +17,8 @@ static bool fits(mst_value x, const mst_spec *row) {
     return true;
 }
 
-/* What is fed as input I: of a declared one its shape is checked and its dtype made; others are made floats. */
+/* The value for input I. A declared input: checks the shape and converts to its dtype. Otherwise: casts integers to
+ * f32. */
 static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     const mst_model_input *input = &model->input[i];
     const mst_model_layer *layer = &model->layer[model->node[input->node].layer];
@@ -28,6 +29,7 @@ static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
     if (!fits(x, &input->row))
         return mst_value_fail(mst_value_graph(x), MST_INVALID, "input '%s' is %s, examples must be %s", layer->name,
                               mst_spec_print(&spec, have, sizeof have), mst_spec_print(&input->row, want, sizeof want));
+    /* an input has no weights, so it needs no scope, and does the same in training */
     mst_layer_call call = {.type = layer->type,
                            .name = layer->name,
                            .options = layer->options,
@@ -38,10 +40,10 @@ static mst_value feed_input(mst_model *model, int64_t i, mst_value x) {
 }
 
 static mst_value build_node(const mst_model *model, const mst_model_node *node, mst_graph *graph, bool training,
-                            const mst_value *value, bool *built) {
-    mst_value src[MST_MAX_OUTPUTS];
+                            const mst_value *values, bool *built) {
+    mst_value src[MST_MAX_OUTPUTS]; /* sources are a list of outputs, so no layer has more */
     const mst_model_layer *layer = &model->layer[node->layer];
-    for (int i = 0; i < node->num_src; i++) src[i] = value[node->src[i]];
+    for (int i = 0; i < node->num_src; i++) src[i] = values[node->src[i]];
     mst_layer_call call = {.type = layer->type,
                            .name = layer->name,
                            .scoped = true,
@@ -50,12 +52,13 @@ static mst_value build_node(const mst_model *model, const mst_model_node *node, 
                            .src = src,
                            .num_src = node->num_src,
                            .training = training};
+    /* a layer used again shares its variables */
     const mst_reuse reuse = built[node->layer] ? MST_REUSE_TRUE : MST_REUSE_INHERIT;
     built[node->layer] = true;
     return mst_layer_build(&call, reuse);
 }
 
-mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *value,
+mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                            int *num_variables) {
     const mst_outputs outputs = mst_model_get_outputs(model);
     mst_graph *graph = mst_value_graph(inputs[0]);
@@ -65,18 +68,18 @@ mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool train
     for (int i = 0; i < outputs.count; i++) needed[outputs.output[i].node] = true;
     for (int64_t i = model->num_nodes - 1; i >= 0; i--)
         for (int k = 0; needed[i] && k < model->node[i].num_src; k++) needed[model->node[i].src[k]] = true;
-    for (int64_t i = 0; i < model->num_inputs; i++) value[model->input[i].node] = feed_input(model, i, inputs[i]);
+    for (int64_t i = 0; i < model->num_inputs; i++) values[model->input[i].node] = feed_input(model, i, inputs[i]);
     for (int64_t i = 0; i < model->num_nodes; i++) {
         if (needed[i] && model->node[i].num_src > 0)
-            value[i] = build_node(model, &model->node[i], graph, training, value, built);
+            values[i] = build_node(model, &model->node[i], graph, training, values, built);
         if (num_variables) num_variables[i] = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
     }
     free(needed);
     return MST_OK;
 }
 
-/* The error that makes a call impossible; MST_OK where there is none. */
-static mst_status refuse(mst_model *model, const mst_value *inputs, int num_inputs, int num_outputs) {
+/* The error that makes a call impossible: one kept on the model, or one of the arguments. */
+static mst_status check_call(mst_model *model, const mst_value *inputs, int num_inputs, int num_outputs) {
     MST_TRY(mst_failure_restore(&model->failure));
     if (model->num_nodes == 0) return MST_FAIL(MST_INVALID, "model: it has no layers");
     if (num_inputs != model->num_inputs || num_outputs != mst_model_num_outputs(model))
@@ -93,17 +96,18 @@ void mst_model_call_all(mst_model *model, const mst_value *inputs, int num_input
     if (MST_IS_NULL(outputs)) return;
     for (int i = 0; i < num_outputs; i++) outputs[i] = MST_NONE;
     if (MST_IS_NULL(model) || MST_IS_NULL(inputs)) return;
-    mst_value *value = NULL;
-    mst_status status = refuse(model, inputs, num_inputs, num_outputs);
+    mst_value *values = NULL;
+    mst_status status = check_call(model, inputs, num_inputs, num_outputs);
     if (!status) {
-        value = calloc((size_t)model->num_nodes, sizeof *value);
-        status = value ? mst_model_build(model, inputs, training, value, NULL) : MST_NO_MEMORY("for a model");
+        values = calloc((size_t)model->num_nodes, sizeof *values);
+        status = values ? mst_model_build(model, inputs, training, values, NULL) : MST_NO_MEMORY("for a model");
     }
-    const mst_outputs list = mst_model_get_outputs(model);
     mst_graph *graph = num_inputs > 0 ? mst_value_graph(inputs[0]) : NULL;
-    for (int i = 0; i < num_outputs; i++)
-        outputs[i] = status ? mst_value_fail(graph, status, "%s", mst_error()->message) : value[list.output[i].node];
-    free(value);
+    if (status && graph) mst_graph_keep_error(graph);
+    const mst_outputs list = mst_model_get_outputs(model);
+    const mst_value failed = graph ? mst_graph_error_value(graph) : MST_NONE;
+    for (int i = 0; i < num_outputs; i++) outputs[i] = status ? failed : values[list.output[i].node];
+    free(values);
 }
 
 mst_value mst_model_call(mst_model *model, mst_value inputs, bool training) {

@@ -41,7 +41,6 @@ void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int devic
     if (!frame->failure.code || (frame->failure.derived && !derived)) {
         mst_failure_keep(&frame->failure, status);
         frame->failure.derived = derived;
-        frame->failure.step = frame->step.number;
         if (device >= 0)
             snprintf(frame->failure.device, sizeof frame->failure.device, "%s", devices->device[device].text);
     }

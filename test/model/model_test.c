@@ -437,6 +437,27 @@ static void a_call_with_the_wrong_values_names_the_input(void **state) {
     mst_model_destroy(model);
 }
 
+static void a_call_of_a_model_that_has_failed_gives_the_graph_its_whole_error(void **state) {
+    (void)state;
+    enum { LONG = 700 };
+    char name[LONG + 1] = "", message[2 * LONG];
+    mst_model *model = new_model();
+    mst_graph *graph = engine_graph();
+    memset(name, 'a', LONG);
+    name[LONG / 2] = ' ';
+    mst_dense(model, 3, .name = name);
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, name);
+    const mst_error_info kept = *mst_error();
+    strcpy(message, kept.message);
+    assert_true(mst_value_is_none(call_on(graph, model, MST_SHAPE(1, 2), 1)));
+    EXPECT_ERROR(mst_graph_check(graph), MST_INVALID, name);
+    assert_string_equal(mst_error()->message, message);
+    assert_string_equal(mst_error()->file, kept.file);
+    assert_int_equal(mst_error()->line, kept.line);
+    mst_graph_destroy(graph);
+    mst_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_and_the_same_written_as_a_graph_are_one_model),
@@ -456,6 +477,7 @@ int main(void) {
         cmocka_unit_test(the_summary_says_what_is_not_known_yet),
         cmocka_unit_test(the_first_mistake_is_kept),
         cmocka_unit_test(a_call_with_the_wrong_values_names_the_input),
+        cmocka_unit_test(a_call_of_a_model_that_has_failed_gives_the_graph_its_whole_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
