@@ -227,15 +227,14 @@ static void count_writers(mst_distribution *d) {
 }
 
 static mst_status distribute(mst_distribution *d) {
-    const int64_t imported = d->plan->num_nodes;
     count_writers(d);
     MST_TRY(find_mirrors(d));
-    for (int64_t i = 0; i < imported; i++) MST_TRY(visit(d, (int32_t)i));
+    for (int64_t i = 0; i < d->num_imported; i++) MST_TRY(visit(d, (int32_t)i));
     return MST_OK;
 }
 
 mst_status mst_plan_distribute(mst_plan *plan) {
-    mst_distribution d = {.plan = plan, .num_values = plan->num_values};
+    mst_distribution d = {.plan = plan, .num_values = plan->num_values, .num_imported = plan->num_nodes};
     const size_t nodes = (size_t)plan->num_nodes + 1;
     d.mirror_of = calloc((size_t)plan->num_values + 1, sizeof *d.mirror_of);
     d.num_writers = calloc((size_t)plan->num_values + 1, sizeof *d.num_writers);

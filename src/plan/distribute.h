@@ -26,6 +26,7 @@ typedef struct mst_distribution {
     mst_mirror **mirror_of; /**< by value of a mirrored variable; NULL for others */
     int32_t *num_writers;   /**< by value of a variable: nodes that write it */
     int64_t num_values;     /**< of mirror_of and num_writers */
+    int64_t num_imported;   /**< nodes that were there before; joins come after them */
     int32_t *join_of;       /**< by node that became several: one that comes after all of them; -1 */
     mst_mirror_devices *lists;
     int64_t num_lists, list_capacity;

@@ -20,11 +20,19 @@
 
 /* ---- products ---- */
 
-/* Whether the update can read the sources of NODE in the place of NODE itself, and finds the same values. */
+/* Whether the update can read the sources of NODE in the place of NODE itself, and finds the same values. Then it comes
+ * after the joins that NODE comes after (come_after_joins). */
 static bool can_read_sources(const mst_lowering *l, const mst_plan_node *node) {
-    if (node->num_control) return false;
+    for (int32_t i = 0; i < node->num_control; i++)
+        if (node->control[i] < l->d->num_imported) return false;
     return node->phase == l->plan->node[l->node].phase ||
            !mst_lowering_reads_variable(l->plan, node->num_src, node->src);
+}
+
+static mst_status come_after_joins(mst_lowering *l, int32_t node) {
+    for (int32_t i = 0; i < l->plan->node[node].num_control; i++)
+        MST_TRY(mst_plan_add_control(l->plan, l->node, l->plan->node[node].control[i]));
+    return MST_OK;
 }
 
 /* A matrix product A^T B that nothing but the update needs: its units can be made where they are used. */
@@ -105,6 +113,7 @@ static bool are_sparse(const mst_lowering *l, const mst_updated *v) {
 static mst_status collect_rows(mst_lowering *l, int32_t value, rows *out) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     if (!is_sum(node)) {
+        MST_TRY(come_after_joins(l, mst_lowering_maker(l, value)));
         MST_TRY(mst_grow(&out->value, sizeof *out->value, out->count + 2, &out->capacity));
         for (int k = 0; k < 2; k++) out->value[out->count++] = node->src[k];
         return MST_OK;
@@ -213,6 +222,7 @@ mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
     if (v->kind == MST_GRADIENT_DENSE) return collect_parts(l, v);
     if (v->kind == MST_GRADIENT_SPARSE) return sum_rows(l, v);
     for (int32_t s = 0; s < shards; s++) {
+        MST_TRY(come_after_joins(l, mst_lowering_maker(l, v->gradient[s])));
         const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, v->gradient[s])];
         v->parts[v->num_parts++] = (mst_gradient_part){{s, 1}, node->src[0], node->src[1]};
     }

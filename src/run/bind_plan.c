@@ -64,11 +64,13 @@ static mst_status bind_grow(mst_session *session, const mst_plan *plan, mst_slot
     if (arena->data) domain->type->free(domain, arena->data, (size_t)arena->bytes);
     slot->generation++;
     arena->data = NULL;
-    arena->bytes = 0;
-    MST_TRY(domain->type->alloc(domain, (size_t)wanted, &data));
-    arena->data = data;
-    arena->bytes = wanted;
-    return MST_OK;
+    arena->bytes = wanted; /* counts before it is there: strings that a step receives take what is left */
+    const mst_status status = domain->type->alloc(domain, (size_t)wanted, &data);
+    if (status)
+        arena->bytes = 0;
+    else
+        arena->data = data;
+    return status;
 }
 
 /* ---- binding ---- */

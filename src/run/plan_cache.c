@@ -134,8 +134,12 @@ static mst_status place_constants(mst_session *session, mst_cached_plan *cached,
     if (bytes == 0) return MST_OK;
     MST_TRY(mst_session_check_limit(session, plan, d, bytes));
     void *data;
-    MST_TRY(domain->type->alloc(domain, (size_t)bytes, &data));
     atomic_fetch_add(&session->constant_bytes[d], bytes);
+    const mst_status status = domain->type->alloc(domain, (size_t)bytes, &data);
+    if (status) {
+        atomic_fetch_sub(&session->constant_bytes[d], bytes);
+        return status;
+    }
     cached->constants[d] = data;
     for (int64_t k = 0; k < plan->num_order; k++) {
         const mst_plan_node *node = &plan->node[plan->order[k]];

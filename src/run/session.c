@@ -86,9 +86,8 @@ static void init_lock(mst_session *session) {
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&session->lock, NULL);
-    pthread_cond_init(&session->slot_is_free, &attributes);
+    pthread_cond_init(&session->some_is_free, &attributes);
     pthread_cond_init(&session->plan_made, &attributes);
-    pthread_cond_init(&session->memory_is_free, &attributes);
     pthread_condattr_destroy(&attributes);
 }
 
@@ -145,19 +144,23 @@ void mst_session_leave(mst_session *session) {
     atomic_fetch_sub(&session->callers, 1);
 }
 
+mst_status mst_session_memory_too_late(void) {
+    return MST_FAIL(MST_DEADLINE, "waited too long for another call that asks a device for memory");
+}
+
 mst_status mst_session_take_memory(mst_session *session, int64_t deadline) {
     bool taken = true;
     pthread_mutex_lock(&session->lock);
-    while (session->memory_taken && taken) taken = mst_session_wait(session, &session->memory_is_free, deadline);
+    while (session->memory_taken && taken) taken = mst_session_wait(session, &session->some_is_free, deadline);
     if (taken) session->memory_taken = true;
     pthread_mutex_unlock(&session->lock);
-    return taken ? MST_OK : MST_FAIL(MST_DEADLINE, "waited too long for another call that asks a device for memory");
+    return taken ? MST_OK : mst_session_memory_too_late();
 }
 
 void mst_session_give_memory_back(mst_session *session) {
     pthread_mutex_lock(&session->lock);
     session->memory_taken = false;
-    pthread_cond_signal(&session->memory_is_free);
+    pthread_cond_broadcast(&session->some_is_free);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -195,9 +198,8 @@ static void free_session(void *owner) {
     mst_store_release(session->store);
     mst_pair_map_free(&session->copies);
     pthread_mutex_destroy(&session->lock);
-    pthread_cond_destroy(&session->slot_is_free);
+    pthread_cond_destroy(&session->some_is_free);
     pthread_cond_destroy(&session->plan_made);
-    pthread_cond_destroy(&session->memory_is_free);
     free(session->slots);
     free(session->plans);
     free(session->used);

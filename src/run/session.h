@@ -98,8 +98,8 @@ struct mst_session {
     mst_plan_host host;
     mst_store *store;
     mst_executor *executor;
-    pthread_mutex_t lock; /**< of all that follows */
-    pthread_cond_t slot_is_free;
+    pthread_mutex_t lock;        /**< of all that follows */
+    pthread_cond_t some_is_free; /**< a slot, or the memory */
     mst_slot *slots;
     int num_slots;
     mst_cached_plan **plans; /**< the last used first */
@@ -107,7 +107,6 @@ struct mst_session {
     mst_cached_plan *making;  /**< calls whose plans are being made, by threads without the lock */
     pthread_cond_t plan_made; /**< or could not be */
     bool memory_taken;        /**< a thread may be asking devices for memory (mst_session_take_memory) */
-    pthread_cond_t memory_is_free;
     /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
      *  first device of the domain in place of the device. */
     mst_pair_map copies;
@@ -166,6 +165,8 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
  *  calls that need no new memory do not wait. Without the lock. */
 MST_CHECKED mst_status mst_session_take_memory(mst_session *session, int64_t deadline);
 void mst_session_give_memory_back(mst_session *session);
+/** The error of a call whose deadline comes while another one has the memory. */
+mst_status mst_session_memory_too_late(void);
 
 /* ---- entries of the store: session_states.c ---- */
 

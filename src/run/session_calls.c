@@ -91,16 +91,47 @@ bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t d
     return true;
 }
 
-static mst_status wait_for_slot(mst_session *session, int64_t deadline, int *out) {
-    for (;;) {
-        for (*out = 0; *out < session->num_slots; ++*out)
-            if (!session->slots[*out].busy) return MST_OK;
-        if (!mst_session_wait(session, &session->slot_is_free, deadline)) {
-            const mst_slot *slot = &session->slots[0];
-            MST_TRY(slot->cached ? too_late(slot) : MST_OK);
-            return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end", session->options.timeout);
-        }
+/* Whether the last step of the slot has left the memory of strings that device D receives in several blocks. */
+static bool has_split_strings(const mst_slot *slot, const mst_cached_plan *cached, int32_t d) {
+    return cached->plan->program[d].receives_strings && mst_string_memory_is_split(&slot->frame.strings[d]);
+}
+
+/* Whether CACHED can run in slot I without asking a device for memory first. */
+static bool is_ready(const mst_session *session, const mst_cached_plan *cached, int index) {
+    bool ready = mst_session_is_bound(session, cached, index);
+    for (int32_t i = 0; i < cached->num_devices && ready; i++)
+        ready = !has_split_strings(&session->slots[index], cached, cached->devices[i]);
+    return ready;
+}
+
+/* A free slot: one in which CACHED can run at once where there is one. */
+static int find_free_slot(const mst_session *session, const mst_cached_plan *cached, bool *ready) {
+    int found = -1;
+    *ready = false;
+    for (int i = 0; i < session->num_slots && !*ready; i++) {
+        if (session->slots[i].busy) continue;
+        found = i;
+        *ready = is_ready(session, cached, i);
     }
+    return found;
+}
+
+/* Takes a slot for CACHED and, where it is not READY to run there, the session's memory: both at once, so that nobody
+ * waits for memory in a slot that others could use. */
+static mst_status take_slot(mst_session *session, const mst_cached_plan *cached, int64_t deadline, int *out,
+                            bool *ready) {
+    for (;;) {
+        *out = find_free_slot(session, cached, ready);
+        if (*out >= 0 && (*ready || !session->memory_taken)) break;
+        if (mst_session_wait(session, &session->some_is_free, deadline)) continue;
+        if (*out >= 0) return mst_session_memory_too_late();
+        const mst_slot *slot = &session->slots[0];
+        MST_TRY(slot->cached ? too_late(slot) : MST_OK);
+        return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end", session->options.timeout);
+    }
+    session->slots[*out].busy = true;
+    session->memory_taken |= !*ready;
+    return MST_OK;
 }
 
 /* The frame holds what the call gave until the last device has left, whenever that is. The feeds are retained
@@ -134,7 +165,7 @@ static bool commit_frame(mst_frame *frame) {
 static void give_slot_back(mst_session *session, mst_slot *slot) {
     slot->busy = false;
     slot->cached = NULL;
-    pthread_cond_signal(&session->slot_is_free);
+    pthread_cond_broadcast(&session->some_is_free);
 }
 
 /* The end of a frame that is committed: its turn is over, and its slot is free again. */
@@ -188,8 +219,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
         frame->stop[d].call = INT64_MAX;
         atomic_store(&frame->stop[d].point, INT32_MAX);
         if (cached->plan->program[d].receives_strings)
-            mst_string_memory_begin(&frame->strings[d], session->devices.device[d].domain,
-                                    mst_session_string_room(session, d, &frame->strings[d]));
+            mst_string_memory_begin(&frame->strings[d], mst_session_string_room(session, d, &frame->strings[d]));
     }
     const mst_bound_plan *bound = &cached->bound[index];
     for (int64_t i = 0; i < bound->num_patches; i++)
@@ -299,15 +329,20 @@ static mst_status run_frame(mst_session *session, mst_slot *slot, mst_call_purpo
     return status;
 }
 
-/* Gives the plan its addresses in a slot that has been taken. The lock is open meanwhile. */
-static mst_status bind_slot(mst_session *session, mst_cached_plan *cached, int64_t deadline, int index) {
-    if (mst_session_is_bound(session, cached, index)) return MST_OK;
+/* Makes a slot ready for the plan, when slot and memory have been taken. The lock is open meanwhile. */
+static mst_status prepare_slot(mst_session *session, mst_cached_plan *cached, int index) {
+    mst_slot *slot = &session->slots[index];
+    mst_status status = MST_OK;
     pthread_mutex_unlock(&session->lock);
-    mst_status status = mst_session_take_memory(session, deadline);
-    if (!status) {
-        status = mst_session_bind(session, cached, index);
-        mst_session_give_memory_back(session);
+    if (!mst_session_is_bound(session, cached, index)) status = mst_session_bind(session, cached, index);
+    for (int32_t i = 0; i < cached->num_devices && !status; i++) {
+        const int32_t d = cached->devices[i];
+        mst_string_memory *strings = &slot->frame.strings[d];
+        if (has_split_strings(slot, cached, d))
+            mst_string_memory_join(strings, session->devices.device[d].domain,
+                                   mst_session_string_room(session, d, strings));
     }
+    mst_session_give_memory_back(session);
     pthread_mutex_lock(&session->lock);
     return status;
 }
@@ -327,10 +362,10 @@ static mst_status prepare_frame(mst_session *session, const mst_cached_plan *cac
 static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t deadline, const mst_feed *feeds,
                          int num_feeds, mst_tensor **outputs, int num_fetches, mst_slot **out) {
     int index;
-    MST_TRY(wait_for_slot(session, deadline, &index));
+    bool ready;
+    MST_TRY(take_slot(session, cached, deadline, &index, &ready));
     mst_slot *slot = &session->slots[index];
-    slot->busy = true;
-    mst_status status = bind_slot(session, cached, deadline, index);
+    mst_status status = ready ? MST_OK : prepare_slot(session, cached, index);
     if (!status) status = prepare_frame(session, cached, deadline, &slot->frame);
     if (!status) status = hold(slot, feeds, num_feeds, outputs, num_fetches);
     if (status) {

@@ -67,7 +67,6 @@ static mst_status note_used(mst_session *session, const mst_plan_state *state, m
     MST_TRY(find_used(session, state, entry, &index));
     *index = (int32_t)session->num_used;
     session->used[session->num_used++] = (mst_used_copy){entry, copy};
-    session->state_bytes[state->device] += (int64_t)mst_align(entry->bytes);
     return MST_OK;
 }
 
@@ -106,8 +105,13 @@ static mst_status place_batch(mst_session *session, mst_cached_plan *cached, bat
     const mst_plan_state *first = b->plan_state[0];
     const mst_device *device = &session->devices.device[first->device];
     MST_TRY(mst_session_check_limit(session, NULL, first->device, b->bytes));
-    MST_TRY(mst_store_place(session->store, b->state, b->count, device->domain, first->of_domain ? "" : device->text,
-                            b->copy));
+    session->state_bytes[first->device] += b->bytes;
+    const mst_status status = mst_store_place(session->store, b->state, b->count, device->domain,
+                                              first->of_domain ? "" : device->text, b->copy);
+    if (status) {
+        session->state_bytes[first->device] -= b->bytes;
+        return status;
+    }
     for (int64_t i = 0; i < b->count; i++) MST_TRY(note_used(session, b->plan_state[i], b->state[i], b->copy[i]));
     enum { WORTH_TOUCHING = 1 << 18 };
     if (device->domain->type->host && b->bytes >= WORTH_TOUCHING && session->devices.count > 1)
@@ -138,7 +142,10 @@ static mst_status find_elsewhere(mst_session *session, const mst_plan_state *sta
     if (!copy) return MST_OK;
     mst_status status = mst_session_check_limit(session, NULL, state->device, (int64_t)mst_align(entry->bytes));
     if (!status) status = note_used(session, state, entry, copy);
-    if (status) mst_copy_release(session->store, entry, copy);
+    if (status)
+        mst_copy_release(session->store, entry, copy);
+    else
+        session->state_bytes[state->device] += (int64_t)mst_align(entry->bytes);
     return status;
 }
 

@@ -66,17 +66,20 @@ static mst_status strings_take(mst_string_memory *memory, mst_domain *domain, si
     return MST_OK;
 }
 
-/* Joins several blocks into one as large as all of them, which will hold what a step like the last one receives. */
-void mst_string_memory_begin(mst_string_memory *memory, mst_domain *domain, int64_t most) {
+bool mst_string_memory_is_split(const mst_string_memory *memory) {
+    return memory->blocks && memory->blocks->next;
+}
+
+void mst_string_memory_join(mst_string_memory *memory, mst_domain *domain, int64_t most) {
+    const size_t bytes = (size_t)memory->bytes;
     memory->most = most;
-    if (!memory->blocks) return;
-    if (memory->blocks->next) {
-        const size_t bytes = (size_t)memory->bytes;
-        free_blocks(memory, domain);
-        (void)add_block(memory, domain, bytes); /* where there is no room, the step takes what it needs */
-    } else {
-        memory->blocks->used = 0;
-    }
+    free_blocks(memory, domain);
+    (void)add_block(memory, domain, bytes); /* where there is no room, the step takes what it needs */
+}
+
+void mst_string_memory_begin(mst_string_memory *memory, int64_t most) {
+    memory->most = most;
+    for (block *b = memory->blocks; b; b = b->next) b->used = 0;
 }
 
 void mst_string_memory_free(mst_string_memory *memory, mst_domain *domain) {

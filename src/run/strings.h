@@ -26,8 +26,13 @@ typedef struct mst_string_memory {
     size_t host_bytes;
 } mst_string_memory;
 
-/** A step begins: nothing of what was received before is needed any more. MOST is how many bytes there may be. */
-void mst_string_memory_begin(mst_string_memory *memory, mst_domain *domain, int64_t most);
+/** Whether the last step needed several blocks, which mst_string_memory_join makes one. */
+bool mst_string_memory_is_split(const mst_string_memory *memory);
+/** Between steps: joins the blocks into one as large as all of them, which will hold what a step like the last one
+ *  receives. Frees and asks for memory of DOMAIN. MOST is how many bytes there may be. */
+void mst_string_memory_join(mst_string_memory *memory, mst_domain *domain, int64_t most);
+/** A step begins: nothing of what was received before is needed any more. */
+void mst_string_memory_begin(mst_string_memory *memory, int64_t most);
 void mst_string_memory_free(mst_string_memory *memory, mst_domain *domain);
 
 /** Copies COUNT strings at SRC in the domain FROM to DST in the domain TO, and their bytes to MEMORY, which is of TO.

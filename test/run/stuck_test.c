@@ -155,6 +155,50 @@ static void calls_go_on_while_a_device_is_asked_for_memory(void **state) {
     engine_end(g, session);
 }
 
+/* A call that waits for memory leaves the only slot to calls that need none. */
+static void slot_is_free_while_a_call_waits_for_memory(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    const mst_value x = mst_fill(g, MST_F32, MST_SHAPE(4), 1);
+    mst_value ready = mst_scale(x, 2), unbound = mst_scale(x, 3), large = MST_NONE, fresh = MST_NONE;
+    const mst_value rows = engine_input(g, "rows", MST_SHAPE(512));
+    mst_with_device (g, "/island:1") {
+        large = mst_scale(rows, 2);
+        fresh = mst_assign(mst_variable(g, "v", mst_fill(g, MST_F32, MST_SHAPE(4), 1)), x);
+        ready = mst_neg(ready);
+        unbound = mst_neg(unbound);
+    }
+    mst_session *session = session_of(g, "island:2/1", 1, 1);
+    mst_tensor *zeros = engine_tensor(MST_F32, MST_SHAPE(512), NULL);
+    engine_run(session, unbound);
+    mst_tensor_release(engine_fetch(session, &(mst_feed){.value = rows, .tensor = zeros}, 1, large));
+    engine_run(session, ready); /* its addresses are of the larger arena, those of UNBOUND are not */
+    mst_domain *domain = session->devices.device[1].domain;
+    mst_domain_type slow = *(real_type = domain->type);
+    call with_memory = {session, fresh, MST_OK}, waiting = {session, unbound, MST_OK};
+    pthread_t thread[2];
+    slow.alloc = alloc_when_open;
+    domain->type = &slow;
+    atomic_store(&is_open, false);
+    assert_int_equal(pthread_create(&thread[0], NULL, run_call, &with_memory), 0);
+    while (!atomic_load(&inside)) usleep(1000);
+    assert_int_equal(pthread_create(&thread[1], NULL, run_call, &waiting), 0);
+    usleep(100000); /* it comes to where it waits */
+    alarm(20);
+    const int64_t began = mst_clock_now();
+    engine_run(session, ready);
+    assert_true(mst_clock_now() - began < 500000000); /* before the deadline of the call that waits */
+    pthread_join(thread[1], NULL);
+    alarm(0);
+    assert_int_equal(waiting.status, MST_DEADLINE);
+    atomic_store(&is_open, true);
+    pthread_join(thread[0], NULL);
+    domain->type = real_type;
+    engine_run(session, unbound);
+    mst_tensor_release(zeros);
+    engine_end(g, session);
+}
+
 /* Device 0 is the caller: behind the gate it waits for another device, which does not come back. */
 static void call_that_waits_behind_the_gate_ends_too(void **state) {
     (void)state;
@@ -328,6 +372,7 @@ int main(void) {
         cmocka_unit_test(steps_over_disjoint_entries_of_one_store_run_side_by_side),
         cmocka_unit_test(call_that_waits_behind_the_gate_ends_too),
         cmocka_unit_test(calls_go_on_while_a_device_is_asked_for_memory),
+        cmocka_unit_test(slot_is_free_while_a_call_waits_for_memory),
         cmocka_unit_test(call_with_new_state_ends_at_its_deadline_while_an_earlier_op_is_stuck),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
