@@ -95,9 +95,8 @@ static mst_status find_form(reading *s) {
         if (!conditions) return MST_NO_MEMORY("to read a graph");
     }
     if (conditions)
-        return mst_read_wrong(s->it, MST_INVALID, "a %.60s is read only where %s", s->it->def->op, conditions);
-    return mst_read_wrong(s->it, MST_INVALID, "a %.60s takes %d sources, got %d", s->it->def->op, wanted,
-                          s->num_inputs);
+        return mst_read_fail(s->it, MST_INVALID, "a %.60s is read only where %s", s->it->def->op, conditions);
+    return mst_read_fail(s->it, MST_INVALID, "a %.60s takes %d sources, got %d", s->it->def->op, wanted, s->num_inputs);
 }
 
 /* ---- inputs that are options ---- */
@@ -109,9 +108,9 @@ static mst_status constant_of(reading *s, const mst_read_link *l, const char *wh
     while (it->op == identity && it->num_links && it->link[0].index == 0) it = &s->r->item[it->link[0].item];
     const Muster__AttrValue *value = it->op == constant && !it->is_part ? mst_read_find_attr(it, "value") : NULL;
     if (value) return mst_read_tensor(s->r, it, "value", value, s->memory, out);
-    return mst_read_wrong(s->it, MST_INVALID,
-                          "its input '%.100s' (%s) must be a constant in the file: it decides about shapes",
-                          s->r->item[l->item].def->name, what);
+    return mst_read_fail(s->it, MST_INVALID,
+                         "its input '%.100s' (%s) must be a constant in the file: it decides about shapes",
+                         s->r->item[l->item].def->name, what);
 }
 
 static mst_status set_integers(const reading *s, const char *what, const mst_tensor *tensor, int64_t least,
@@ -119,16 +118,16 @@ static mst_status set_integers(const reading *s, const char *what, const mst_ten
     const mst_dtype dtype = mst_tensor_dtype(tensor);
     const int64_t length = mst_tensor_count(tensor);
     if (dtype != MST_I32 && dtype != MST_I64)
-        return mst_read_wrong(s->it, MST_INVALID, "%s is %s, must be i32 or i64", what, mst_dtype_name(dtype));
+        return mst_read_fail(s->it, MST_INVALID, "%s is %s, must be i32 or i64", what, mst_dtype_name(dtype));
     if (length > *count)
-        return mst_read_wrong(s->it, MST_INVALID, "%s has %lld numbers, at most %d are possible", what,
-                              (long long)length, *count);
+        return mst_read_fail(s->it, MST_INVALID, "%s has %lld numbers, at most %d are possible", what,
+                             (long long)length, *count);
     for (int i = 0; i < length; i++) {
         const void *data = mst_tensor_data((mst_tensor *)(uintptr_t)tensor);
         out[i] = dtype == MST_I32 ? ((const int32_t *)data)[i] : ((const int64_t *)data)[i];
         if (out[i] < least || out[i] > most)
-            return mst_read_wrong(s->it, MST_INVALID, "%s has the number %lld, which is out of range", what,
-                                  (long long)out[i]);
+            return mst_read_fail(s->it, MST_INVALID, "%s has the number %lld, which is out of range", what,
+                                 (long long)out[i]);
     }
     *count = (int)length;
     return MST_OK;
@@ -137,8 +136,8 @@ static mst_status set_integers(const reading *s, const char *what, const mst_ten
 static mst_status set_number(reading *s, const mst_field *field, const mst_tensor *tensor) {
     void *at = s->options + field->offset;
     if (mst_tensor_count(tensor) != 1)
-        return mst_read_wrong(s->it, MST_INVALID, "%s has %lld numbers, must be one", field->name,
-                              (long long)mst_tensor_count(tensor));
+        return mst_read_fail(s->it, MST_INVALID, "%s has %lld numbers, must be one", field->name,
+                             (long long)mst_tensor_count(tensor));
     if (field->type == MST_FIELD_TYPE_F32) *(float *)at = (float)mst_tensor_get(tensor, 0);
     if (field->type == MST_FIELD_TYPE_F64) *(double *)at = mst_tensor_get(tensor, 0);
     if (field->type == MST_FIELD_TYPE_I32 || field->type == MST_FIELD_TYPE_I64) {
@@ -152,7 +151,7 @@ static mst_status set_number(reading *s, const mst_field *field, const mst_tenso
         else
             *(int32_t *)at = (int32_t)number;
     }
-    return mst_field_given(field, at) ? mst_read_wrong_in(s->it) : MST_OK;
+    return mst_field_given(field, at) ? mst_read_fail_at(s->it) : MST_OK;
 }
 
 /* Sets the options before and after from a tensor of paddings, [ndim, 2]. */
@@ -162,7 +161,7 @@ static mst_status set_paddings(reading *s, const mst_tensor *tensor) {
     int64_t number[2 * MST_MAX_NDIM] = {0};
     int count = 2 * MST_MAX_NDIM;
     if (shape.ndim != 2 || shape.dim[1] != 2)
-        return mst_read_wrong(s->it, MST_INVALID, "paddings must be of the shape [number of dimensions, 2]");
+        return mst_read_fail(s->it, MST_INVALID, "paddings must be of the shape [number of dimensions, 2]");
     MST_TRY(set_integers(s, "paddings", tensor, 0, INT64_MAX, number, &count));
     mst_shape *to[] = {(mst_shape *)(void *)(s->options + before->offset),
                        (mst_shape *)(void *)(s->options + after->offset)};
@@ -196,7 +195,7 @@ static mst_status read_constant(reading *s, const mst_form_argument *argument, c
     mst_tensor *tensor = NULL;
     MST_TRY(constant_of(s, l, argument->name, &tensor));
     if (mst_tensor_dtype(tensor) == MST_STRING)
-        return mst_read_wrong(s->it, MST_INVALID, "%s is a string, must be a number", argument->name);
+        return mst_read_fail(s->it, MST_INVALID, "%s is a string, must be a number", argument->name);
     if (strcmp(argument->name, "paddings") == 0) return set_paddings(s, tensor);
     const mst_field *field = mst_op_field(s->it->op, argument->name);
     switch (field ? field->type : MST_FIELD_TYPE_END) {
@@ -211,8 +210,8 @@ static mst_status read_constant(reading *s, const mst_form_argument *argument, c
 /* ---- attributes ---- */
 
 static mst_status other_value(const reading *s, const char *key, const char *wanted) {
-    return mst_read_wrong(s->it, MST_INVALID, "attribute '%.60s' of %.60s must be %s: nothing else has an equal here",
-                          key, s->it->def->op, wanted);
+    return mst_read_fail(s->it, MST_INVALID, "attribute '%.60s' of %.60s must be %s: nothing else has an equal here",
+                         key, s->it->def->op, wanted);
 }
 
 /* The option that is not in the file has TensorFlow's default. */
@@ -234,15 +233,15 @@ static mst_status read_attribute(reading *s, const mst_form_attribute *attribute
     if (field) {
         void *at = s->options + field->offset;
         MST_TRY(mst_read_option(s->r, s->it, field, value, s->memory, at));
-        return mst_field_given(field, at) ? mst_read_wrong_in(s->it) : MST_OK;
+        return mst_field_given(field, at) ? mst_read_fail_at(s->it) : MST_OK;
     }
     switch (value->value_case) {
         case MUSTER__ATTR_VALUE__VALUE_TYPE: return MST_OK; /* inferred */
         case MUSTER__ATTR_VALUE__VALUE_I:
             if (value->i == (strcmp(wanted, "n") == 0 ? s->num_src : strtol(wanted, NULL, 10))) return MST_OK;
             if (strcmp(wanted, "n") != 0) break;
-            return mst_read_wrong(s->it, MST_CORRUPT, "it has %d sources, and says that there are %lld", s->num_src,
-                                  (long long)value->i);
+            return mst_read_fail(s->it, MST_CORRUPT, "it has %d sources, and says that there are %lld", s->num_src,
+                                 (long long)value->i);
         case MUSTER__ATTR_VALUE__VALUE_B:
             if (value->b == (strcmp(wanted, "true") == 0)) return MST_OK;
             break;
@@ -328,7 +327,7 @@ mst_status mst_read_derivative(mst_graph_reader *r, mst_read_item *it, mst_value
         const mst_value *src = it->node->src;
         mst_value softmax = mst_call_text(r->graph, "softmax", softmax_name, 1, src, NULL);
         it->derivative = mst_call_text(r->graph, "sub", name, 2, (const mst_value[]){softmax, src[1]}, NULL);
-        if (mst_graph_check(r->graph)) return mst_read_wrong_in(it);
+        if (mst_graph_check(r->graph)) return mst_read_fail_at(it);
     }
     *out = it->derivative;
     return MST_OK;

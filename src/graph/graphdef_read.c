@@ -28,11 +28,11 @@ static mst_status find_by_type(mst_read_item *it) {
         it->op = op;
     }
     if (other)
-        return mst_read_wrong(it, MST_INVALID,
-                              "its op '%.60s' is %s or %s: the attribute " MST_ATTR_OP " would say which", it->def->op,
-                              other->name, it->op->name);
+        return mst_read_fail(it, MST_INVALID,
+                             "its op '%.60s' is %s or %s: the attribute " MST_ATTR_OP " would say which", it->def->op,
+                             other->name, it->op->name);
     if (it->op) return MST_OK;
-    return mst_read_wrong(it, MST_INVALID, "there is no op for TensorFlow's '%.60s'", it->def->op);
+    return mst_read_fail(it, MST_INVALID, "there is no op for TensorFlow's '%.60s'", it->def->op);
 }
 
 static mst_status find_op(mst_graph_reader *r, mst_read_item *it) {
@@ -42,11 +42,11 @@ static mst_status find_op(mst_graph_reader *r, mst_read_item *it) {
     if (it->is_part) return MST_OK;
     if (!value) return find_by_type(it);
     it->is_ours = true;
-    MST_TRY(mst_read_want(it, MST_ATTR_OP, value, MUSTER__ATTR_VALUE__VALUE_S));
+    MST_TRY(mst_read_check_kind(it, MST_ATTR_OP, value, MUSTER__ATTR_VALUE__VALUE_S));
     MST_TRY(mst_read_string(it, MST_ATTR_OP, &value->s, &r->arena, &name));
     if ((it->op = mst_find_op(name))) return MST_OK;
     char guess[MST_DID_YOU_MEAN_TEXT];
-    return mst_read_wrong(
+    return mst_read_fail(
         it, MST_INVALID,
         "its op '%.60s' is not known here: one of a program must be registered with mst_register_op before "
         "the graph is read%s",
@@ -65,7 +65,7 @@ static mst_status index_names(mst_graph_reader *r) {
                             (long long)i, it->def->name);
         }
         if (mst_names_get(&r->names, it->def->name) >= 0)
-            return mst_read_wrong(it, MST_CORRUPT, "there are two nodes of this name");
+            return mst_read_fail(it, MST_CORRUPT, "there are two nodes of this name");
         MST_TRY(mst_names_set(&r->names, it->def->name, i));
     }
     return MST_OK;
@@ -83,7 +83,7 @@ static mst_status parse_link(const mst_graph_reader *r, const mst_read_item *it,
         out->index = (int32_t)strtol(colon + 1, NULL, 10);
     }
     if (out->item >= 0) return MST_OK;
-    return mst_read_wrong(it, MST_CORRUPT, "it needs '%.100s', which is not there", text);
+    return mst_read_fail(it, MST_CORRUPT, "it needs '%.100s', which is not there", text);
 }
 
 /* The option that is a value and whose attribute has this key. */
@@ -99,14 +99,14 @@ static const mst_field *value_field(const mst_op *op, const char *key) {
 static mst_status find_listed(mst_graph_reader *r, mst_read_item *it, const Muster__AttrValue *value) {
     const Muster__NodeDef *def = it->def;
     const char *text;
-    MST_TRY(mst_read_want(it, MST_ATTR_SOURCES, value, MUSTER__ATTR_VALUE__VALUE_LIST));
+    MST_TRY(mst_read_check_kind(it, MST_ATTR_SOURCES, value, MUSTER__ATTR_VALUE__VALUE_LIST));
     const Muster__AttrValue__ListValue *list = value->list;
     it->link = mst_arena_alloc(&r->arena, (list->n_s + def->n_input + def->n_attr + 1) * sizeof *it->link);
     if (!it->link) return MST_NO_MEMORY("to read a graph");
     for (size_t i = 0; i < list->n_s; i++) {
         MST_TRY(mst_read_string(it, MST_ATTR_SOURCES, &list->s[i], &r->arena, &text));
         MST_TRY(parse_link(r, it, text, &it->link[it->num_links++]));
-        if (it->link[i].index < 0) return mst_read_wrong(it, MST_CORRUPT, "its source '%.60s' is no value", text);
+        if (it->link[i].index < 0) return mst_read_fail(it, MST_CORRUPT, "its source '%.60s' is no value", text);
     }
     for (size_t i = 0; i < def->n_input; i++) {
         mst_read_link *l = &it->link[it->num_links];
@@ -135,11 +135,11 @@ static mst_status find_links(mst_graph_reader *r, mst_read_item *it) {
         const Muster__AttrValue *value = mst_read_attr(it, i);
         const mst_field *field = value_field(it->op, key);
         if (!field) continue;
-        MST_TRY(mst_read_want(it, key, value, MUSTER__ATTR_VALUE__VALUE_S));
+        MST_TRY(mst_read_check_kind(it, key, value, MUSTER__ATTR_VALUE__VALUE_S));
         MST_TRY(mst_read_string(it, key, &value->s, &r->arena, &text));
         MST_TRY(parse_link(r, it, text, &it->link[it->num_links]));
         if (it->link[it->num_links].index < 0)
-            return mst_read_wrong(it, MST_CORRUPT, "option %s is no value", field->name);
+            return mst_read_fail(it, MST_CORRUPT, "option %s is no value", field->name);
         it->link[it->num_links++].field = field;
     }
     return MST_OK;
@@ -173,12 +173,12 @@ static mst_status read_options(mst_graph_reader *r, const mst_read_item *it, mst
         const mst_field *field = option_of(it, key);
         if (field && field->type != MST_FIELD_TYPE_VALUE) {
             MST_TRY(mst_read_option(r, it, field, value, memory, (char *)options + field->offset));
-            if (mst_field_given(field, (char *)options + field->offset)) return mst_read_wrong_in(it);
+            if (mst_field_given(field, (char *)options + field->offset)) return mst_read_fail_at(it);
         } else if (strcmp(key, "N") == 0 && it->op->num_src == MST_VARIADIC) {
-            MST_TRY(mst_read_want(it, key, value, MUSTER__ATTR_VALUE__VALUE_I));
+            MST_TRY(mst_read_check_kind(it, key, value, MUSTER__ATTR_VALUE__VALUE_I));
             if (value->i != mst_read_num_sources(it))
-                return mst_read_wrong(it, MST_CORRUPT, "it has %d sources, and says that there are %lld",
-                                      mst_read_num_sources(it), (long long)value->i);
+                return mst_read_fail(it, MST_CORRUPT, "it has %d sources, and says that there are %lld",
+                                     mst_read_num_sources(it), (long long)value->i);
         } else if (!it->is_ours && *key != '_' && !mst_read_may_skip(it, key, value)) {
             return mst_read_unknown(r, it, key);
         }
@@ -192,11 +192,11 @@ mst_status mst_read_resolve(mst_graph_reader *r, const mst_read_item *it, const 
     mst_read_item *needed = &r->item[l->item];
     mst_node *node = needed->node;
     if (needed->is_part)
-        return mst_read_wrong(it, MST_CORRUPT, "it needs '%.100s', which is a part of another node", needed->def->name);
+        return mst_read_fail(it, MST_CORRUPT, "it needs '%.100s', which is a part of another node", needed->def->name);
     if (l->index == 1 && !needed->is_ours && node->num_dst == 2) return mst_read_derivative(r, needed, out);
     if (l->index >= node->num_dst)
-        return mst_read_wrong(it, MST_CORRUPT, "it needs output %d of '%.100s', which has %d", l->index, node->name,
-                              node->num_dst);
+        return mst_read_fail(it, MST_CORRUPT, "it needs output %d of '%.100s', which has %d", l->index, node->name,
+                             node->num_dst);
     *out = (mst_value){node, l->index};
     return MST_OK;
 }
@@ -207,8 +207,8 @@ static mst_status fill_controls(mst_graph_reader *r, const mst_read_item *it, ms
         const mst_read_item *needed = &r->item[it->link[i].item];
         if (it->link[i].index >= 0) continue;
         if (needed->is_part)
-            return mst_read_wrong(it, MST_CORRUPT, "it needs '^%.100s', which is a part of another node",
-                                  needed->def->name);
+            return mst_read_fail(it, MST_CORRUPT, "it needs '^%.100s', which is a part of another node",
+                                 needed->def->name);
         control[parts->num_control++] = needed->node;
     }
     parts->control = control;
@@ -235,7 +235,7 @@ static mst_status count_outputs(mst_graph_reader *r, const mst_read_item *it, co
     const mst_op *op = it->op;
     const int count = op->num_dst == MST_VARIADIC ? op->count_dst(parts->options, parts->num_src) : op->num_dst;
     if (count > r->outputs_left)
-        return mst_read_wrong(it, MST_CORRUPT, "it has %d outputs, more than the file has a use for", count);
+        return mst_read_fail(it, MST_CORRUPT, "it has %d outputs, more than the file has a use for", count);
     r->outputs_left -= count;
     return MST_OK;
 }
@@ -249,7 +249,7 @@ static mst_status add_node(mst_graph_reader *r, mst_read_item *it, mst_option_me
     const char *name = mst_arena_string(&graph->arena, it->def->name);
     if (!options || !src || !control || !name) return MST_NO_MEMORY("to read a graph");
     mst_node_parts parts = {.op = it->op, .name = name, .src = src, .options = options};
-    if (!(parts.device = mst_graph_merge_device(graph, "", it->def->device))) return mst_read_wrong_in(it);
+    if (!(parts.device = mst_graph_merge_device(graph, "", it->def->device))) return mst_read_fail_at(it);
     MST_TRY(fill_controls(r, it, control, &parts));
     if (it->is_ours || !it->op->tf_form) {
         MST_TRY(read_options(r, it, memory, options));
@@ -258,7 +258,7 @@ static mst_status add_node(mst_graph_reader *r, mst_read_item *it, mst_option_me
         MST_TRY(mst_read_foreign(r, it, memory, options, src, &parts));
     }
     MST_TRY(count_outputs(r, it, &parts));
-    if (mst_graph_add_node(graph, &parts, &it->node)) return mst_read_wrong_in(it);
+    if (mst_graph_add_node(graph, &parts, &it->node)) return mst_read_fail_at(it);
     return mst_graph_adopt_name(graph, name);
 }
 
@@ -266,15 +266,15 @@ static mst_status add_node(mst_graph_reader *r, mst_read_item *it, mst_option_me
 static mst_status graphdef_read_node(mst_graph_reader *r, int64_t first, int64_t *stack) {
     int64_t depth = 0;
     stack[depth++] = first;
-    r->item[first].state = MST_BEGUN;
+    r->item[first].state = MST_READ_BEGUN;
     while (depth) {
         mst_read_item *it = &r->item[stack[depth - 1]];
         if (it->next < it->num_links) {
             mst_read_item *needed = &r->item[it->link[it->next++].item];
-            if (needed->state == MST_BEGUN)
-                return mst_read_wrong(it, MST_CORRUPT, "it needs '%.100s', which needs it in turn", needed->def->name);
-            if (needed->state == MST_DONE) continue;
-            needed->state = MST_BEGUN;
+            if (needed->state == MST_READ_BEGUN)
+                return mst_read_fail(it, MST_CORRUPT, "it needs '%.100s', which needs it in turn", needed->def->name);
+            if (needed->state == MST_READ_DONE) continue;
+            needed->state = MST_READ_BEGUN;
             stack[depth++] = needed - r->item;
             continue;
         }
@@ -282,7 +282,7 @@ static mst_status graphdef_read_node(mst_graph_reader *r, int64_t first, int64_t
         mst_status status = add_node(r, it, &memory);
         mst_option_memory_free(&memory);
         if (status) return status;
-        it->state = MST_DONE;
+        it->state = MST_READ_DONE;
         depth--;
     }
     return MST_OK;
@@ -292,7 +292,7 @@ static mst_status build_all(mst_graph_reader *r) {
     int64_t *stack = mst_arena_alloc(&r->arena, (size_t)r->num_items * sizeof *stack);
     if (!stack) return MST_NO_MEMORY("to read a graph");
     for (int64_t i = 0; i < r->num_items; i++)
-        if (r->item[i].state == MST_WAITING) MST_TRY(graphdef_read_node(r, i, stack));
+        if (r->item[i].state == MST_READ_WAITING) MST_TRY(graphdef_read_node(r, i, stack));
     return MST_OK;
 }
 
@@ -312,16 +312,16 @@ static int by_number(const void *a, const void *b) {
 
 static mst_status read_collection(mst_graph_reader *r, const collection *c) {
     const char *name, *text;
-    MST_TRY(mst_read_want(c->item, c->key, c->value, MUSTER__ATTR_VALUE__VALUE_LIST));
+    MST_TRY(mst_read_check_kind(c->item, c->key, c->value, MUSTER__ATTR_VALUE__VALUE_LIST));
     const Muster__AttrValue__ListValue *list = c->value->list;
-    if (!list->n_s) return mst_read_wrong(c->item, MST_CORRUPT, "attribute '%.60s' has no name", c->key);
+    if (!list->n_s) return mst_read_fail(c->item, MST_CORRUPT, "attribute '%.60s' has no name", c->key);
     MST_TRY(mst_read_string(c->item, c->key, &list->s[0], &r->arena, &name));
     for (size_t i = 1; i < list->n_s; i++) {
         mst_value value;
         MST_TRY(mst_read_string(c->item, c->key, &list->s[i], &r->arena, &text));
         if (!mst_graph_find_value(r->graph, text, &value))
-            return mst_read_wrong(c->item, MST_CORRUPT, "collection '%.60s' has '%.100s', which is not there", name,
-                                  text);
+            return mst_read_fail(c->item, MST_CORRUPT, "collection '%.60s' has '%.100s', which is not there", name,
+                                 text);
         mst_collect(r->graph, name, value);
     }
     return mst_graph_check(r->graph);
@@ -338,7 +338,7 @@ static mst_status read_graph(mst_graph_reader *r) {
             const char *key = it->def->attr[k]->key;
             const Muster__AttrValue *value = mst_read_attr(it, k);
             if (strcmp(key, MST_ATTR_SEED) == 0) {
-                status = mst_read_want(it, key, value, MUSTER__ATTR_VALUE__VALUE_I);
+                status = mst_read_check_kind(it, key, value, MUSTER__ATTR_VALUE__VALUE_I);
                 if (!status) mst_graph_set_seed(r->graph, (uint64_t)value->i);
             } else if (strncmp(key, MST_ATTR_COLLECTION "_", prefix + 1) == 0) {
                 status = mst_grow(&list, sizeof *list, count + 1, &capacity);
@@ -361,7 +361,7 @@ static mst_status graphdef_read_all(mst_graph_reader *r) {
     for (int64_t i = 0; i < r->num_items; i++) {
         MST_TRY(find_op(r, &r->item[i]));
         if (r->item[i].is_part)
-            r->item[i].state = MST_DONE;
+            r->item[i].state = MST_READ_DONE;
         else
             MST_TRY(find_links(r, &r->item[i]));
     }

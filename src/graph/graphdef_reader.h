@@ -6,11 +6,11 @@
 #include "graph/graphdef.h"
 #include "graph/options.h"
 
-/** What one node needs of another: its output INDEX as a source, -1: that it runs before. */
+/** A link to another node of the file: its output INDEX is a source (or an option); INDEX -1: a control input. */
 typedef struct mst_read_link {
-    int64_t item;
+    int64_t item; /**< number in reader->item */
     int32_t index;
-    const mst_field *field; /**< the option that is this value; NULL: a source */
+    const mst_field *field; /**< the option that this value fills; NULL: an ordinary source */
 } mst_read_link;
 
 /** A node of the file. */
@@ -18,13 +18,14 @@ typedef struct mst_read_item {
     Muster__NodeDef *def;
     const mst_op *op;
     bool is_ours; /**< the file gives the op by our name: it was written by Muster */
-    bool is_part; /**< only TensorFlow needs it: no node is made of it */
-    enum { MST_WAITING, MST_BEGUN, MST_DONE } state;
+    bool is_part; /**< a helper node written for TensorFlow only; skipped */
+    enum { MST_READ_WAITING, MST_READ_BEGUN, MST_READ_DONE } state;
     mst_read_link *link; /**< inputs and options that are values, in the order of the file */
     int64_t num_links;
-    int64_t next; /**< link to follow, while the node is begun */
-    mst_node *node;
-    mst_value derivative; /**< output 1 as TensorFlow means it, where that differs; MST_NONE: not made */
+    int64_t next;   /**< next link to follow (state MST_READ_BEGUN) */
+    mst_node *node; /**< set in state MST_READ_DONE; NULL for a part */
+    /** Output 1 of SoftmaxCrossEntropyWithLogits: softmax(logits) - labels, made when first asked for. */
+    mst_value derivative;
 } mst_read_item;
 
 typedef struct mst_graph_reader {
@@ -32,58 +33,63 @@ typedef struct mst_graph_reader {
     const Muster__GraphDef *def;
     mst_read_item *item;
     int64_t num_items;
-    mst_names names;      /**< of the nodes -> number of the item */
-    mst_arena arena;      /**< of links */
-    size_t spare;         /**< bytes of tensors that need not be in the file */
-    int64_t outputs_left; /**< a file of n bytes has no use for more than n outputs */
+    mst_names names; /**< node name -> number of its item */
+    mst_arena arena; /**< memory of the items, links and names, freed after reading */
+    size_t spare;    /**< bytes that tensors may still grow by when a short value list is repeated */
+    /** Outputs that may still be made: a limit against hostile files, at first the file's size in bytes. */
+    int64_t outputs_left;
 } mst_graph_reader;
 
 /* ---- errors ---- */
 
-/** Names of a damaged file may have control characters, which would spoil the line of a message. */
+/** Replaces control characters in TEXT, which a damaged file may have in its names, so that a message is one line. */
 void mst_read_make_plain(char *text);
-/** An error of a node. Names are cut: those of a damaged file may be long. */
-mst_status mst_read_wrong(const mst_read_item *it, mst_status code, const char *format, ...)
+/** Records an error of node IT and returns CODE. Names are cut: those of a damaged file may be long. */
+mst_status mst_read_fail(const mst_read_item *it, mst_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** The last error is of this node. */
-mst_status mst_read_wrong_in(const mst_read_item *it);
+/** Adds this node's name to the last error and returns its code. */
+mst_status mst_read_fail_at(const mst_read_item *it);
 
 /* ---- attributes ---- */
 
-/** Attribute K; one without a value is of no kind. */
+/** The value of attribute K; its value_case is NOT_SET when the file gives none. */
 const Muster__AttrValue *mst_read_attr(const mst_read_item *it, size_t k);
-/** NULL where there is none. */
+/** The value of the attribute named KEY, the last one of that name; NULL: there is none. */
 const Muster__AttrValue *mst_read_find_attr(const mst_read_item *it, const char *key);
-/** Error where the attribute is of another kind. */
-MST_CHECKED mst_status mst_read_want(const mst_read_item *it, const char *key, const Muster__AttrValue *value,
-                                     Muster__AttrValue__ValueCase kind);
+/** Fails if the value of attribute KEY is not of KIND. */
+MST_CHECKED mst_status mst_read_check_kind(const mst_read_item *it, const char *key, const Muster__AttrValue *value,
+                                           Muster__AttrValue__ValueCase kind);
 /** The string of an attribute, in ARENA. */
 MST_CHECKED mst_status mst_read_string(const mst_read_item *it, const char *key, const ProtobufCBinaryData *bytes,
                                        mst_arena *arena, const char **out);
+/** The tensor of an attribute; MEMORY keeps it. */
 MST_CHECKED mst_status mst_read_tensor(mst_graph_reader *r, const mst_read_item *it, const char *key,
                                        const Muster__AttrValue *value, mst_option_memory *memory, mst_tensor **out);
+/** Converts the value to the type of FIELD and writes it to AT; MEMORY keeps strings and tensors. */
 MST_CHECKED mst_status mst_read_option(mst_graph_reader *r, const mst_read_item *it, const mst_field *field,
                                        const Muster__AttrValue *value, mst_option_memory *memory, void *at);
-/** Attributes that mean nothing to us: dtypes, which are inferred, and what another program says of a feature that it
- *  does not use. */
+/** Whether an unknown attribute may be ignored: a dtype (we infer it), or the default of a feature that we do not have
+ *  (false or "", in nodes that Muster did not write). */
 bool mst_read_may_skip(const mst_read_item *it, const char *key, const Muster__AttrValue *value);
-/** The error of an attribute that is no option. */
+/** Fails: KEY is not an option of the op. The message suggests the nearest one. */
 mst_status mst_read_unknown(mst_graph_reader *r, const mst_read_item *it, const char *key);
 
 /* ---- nodes ---- */
 
+/** Number of links that are ordinary sources. */
 int mst_read_num_sources(const mst_read_item *it);
-/** The value of a link, whose node is made. */
+/** The value that link L of IT refers to; its node has been made already. */
 MST_CHECKED mst_status mst_read_resolve(mst_graph_reader *r, const mst_read_item *it, const mst_read_link *l,
                                         mst_value *out);
 
-/** Whether nodes of another program of type TYPE are OP. */
+/** Whether a TensorFlow node of type TYPE is read as OP. */
 bool mst_reads_type(const mst_op *op, const char *type);
-/** The sources and options of a node of another program, by one of the forms of its op. It may turn into a node of
- *  another op. */
+/** Fills SRC, OPTIONS and PARTS for a node that another program wrote, by the first form of its op that fits. A
+ *  reduction over no axes becomes an identity: then it->op and parts->op are changed, and parts->options is NULL. */
 MST_CHECKED mst_status mst_read_foreign(mst_graph_reader *r, mst_read_item *it, mst_option_memory *memory,
                                         void *options, mst_value *src, mst_node_parts *parts);
-/** Output 1 of a node of another program, where it is not that of our op of the kind. */
+/** The value that TensorFlow means by output 1 of a node with two outputs that another program wrote. Only for
+ *  SoftmaxCrossEntropyWithLogits is this not output 1 of our node: see mst_read_item.derivative. */
 MST_CHECKED mst_status mst_read_derivative(mst_graph_reader *r, mst_read_item *it, mst_value *out);
 
 #endif

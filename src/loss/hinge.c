@@ -1,7 +1,7 @@
-/** hinge: mean of max(1 - t * p, 0) over the last axis
+/** hinge: mean of max(1 - t * p, 0) over the last axis; t are the labels, p the predictions
  *
- *  Labels are -1 and 1; where all labels of the batch are 0 or 1, they become 2 t - 1. (So a shard that has only ones
- *  gives the same either way.)
+ *  Labels are -1 and 1; if all labels of the batch are 0 or 1, each becomes 2 * t - 1. A batch that is all 1 is the
+ *  same under both readings.
  */
 #ifdef MST_LOSS_HEADER
 enum { MST_LOSS_HINGE = 6 };

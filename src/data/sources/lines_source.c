@@ -52,16 +52,16 @@ static mst_status make_index(const char *path, bool check, int64_t most_corrupt,
     return mst_lines_index_open(path, out);
 }
 
-static mst_status unframe(const char *name, const mst_record_place *place, const uint8_t *frame, mst_record *record) {
+static mst_status unframe(const char *name, const mst_record_place *place, const uint8_t *bytes, mst_record *record) {
     (void)name;
-    *record = (mst_record){frame, (size_t)place->size, place->offset};
+    *record = (mst_record){bytes, (size_t)place->size, place->offset};
     return MST_OK;
 }
 
 static const mst_record_format format = {
     .source = MST_RECORD_FILES("from_lines"),
     .record = "line",
-    .counts = true,
+    .numbers_records = true,
     .row = {MST_STRING, {0, {0}}},
     .open = lines_source_open,
     .close = close,

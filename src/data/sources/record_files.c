@@ -1,11 +1,5 @@
-/* Records of several files, in two ways:
- *
- *      plain files        indexed when the dataset is made: rows are numbered file by file and read by their number,
- *                         records that follow each other together
- *      compressed files   can only be read forward: the cursor reads them, numbers rows as they come, and holds each
- *                         record in a pool until it is forgotten
- *
- * One compressed file makes all of them be read forward. The order over files is in record_files_cursor.c. */
+/* A dataset of record files: finds and indexes the files, and reads records by their number (record_files.h). The
+ * order over files is in record_files_cursor.c. */
 #include "data/sources/record_files.h"
 
 #include <glob.h>
@@ -33,7 +27,7 @@ static int file_of(const mst_record_files *source, int64_t row) {
 
 /* The end in the file of the record at PLACE, with its frame. */
 static uint64_t end_of(const mst_record_files *s, const mst_record_place *place) {
-    return place->offset + place->size + s->format->frame;
+    return place->offset + place->size + s->format->frame_size;
 }
 
 /* The end of what is read for ROWS[0], which is at PLACE: with the next of them that follow in the file. */
@@ -91,7 +85,8 @@ mst_status mst_record_files_explain(const mst_dataset *source, mst_cursor *base,
     if (!s->forward) {
         const int file = file_of(s, row);
         const int64_t number = row - s->first[file];
-        if (s->format->counts) return mst_error_prefix("'%s': %s %lld", s->path[file], record, (long long)number + 1);
+        if (s->format->numbers_records)
+            return mst_error_prefix("'%s': %s %lld", s->path[file], record, (long long)number + 1);
         return mst_error_prefix("'%s': %s at byte %llu", s->path[file], record,
                                 (unsigned long long)s->index[file].place[number].offset);
     }

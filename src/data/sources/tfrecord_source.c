@@ -31,13 +31,13 @@ static mst_status recover(void *reader) {
     return mst_tfrecord_reader_recover(reader);
 }
 
-static mst_status unframe(const char *name, const mst_record_place *place, const uint8_t *frame, mst_record *record) {
+static mst_status unframe(const char *name, const mst_record_place *place, const uint8_t *bytes, mst_record *record) {
     uint64_t length;
-    if (!mst_tfrecord_length(frame, &length) || length != place->size)
+    if (!mst_tfrecord_length(bytes, &length) || length != place->size)
         return mst_tfrecord_corrupt(name, place->offset, "", "the check sum of its length is wrong");
-    if (!mst_tfrecord_is_intact(frame + MST_TFRECORD_HEADER, (size_t)place->size))
+    if (!mst_tfrecord_is_intact(bytes + MST_TFRECORD_HEADER, (size_t)place->size))
         return mst_tfrecord_corrupt(name, place->offset, "", "the check sum of its data is wrong");
-    *record = (mst_record){frame + MST_TFRECORD_HEADER, (size_t)place->size, place->offset};
+    *record = (mst_record){bytes + MST_TFRECORD_HEADER, (size_t)place->size, place->offset};
     return MST_OK;
 }
 
@@ -52,7 +52,7 @@ static const mst_record_format format = {
     .skip = tfrecord_source_skip,
     .recover = recover,
     .index = mst_tfrecord_index_open,
-    .frame = MST_TFRECORD_FRAME,
+    .frame_size = MST_TFRECORD_FRAME,
     .unframe = unframe,
 };
 

@@ -1,20 +1,26 @@
-/** One kind of data spec, in one file each of this folder: "fashion-mnist", "idx:DIR". */
+/** A data spec is one line of text that names a dataset ("idx:DIR"). Each kind has its own file in this folder. */
 #ifndef MUSTER_DATA_SPEC_DATA_SPEC_H
 #define MUSTER_DATA_SPEC_DATA_SPEC_H
 
 #include "muster/dataset.h"
 
-/** Members of mst_data_options that a kind takes. */
+/** Members of mst_data_options that a kind takes; any other that is given is an error. MST_SPEC_IMAGE_SIZE includes
+ *  channels. schema needs no bit: kinds that do not use it ignore it. */
 enum { MST_SPEC_SKIP_CORRUPT = 1, MST_SPEC_LABEL = 2, MST_SPEC_IMAGE_SIZE = 4 };
 
 typedef struct mst_data_spec {
-    const char *form;   /**< a name alone, or with what its argument is: "idx:DIR" */
-    const char *help;   /**< half a line for `muster train --help` */
-    const char *suffix; /**< of the files of this kind, "/" for folders: for who forgets the name; may be NULL */
-    unsigned takes;     /**< bits MST_SPEC_... */
-    /** The train or the test part. ARGUMENT is what follows the colon. NULL: open_with does it. */
+    const char *form; /**< the name, with a placeholder for the argument if it takes one: "idx:DIR" */
+    const char *help; /**< half a line for `muster train --help` */
+    /** File suffix of this kind ("/": a folder), used to suggest the spec when the user gives only a path. May be
+     *  NULL. */
+    const char *suffix;
+    unsigned takes; /**< bits MST_SPEC_... */
+
+    /* Exactly one of open and open_with is set; neither: not supported yet. */
+
+    /** Opens the train or the test part. ARGUMENT is the text after the colon, "" for a name alone. */
     mst_status (*open)(const char *argument, bool test, mst_dataset **out);
-    /** The same of a kind that takes options, which may be NULL. Neither: the kind is not supported yet. */
+    /** The same with options. OPTIONS may be NULL. */
     mst_status (*open_with)(const char *argument, bool test, const mst_data_options *options, mst_dataset **out);
 } mst_data_spec;
 

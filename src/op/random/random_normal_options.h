@@ -1,7 +1,7 @@
 /** Options of random_normal and random_truncated_normal. */
 #ifdef MST_OP_HEADER
 typedef struct mst_random_normal_options {
-    int zero_;
+    int zero_; /**< keep first; see muster/named.h */
     mst_graph *graph;
     mst_shape shape;
     double mean;

@@ -2,7 +2,8 @@
  *
  *  src        any shape, f32, f64, i32, i64 or u8
  *  dst        like src; may alias it
- *  low, high  low <= high, infinite for no bound; for integers whole numbers, cut to what the dtype holds
+ *  low, high  low <= high, infinite for no bound; for integer dtypes they must be whole numbers, and are limited to the
+ *             range of the dtype
  *
  *  NaN stays NaN. The gradient is 0 outside the range, and flows through at its ends.
  */
