@@ -287,7 +287,8 @@ struct mst_op {
     bool may_alias;          /**< output 0 may be the memory of any source of its dtype and element count */
     const mst_field *fields; /**< NULL: no options */
     size_t options_size;
-    /** The number of outputs; OPTIONS may be NULL, for all zero. NULL: num_dst. */
+    /** The number of outputs. OPTIONS are those of the call, before defaults are filled in; NULL: all zero. A NULL
+     *  count_dst: num_dst. */
     int (*count_dst)(const void *options, int num_src);
     mst_status (*infer)(mst_infer *c);
     /** The gradient of source I. NULL: no gradient flows through. */

@@ -19,7 +19,7 @@
 /** Before our name of an op, in camel case, that TensorFlow has no equal of. */
 #define MST_TYPE_PREFIX "Muster"
 
-/** A GraphDef is smaller than this: protobuf's limit of a message. */
+/** A GraphDef has at most this many bytes: protobuf's limit for a message. */
 #define MST_GRAPHDEF_MOST ((size_t)INT32_MAX)
 
 Muster__DataType mst_dtype_to_proto(mst_dtype dtype);

@@ -1,13 +1,23 @@
-/* A graph to TensorFlow's GraphDef. The messages are made in an arena and refer to the strings and tensors of the
- * graph.
+/* Writes a graph as a TensorFlow GraphDef. The messages are made in an arena and refer to the strings and tensors of
+ * the graph.
  *
- * A node is written as TensorFlow says it, with its attributes (graphdef_form.c), and has beside an attribute for each
- * option that is not 0, by '_' and its name, unless one of TensorFlow's is the same:
+ * A node is written as its TensorFlow equivalent (graphdef_form.c). It also gets the attribute _output_shapes, and an
+ * attribute '_NAME' for each option NAME that is not 0, unless a TensorFlow attribute NAME has the same value:
  *
- *      bool b, i32 i64 u64 i (u64 as the i64 of the same bits), f32 f, f64 tensor (a double: AttrValue has none),
- *      dtype type, shape shape, axes list of i, string s, tensor tensor, enum s (its name), value s ("node:1")
- *
- * and _output_shapes. */
+ *      type of the option    member of AttrValue
+ *      bool                  b
+ *      i32, i64              i
+ *      u64                   i, the i64 of the same bits
+ *      f32                   f
+ *      f64                   tensor, a DT_DOUBLE scalar: AttrValue has no member for a double
+ *      dtype                 type
+ *      shape                 shape
+ *      axes                  list of i
+ *      string                s
+ *      tensor                tensor
+ *      enum                  s, its name
+ *      value                 s, "node:1"
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +30,12 @@
 #include "graph/graphdef_message.h"
 #include "graph/type_name.h"
 
-/* Any of the versions of TensorFlow 1 and 2 would do: those that read the file ask for no more than 0. */
+/* The GraphDef version of TensorFlow 1.15. Any would be accepted: readers require at least 0. */
 enum { PRODUCER = 134 };
 
 /* ---- attributes ---- */
 
-/* What the form has written as an attribute of the option's name; NULL: nothing. */
+/* The value, as the form's text, of the TensorFlow attribute that is named as the option; NULL: there is none. */
 static const char *written_as(const mst_form *form, const char *option) {
     for (int i = 0; form && i < form->num_attributes; i++)
         if (strcmp(form->attribute[i].key, option) == 0) return form->attribute[i].value;
@@ -40,14 +50,14 @@ static mst_status add_options(mst_graph_writer *w, const mst_node *from, const m
         const char *key = mst_arena_print(&w->arena, MST_ATTR_OPTION "%s", field->name);
         if (!key) return MST_NO_MEMORY("to write a graph");
         MST_TRY(mst_message_add_option(w, from, node, field, key));
-        /* the attribute of that name is not taken for an option that is 0 */
+        /* An option that is 0 is left out, but then the reader would take TensorFlow's attribute of that name. */
         if (written && node->n_attr == before) MST_TRY(mst_message_add_integer(w, node, key, 0));
     }
     return MST_OK;
 }
 
 static mst_status add_shapes(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node) {
-    if (from->num_dst == 0 || (from->op->flags & MST_OP_NO_VALUE)) return MST_OK;
+    if (from->op->flags & MST_OP_NO_VALUE) return MST_OK;
     Muster__AttrValue__ListValue *list = mst_message_add_list(w, node, MST_ATTR_SHAPES);
     if (!list || !(list->shape = mst_arena_alloc(&w->arena, (size_t)from->num_dst * sizeof *list->shape)))
         return MST_NO_MEMORY("to write a graph");
@@ -96,6 +106,7 @@ static mst_status add_graph(mst_graph_writer *w, Muster__NodeDef *node) {
 /* Writes a node whose op TensorFlow does not have, under a type name that it does not know either. */
 static mst_status write_ours(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node) {
     char type[MST_TYPE_NAME_TEXT];
+    /* by its own name: mst_op_type_name(from->op) would be TensorFlow's, where the op has a form */
     const mst_op named = {.name = from->op->name};
     node->op = mst_arena_print(&w->arena, MST_TYPE_PREFIX "%s", mst_op_type_name(&named, type, sizeof type));
     node->input = mst_arena_alloc(&w->arena, ((size_t)from->num_src + (size_t)from->num_control + 1) * sizeof(char *));
@@ -106,7 +117,7 @@ static mst_status write_ours(mst_graph_writer *w, const mst_node *from, Muster__
     return MST_OK;
 }
 
-/* Lists the sources in an attribute, where the inputs are other ones. */
+/* Lists the sources in an attribute, if the TensorFlow inputs differ from them. */
 static mst_status add_sources(mst_graph_writer *w, const mst_node *from, Muster__NodeDef *node) {
     bool same = node->n_input == (size_t)from->num_src;
     for (int i = 0; same && i < from->num_src; i++) {
@@ -124,7 +135,7 @@ static mst_status add_controls(mst_graph_writer *w, const mst_node *from, Muster
     return MST_OK;
 }
 
-/* A name that means another op where the file is read would make it another graph. */
+/* Refuses an op whose name belongs to another registered op: the reader would take that one. */
 static mst_status check_op(const mst_node *from) {
     const mst_op *known = mst_find_op(from->op->name);
     if (!known || known == from->op) return MST_OK;

@@ -1,7 +1,8 @@
-/* Making nodes. mst_call and its kin are the only way in, for the ops of the library and for those of the user: they
- * find the graph, claim it, check the op, name the node by the open scopes, and keep the first error on the graph.
- * Beneath them mst_graph_add_node copies sources and options into the arena, resolves the options and infers the
- * outputs; readers of graph files call it directly, with the names and devices of the file. */
+/* Making nodes. Programs make them with mst_call and its variants, for ops of the library and for their own alike: these
+ * find the graph, take the exclusive right to change it (mst_graph_claim), check the op, name the node by the open
+ * scopes, and keep the first error on the graph. Then they call mst_graph_add_node, which copies sources and options
+ * into the arena, fills in the options and infers the outputs. Readers of graph files call mst_graph_add_node directly,
+ * with the names and devices of the file. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,16 +71,16 @@ mst_status mst_graph_add_node(mst_graph *graph, const mst_node_parts *parts, mst
     MST_TRY(check_sources(graph, op, num_src, parts->src));
     mst_node *node = mst_arena_alloc(arena, sizeof *node);
     void *options = mst_arena_alloc(arena, op->options_size ? op->options_size : 1);
-    if (options && parts->options && op->options_size) memcpy(options, parts->options, op->options_size);
-    int num_dst = op->num_dst == MST_VARIADIC && options ? op->count_dst(options, num_src) : op->num_dst;
+    if (!node || !options) return MST_NO_MEMORY("for node '%s'", parts->name);
+    if (parts->options && op->options_size) memcpy(options, parts->options, op->options_size);
+    const int num_dst = op->num_dst == MST_VARIADIC ? op->count_dst(options, num_src) : op->num_dst;
     if (num_dst < 1)
         return MST_FAIL(MST_INVALID, "%s: count_dst gives %d outputs, must be at least 1", op->name, num_dst);
     mst_value *src = mst_arena_copy(arena, parts->src, (size_t)num_src * sizeof *src);
-    mst_spec *dst = mst_arena_alloc(arena, (size_t)(num_dst > 0 ? num_dst : 1) * sizeof *dst);
+    mst_spec *dst = mst_arena_alloc(arena, (size_t)num_dst * sizeof *dst);
     mst_node *const *control =
         num_control ? mst_arena_copy(arena, parts->control, (size_t)num_control * sizeof *control) : NULL;
-    if (!node || !options || !src || !dst || (num_control && !control))
-        return MST_NO_MEMORY("for node '%s'", parts->name);
+    if (!src || !dst || (num_control && !control)) return MST_NO_MEMORY("for node '%s'", parts->name);
     MST_TRY(mst_options_resolve(graph, op, parts->name, options));
     mst_options_seed(graph, op, parts->name, options);
     *node = (mst_node){.graph = graph,
@@ -142,7 +143,8 @@ mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, i
     return failed ? mst_graph_error_value(graph) : (mst_value){.node = node};
 }
 
-/* The variable that VALUE is, or that it is the new value of; NULL where it is neither. */
+/* The variable that VALUE is, or whose new value it is. An error value or MST_NONE is returned as itself; NULL: VALUE
+ * is something else. */
 static const mst_value *variable_behind(const mst_value *value) {
     while (value->node && value->node->id >= 0 && !(value->node->op->flags & MST_OP_VARIABLE)) {
         const mst_node *node = value->node;
@@ -160,7 +162,7 @@ mst_value mst_call_writer(const mst_op *op, mst_value variable, mst_value value)
     const mst_value src[] = {*behind, value};
     if (mst_value_equal(*behind, variable)) return mst_call(NULL, op, 2, src, NULL);
     mst_value written = MST_NONE;
-    mst_with_control (graph, variable) written = mst_call(NULL, op, 2, src, NULL);
+    mst_with_control (graph, variable) written = mst_call(NULL, op, 2, src, NULL); /* after the earlier write */
     return written;
 }
 
@@ -175,7 +177,7 @@ static const mst_op *find_op(const char *name) {
     if (*mst_op_did_you_mean(name, guess, sizeof guess))
         MST_FAIL(MST_INVALID, "there is no op '%s'%s", name, guess);
     else
-        MST_FAIL(MST_INVALID, "there is no op '%s': mst_register_op makes one of your own known", name);
+        MST_FAIL(MST_INVALID, "there is no op '%s': register your own with mst_register_op", name);
     return NULL;
 }
 

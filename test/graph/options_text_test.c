@@ -218,7 +218,7 @@ static void mistakes_of_calls_by_text_stick_to_the_graph(void **state) {
     (void)state;
     static const char *const rows[][3] = {
         {"reduce_sun", "", "there is no op 'reduce_sun': did you mean 'reduce_sum'?"},
-        {"nothing_like_it", "", "there is no op 'nothing_like_it': mst_register_op"},
+        {"nothing_like_it", "", "there is no op 'nothing_like_it': register your own with mst_register_op"},
         {"reduce_sum", "axis=[0]", "reduce_sum: there is no option 'axis': did you mean 'axes'?"},
         {"leaky_relu", "slope=2", "leaky_relu 'n': slope is 2, must be between 1e-06 and 1"},
         {"leaky_relu", "slope=0", "leaky_relu 'n': slope is 0, must be between 1e-06 and 1"},

@@ -108,6 +108,15 @@ static void number_of_sources_and_outputs_is_checked_in_each_call(void **state) 
                       "mine: count_dst gives -3 outputs");
 }
 
+static void options_that_memory_cannot_hold_are_told_as_such(void **state) {
+    (void)state;
+    mst_graph *graph = engine_graph();
+    const mst_value x = engine_input(graph, "x", MST_SHAPE(2));
+    mst_call(graph, OP(op.num_dst = MST_VARIADIC, op.count_dst = count_none, op.options_size = SIZE_MAX), 1, &x, NULL);
+    EXPECT_ERROR(mst_graph_check(graph), MST_OUT_OF_MEMORY, "for node 'mine'");
+    mst_graph_destroy(graph);
+}
+
 static void missing_output_of_a_node_is_refused_as_a_source(void **state) {
     (void)state;
     for (int32_t index = -1; index < 2; index += 2) {
@@ -158,6 +167,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(incomplete_op_is_refused_where_it_is_registered_and_where_it_is_called),
         cmocka_unit_test(number_of_sources_and_outputs_is_checked_in_each_call),
+        cmocka_unit_test(options_that_memory_cannot_hold_are_told_as_such),
         cmocka_unit_test(missing_output_of_a_node_is_refused_as_a_source),
         cmocka_unit_test(result_of_infer_is_checked),
         cmocka_unit_test(result_of_infer_is_checked_again_in_a_plan),
