@@ -1,8 +1,9 @@
-/** Checkpoints: a store written down, and read again.
+/** Checkpoints: saving a store to files and restoring it.
  *
  *  The files are TensorFlow's: PREFIX.index, PREFIX.data-00000-of-00001, and in the folder a file `checkpoint` that
  *  names the newest. Weights, slots, averages and global_step have the names that TensorFlow 1 gives them, so that
- *  tf.train.load_checkpoint and tf.train.Saver read them; the position in the data and the seed stand beside.
+ *  tf.train.load_checkpoint and tf.train.Saver read them; the position in the data and the seed are stored as
+ *  further entries.
  *
  *      mst_checkpoint_manager *manager;
  *      const mst_checkpoint_options options = {.directory = "run", .every_steps = 1000};
@@ -14,7 +15,7 @@
  *      MST_TRY(mst_checkpoint_manager_close(manager));
  *
  *  A program that is killed at any moment and started again goes on where its last checkpoint was taken, and ends with
- *  the bits of one that was not killed.
+ *  bit-identical weights, as if it had not been killed.
  */
 #ifndef MUSTER_CHECKPOINT_H
 #define MUSTER_CHECKPOINT_H
@@ -27,18 +28,19 @@ extern "C" {
 
 /* ---- one file --------------------------------------------------------------------------------------- */
 
-/** Writes the entries of SNAPSHOT to PATH: a model file where it ends in ".safetensors" or ".npz", else a checkpoint of
- *  that prefix, which must not be there yet (MST_EXISTS). OPTIMIZER (may be NULL) is that of the training: beta1_power
- *  and beta2_power, which TensorFlow's Adam restores, follow from it. A model file is replaced, whole or not at all. */
+/** Writes the entries of SNAPSHOT to PATH. If PATH ends in ".safetensors" or ".npz", that is a model file; one that
+ *  exists is replaced, whole or not at all. Any other PATH is the prefix of a checkpoint, which must not exist yet
+ *  (MST_EXISTS). OPTIMIZER (may be NULL) is that of the training: beta1_power and beta2_power, which TensorFlow's Adam
+ *  restores, follow from it. */
 MST_API MST_CHECKED mst_status mst_checkpoint_write(const char *path, const mst_snapshot *snapshot,
                                                     const mst_optimizer *optimizer);
 /** Reads a checkpoint (its prefix) or a model file, Muster's or another program's, into a new snapshot owned by the
- *  caller. Entries have the names of a store; what a name does not tell is a weight. MST_NOT_FOUND where there is no
- *  such file, MST_CORRUPT where a check sum is wrong. */
+ *  caller. Entries have the names of a store; an entry whose name does not tell its kind is read as a weight.
+ *  MST_NOT_FOUND where there is no such file, MST_CORRUPT where a check sum is wrong. */
 MST_API MST_CHECKED mst_status mst_checkpoint_read(const char *path, mst_snapshot **out);
 
-/** The entry STORE has the name FILE in the file; what stands below it, "STORE/Adam", has "FILE/Adam". Of several rows
- *  that fit the longest counts. */
+/** The entry named STORE in the store is named FILE in the file; so are entries under it: "STORE/Adam" is "FILE/Adam".
+ *  The longest match wins. */
 typedef struct mst_checkpoint_name {
     const char *store, *file;
 } mst_checkpoint_name;
@@ -46,9 +48,9 @@ typedef struct mst_checkpoint_name {
 typedef struct mst_restore_options {
     int zero_;
     unsigned kinds; /**< set of 1 << MST_STATE_...: entries of other kinds are left alone; 0: all kinds */
-    bool averages;  /**< weights become their moving averages, where the file has them */
+    bool averages;  /**< weights are set from their moving averages, where the file has them */
     bool partial;   /**< weights that the file does not have keep their values; else that is MST_NOT_FOUND */
-    const mst_checkpoint_name *names; /**< where names differ */
+    const mst_checkpoint_name *names; /**< renamings; NULL: names are the same */
     int num_names;
 } mst_restore_options;
 
@@ -58,15 +60,15 @@ typedef struct mst_restored {
     int64_t step;    /**< its global_step; 0 where it has none */
     int64_t count;   /**< entries that were set */
     char *missing;   /**< entries of the store that the file does not have */
-    char *left_over; /**< entries of the file that the store does not have; of other than a store's dtypes with these:
-                          "counts (int16, which is not read)" */
-    char *damaged; /**< newer checkpoints that could not be read, each with the reason; they are left where they are */
+    char *left_over; /**< entries of the file that the store does not have; for a dtype that a store does not have, the
+                          dtype is added: "counts (int16, which is not read)" */
+    char *damaged;   /**< newer checkpoints that could not be read, each with the reason; they are not deleted */
 } mst_restored;
 /** Frees the texts. */
 MST_API void mst_restored_free(mst_restored *restored);
 
-/** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or a folder, of which the newest checkpoint
- *  is taken that is not damaged. All or nothing; where weights are missing, one message lists them and what is left
+/** Sets the entries of STORE to those of PATH: a checkpoint, a model file, or, in a folder, the newest undamaged
+ *  checkpoint. All or nothing; where weights are missing, one message lists them and what is left
  *  over. OPTIONS may be NULL. RESTORED (may be NULL) is the caller's to free, also after a failure. MST_INVALID where
  *  an entry has another shape: the file is another model's. */
 MST_API MST_CHECKED mst_status mst_checkpoint_restore(const char *path, mst_store *store,
@@ -81,12 +83,13 @@ typedef struct mst_checkpoint_options {
     int64_t every_steps;     /**< a checkpoint after each so many steps */
     double every_seconds;    /**< and after so many seconds; where neither is given, each 600 seconds */
     int64_t keep;            /**< the last so many stay, default 5; negative: all */
-    double keep_every_hours; /**< > 0: beside them one each so many hours stays */
+    double keep_every_hours; /**< also keeps one checkpoint every so many hours; 0: none */
     /** Keeps the checkpoint of the best epoch too, in the folder `best` of the directory: the epoch with the smallest
-     *  value of this loss or metric, or the largest, as mst_early_stopping has it. NULL: none. */
+     *  value of this loss or metric, or with the largest if larger is better. "loss", "val_loss", or a metric's name,
+     *  with "val_" before it. NULL: none. */
     const char *monitor;
-    bool maximize;
-    bool anew; /**< the training begins anew: checkpoints that are in the directory stay for good */
+    bool maximize; /**< larger is better; always so for "accuracy" and the like, as the metric says */
+    bool anew;     /**< starts a new training: existing checkpoints in the directory are never deleted */
     const mst_optimizer *optimizer; /**< of the training, see mst_checkpoint_write; default: that of the model */
 } mst_checkpoint_options;
 
@@ -94,24 +97,24 @@ typedef struct mst_checkpoint_options {
 typedef struct mst_checkpoint_manager mst_checkpoint_manager;
 
 /** Opens the folder. A second process, or a second manager, is refused with MST_UNAVAILABLE until the first is closed
- *  or its process is gone, however it went. What a process that was killed left half written is removed. */
+ *  or its process ends, even by a crash. What a process that was killed left half written is removed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_open(const mst_checkpoint_options *options,
                                                            mst_checkpoint_manager **out);
-/** Restores the newest checkpoint that is not damaged; MST_NOT_FOUND where the folder has none. */
+/** Restores the newest undamaged checkpoint; MST_NOT_FOUND where the folder has none. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_restore(mst_checkpoint_manager *manager, mst_store *store,
                                                               const mst_restore_options *options,
                                                               mst_restored *restored);
-/** Copies the store, and returns; the thread writes. Waits where the one before is still being written. An error of
- *  that one comes out here. */
+/** Copies the store and returns while a thread writes it. Waits first if the previous save is still being written; an
+ *  error of that save is returned here. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store);
 /** Waits until all is written. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager);
 /** Prefix of the newest checkpoint that this manager has written or restored, or NULL. Valid until the next one. */
 MST_API const char *mst_checkpoint_manager_latest(mst_checkpoint_manager *manager);
-/** Waits until all is written, and gives the folder free. NULL is allowed. */
+/** Waits until all is written, and releases the folder. NULL is allowed. */
 MST_API MST_CHECKED mst_status mst_checkpoint_manager_close(mst_checkpoint_manager *manager);
-/** Saves as the options say, and at the end of a training that did not fail. One that is due while the one before is
- *  still being written is taken as soon as that is done: training does not wait. */
+/** Saves as the options say, and at the end of a training that did not fail. If a save is due while the
+ *  previous one is still being written, it is made as soon as that has ended: training does not wait. */
 MST_API mst_callback mst_checkpoint_callback(mst_checkpoint_manager *manager);
 
 #ifdef __cplusplus

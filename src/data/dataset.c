@@ -3,8 +3,8 @@
  *      source <- map <- shuffle <- batch            datasets: each retains its upstream
  *      cursor          <- cursor  <- cursor         cursors: one for each dataset that changes the order
  *
- * What a dataset does not say itself (rows, classes, schema) is asked of its upstream, up to the source. Saving and
- * restoring a position, dropping and keeping rows also go from cursor to cursor towards the source. */
+ * What a dataset does not define itself (rows, classes, schema) is taken from its upstream, up to the source. Saving
+ * and restoring a position, dropping and keeping rows also go from cursor to cursor towards the source. */
 #include "data/dataset.h"
 
 #include <stdlib.h>
@@ -79,8 +79,8 @@ mst_status mst_dataset_want_values(const mst_dataset *dataset, int i, const char
     for (const mst_dataset *d = dataset; d; d = d->upstream)
         if (d->type == &mst_padded_batch_type) return MST_OK;
     return MST_FAIL(MST_INVALID,
-                    "%s: component %d is of any length: pad it (mst_dataset_padded_batch), or make values of it first "
-                    "(mst_dataset_parse_example, mst_dataset_map)",
+                    "%s: component %d has rows of different lengths: pad it (mst_dataset_padded_batch), or parse it "
+                    "first (mst_dataset_parse_example, mst_dataset_map)",
                     transform, i);
 }
 
@@ -114,8 +114,9 @@ int64_t mst_dataset_most_rows(const mst_dataset *dataset) {
     return most < 1 ? 1 : most;
 }
 
-mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row) {
+mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row) {
     while (dataset->upstream) dataset = dataset->upstream;
+    /* Zip and interleave (`values`) number rows as they give them out, epoch after epoch: numbers have no limit. */
     const bool any = dataset->cardinality < 0 || dataset->type->values;
     const int64_t at = bookmark->at, last = any ? MST_ROW_MOST_NUMBER : dataset->cardinality - 1;
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, row));
@@ -128,6 +129,7 @@ bool mst_dataset_gives_values(const mst_dataset *dataset) {
     return dataset->type == &mst_prefetch_type || dataset->type == &mst_padded_batch_type;
 }
 
+/* Stops at a prefetch: its thread has made the rows of what is upstream, which are then only copied. */
 bool mst_dataset_makes_rows(const mst_dataset *dataset) {
     for (; dataset && dataset->type != &mst_prefetch_type; dataset = dataset->upstream)
         if ((dataset->stage && !dataset->stage->convert) || dataset->type->read || dataset->type->values) return true;
@@ -149,8 +151,8 @@ size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i) {
     return count < 0 ? 0 : (size_t)count * mst_dtype_size(dataset->row[i].dtype);
 }
 
-/* Behind a map, rows of a batch have the shape that it declares; without one, component I is component I of the
- * element. */
+/* A shape that the dataset knows is used. Otherwise the element has it; then no map lies between, so component I is the
+ * same in both. */
 mst_shape mst_dataset_row_shape(const mst_dataset *dataset, const mst_element *element, int i) {
     const mst_shape shape = dataset->row[i].shape;
     return element && element->shape && mst_shape_count(shape) < 0 ? element->shape[i] : shape;
@@ -247,7 +249,8 @@ void mst_cursor_forget(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     enum { AT_ONCE = 64 };
     mst_cursor *base = mst_cursor_base(cursor);
     if (!base->type->forget) return;
-    for (int64_t i = 0, number[AT_ONCE]; i < n;) {
+    int64_t number[AT_ONCE];
+    for (int64_t i = 0; i < n;) {
         int64_t count = 0;
         while (count < AT_ONCE && i < n) number[count++] = mst_row_number(rows[i++]);
         base->type->forget(base, number, count);
@@ -265,7 +268,7 @@ mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, int64_t n) {
     return status;
 }
 
-/* One with a thread has settled what is upstream of it before the thread began. */
+/* A cursor with a thread settles its upstream itself, before its thread starts; so stop there. */
 void mst_cursor_settle(mst_cursor *cursor) {
     for (; cursor; cursor = cursor->type->stop ? NULL : cursor->upstream)
         if (cursor->type->settle) cursor->type->settle(cursor);

@@ -145,8 +145,8 @@ MST_CHECKED mst_status mst_dataset_want_least(const char *transform, const char 
 int64_t mst_dataset_rows_before(const mst_dataset *dataset, int64_t n);
 /** Most rows that one element can have, at least 1. */
 int64_t mst_dataset_most_rows(const mst_dataset *dataset);
-/** Takes a row that can be one of DATASET's. */
-MST_CHECKED mst_status mst_dataset_take_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row);
+/** Reads a row from BOOKMARK, and checks that DATASET can have it. */
+MST_CHECKED mst_status mst_dataset_read_saved_row(const mst_dataset *dataset, mst_bookmark *bookmark, int64_t *row);
 /** Bytes of a row of component I; 0 where its shape is not known. A string counts as its mst_string. */
 size_t mst_dataset_row_bytes(const mst_dataset *dataset, int i);
 

@@ -1,3 +1,4 @@
+/* The host's memory as a domain, copies between domains, and copies by several threads. */
 #include "device/domain.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static const mst_domain_type host_type = {.size = sizeof(mst_domain_type),
 
 mst_domain mst_domain_host = {.type = &host_type};
 
-/* Copies between two domains that cannot copy to each other, by way of the host's memory. */
+/* Copies through a buffer in host memory, as the two domain types cannot copy to each other. */
 static mst_status copy_by_host(mst_domain *to, char *dst, mst_domain *from, const char *src, size_t bytes) {
     enum { CHUNK = 1 << 16 };
     char chunk[CHUNK];
@@ -49,17 +50,17 @@ mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *from, const vo
     return copy_by_host(to, dst, from, src, bytes);
 }
 
-/* Two or three cores take all that the memory gives; with more of them, its channels are more too. To start a thread
- * takes as long as to copy some hundred kilobytes. */
-enum { MOST_COPIERS = 8, BYTES_A_COPIER = 8 << 20 };
+/* Two or three cores saturate a memory channel; machines with more cores have more channels. Starting a thread costs as
+ * much as copying a few hundred kB. */
+enum { MOST_COPIERS = 8, BYTES_PER_COPIER = 8 << 20 };
 
-mst_status mst_copy_together(int64_t bytes, int64_t n, mst_team_body body, void *context) {
-    int64_t threads = bytes / BYTES_A_COPIER;
+mst_status mst_copy_parallel(int64_t bytes, int64_t n, mst_team_body body, void *context) {
+    int64_t threads = bytes / BYTES_PER_COPIER;
     if (threads > MOST_COPIERS) threads = MOST_COPIERS;
     if (threads > n) threads = n;
     if (threads > 1 && threads > mst_num_cores()) threads = mst_num_cores();
     mst_team *team = NULL;
-    /* Where threads cannot be started, the caller does it alone. */
+    /* If threads cannot be started, the team is NULL: then mst_team_run runs all of it on the caller. */
     if (threads > 1) (void)!mst_team_create((int)threads, false, NULL, NULL, &team);
     const mst_status status = mst_team_run(team, n, 1, body, context);
     mst_team_destroy(team);

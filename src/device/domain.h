@@ -43,6 +43,6 @@ MST_CHECKED mst_status mst_domain_copy(mst_domain *to, void *dst, mst_domain *fr
 
 /** BODY over items 0 to N - 1, one by one, which copy or read BYTES in all: by several threads where the bytes are so
  *  many that it is worth starting them. As mst_team_run in all else. */
-MST_CHECKED mst_status mst_copy_together(int64_t bytes, int64_t n, mst_team_body body, void *context);
+MST_CHECKED mst_status mst_copy_parallel(int64_t bytes, int64_t n, mst_team_body body, void *context);
 
 #endif

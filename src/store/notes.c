@@ -36,7 +36,7 @@ static mst_status set(mst_state_notes *notes, const char *key, mst_tensor *text)
     return MST_OK;
 }
 
-mst_status mst_notes_set(mst_state_notes *notes, const char *key, const char *text) {
+mst_status mst_state_notes_set(mst_state_notes *notes, const char *key, const char *text) {
     mst_tensor *copy;
     if (!text) {
         mst_state_note *note = notes_find(notes, key);
@@ -49,17 +49,17 @@ mst_status mst_notes_set(mst_state_notes *notes, const char *key, const char *te
     return status;
 }
 
-const char *mst_notes_get(const mst_state_notes *notes, const char *key) {
+const char *mst_state_notes_get(const mst_state_notes *notes, const char *key) {
     const mst_state_note *note = notes_find(notes, key);
     return note ? mst_tensor_data(note->text) : NULL;
 }
 
-mst_status mst_notes_take(mst_state_notes *notes, const mst_state_notes *from) {
+mst_status mst_state_notes_copy_all(mst_state_notes *notes, const mst_state_notes *from) {
     for (int64_t i = 0; i < from->count; i++) MST_TRY(set(notes, from->note[i].key, from->note[i].text));
     return MST_OK;
 }
 
-void mst_notes_free(mst_state_notes *notes) {
+void mst_state_notes_free(mst_state_notes *notes) {
     while (notes->count) drop(notes, &notes->note[notes->count - 1]);
     free(notes->note);
     *notes = (mst_state_notes){0};

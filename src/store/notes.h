@@ -6,21 +6,21 @@
 
 typedef struct mst_state_note {
     char *key;
-    mst_tensor *text; /**< u8, ended by a 0; shared by a store and its snapshots, and not written */
+    mst_tensor *text; /**< u8, ended by a 0; immutable, as it is shared by a store and its snapshots */
 } mst_state_note;
 
-/** A few notes, in the order in which they were set first. Zero-initialised is empty. */
+/** A few notes, in the order in which they were first set. Zero-initialised is empty. */
 typedef struct mst_state_notes {
     mst_state_note *note;
     int64_t count;
 } mst_state_notes;
 
-/** Sets the note KEY to TEXT, which is copied; NULL takes it away. */
-MST_CHECKED mst_status mst_notes_set(mst_state_notes *notes, const char *key, const char *text);
+/** Sets the note KEY to TEXT, which is copied; NULL removes it. */
+MST_CHECKED mst_status mst_state_notes_set(mst_state_notes *notes, const char *key, const char *text);
 /** The text of KEY, or NULL. */
-const char *mst_notes_get(const mst_state_notes *notes, const char *key);
+const char *mst_state_notes_get(const mst_state_notes *notes, const char *key);
 /** Sets all notes of FROM in NOTES. */
-MST_CHECKED mst_status mst_notes_take(mst_state_notes *notes, const mst_state_notes *from);
-void mst_notes_free(mst_state_notes *notes);
+MST_CHECKED mst_status mst_state_notes_copy_all(mst_state_notes *notes, const mst_state_notes *from);
+void mst_state_notes_free(mst_state_notes *notes);
 
 #endif

@@ -71,7 +71,7 @@ void mst_store_release(mst_store *store) {
     for (int64_t i = 0; i < store->num_states; i++)
         while (store->state[i]->copies) free_block(drop_copy(store->state[i], store->state[i]->copies));
     free(store->state);
-    mst_notes_free(&store->notes);
+    mst_state_notes_free(&store->notes);
     mst_names_free(&store->names);
     mst_arena_free(&store->arena);
     pthread_mutex_destroy(&store->lock);

@@ -214,7 +214,7 @@ mst_status mst_store_clear_container(mst_store *store, const char *container) {
 mst_status mst_store_set_note(mst_store *store, const char *key, const char *text) {
     if (MST_IS_NULL(store) || MST_IS_NULL(key)) return MST_INVALID;
     pthread_mutex_lock(&store->lock);
-    const mst_status status = mst_notes_set(&store->notes, key, text);
+    const mst_status status = mst_state_notes_set(&store->notes, key, text);
     pthread_mutex_unlock(&store->lock);
     return status;
 }
@@ -222,7 +222,7 @@ mst_status mst_store_set_note(mst_store *store, const char *key, const char *tex
 mst_status mst_store_get_note(mst_store *store, const char *key, char **out) {
     if (MST_IS_NULL(store) || MST_IS_NULL(key) || MST_IS_NULL(out)) return MST_INVALID;
     pthread_mutex_lock(&store->lock);
-    const char *text = mst_notes_get(&store->notes, key);
+    const char *text = mst_state_notes_get(&store->notes, key);
     *out = text ? strdup(text) : NULL;
     pthread_mutex_unlock(&store->lock);
     return text && !*out ? MST_NO_MEMORY("for a note") : MST_OK;
@@ -230,12 +230,12 @@ mst_status mst_store_get_note(mst_store *store, const char *key, char **out) {
 
 mst_status mst_snapshot_set_note(mst_snapshot *snapshot, const char *key, const char *text) {
     if (MST_IS_NULL(snapshot) || MST_IS_NULL(key)) return MST_INVALID;
-    return mst_notes_set(&snapshot->notes, key, text);
+    return mst_state_notes_set(&snapshot->notes, key, text);
 }
 
 const char *mst_snapshot_note(const mst_snapshot *snapshot, const char *key) {
     if (MST_IS_NULL(snapshot) || MST_IS_NULL(key)) return NULL;
-    return mst_notes_get(&snapshot->notes, key);
+    return mst_state_notes_get(&snapshot->notes, key);
 }
 
 const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i) {
@@ -246,12 +246,12 @@ const char *mst_snapshot_note_key(const mst_snapshot *snapshot, int64_t i) {
 mst_status mst_snapshot_leave_out(mst_snapshot *snapshot, const char *name, const char *dtype) {
     enum { MOST = 64 }; /* more are not told */
     if (snapshot->left_out.count == MOST) return MST_OK;
-    return mst_notes_set(&snapshot->left_out, name, dtype);
+    return mst_state_notes_set(&snapshot->left_out, name, dtype);
 }
 
 const char *mst_snapshot_left_out(const mst_snapshot *snapshot, int64_t i, const char **dtype) {
     if (i < 0 || i >= snapshot->left_out.count) return NULL;
-    *dtype = mst_notes_get(&snapshot->left_out, snapshot->left_out.note[i].key);
+    *dtype = mst_state_notes_get(&snapshot->left_out, snapshot->left_out.note[i].key);
     return snapshot->left_out.note[i].key;
 }
 
@@ -275,8 +275,8 @@ void mst_snapshot_release(mst_snapshot *snapshot) {
     if (!snapshot || atomic_fetch_sub(&snapshot->references, 1) > 1) return;
     for (int64_t i = 0; i < snapshot->count; i++) mst_tensor_release(snapshot->entry[i].value);
     free(snapshot->entry);
-    mst_notes_free(&snapshot->notes);
-    mst_notes_free(&snapshot->left_out);
+    mst_state_notes_free(&snapshot->notes);
+    mst_state_notes_free(&snapshot->left_out);
     mst_arena_free(&snapshot->arena);
     free(snapshot);
 }
@@ -430,7 +430,7 @@ static mst_status fill_room(mst_store *store, mst_snapshot *snapshot) {
         mst_state *state = mst_store_find(store, snapshot->entry[i].info.container, snapshot->entry[i].info.name);
         if (state && state->version) p.state[i] = state;
     }
-    const mst_status status = mst_copy_together(bytes_of(snapshot), made, read_some, &p);
+    const mst_status status = mst_copy_parallel(bytes_of(snapshot), made, read_some, &p);
     snapshot->count = 0;
     for (int64_t i = 0; i < made; i++)
         if (p.state[i] && !status)
@@ -487,7 +487,7 @@ static mst_status take_snapshot(mst_store *store, const mst_snapshot *spare, mst
         end_all(&turn);
     }
     pthread_mutex_lock(&store->lock);
-    if (!status) status = mst_notes_take(&snapshot->notes, &store->notes);
+    if (!status) status = mst_state_notes_copy_all(&snapshot->notes, &store->notes);
     pthread_mutex_unlock(&store->lock);
     if (status)
         mst_snapshot_release(snapshot);
@@ -523,7 +523,7 @@ static mst_status write_some(void *context, int64_t begin, int64_t end, int memb
 
 static mst_status set_all(mst_store *store, const mst_snapshot *snapshot, mst_state **states, uint64_t version) {
     pairs p = {.store = store, .entry = snapshot->entry, .state = states, .version = version};
-    return mst_copy_together(bytes_of(snapshot), snapshot->count, write_some, &p);
+    return mst_copy_parallel(bytes_of(snapshot), snapshot->count, write_some, &p);
 }
 
 /* The entries of the snapshot, made where there are none, and their uses. All that can be wrong is found before the
@@ -559,7 +559,7 @@ mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
         mst_turn_end(&turn);
     }
     pthread_mutex_lock(&store->lock);
-    if (!status) status = mst_notes_take(&store->notes, &snapshot->notes);
+    if (!status) status = mst_state_notes_copy_all(&store->notes, &snapshot->notes);
     pthread_mutex_unlock(&store->lock);
     free(states);
     free(uses);

@@ -6,4 +6,4 @@ enum { MST_STRATEGY_DEFAULT = 0 };
 
 /* mst_strategy_resolve makes another one of it. */
 const mst_strategy_form mst_strategy_form_auto = {
-    .help = "mirrored, or one where there is one device", .scope = "replica", .device = mst_strategy_first};
+    .help = "mirrored, or one where there is one device", .scope = "replica", .device = mst_strategy_device_first};

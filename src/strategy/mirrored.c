@@ -8,4 +8,4 @@ enum { MST_STRATEGY_MIRRORED = 3 };
 
 /* The plan makes of an update what suits the devices (plan/update_lowering.c). */
 const mst_strategy_form mst_strategy_form_mirrored = {
-    .help = "each device has a copy", .scope = "replica", .mirrored = true, .device = mst_strategy_spread};
+    .help = "each device has a copy", .scope = "replica", .mirrored = true, .device = mst_strategy_device_spread};

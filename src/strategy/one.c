@@ -5,4 +5,4 @@ enum { MST_STRATEGY_ONE = 1 };
 #include "strategy/strategy.h"
 
 const mst_strategy_form mst_strategy_form_one = {
-    .help = "all on the first device", .scope = "replica", .device = mst_strategy_first};
+    .help = "all on the first device", .scope = "replica", .device = mst_strategy_device_first};

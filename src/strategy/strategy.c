@@ -10,12 +10,12 @@ const char *mst_strategy_help(int i) {
     return i >= 0 && i < MST_NUM_STRATEGIES ? mst_strategy_table[i]->help : NULL;
 }
 
-int mst_strategy_first(const mst_strategy *strategy, int shard) {
+int mst_strategy_device_first(const mst_strategy *strategy, int shard) {
     (void)strategy, (void)shard;
     return 0;
 }
 
-int mst_strategy_spread(const mst_strategy *strategy, int shard) {
+int mst_strategy_device_spread(const mst_strategy *strategy, int shard) {
     return shard / (strategy->num_shards / strategy->num_devices);
 }
 

@@ -6,4 +6,4 @@ enum { MST_STRATEGY_TOWERS = 2 };
 #include "strategy/strategy.h"
 
 const mst_strategy_form mst_strategy_form_towers = {
-    .help = "replicas share variables on the first device", .scope = "tower", .device = mst_strategy_spread};
+    .help = "replicas share variables on the first device", .scope = "tower", .device = mst_strategy_device_spread};

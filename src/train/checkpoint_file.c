@@ -295,7 +295,7 @@ static mst_status read_some(void *context, int64_t begin, int64_t end, int membe
 /* Tensors are read and summed up by several threads. */
 static mst_status checkpoint_file_read_all(const reader *r, wanted *entry, int64_t count) {
     work w = {.reader = r, .entry = entry};
-    return mst_copy_together(INT64_MAX, count, read_some, &w);
+    return mst_copy_parallel(INT64_MAX, count, read_some, &w);
 }
 
 /* Whether a checkpoint of TensorFlow has entry I in a dtype that no store has: it is left out, and named. */

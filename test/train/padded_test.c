@@ -80,7 +80,7 @@ static void rows_that_are_not_padded_and_strings_are_refused(void **state) {
     mst_model *model = make_model("cpu:1/1", 1);
     mst_tensor *tensor[2];
     EXPECT_ERROR(mst_fit(model, .data = rows, .batch_size = BATCH), MST_INVALID,
-                 "inputs: component 0 is of any length: pad it (mst_dataset_padded_batch)");
+                 "inputs: component 0 has rows of different lengths: pad it (mst_dataset_padded_batch)");
     EXPECT_OK(mst_tensor_create(MST_STRING, MST_SHAPE(5), &tensor[0]));
     tensor[1] = engine_tensor(MST_I64, MST_SHAPE(5), NULL);
     EXPECT_OK(mst_dataset_from_tensors(tensor, 2, &texts));

@@ -1,9 +1,9 @@
-/** A box of HEIGHT x WIDTH pixels at a random place of component COMPONENT, pictures [height, width, channels] or
- *  [height, width], each place as likely, with PADDING zeros added on each side before: 4 with the size of the picture
- *  is the usual change of CIFAR-10. The place depends on SEED, the pass over the source (its epoch) and the row, not
- *  on the order, the shards or the threads; see tf.image.stateless_random_crop and keras.layers.RandomCrop. Comes
- *  before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with MST_INVALID where COMPONENT is no picture, or
- *  smaller than the box. */
+/** Crops component COMPONENT, pictures [height, width, channels] or [height, width], to HEIGHT x WIDTH at a random
+ *  position, all positions equally likely, after padding each side with PADDING zeros. The usual CIFAR-10 augmentation
+ *  is PADDING 4 and the picture's own size. The position depends on SEED, the pass over the source (its epoch) and the
+ *  row, not on the order, the shards or the threads. Without padding it crops as tf.image.stateless_random_crop and
+ *  keras.layers.RandomCrop do. Must come before mst_dataset_padded_batch and mst_dataset_prefetch. Fails with
+ *  MST_INVALID where COMPONENT is no picture, or the padded picture is smaller than HEIGHT x WIDTH. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_random_crop(mst_dataset *dataset, int component, int64_t height,
                                                        int64_t width, int64_t padding, uint64_t seed,

@@ -20,12 +20,12 @@ static mst_status images_spec_open_part(const char *folder, bool test, const mst
         return MST_FAIL(MST_INVALID, "data: the path of folder '%.80s...' is too long", folder);
     snprintf(test_path, PATH_SIZE, "%s/test", folder);
     const bool has_parts = mst_is_folder(train_path);
-    if (!mst_is_folder(folder)) return mst_dataset_from_images(folder, &o, out); /* which says why */
+    if (!mst_is_folder(folder)) return mst_dataset_from_images(folder, &o, out); /* fails, with the reason */
     if (!test) return mst_dataset_from_images(has_parts ? train_path : folder, &o, out);
+    /* with a schema DIR/CLASS may be a test part by itself */
     if (o.schema) return mst_dataset_from_images(mst_is_folder(test_path) ? test_path : folder, &o, out);
     if (!has_parts || !mst_is_folder(test_path))
-        return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: that is in the folders train and test of it",
-                        folder);
+        return MST_FAIL(MST_NOT_FOUND, "data: '%s' has no test part: it needs the folders train and test", folder);
     o.like = train_path;
     return mst_dataset_from_images(test_path, &o, out);
 }

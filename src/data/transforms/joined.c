@@ -155,7 +155,8 @@ static mst_status restore_held(mst_joined_cursor *c, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, c->number - 1, number));
     for (int k = 0; k < d->width; k++) c->row[k].part = k;
     if (d->width == 1) MST_TRY(mst_bookmark_take(bookmark, 0, d->num_parts - 1, &c->row->part));
-    for (int k = 0; k < d->width; k++) MST_TRY(mst_dataset_take_row(d->part[c->row[k].part], bookmark, &c->row[k].row));
+    for (int k = 0; k < d->width; k++)
+        MST_TRY(mst_dataset_read_saved_row(d->part[c->row[k].part], bookmark, &c->row[k].row));
     MST_TRY(hold(c, *number, c->row));
     c->num_restored++;
     return MST_OK;

@@ -232,7 +232,7 @@ static mst_status restore_buffer(mst_cursor *cursor, mst_bookmark *bookmark) {
     MST_TRY(mst_bookmark_take(bookmark, 0, MST_BOOKMARK_MOST, &c->given));
     MST_TRY(mst_bookmark_take(bookmark, 0, 1, &over));
     MST_TRY(mst_bookmark_take(bookmark, 0, d->buffer_size, &filled));
-    for (int64_t i = 0; i < filled; i++) MST_TRY(mst_dataset_take_row(cursor->dataset, bookmark, &c->buffer[i]));
+    for (int64_t i = 0; i < filled; i++) MST_TRY(mst_dataset_read_saved_row(cursor->dataset, bookmark, &c->buffer[i]));
     c->stream = d->options.same_each_epoch ? 0 : (uint64_t)c->epoch;
     c->input_is_over = over;
     MST_TRY(mst_cursor_restore(cursor->upstream, bookmark));

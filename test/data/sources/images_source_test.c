@@ -391,7 +391,8 @@ static void impossible_arguments_are_named(void **state) {
     folder_write("a/p", "x", 1);
     char spec[256];
     snprintf(spec, sizeof spec, "images:%s", folder_path(""));
-    EXPECT_ERROR(mst_dataset_open(spec, "test", &dataset), MST_NOT_FOUND, "has no test part");
+    EXPECT_ERROR(mst_dataset_open(spec, "test", &dataset), MST_NOT_FOUND,
+                 "has no test part: it needs the folders train and test");
 }
 
 int main(void) {

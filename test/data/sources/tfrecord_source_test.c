@@ -353,7 +353,8 @@ static void records_as_they_are_can_be_had_and_mapped(void **state) {
         EXPECT_OK(mst_batch_copy(mapped, 0, 0, 1, &size));
         assert_int_equal(record.size, size);
     }
-    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, bytes), MST_INVALID, "component 0 is of any length: pad it");
+    EXPECT_ERROR(mst_batch_copy(batch, 0, 0, 1, bytes), MST_INVALID,
+                 "component 0 has rows of different lengths: pad it");
     mst_tensor *tensor;
     EXPECT_OK(mst_batch_tensor(batch, 0, &tensor));
     assert_int_equal(mst_tensor_count(tensor), record.size);

@@ -443,13 +443,13 @@ static void wrong_paddings_are_named(void **state) {
     assert_null(made);
     THEN(d, mst_dataset_batch(d, 2, false, &made));
     EXPECT_ERROR(mst_dataset_padded_batch(d, 2, false, NULL, &made), MST_INVALID, "works on rows");
-    EXPECT_ERROR(mst_dataset_prefetch(d, 2, &made), MST_INVALID, "component 0 is of any length: pad it");
+    EXPECT_ERROR(mst_dataset_prefetch(d, 2, &made), MST_INVALID, "component 0 has rows of different lengths: pad it");
     mst_iterator *it;
     const mst_batch *batch;
     mst_tensor *tensor;
     EXPECT_OK(mst_iterator_create(d, 0, &it));
     EXPECT_OK(mst_iterator_next(it, &batch));
-    EXPECT_ERROR(mst_batch_tensor(batch, 0, &tensor), MST_INVALID, "component 0 is of any length: pad it");
+    EXPECT_ERROR(mst_batch_tensor(batch, 0, &tensor), MST_INVALID, "component 0 has rows of different lengths: pad it");
     EXPECT_OK(mst_batch_tensor(batch, 1, &tensor));
     mst_tensor_release(tensor);
     mst_iterator_destroy(it);

@@ -404,7 +404,8 @@ static void rows_of_any_length_are_side_by_side(void **state) {
         }
         EXPECT_OK(mst_batch_copy(batch[0], 0, 0, 1, value)); /* one of a known length alone */
         assert_int_equal(value[0], 10 * row);
-        EXPECT_ERROR(mst_batch_copy(batch[0], LIST, 0, 1, value), MST_INVALID, "component 3 is of any length: pad it");
+        EXPECT_ERROR(mst_batch_copy(batch[0], LIST, 0, 1, value), MST_INVALID,
+                     "component 3 has rows of different lengths: pad it");
     }
     for (int i = 0; i < 3; i++) mst_iterator_destroy(it[i]);
     THEN(both, mst_dataset_padded_batch(both, ROWS, false, NULL, &made));

@@ -5,4 +5,4 @@ enum { MST_STRATEGY_TOY = NEXT };
 #include "strategy/strategy.h"
 
 const mst_strategy_form mst_strategy_form_toy = {
-    .help = "a toy that is all on the first device", .scope = "toy", .device = mst_strategy_first};
+    .help = "a toy that is all on the first device", .scope = "toy", .device = mst_strategy_device_first};
