@@ -159,9 +159,11 @@ static mst_status file_create(mst_file *out) {
 
 mst_status mst_file_create(const char *path, mst_file *out) {
     const char *name;
+    char *target = target_of(path);
     *out = (mst_file){.descriptor = -1};
-    if (!(out->path = target_of(path))) return MST_NO_MEMORY("to write '%s'", path);
-    mst_status status = mst_folder_open_of(out->path, &out->folder, &name);
+    if (!target) return MST_NO_MEMORY("to write '%s'", path);
+    mst_status status = mst_folder_open_of(target, &out->folder, &name);
+    out->path = target;
     if (!status) return file_create(out);
     errno = ENOENT;
     status = status == MST_NOT_FOUND ? write_fail(out->path) : mst_error_prefix("'%s' cannot be written", path);

@@ -155,7 +155,7 @@ static mst_status place_constants(mst_session *session, mst_cached_plan *cached,
 
 static mst_status compile(mst_session *session, mst_cached_plan *cached) {
     const size_t count = (size_t)session->devices.count;
-    cached->devices = malloc(count * sizeof *cached->devices);
+    cached->devices = calloc(count, sizeof *cached->devices);
     cached->executable = calloc(count, sizeof *cached->executable);
     cached->constants = calloc(count, sizeof *cached->constants);
     cached->bound = calloc((size_t)session->num_slots, sizeof *cached->bound);

@@ -448,7 +448,7 @@ static void a_call_of_a_model_that_has_failed_gives_the_graph_its_whole_error(vo
     mst_dense(model, 3, .name = name);
     EXPECT_ERROR(mst_model_check(model), MST_INVALID, name);
     const mst_error_info kept = *mst_error();
-    strcpy(message, kept.message);
+    snprintf(message, sizeof message, "%s", kept.message);
     assert_true(mst_value_is_none(call_on(graph, model, MST_SHAPE(1, 2), 1)));
     EXPECT_ERROR(mst_graph_check(graph), MST_INVALID, name);
     assert_string_equal(mst_error()->message, message);

@@ -116,7 +116,8 @@ static void *run_call(void *context) {
 static void calls_go_on_while_a_device_is_asked_for_memory(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
-    mst_value planned = mst_scale(mst_variable(g, "a", mst_fill(g, MST_F32, MST_SHAPE(4), 1)), 2), there, fresh[2];
+    mst_value planned = mst_scale(mst_variable(g, "a", mst_fill(g, MST_F32, MST_SHAPE(4), 1)), 2), there = MST_NONE;
+    mst_value fresh[2] = {MST_NONE, MST_NONE};
     mst_with_device (g, "/island:1") {
         fresh[0] = mst_assign(mst_variable(g, "b", mst_fill(g, MST_F32, MST_SHAPE(4), 1)),
                               mst_fill(g, MST_F32, MST_SHAPE(4), 1));

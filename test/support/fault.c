@@ -21,11 +21,17 @@ static struct {
 } armed = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Atomic int64_t ahead; /* of the system's clock */
 static _Atomic int count;
+static _Atomic int advancing; /* late kernels that are moving the clock */
 
 static int64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec + atomic_load(&ahead);
+}
+
+static void sleep_for(int milliseconds) {
+    const struct timespec time = {.tv_nsec = milliseconds * 1000000L};
+    nanosleep(&time, NULL);
 }
 
 void fault_arm(fault_kind kind, const char *name, int times) {
@@ -38,7 +44,9 @@ void fault_arm(fault_kind kind, const char *name, int times) {
     mst_clock_replace(now);
 }
 
+/* Waits for a kernel that is moving the clock: it would take the time from the next step. */
 void fault_disarm(void) {
+    while (atomic_load(&advancing)) sleep_for(1);
     pthread_mutex_lock(&armed.lock);
     armed.name[0] = '\0';
     pthread_mutex_unlock(&armed.lock);
@@ -56,11 +64,6 @@ static bool is_armed(const char *name, fault_kind *kind, int *times, bool *on_ca
     *on_caller = pthread_equal(armed.caller, pthread_self());
     pthread_mutex_unlock(&armed.lock);
     return is;
-}
-
-static void sleep_for(int milliseconds) {
-    const struct timespec time = {.tv_nsec = milliseconds * 1000000L};
-    nanosleep(&time, NULL);
 }
 
 static void advance_clock(int times) {
@@ -84,7 +87,9 @@ mst_status fault_here(const char *name) {
     if (!is_armed(name, &kind, &times, &on_caller)) return MST_OK;
     atomic_fetch_add(&count, 1);
     if (kind == FAULT_LATE) {
+        atomic_fetch_add(&advancing, 1);
         advance_clock(times);
+        atomic_fetch_sub(&advancing, 1);
         wait_for_disarm(name);
     }
     return kind == FAULT_ERROR ? MST_FAIL(MST_IO, "the disk is gone") : MST_OK;
