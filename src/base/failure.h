@@ -19,12 +19,13 @@ typedef struct mst_failure {
 
 /** Number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
-/** If a user function (a kernel, a feed, a callback) failed with CODE without recording an error of that code (the count
- *  is still BEFORE), records one "without a message", so that mst_error() does not show an older one. Returns CODE. */
+/** If a user function (a kernel, a feed, a callback) failed with CODE without recording an error of that code (the
+ *  count is still BEFORE), records one "without a message", so that mst_error() does not show an older one. Returns
+ *  CODE. */
 mst_status mst_error_complete(mst_status code, uint64_t before);
 
-/** Copies the calling thread's error, whose code is CODE (MST_OK: there is none), to FAILURE, and sets derived to false.
- *  If the thread's record has another code, the message says that there is none. */
+/** Copies the calling thread's error, whose code is CODE (MST_OK: there is none), to FAILURE, and sets derived to
+ *  false. If the thread's record has another code, the message says that there is none. */
 void mst_failure_keep(mst_failure *failure, mst_status code);
 /** Makes FAILURE the calling thread's error, and returns its code. */
 mst_status mst_failure_restore(const mst_failure *failure);
