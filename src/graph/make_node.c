@@ -1,8 +1,8 @@
 /* Making nodes. Programs make them with mst_call and its variants, for ops of the library and for their own alike:
- * these find the graph, take the exclusive right to change it (mst_graph_claim), check the op, name the node by the open
- * scopes, and keep the first error on the graph. Then they call mst_graph_add_node, which copies sources and options
- * into the arena, fills in the options and infers the outputs. Readers of graph files call mst_graph_add_node directly,
- * with the names and devices of the file. */
+ * these find the graph, take the exclusive right to change it (mst_graph_claim), check the op, name the node by the
+ * open scopes, and keep the first error on the graph. Then they call mst_graph_add_node, which copies sources and
+ * options into the arena, fills in the options and infers the outputs. Readers of graph files call mst_graph_add_node
+ * directly, with the names and devices of the file. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
