@@ -1,6 +1,6 @@
 /** polynomial: (rate - end) * (1 - min(step, n) / n)^power + end, n = decay_steps
  *
- *  With cycle, n = decay_steps * ceil(step / decay_steps), decay_steps at step 0, and step is not limited.
+ *  With cycle, n is the end of the cycle that step is in, decay_steps * max(ceil(step / decay_steps), 1).
  */
 #ifdef MST_SCHEDULE_HEADER
 enum { MST_SCHEDULE_POLYNOMIAL = 3 };
@@ -14,12 +14,12 @@ static mst_value polynomial_value(mst_graph *graph, const mst_schedule *s, mst_v
     mst_value now = mst_cast(step, MST_F32);
     mst_value decay_steps = mst_schedule_scalar(graph, (double)s->decay_steps);
     if (s->cycle) {
-        /* steps are whole: at least one cycle means just that step 0 counts as the first */
+        /* the maximum makes a difference at step 0 alone */
         mst_value cycles = mst_maximum(mst_ceil(mst_div(now, decay_steps)), mst_schedule_scalar(graph, 1));
         decay_steps = mst_mul(decay_steps, cycles);
-    } else {
-        now = mst_minimum(now, decay_steps);
     }
+    /* with cycle too: after step 2^24 the end of the cycle may be rounded to below step, and the power be NaN */
+    now = mst_minimum(now, decay_steps);
     mst_value left = mst_sub(mst_schedule_scalar(graph, 1), mst_div(now, decay_steps));
     mst_value factor = mst_pow(left, mst_schedule_scalar(graph, s->power));
     mst_value span = mst_sub(mst_schedule_scalar(graph, s->rate), mst_schedule_scalar(graph, s->end));
