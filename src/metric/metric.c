@@ -35,6 +35,7 @@ mst_value mst_metric_fail(const mst_metric_options *o, const char *what) {
 
 bool mst_metric_rows(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
     mst_shape t = mst_value_spec(o->labels).shape, p = mst_value_spec(o->predictions).shape;
+    /* labels may have a last dimension of 1 */
     if (t.ndim == p.ndim && t.ndim > 0 && t.dim[t.ndim - 1] == 1) t.ndim--;
     if (p.ndim < 2 || t.ndim != p.ndim - 1 || !mst_dims_agree(&t, &p, t.ndim)) {
         *labels = mst_metric_fail(o, "labels must be class numbers, one for each row of predictions");
@@ -58,10 +59,10 @@ bool mst_metric_rows(const mst_metric_options *o, mst_value *labels, mst_value *
 bool mst_metric_elements(const mst_metric_options *o, mst_value *labels) {
     mst_spec t = mst_value_spec(o->labels), p = mst_value_spec(o->predictions);
     *labels = t.dtype == p.dtype ? o->labels : mst_cast(o->labels, p.dtype);
-    bool column = t.shape.ndim == 1 && p.shape.ndim == 2 && p.shape.dim[1] == 1;
-    if (column) *labels = mst_expand_dims(*labels, -1);
-    bool row = t.shape.ndim == 2 && t.shape.dim[1] == 1 && p.shape.ndim == 1;
-    if (row) *labels = mst_squeeze(.src = *labels, .axes = MST_AXES(-1));
+    const bool to_column = t.shape.ndim == 1 && p.shape.ndim == 2 && p.shape.dim[1] == 1;
+    if (to_column) *labels = mst_expand_dims(*labels, -1);
+    const bool from_column = t.shape.ndim == 2 && t.shape.dim[1] == 1 && p.shape.ndim == 1;
+    if (from_column) *labels = mst_squeeze(.src = *labels, .axes = MST_AXES(-1));
     t = mst_value_spec(*labels);
     if (t.shape.ndim == p.shape.ndim && mst_dims_agree(&t.shape, &p.shape, p.shape.ndim)) return true;
     *labels = mst_metric_fail(o, "shapes differ");
@@ -79,7 +80,7 @@ mst_metric_values mst_metric_mean(mst_value src) {
     return values;
 }
 
-/* An error value where the options are wrong; else MST_NONE with OK set. */
+/* Sets *OK to whether the options are valid. Returns an error value where they are not, otherwise MST_NONE. */
 static mst_value metric_check(const mst_metric_options *o, bool *ok) {
     mst_graph *graph = mst_value_graph(o->predictions);
     *ok = false;

@@ -1,9 +1,9 @@
-/** The inside of a model.
+/** What a model consists of.
  *
  *      nodes   0 input   1 input   2 dense(0)   3 dense(1)   4 merge(2, 3)   5 dense_1(4)
  *
- *  A layer has a type, options and weights; a node is one call of a layer, on the outputs of earlier nodes. A layer
- *  that is shared has several nodes.
+ *  A layer has a type, options and weights; a node is one call of a layer on the outputs of earlier nodes. A shared
+ *  layer has several nodes. Layers, nodes and inputs are referred to by their index.
  */
 #ifndef MUSTER_MODEL_MODEL_H
 #define MUSTER_MODEL_MODEL_H
@@ -17,21 +17,21 @@
 typedef struct mst_model_layer {
     const mst_layer_type *type;
     const char *name;
-    void *options; /**< with strings and tensors of the model's */
+    void *options; /**< the model owns the strings and tensors in it */
     int64_t num_nodes;
 } mst_model_layer;
 
 typedef struct mst_model_node {
-    int64_t layer;
-    int64_t number;     /**< of this node among those of its layer, from 0 */
-    const int64_t *src; /**< nodes */
+    int64_t layer;      /**< index of the layer that is called */
+    int64_t number;     /**< this is the number-th call of the layer, counted from 0 */
+    const int64_t *src; /**< indices of the nodes whose outputs are its sources */
     int num_src;
 } mst_model_node;
 
 typedef struct mst_model_input {
     int64_t node;
-    bool declared; /**< by mst_input, and not only by the layer after it */
-    mst_spec row;  /**< one example; MST_NO_DTYPE until it is known */
+    bool declared; /**< by mst_input; false: added because the first layer has no source */
+    mst_spec row;  /**< dtype and shape of one example; dtype MST_NO_DTYPE until known */
 } mst_model_input;
 
 struct mst_model {
@@ -42,13 +42,13 @@ struct mst_model {
     int64_t num_nodes, node_capacity;
     mst_model_input *input;
     int64_t num_inputs, input_capacity;
-    mst_outputs outputs;     /**< count 0: that of the last node */
-    bool has_output_sources; /**< a layer was applied to an output, and not to the model */
-    mst_tensor **tensor;     /**< retained for options */
+    mst_outputs outputs;     /**< where count is 0, the output is that of the last node */
+    bool has_output_sources; /**< some layer was applied to an output instead of to the model */
+    mst_tensor **tensor;     /**< tensors in options of layers, retained */
     int64_t num_tensors, tensor_capacity;
-    mst_failure failure; /**< the first error; code MST_OK: there is none */
+    mst_failure failure; /**< the first error; its code is MST_OK where there was none */
 
-    mst_weight *weight; /**< what mst_model_weights gave last, with names in an arena of its own */
+    mst_weight *weight; /**< result of the last mst_model_weights; the names are in weight_names */
     mst_arena weight_names;
 
     mst_store *store;            /**< weights and all other state; stays when the model is compiled again */
@@ -57,16 +57,16 @@ struct mst_model {
     bool in_fit; /**< the trainer is in use: a callback must not replace it */
 };
 
-/** The outputs, also where they were not set. */
+/** The outputs of MODEL: where none were set, that of its last node. */
 mst_outputs mst_model_get_outputs(const mst_model *model);
-/** Keeps the calling thread's error on MODEL, where it is the first. */
+/** Keeps the calling thread's error on MODEL, unless MODEL already has one. */
 void mst_model_stick(mst_model *model);
-/** Builds the nodes that the outputs need, from INPUTS, of which there are num_inputs and the first is a value.
- *  VALUES[i] is the output of node i, MST_NONE where it is not needed. NUM_VARIABLES (may be NULL) gets the number of
- *  variables of the graph after each node. */
+/** Builds the nodes that the outputs need, in the graph of INPUTS[0], which must be a value. INPUTS has one element for
+ *  each input of MODEL. Sets VALUES[i] to the output of node i and leaves it as it was where the node is not needed.
+ *  Sets NUM_VARIABLES[i] (NUM_VARIABLES may be NULL) to the number of variables in the graph after node i. */
 MST_CHECKED mst_status mst_model_build(mst_model *model, const mst_value *inputs, bool training, mst_value *values,
                                        int *num_variables);
-/** One example of input I is ROW, as its data shows. */
+/** Sets the dtype and shape of one example of input I, as the data shows them, unless mst_input declared them. */
 void mst_model_learn_input(mst_model *model, int i, mst_spec row);
 
 #endif

@@ -1,11 +1,12 @@
-/* What the gradient of each variable is: a part of the lowering of apply_gradients. Three kinds:
+/* The gradient of each variable: a part of the lowering of apply_gradients. A gradient is of one of three kinds:
  *
- *      product   A^T B, used by nothing but the update: the update's kernel makes each unit where it uses it
- *      sparse    rows and indices, of gathers: the rows that come several times are added up on the device of the shard
+ *      product   a matrix product A^T B that only the update uses: the update's kernel computes the product itself, one
+ *                unit at a time (op/state/update.h)
+ *      sparse    rows and their indices, from gathers: rows with the same index are added up on the device of the shard
  *      dense     anything else
  *
- * Dense gradients of one device, or between domains those of one domain, are added up where they are made, in the
- * order of the fixed tree over shards. */
+ * Dense gradients of the shards of one device are added up on that device, in the order of the fixed tree over shards
+ * (base/shard_tree.h). update_exchange.c adds up across domains. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -20,8 +21,9 @@
 
 /* ---- products ---- */
 
-/* Whether the update can read the sources of NODE in the place of NODE itself, and finds the same values. Then it comes
- * after the joins that NODE comes after (come_after_joins). */
+/* Whether the update can read the sources of NODE instead of its output and finds the same values: NODE waits for no
+ * node of the original graph, and no writer changes the sources in between. The update must then wait for the joins
+ * that NODE waits for (come_after_joins). */
 static bool can_read_sources(const mst_lowering *l, const mst_plan_node *node) {
     for (int32_t i = 0; i < node->num_control; i++)
         if (node->control[i] < l->d->num_imported) return false;
@@ -29,13 +31,15 @@ static bool can_read_sources(const mst_lowering *l, const mst_plan_node *node) {
            !mst_lowering_reads_variable(l->plan, node->num_src, node->src);
 }
 
+/* Makes the update wait for all nodes that NODE waits for. */
 static mst_status come_after_joins(mst_lowering *l, int32_t node) {
     for (int32_t i = 0; i < l->plan->node[node].num_control; i++)
         MST_TRY(mst_plan_add_control(l->plan, l->node, l->plan->node[node].control[i]));
     return MST_OK;
 }
 
-/* A matrix product A^T B that nothing but the update needs: its units can be made where they are used. */
+/* Whether VALUE is a matrix product A^T B that only the update uses, so that the update can compute its units. *OUT is
+ * the node that gives VALUE. */
 static bool is_product(const mst_lowering *l, int32_t value, const mst_plan_node **out) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     *out = node;
@@ -48,13 +52,13 @@ static bool is_product(const mst_lowering *l, int32_t value, const mst_plan_node
            l->plan->value[node->src[1]].spec.shape.ndim == 2 && a->shape.dim[0] > 0 && mst_shape_count(spec->shape) > 0;
 }
 
-static bool is_among(const mst_update_set *s, int32_t device) {
+static bool set_has_device(const mst_update_set *s, int32_t device) {
     if (s->mirrored) return s->mirrored->place[device] >= 0;
     return s->device[0] == device;
 }
 
-/* Gradients of a variable that a device has at one time: sums of its shards that wait for others in the tree, one of
- * each level, and the one that is being made. */
+/* The most gradients of one variable that a device would hold at once if they were stored: one sum for each level of
+ * the tree over its shards, waiting for its right part, and the gradient that is being computed. */
 static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s) {
     const int64_t shards = (l->options->num_shards + s->num_devices - 1) / s->num_devices;
     int64_t levels = 0;
@@ -62,8 +66,8 @@ static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s)
     return levels + 1;
 }
 
-/* Whether the update makes the products itself. That pays where the factors of all shards, which must then be kept
- * until the update, are no larger than the gradients that need no memory. */
+/* Whether the update computes the products of V itself. It does where that saves memory: the factors A and B of all
+ * shards, which must then be kept until the update, are no larger than the gradients that are not stored. */
 static bool are_products(const mst_lowering *l, const mst_updated *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
@@ -73,7 +77,7 @@ static bool are_products(const mst_lowering *l, const mst_updated *v) {
         return false;
     for (int32_t i = 0; i < l->options->num_shards; i++) {
         const int32_t gradient = v->gradient[i];
-        if (!is_product(l, gradient, &node) || !is_among(s, node->device)) return false;
+        if (!is_product(l, gradient, &node) || !set_has_device(s, node->device)) return false;
         for (int k = 0; k < 2; k++) factors += mst_plan_bytes(&l->plan->value[node->src[k]]);
     }
     const int64_t gradients = s->num_devices * gradients_at_once(l, s);
@@ -82,18 +86,18 @@ static bool are_products(const mst_lowering *l, const mst_updated *v) {
 
 /* ---- the gradient of gather: rows and indices ---- */
 
-/* Sources of sum_rows for one gradient: pairs of values and indices. */
-typedef struct rows {
-    int32_t *value;
+/* Sources of sum_rows for one gradient. */
+typedef struct row_sources {
+    int32_t *value; /* values of the plan: rows, their indices, rows, their indices, ... */
     int64_t count, capacity;
-} rows;
+} row_sources;
 
 static bool is_sum(const mst_plan_node *node) {
     return node->op == &mst_op_add || node->op == &mst_op_add_n;
 }
 
-/* Whether VALUE is the gradient of a gather of rows, or a sum of such: of a table that is used several times. What has
- * become a constant is neither: its node has no sources any more. */
+/* Whether VALUE is the gradient of a gather of rows, or a sum of such gradients, as for a table that is used several
+ * times. A value that was folded into a constant is neither, because its node has lost its sources. */
 static bool is_sparse(const mst_lowering *l, int32_t value) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     if (l->plan->value[value].constant) return false;
@@ -110,7 +114,8 @@ static bool are_sparse(const mst_lowering *l, const mst_updated *v) {
     return sparse;
 }
 
-static mst_status collect_rows(mst_lowering *l, int32_t value, rows *out) {
+/* Appends the rows and indices of all gathers whose gradients add up to VALUE. */
+static mst_status collect_rows(mst_lowering *l, int32_t value, row_sources *out) {
     const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, value)];
     if (!is_sum(node)) {
         MST_TRY(come_after_joins(l, mst_lowering_maker(l, value)));
@@ -139,7 +144,8 @@ mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered 
     return MST_OK;
 }
 
-static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows *sources, int32_t gradient,
+/* Adds the node that sums the rows of SOURCES by index, on the device of GRADIENT, the value that it replaces. */
+static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const row_sources *sources, int32_t gradient,
                                mst_gradient_part *out) {
     const mst_sum_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0],
                                           .squares = v->squares,
@@ -155,9 +161,9 @@ static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const rows
     return mst_lowering_rows(l, v, sum, indices < options.num_rows ? indices : options.num_rows, out);
 }
 
-/* Sets what Keras does with a row each time that it comes up, before the sum: square it, clip it. Not where a penalty
- * makes the gradient dense. */
-static void count_each_time(mst_lowering *l, mst_updated *v) {
+/* Decides whether rows are squared and clipped before those with the same index are added up, as Keras does
+ * (MST_SPARSE_KERAS). A penalty makes the gradient dense, where this does not apply. */
+static void choose_row_steps(mst_lowering *l, mst_updated *v) {
     const mst_optimizer *o = &l->options->optimizer;
     const mst_variable_options *variable = mst_lowering_variable(l, v);
     if (o->sparse != MST_SPARSE_KERAS || variable->l1 != 0 || variable->l2 != 0) return;
@@ -165,11 +171,11 @@ static void count_each_time(mst_lowering *l, mst_updated *v) {
     v->clipped = o->clip_value > 0;
 }
 
-/* Each shard's rows are added up on its device. */
+/* Adds up the rows of each shard on the device of the shard. */
 static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
-    rows sources = {NULL, 0, 0};
+    row_sources sources = {NULL, 0, 0};
     mst_status status = MST_OK;
-    count_each_time(l, v);
+    choose_row_steps(l, v);
     for (int32_t i = 0; i < l->options->num_shards && !status; i++) {
         mst_gradient_part *p = &v->parts[v->num_parts++];
         p->leaf = (mst_shards){i, 1};
@@ -183,8 +189,8 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
 
 /* ---- dense gradients: sums of shards ---- */
 
-/* The sum of the gradients of SHARDS, a node of the tree that is on one device. */
-static mst_status add_node(mst_lowering *l, const mst_updated *v, mst_shards shards, int32_t *out) {
+/* Adds the nodes that sum the gradients of SHARDS, a subtree on one device. *OUT is the value of the sum. */
+static mst_status sum_subtree(mst_lowering *l, const mst_updated *v, mst_shards shards, int32_t *out) {
     int32_t sum[MST_SHARD_LEVELS], height = 0;
     for (int32_t i = 0; i < shards.count; i++) {
         sum[height++] = v->gradient[shards.first + i];
@@ -199,8 +205,8 @@ static mst_status add_node(mst_lowering *l, const mst_updated *v, mst_shards sha
     return MST_OK;
 }
 
-/* Cuts the shards into the largest nodes of the tree whose gradients are on one device. */
-static mst_status collect_parts(mst_lowering *l, mst_updated *v) {
+/* Splits the shards into the largest subtrees whose gradients are on one device, and sums the gradients of each. */
+static mst_status sum_dense(mst_lowering *l, mst_updated *v) {
     const int32_t shards = l->options->num_shards;
     for (int32_t first = 0, end = 0; first < shards;) {
         const int32_t device = mst_lowering_device(l, v->gradient[first]);
@@ -208,7 +214,7 @@ static mst_status collect_parts(mst_lowering *l, mst_updated *v) {
             for (end = first + 1; end < shards && mst_lowering_device(l, v->gradient[end]) == device;) end++;
         mst_gradient_part *p = &v->parts[v->num_parts++];
         p->leaf = mst_shards_within(first, end, shards);
-        MST_TRY(add_node(l, v, p->leaf, &p->value));
+        MST_TRY(sum_subtree(l, v, p->leaf, &p->value));
         first += p->leaf.count;
     }
     return MST_OK;
@@ -219,7 +225,7 @@ mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
     v->parts = mst_lowering_alloc(l, (size_t)shards, sizeof *v->parts);
     if (!v->parts) return MST_NO_MEMORY("for an update");
     v->kind = are_products(l, v) ? MST_GRADIENT_PRODUCT : are_sparse(l, v) ? MST_GRADIENT_SPARSE : MST_GRADIENT_DENSE;
-    if (v->kind == MST_GRADIENT_DENSE) return collect_parts(l, v);
+    if (v->kind == MST_GRADIENT_DENSE) return sum_dense(l, v);
     if (v->kind == MST_GRADIENT_SPARSE) return sum_rows(l, v);
     for (int32_t s = 0; s < shards; s++) {
         MST_TRY(come_after_joins(l, mst_lowering_maker(l, v->gradient[s])));

@@ -9,7 +9,7 @@
 
 enum { WORD_SIZE = 64, LIST_SIZE = 512, MOST_KINDS = 63 };
 
-/* The size of its name, with the colon where an argument follows. */
+/* The length of the name of KIND, including the colon where an argument follows. */
 static size_t name_size(const mst_data_spec *kind) {
     const size_t size = strcspn(kind->form, ":");
     return size + (kind->form[size] == ':');
@@ -37,7 +37,7 @@ const char *mst_dataset_form_help(int i) {
     return kind ? kind->help : NULL;
 }
 
-/* "fashion-mnist, idx:DIR or npz:FILE" */
+/* Writes the forms of all kinds that can be opened: "fashion-mnist, idx:DIR or npz:FILE". */
 static const char *list_forms(char *text, size_t size) {
     *text = '\0';
     for (int i = 0; kind_at(i); i++) {
@@ -48,6 +48,7 @@ static const char *list_forms(char *text, size_t size) {
     return text;
 }
 
+/* Whether PATH ends in SUFFIX; with "/", whether it is a folder. */
 static bool has_suffix(const char *path, const char *suffix) {
     if (suffix && strcmp(suffix, "/") == 0) return mst_is_folder(path);
     if (!suffix || strchr(path, ':')) return false;
@@ -55,6 +56,8 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > size && strcmp(path + length - size, suffix) == 0;
 }
 
+/* The error for a SPEC that begins with no known name. It suggests the kind of a path's suffix, or else the nearest
+ * name. */
 static mst_status data_spec_unknown(const char *spec) {
     const char *names[MOST_KINDS + 1] = {NULL};
     char word[WORD_SIZE], name[MOST_KINDS][WORD_SIZE], list[LIST_SIZE];
@@ -77,7 +80,7 @@ static mst_status data_spec_unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: unknown spec '%s': use %s", spec, list_forms(list, sizeof list));
 }
 
-/* An error where an option is given that KIND does not take. */
+/* Fails where an option is given that KIND does not take, or a number of channels that no kind has. */
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);

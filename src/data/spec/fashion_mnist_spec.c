@@ -1,12 +1,12 @@
-/* fashion-mnist: the files of Debian's package dataset-fashion-mnist in /usr/share/datasets/fashion-mnist, or those in
- * the folder that the environment variable MUSTER_FASHION_MNIST names. */
+/* fashion-mnist: the IDX files in the folder that the environment variable MUSTER_FASHION_MNIST names; where it is not
+ * set, those that Debian's package dataset-fashion-mnist installs in /usr/share/datasets/fashion-mnist. */
 #include <stdlib.h>
 
 #include "base/folder.h"
 #include "data/spec/data_spec.h"
 #include "data/spec/list.h"
 
-static const char fashion_mnist_folder[] = "/usr/share/datasets/fashion-mnist";
+static const char debian_folder[] = "/usr/share/datasets/fashion-mnist";
 
 /* Source: github.com/zalandoresearch/fashion-mnist, "Labels". */
 static const char *const class_names[] = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
@@ -24,10 +24,10 @@ static mst_status open_folder(const char *folder, bool test, mst_dataset **out) 
 static mst_status fashion_mnist_spec_open_part(const char *argument, bool test, mst_dataset **out) {
     (void)argument;
     const char *folder = getenv("MUSTER_FASHION_MNIST");
-    bool chosen = folder && *folder;
-    if (!chosen) folder = fashion_mnist_folder;
+    const bool is_set = folder && *folder;
+    if (!is_set) folder = debian_folder;
     if (mst_is_folder(folder)) return open_folder(folder, test, out);
-    if (chosen)
+    if (is_set)
         return MST_FAIL(MST_NOT_FOUND,
                         "data: '%s', which MUSTER_FASHION_MNIST names, is no folder: correct or unset it", folder);
     return MST_FAIL(MST_NOT_FOUND,

@@ -1,4 +1,5 @@
-/** Batches prepared ahead of their use: the end of a chain of stages, and the base of the next. */
+/** The type of prefetch, whose thread prepares batches before they are asked for. data/dataset.c recognizes it: batches
+ *  come out of it as values in memory. */
 #ifndef MUSTER_DATA_TRANSFORMS_PREFETCH_H
 #define MUSTER_DATA_TRANSFORMS_PREFETCH_H
 

@@ -1,19 +1,19 @@
 /** random_uniform: dst[i] = a number drawn evenly from [low, high)
  *
- *  graph      that the node is put in
- *  shape      of dst, all dimensions known; default a scalar
- *  low, high  low < high; both 0 (the default): 0 and 1
+ *  graph      the graph to which the node is added
+ *  shape      shape of dst, all dimensions known; default: a scalar
+ *  low, high  bounds, low < high; where both are 0 (the default), the bounds are 0 and 1
  *  dtype      f32 (the default) or f64
- *  seed       of this op; 0 (the default): made from the node's name
+ *  seed       seed of this op; where it is 0 (the default), the seed is made from the node's name
  *
- *  dst[i] depends on the graph's seed, the op's seed, the number of the step and i, and on nothing else.
+ *  dst[i] depends only on the graph's seed, the op's seed, the number of the step and i.
  */
 #ifdef MST_OP_HEADER
 typedef struct mst_random_uniform_options {
     int zero_;
     mst_graph *graph;
     mst_shape shape;
-    double low, high; /**< both 0: 0 and 1 */
+    double low, high; /**< where both are 0: 0 and 1 */
     mst_dtype dtype;  /**< default f32 */
     uint64_t seed;    /**< 0: made from the node's name */
 } mst_random_uniform_options;
@@ -37,6 +37,7 @@ static const mst_field random_uniform_fields[] = {
     MST_FIELD_END,
 };
 
+/* The upper bound, with the default filled in. */
 static double high_of(const mst_random_uniform_options *o) {
     return o->low == 0 && o->high == 0 ? 1 : o->high;
 }
@@ -48,7 +49,8 @@ static mst_status random_uniform_infer(mst_infer *c) {
     return mst_random_infer(c, o->dtype, o->shape);
 }
 
-/* Rounding may reach the upper bound, which must not be drawn. */
+/* Maps numbers of [0, 1) to [low, low + range). Where rounding gives the upper bound, which does not belong to the
+ * interval, the number before it is taken. */
 MST_SIMD static void spread_f32(double low, double range, int64_t count, float *dst) {
     const float bound = (float)(low + range), last = nextafterf(bound, (float)low);
     for (int64_t i = 0; i < count; i++) {
@@ -57,7 +59,7 @@ MST_SIMD static void spread_f32(double low, double range, int64_t count, float *
     }
 }
 
-/* Elements BEGIN to END - 1. */
+/* Draws elements BEGIN to END - 1. */
 static mst_status draw(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
     const mst_random_uniform_options *o = a->options;

@@ -4,41 +4,42 @@
  *  dst   like src
  *  axes  negative ones count from the end; none: all
  *
- *  The derivative of reduce_prod, without a division. f32 is multiplied in f64 and rounded once.
+ *  The derivative of reduce_prod. It does not divide, so that src may have zeros. f32 is multiplied in f64 and rounded
+ *  once.
  */
 #include "op/op.h"
 #include "op/reduce/reduce.h"
 #include "op/share.h"
 
-typedef struct others_options {
+typedef struct prod_others_options {
     int zero_;
     mst_axes axes;
-} others_options;
+} prod_others_options;
 
 static const mst_field reduce_prod_others_fields[] = {
-    MST_FIELD_AXES(others_options, axes, "axes of the reduction; none: all"),
+    MST_FIELD_AXES(prod_others_options, axes, "axes of the reduction; none: all"),
     MST_FIELD_END,
 };
 
 static mst_status reduce_prod_others_infer(mst_infer *c) {
-    MST_TRY(mst_reduce_infer_axes(c, &((const others_options *)c->options)->axes, false));
+    MST_TRY(mst_reduce_infer_axes(c, &((const prod_others_options *)c->options)->axes, false));
     c->dst[0] = c->src[0];
     return MST_OK;
 }
 
 static mst_value reduce_prod_others_grad(mst_grad *c, int i) {
     (void)i;
-    return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const others_options *)c->options)->axes);
+    return mst_reduce_prod_others_grad(c->ddst[0], c->src[0], ((const prod_others_options *)c->options)->axes);
 }
 
-/* for each thread the elements of one output, and the products of the others */
+/* for each thread two arrays over the elements of one output: `value` and `others` */
 static size_t reduce_prod_others_workspace(const mst_infer *c, int num_threads) {
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_options *)c->options)->axes);
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
     return 2 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
-/* the product of the elements before i, times that of those after i */
-static void multiply(const double *value, int64_t n, double *others) {
+/* others[i] = (product of all values before i) * (product of all values after i) */
+static void multiply_others(const double *value, int64_t n, double *others) {
     double before = 1, after = 1;
     for (int64_t i = 0; i < n; i++) {
         others[i] = before;
@@ -55,7 +56,7 @@ typedef struct work {
     mst_reduction reduction;
 } work;
 
-/* Outputs BEGIN to END - 1 of the reduction. */
+/* Computes dst for the elements that go into outputs BEGIN to END - 1 of the reduction. */
 static mst_status reduce_prod_others_run(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     const bool is_f32 = w->args->src[0].dtype == MST_F32;
@@ -72,9 +73,9 @@ static mst_status reduce_prod_others_run(void *context, int64_t begin, int64_t e
         do {
             value[n++] = is_f32 ? (double)((const float *)src)[offset] : ((const double *)src)[offset];
         } while (mst_loops_next(&reduced, index, &offset));
-        multiply(value, n, others);
+        multiply_others(value, n, others);
         n = 0;
-        do { /* after their last element the loops have begun again */
+        do { /* mst_loops_next has gone back to the first element */
             if (is_f32)
                 ((float *)dst)[offset] = (float)others[n++];
             else
@@ -85,7 +86,8 @@ static mst_status reduce_prod_others_run(void *context, int64_t begin, int64_t e
 }
 
 static mst_status reduce_prod_others_reference(const mst_kernel_args *a) {
-    work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, &((const others_options *)a->options)->axes)};
+    work w = {.args = a,
+              .reduction = mst_reduction_over(a->src[0].shape, &((const prod_others_options *)a->options)->axes)};
     if (a->src[0].count == 0) return MST_OK;
     return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count),
                         reduce_prod_others_run, &w);
@@ -99,17 +101,17 @@ static const mst_example reduce_prod_others_examples[] = {
     {.name = "zeros",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){2, 0, 0, 3, 4, 0}}},
-     .options = &(const others_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const prod_others_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){0, 0, 8, 0, 0, 0}}},
     {.name = "one element each",
      .num_src = 1,
      .src = {{.ndim = 2, .dim = {2, 1}}},
-     .options = &(const others_options){.axes = {.count = 1, .axis = {1}}},
+     .options = &(const prod_others_options){.axes = {.count = 1, .axis = {1}}},
      .expect = {(const double[]){1, 1}}},
     {.name = "two axes of three",
      .num_src = 1,
      .src = {{.ndim = 3, .dim = {2, 3, 2}}},
-     .options = &(const others_options){.axes = {.count = 2, .axis = {0, -1}}}},
+     .options = &(const prod_others_options){.axes = {.count = 2, .axis = {0, -1}}}},
     {.name = "empty", .num_src = 1, .src = {{.ndim = 2, .dim = {0, 2}}}},
     {.name = "integers", .num_src = 1, .src = {{.dtype = MST_I32, .ndim = 1, .dim = {2}}}, .fails = MST_INVALID},
 };
@@ -120,7 +122,7 @@ const mst_op mst_op_reduce_prod_others = {
     .num_dst = 1,
     .dtypes = MST_FLOATS,
     .fields = reduce_prod_others_fields,
-    .options_size = sizeof(others_options),
+    .options_size = sizeof(prod_others_options),
     .infer = reduce_prod_others_infer,
     .grad = reduce_prod_others_grad,
     .workspace = reduce_prod_others_workspace,
@@ -129,19 +131,19 @@ const mst_op mst_op_reduce_prod_others = {
 };
 
 mst_value mst_reduce_prod_others(mst_value src, mst_axes axes) {
-    return mst_call(NULL, &mst_op_reduce_prod_others, 1, &src, &(others_options){.axes = axes});
+    return mst_call(NULL, &mst_op_reduce_prod_others, 1, &src, &(prod_others_options){.axes = axes});
 }
 
 /* ---- the gradient ---- */
 
 /** reduce_prod_others_grad: dst[j] = sum over i != j of gradient[i] * (product of src[k], k != i and k != j)
  *
- *  gradient  f32 or f64, any shape: of the output of reduce_prod_others
- *  src       like gradient: what reduce_prod_others was taken of
- *  dst       like src
- *  axes      as there; sums and products are over the elements that share an output of the reduction
+ *  gradient  f32 or f64, any shape: gradient of the output of reduce_prod_others
+ *  src       like gradient: source of reduce_prod_others
+ *  dst       like src: gradient of that source
+ *  axes      those of reduce_prod_others; i, j and k are elements that go into the same output of the reduction
  *
- *  Computed in f64, without a division. Has a gradient with respect to `gradient` only: reduce_prod can be
+ *  Computed in f64, without a division. It has a gradient with respect to `gradient` only, so reduce_prod can be
  *  differentiated twice.
  */
 
@@ -149,27 +151,32 @@ static mst_status reduce_prod_others_grad_infer(mst_infer *c) {
     mst_shape shape;
     MST_TRY(mst_infer_same_dtype(c, 0, 1));
     MST_TRY(mst_infer_same_shape(c, 0, 1, &shape));
-    MST_TRY(mst_reduce_infer_axes(c, &((const others_options *)c->options)->axes, false));
+    MST_TRY(mst_reduce_infer_axes(c, &((const prod_others_options *)c->options)->axes, false));
     c->dst[0] = (mst_spec){.dtype = c->src[0].dtype, .shape = shape};
     return MST_OK;
 }
 
-/* the matrix (product of all but i and j) is symmetric */
+/* dst = M gradient, where M[i][j], the product of all src but i and j, is symmetric: M is its own transpose */
 static mst_value reduce_prod_others_grad_grad(mst_grad *c, int i) {
-    if (i == 0) return mst_reduce_prod_others_grad(c->ddst[0], c->src[1], ((const others_options *)c->options)->axes);
+    if (i == 0)
+        return mst_reduce_prod_others_grad(c->ddst[0], c->src[1], ((const prod_others_options *)c->options)->axes);
     return mst_value_fail(c->graph, MST_UNIMPLEMENTED, "reduce_prod: there is no third derivative");
 }
 
-/* for each thread g, x, p and q of one output */
+/* for each thread four arrays over the elements of one output: g, x, p and q of multiply_others_grad */
 static size_t reduce_prod_others_grad_workspace(const mst_infer *c, int num_threads) {
-    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const others_options *)c->options)->axes);
+    const mst_reduction r = mst_reduction_over(c->src[0].shape, &((const prod_others_options *)c->options)->axes);
     return 4 * (size_t)num_threads * (size_t)r.count * sizeof(double);
 }
 
-/* With p_j the product of x before j, and q_j the sum over i < j of g_i and the product of x before j without x_i:
- * p_(j+1) = p_j x_j and q_(j+1) = q_j x_j + g_j p_j. With the same two from the other end, p' and q', the result is
- * q_j p'_j + p_j q'_j. It replaces q. */
-static void grad_multiply(const double *g, const double *x, int64_t n, double *p, double *q) {
+/* Of the elements before j, p_j is the product of x, and q_j is the sum over i of g_i times the product of x without
+ * x_i:
+ *
+ *      p_0 = 1,  p_(j+1) = p_j x_j
+ *      q_0 = 0,  q_(j+1) = q_j x_j + g_j p_j
+ *
+ * p'_j and q'_j are the same of the elements after j. The result is q_j p'_j + p_j q'_j; it is left in q. */
+static void multiply_others_grad(const double *g, const double *x, int64_t n, double *p, double *q) {
     double product = 1, sum = 0;
     for (int64_t j = 0; j < n; j++) {
         p[j] = product;
@@ -186,12 +193,12 @@ static void grad_multiply(const double *g, const double *x, int64_t n, double *p
     }
 }
 
-static double get(const mst_array *array, int64_t i) {
+static double element_f64(const mst_array *array, int64_t i) {
     return array->dtype == MST_F32 ? (double)((const float *)array->data)[i] : ((const double *)array->data)[i];
 }
 
-/* Outputs BEGIN to END - 1 of the reduction. */
-static mst_status grad_run(void *context, int64_t begin, int64_t end, int thread) {
+/* Computes dst for the elements that go into outputs BEGIN to END - 1 of the reduction. */
+static mst_status reduce_prod_others_grad_run(void *context, int64_t begin, int64_t end, int thread) {
     const work *w = context;
     const mst_kernel_args *a = w->args;
     const int64_t count = w->reduction.count;
@@ -203,12 +210,12 @@ static mst_status grad_run(void *context, int64_t begin, int64_t end, int thread
     for (int64_t i = begin; i < end; i++, mst_loops_next(&kept, kept_index, &base)) {
         int64_t index[MST_MAX_REDUCED] = {0}, offset = base, n = 0;
         do {
-            g[n] = get(&a->src[0], offset);
-            x[n++] = get(&a->src[1], offset);
+            g[n] = element_f64(&a->src[0], offset);
+            x[n++] = element_f64(&a->src[1], offset);
         } while (mst_loops_next(&reduced, index, &offset));
-        grad_multiply(g, x, n, p, q);
+        multiply_others_grad(g, x, n, p, q);
         n = 0;
-        do { /* the loops begin anew after the last */
+        do { /* mst_loops_next has gone back to the first element */
             if (a->dst[0].dtype == MST_F32)
                 ((float *)a->dst[0].data)[offset] = (float)q[n++];
             else
@@ -219,10 +226,11 @@ static mst_status grad_run(void *context, int64_t begin, int64_t end, int thread
 }
 
 static mst_status reduce_prod_others_grad_reference(const mst_kernel_args *a) {
-    const mst_axes *axes = &((const others_options *)a->options)->axes;
+    const mst_axes *axes = &((const prod_others_options *)a->options)->axes;
     work w = {.args = a, .reduction = mst_reduction_over(a->src[0].shape, axes)};
     if (a->src[0].count == 0) return MST_OK;
-    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count), grad_run, &w);
+    return mst_parallel(a, w.reduction.outputs, mst_grain(w.reduction.outputs, 8 * w.reduction.count),
+                        reduce_prod_others_grad_run, &w);
 }
 
 static const mst_example reduce_prod_others_grad_examples[] = {
@@ -235,12 +243,12 @@ static const mst_example reduce_prod_others_grad_examples[] = {
      .num_src = 2,
      .src = {{.ndim = 2, .dim = {3, 2}, .value = (const double[]){1, 1, 2, 2, 3, 3}},
              {.ndim = 2, .dim = {3, 2}, .value = (const double[]){0, 0, 0, 4, 5, 6}, .no_grad = true}},
-     .options = &(const others_options){.axes = {.count = 1, .axis = {0}}},
+     .options = &(const prod_others_options){.axes = {.count = 1, .axis = {0}}},
      .expect = {(const double[]){10, 24, 5, 6, 0, 4}}},
     {.name = "two axes of three",
      .num_src = 2,
      .src = {{.ndim = 3, .dim = {2, 3, 2}}, {.ndim = 3, .dim = {2, 3, 2}, .no_grad = true}},
-     .options = &(const others_options){.axes = {.count = 2, .axis = {0, -1}}}},
+     .options = &(const prod_others_options){.axes = {.count = 2, .axis = {0, -1}}}},
     {.name = "one element",
      .num_src = 2,
      .src = {{.ndim = 0}, {.ndim = 0, .no_grad = true}},
@@ -258,7 +266,7 @@ const mst_op mst_op_reduce_prod_others_grad = {
     .num_dst = 1,
     .dtypes = MST_FLOATS,
     .fields = reduce_prod_others_fields,
-    .options_size = sizeof(others_options),
+    .options_size = sizeof(prod_others_options),
     .infer = reduce_prod_others_grad_infer,
     .grad = reduce_prod_others_grad_grad,
     .workspace = reduce_prod_others_grad_workspace,
@@ -268,5 +276,5 @@ const mst_op mst_op_reduce_prod_others_grad = {
 
 mst_value mst_reduce_prod_others_grad(mst_value gradient, mst_value src, mst_axes axes) {
     return mst_call(NULL, &mst_op_reduce_prod_others_grad, 2, (mst_value[]){gradient, src},
-                    &(others_options){.axes = axes});
+                    &(prod_others_options){.axes = axes});
 }

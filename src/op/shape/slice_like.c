@@ -1,9 +1,9 @@
-/** slice_like: dst[i] = src[begin + i] for all i of the shape of like
+/** slice_like: dst[i] = src[begin + i] for each index i into the shape of like
  *
  *  src    any shape and dtype
  *  like   any dtype, as many dimensions as src; only its shape is used
  *  dst    src's dtype, like's shape
- *  begin  one number for each dimension of src, at least 0
+ *  begin  index into src of the first element of dst: one number >= 0 for each dimension
  */
 #ifdef MST_OP_HEADER
 MST_API mst_value mst_slice_like(mst_value src, mst_value like, mst_shape begin);
