@@ -1,32 +1,33 @@
-/** PNG and JPEG files in folders of classes: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture, [height,
- *  width, channels], component 1 its label, i64: the number of its folder, in the order of their names' bytes, which
- *  mst_dataset_class_name gives back. Rows are class after class, each sorted: shuffle them. Files are read, decoded
- *  and resized where a batch is copied, on every device's thread.
+/** PNG and JPEG files, one folder for each class: FOLDER/cat/1.jpg, FOLDER/dog/1.png. Component 0 is the picture,
+ *  [height, width, channels], component 1 its class, i64: classes are numbered from 0, in the order of their names'
+ *  bytes (mst_dataset_class_name). Rows come class by class, sorted by file name: shuffle them for training. Files are
+ *  read, decoded and resized when a batch is copied, by the thread of the device that copies it.
  *
- *  Resizing is that of tf.image.resize: f32 has its values, 0 to 255, and u8 these rounded. A JPEG that is at least
- *  twice as large as wanted is decoded at 1/2, 1/4 or 1/8 of its size first, which is faster and smoother; and with
- *  MST_RESIZE_BILINEAR its planes of brightness and color are resized before they become RGB; with .whole neither is
- *  done. OPTIONS may be NULL.
+ *  Pictures are resized as by tf.image.resize: f32 has its values, 0 to 255, and u8 has them rounded. Two things make
+ *  JPEG files faster, unless .whole is set: one that is at least twice as large as wanted is decoded at 1/2, 1/4 or 1/8
+ *  of its size, which also smooths it; and with MST_RESIZE_BILINEAR the planes of brightness and color are resized
+ *  before they become RGB. OPTIONS may be NULL.
  *
  *  Fails with MST_NOT_FOUND or MST_INVALID where there are no such folders, MST_UNAVAILABLE where the module `png` or
- *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged, here or when it is copied. */
+ *  `jpeg` is missing, MST_CORRUPT, naming the file, where it is damaged (files after the first: when copied). */
 #ifdef MST_DATASET_HEADER
 typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_RESIZE_NEAREST } mst_resize_method;
 typedef struct mst_images_options {
     int zero_;
-    int64_t height, width; /**< of all pictures; 0: 224, or as the other where that is given */
+    int64_t height, width; /**< of all pictures; one of them 0: like the other; both 0: 224 */
     int channels;          /**< 1: gray; 3: red, green, blue; 0: 3 */
     mst_resize_method resize;
     mst_dtype dtype;    /**< MST_U8 or MST_F32; 0: MST_U8 */
     bool whole;         /**< a JPEG becomes RGB at its own size before it is resized, as with decode_jpeg */
-    const char *like;   /**< a folder whose classes are taken: for a test part that of the train part */
-    const char *schema; /**< in place of like: what mst_dataset_schema said of the train part */
+    const char *like;   /**< a folder whose classes number the labels: for a test part, the folder of the train part */
+    const char *schema; /**< used instead of like: the text that mst_dataset_schema returned for the train part */
 } mst_images_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const mst_images_options *options,
                                                        mst_dataset **out);
 #endif
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/argument.h"
 #include "base/file.h"
@@ -44,7 +45,7 @@ typedef struct images {
     mst_dataset base;
     mst_images_options options;
     mst_image_folder files;
-    mst_image_folder like; /* whose classes are taken; else empty */
+    mst_image_folder like; /* the classes of options.like or options.schema; empty where neither is set */
     char *schema;
 } images;
 
@@ -66,6 +67,7 @@ static mst_status read_image(const images *d, const char *path, void *dst) {
     return status;
 }
 
+/* Writes picture and label of ROW to those of DST that are not NULL. */
 static mst_status values(const mst_dataset *source, mst_cursor *base, int64_t row, void *const *dst, mst_array *out) {
     const images *d = (const images *)source;
     (void)base, (void)out;
@@ -118,18 +120,30 @@ static mst_status fill_options(mst_images_options *o) {
     return MST_OK;
 }
 
-/* The classes of a schema: its one column. */
-static mst_status take_classes(images *d, const char *text) {
+/* By their bytes, each once, as mst_image_folder_match needs them. */
+static bool categories_are_sorted(const mst_schema_column *column) {
+    for (int64_t i = 1; i < column->num_categories; i++)
+        if (strcmp(column->category[i - 1], column->category[i]) >= 0) return false;
+    return true;
+}
+
+/* Reads the classes from the schema TEXT: they are the categories of its only column. */
+static mst_status read_classes(images *d, const char *text) {
     mst_schema schema;
     mst_status status = mst_schema_read(text, &schema);
     if (!status && (schema.num_columns != 1 || !schema.column->category))
         status = MST_FAIL(MST_INVALID, "schema: it is of a table, not of pictures");
+    if (!status && !categories_are_sorted(schema.column))
+        status = MST_FAIL(MST_INVALID,
+                          "schema: its categories are not sorted, or one is there twice: "
+                          "it must be the text of mst_dataset_schema");
     if (!status)
         status = mst_image_folder_name_classes(&d->like, schema.column->category, schema.column->num_categories);
     mst_schema_free(&schema);
     return status;
 }
 
+/* Sets d->schema: one column with the names of the classes. */
 static mst_status write_schema(images *d) {
     int64_t n;
     const char *const *names = images_source_classes(&d->base, 1, &n);
@@ -142,19 +156,19 @@ static mst_status images_source_set_up(images *d, const char *folder) {
     MST_TRY(fill_options(o));
     MST_TRY(mst_image_folder_list(folder, &d->files));
     if (o->schema)
-        MST_TRY(take_classes(d, o->schema));
+        MST_TRY(read_classes(d, o->schema));
     else if (o->like)
         MST_TRY(mst_image_folder_list(o->like, &d->like));
     if (d->like.num_classes) MST_TRY(mst_image_folder_match(&d->files, folder, &d->like));
-    o->like = o->schema = NULL; /* the caller's */
+    o->like = o->schema = NULL; /* these strings belong to the caller, who may free them now */
     MST_TRY(write_schema(d));
-    d->base.row[0] = (mst_spec){d->options.dtype, MST_SHAPE(d->options.height, d->options.width, d->options.channels)};
+    d->base.row[0] = (mst_spec){o->dtype, MST_SHAPE(o->height, o->width, o->channels)};
     d->base.row[1] = (mst_spec){MST_I64, MST_SCALAR};
     d->base.cardinality = d->files.num_files;
     return MST_OK;
 }
 
-/* Decodes the first picture, so that a missing codec is found before the training. */
+/* Decodes the first picture, so that a missing module `png` or `jpeg` is reported at once, not during training. */
 static mst_status try_first(const images *d) {
     void *data = malloc(mst_dataset_row_bytes(&d->base, 0));
     if (!data) return MST_NO_MEMORY("for a picture");

@@ -372,6 +372,14 @@ static void parts_are_in_folders_and_have_the_same_classes(void **state) {
     assert_string_equal(mst_dataset_schema(dataset), schema);
     mst_dataset_release(dataset);
     free(schema);
+    const char *const unsorted[] = {"[\"bee\", \"ant\"]", "[\"bee\", \"bee\"]"};
+    for (int i = 0; i < 2; i++) {
+        char text[128];
+        snprintf(text, sizeof text,
+                 "{\"columns\": [{\"name\": \"class\", \"type\": \"category\", \"categories\": %s}]}", unsorted[i]);
+        EXPECT_ERROR(mst_dataset_from_images(folder_path("new"), &(mst_images_options){.schema = text}, &dataset),
+                     MST_INVALID, "categories are not sorted, or one is there twice");
+    }
     EXPECT_ERROR(mst_dataset_open_with("npz:a", "train", &options, &dataset), MST_INVALID, "image-size is for images");
 }
 
