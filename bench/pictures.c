@@ -1,6 +1,6 @@
-/* Makes JPEG files for the benchmark of data and decodes them by the bare calls of libjpeg-turbo, which is loaded
- * when the benchmark runs, since the program needs it for nothing else. The pictures are noise of several octaves,
- * so that they compress about as photographs do. */
+/* Makes JPEG files for `muster-bench data` and decodes them by direct calls of libjpeg-turbo, as the speed to compare
+ * with. The library is loaded when this benchmark runs, since the program needs it for nothing else. The pictures are
+ * noise of several octaves, so that they compress about as well as photographs do. */
 #include "bench/pictures.h"
 
 #include <stdio.h>
@@ -14,13 +14,13 @@ enum { WIDTH = BENCH_PICTURE_WIDTH, HEIGHT = BENCH_PICTURE_HEIGHT, CHANNELS = 3 
 #include <dlfcn.h>
 #include <jpeglib.h>
 
-/* The command does not need libjpeg-turbo for anything else: it is loaded when this benchmark runs. */
 #if JPEG_LIB_VERSION >= 80
 static const char LIBRARY[] = "libjpeg.so.8";
 #else
 static const char LIBRARY[] = "libjpeg.so.62";
 #endif
 
+/* The functions of libjpeg-turbo that are called, as members of `lib`. */
 #define FUNCTIONS(F)          \
     F(jpeg_std_error)         \
     F(jpeg_CreateCompress)    \
@@ -59,23 +59,25 @@ static mst_status load(void) {
 
 /* ---- pictures ---- */
 
+/* A random number in [-0.5, 0.5), always the same for the same arguments. */
 static float hash(uint32_t x, uint32_t y, uint32_t stream) {
     uint32_t h = x * 374761393u + y * 668265263u + stream * 2246822519u;
     h = (h ^ h >> 13) * 1274126177u;
     return (float)((h ^ h >> 16) >> 8) * 0x1p-24f - 0.5f;
 }
 
-/* Random values at integers, and lines between them. */
+/* Random values at integer coordinates, interpolated linearly between them. */
 static float noise(float x, float y, uint32_t stream) {
-    const uint32_t i = (uint32_t)x, j = (uint32_t)y;
-    const float u = x - (float)i, v = y - (float)j;
+    const uint32_t i = (uint32_t)x, j = (uint32_t)y; /* corner of the square that (x, y) is in */
+    const float u = x - (float)i, v = y - (float)j;  /* place in that square, 0 to 1 */
     const float a = hash(i, j, stream), b = hash(i + 1, j, stream);
     const float c = hash(i, j + 1, stream), d = hash(i + 1, j + 1, stream);
     const float upper = a + (b - a) * u, lower = c + (d - c) * u;
     return upper + (lower - upper) * v;
 }
 
-/* Eight octaves; the colors vary a third as much as the brightness. */
+/* Fills PIXELS, [HEIGHT][WIDTH][CHANNELS], with eight octaves of noise: each has half the period and 0.74 of the
+ * strength of the one before. To noise that all channels share, each adds noise of its own, a third as strong. */
 static void paint(uint32_t picture, uint8_t *pixels) {
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
@@ -91,6 +93,7 @@ static void paint(uint32_t picture, uint8_t *pixels) {
             }
 }
 
+/* Compresses PIXELS to *DATA, to be freed with free(). */
 static void encode(uint8_t *pixels, uint8_t **data, size_t *size) {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
@@ -112,7 +115,13 @@ static void encode(uint8_t *pixels, uint8_t **data, size_t *size) {
     *size = length;
 }
 
-/* Lines of 2 x 2 blocks of brightness and one of each color, side by side in PIXELS. */
+/* Decodes to planes, without upsampling the colors or converting to RGB. A call of jpeg_read_raw_data() gives 16 lines
+ * of brightness and, since colors have half the resolution, 8 lines of each color. They lie at the start of PIXELS, and
+ * each call overwrites those of the call before:
+ *
+ *     lines 0 to 15    brightness, STRIDE bytes each
+ *     lines 16 to 23   half a line of the first color, half a line of the second
+ */
 static void decode(const uint8_t *data, size_t size, uint8_t *pixels) {
     enum { LINES = 2 * DCTSIZE, STRIDE = (WIDTH + LINES - 1) / LINES * LINES };
     struct jpeg_decompress_struct jpeg;
@@ -153,7 +162,7 @@ static void decode(const uint8_t *data, size_t size, uint8_t *pixels) {
 
 /* ---- files ---- */
 
-static void path_of(const bench_pictures *pictures, int i, char *path, size_t size) {
+static void file_path(const bench_pictures *pictures, int i, char *path, size_t size) {
     snprintf(path, size, "%s/class/%02d.jpg", pictures->folder, i);
 }
 
@@ -168,16 +177,17 @@ mst_status bench_pictures_make(const char *folder, bench_pictures *out) {
     char path[128];
     *out = (bench_pictures){0};
     MST_TRY(load());
+    if (mkdir(folder, 0700)) return MST_FAIL(MST_IO, "'%s' cannot be made", folder);
     snprintf(out->folder, sizeof out->folder, "%s", folder);
     snprintf(path, sizeof path, "%s/class", folder);
-    if (mkdir(folder, 0700) || mkdir(path, 0700)) return MST_FAIL(MST_IO, "'%s' cannot be made", path);
+    if (mkdir(path, 0700)) return MST_FAIL(MST_IO, "'%s' cannot be made", path);
     uint8_t *pixels = malloc(WIDTH * HEIGHT * CHANNELS);
     if (!pixels) return MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
     mst_status status = MST_OK;
     for (int i = 0; i < BENCH_PICTURES && !status; i++) {
         paint((uint32_t)i, pixels);
         encode(pixels, &out->data[i], &out->size[i]);
-        path_of(out, i, path, sizeof path);
+        file_path(out, i, path, sizeof path);
         status = write_file(path, out->data[i], out->size[i]);
     }
     free(pixels);
@@ -186,8 +196,9 @@ mst_status bench_pictures_make(const char *folder, bench_pictures *out) {
 
 void bench_pictures_remove(bench_pictures *pictures) {
     char path[128];
+    if (!*pictures->folder) return; /* none were made: the paths would be "/class/00.jpg", ... */
     for (int i = 0; i < BENCH_PICTURES; i++) {
-        path_of(pictures, i, path, sizeof path);
+        file_path(pictures, i, path, sizeof path);
         unlink(path);
         free(pictures->data[i]);
     }
@@ -201,7 +212,7 @@ mst_status bench_pictures_decode(const bench_pictures *pictures, uint32_t *sum) 
     if (!pixels) return MST_FAIL(MST_OUT_OF_MEMORY, "data: cannot get memory");
     for (int i = 0; i < BENCH_PICTURES; i++) {
         decode(pictures->data[i], pictures->size[i], pixels);
-        *sum += pixels[WIDTH];
+        *sum += pixels[0];
     }
     free(pixels);
     return MST_OK;
