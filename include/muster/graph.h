@@ -1,14 +1,14 @@
 /** Graphs: what is computed.
  *
- *  A graph is an arena of nodes that only grows. Building is expression style with a sticky error:
+ *  A graph is an arena of nodes that only grows. It is built by expressions, and errors are checked once at the end:
  *
  *      mst_value y = mst_relu(mst_add(mst_matmul(x, w), b));
  *      if (mst_graph_check(g)) puts(mst_error()->message);
  *
- *  The first mistake is kept on the graph with node names and shapes, every later value that depends on it
- *  is an error value, and mst_graph_check() or compiling reports it. A graph and its values are used by one
- *  thread at a time while it is built. Where two change it at once, or one changes it while a session begins a run of
- *  it in another, the one that comes second gets MST_INVALID; a graph whose builder came second is not to be used.
+ *  The graph keeps the first mistake, with node names and shapes; every later value that depends on it is an error
+ *  value, and mst_graph_check() or compiling reports it. Only one thread at a time may build a graph or use its
+ *  values. Where two change it at once, or one changes it while a session in another begins to run it, the second gets
+ *  MST_INVALID; once a change was refused in this way, the graph must not be used any more.
  */
 #ifndef MUSTER_GRAPH_H
 #define MUSTER_GRAPH_H
@@ -35,21 +35,21 @@ typedef struct mst_value {
 #define MST_NONE ((mst_value){0})
 #endif
 
-/** What is known of a value before running: dtype, and shape with -1 for dimensions not known yet. */
+/** What is known about a value before a run: dtype, and shape with -1 for dimensions not known yet. */
 typedef struct mst_spec {
     mst_dtype dtype;
     mst_shape shape;
 } mst_spec;
 
 MST_API MST_CHECKED mst_status mst_graph_create(mst_graph **out);
-/** Frees the graph and all its nodes. Sessions on it must be gone. NULL is allowed. */
+/** Frees the graph and all its nodes. Its sessions must have been destroyed. NULL is allowed. */
 MST_API void mst_graph_destroy(mst_graph *graph);
 /** MST_OK, or the first mistake made while building. */
 MST_API MST_CHECKED mst_status mst_graph_check(const mst_graph *graph);
-/** Base of all random numbers of this graph; 0 by default. */
+/** Sets the seed of all random numbers of this graph; 0 by default. */
 MST_API void mst_graph_set_seed(mst_graph *graph, uint64_t seed);
 MST_API uint64_t mst_graph_seed(const mst_graph *graph);
-/** Grows by one with each node: the same version is the same graph. */
+/** Grows by one with each node: while it stays the same, no node was added. */
 MST_API uint64_t mst_graph_version(const mst_graph *graph);
 MST_API int64_t mst_graph_num_nodes(const mst_graph *graph);
 MST_API mst_node *mst_graph_node(const mst_graph *graph, int64_t id);
@@ -59,29 +59,29 @@ MST_API mst_node *mst_graph_find(const mst_graph *graph, const char *name);
 MST_API MST_CHECKED mst_status mst_graph_print(const mst_graph *graph, char **text);
 
 /* ---- graph files ------------------------------------------------------------------------------------
- * A graph is written as TensorFlow's GraphDef, which TensorFlow and TensorBoard read; docs/graph-files.md says what is
- * where. Nodes with their options, devices and control edges, collections and the seed come back as they were: the same
- * printing, the same plans, the same bits. Scopes that are open do not. Ops are written by name: those of a program
- * must be registered (mst_register_op) where the graph is read. */
+ * A graph is written as TensorFlow's GraphDef, which TensorFlow and TensorBoard read; docs/graph-files.md describes
+ * the format. Nodes with their options, devices and control edges, collections and the seed are read back unchanged:
+ * the graph prints the same, is planned the same and computes the same bits. Open scopes are not written. Ops are
+ * written by name: a program that reads the graph must have registered ops of its own (mst_register_op) first. */
 
-/** Writes GRAPH to PATH: to the side, synced and renamed, so that PATH is the old file or the new one, whole. Fails
- *  with the graph's own first mistake; MST_INVALID, naming node and option, where an option is a pointer, and where the
- *  file would have 2 GiB or more; MST_IO. */
+/** Writes GRAPH to a temporary file, syncs it and renames it to PATH, so that PATH is always the whole old file or the
+ *  whole new one. Fails with the graph's own first mistake; MST_INVALID, naming node and option, where an option is a
+ *  pointer, and where the file would have 2 GiB or more; MST_IO. */
 MST_API MST_CHECKED mst_status mst_graph_write(const mst_graph *graph, const char *path);
 /** The same to memory: *DATA, of *SIZE bytes, is freed by the caller with free(). The same graph gives the same
  *  bytes. */
 MST_API MST_CHECKED mst_status mst_graph_encode(const mst_graph *graph, void **data, size_t *size);
 /** Reads a graph that mst_graph_write, or another program, wrote. *OUT is owned by the caller, and NULL after a
  *  failure: MST_NOT_FOUND and MST_IO for the file, MST_CORRUPT where its bytes are no GraphDef or contradict each
- *  other, MST_INVALID where an op or an option is not known here or a shape cannot be; each message names the file and
- *  the node. */
+ *  other, MST_INVALID where an op or an option is unknown or a shape is impossible; each message names the file and the
+ *  node. */
 MST_API MST_CHECKED mst_status mst_graph_read(const char *path, mst_graph **out);
 /** The same from SIZE bytes at DATA, which are not needed afterwards. */
 MST_API MST_CHECKED mst_status mst_graph_decode(const void *data, size_t size, mst_graph **out);
 
 /** The graph of VALUE; NULL for MST_NONE. */
 MST_API mst_graph *mst_value_graph(mst_value value);
-/** Dtype and shape as far as they are known; MST_NO_DTYPE where VALUE is none. */
+/** Dtype and shape as far as they are known; the dtype is MST_NO_DTYPE where mst_value_is_none(VALUE). */
 MST_API mst_spec mst_value_spec(mst_value value);
 /** Full name of the node that makes VALUE; "" for MST_NONE. */
 MST_API const char *mst_value_name(mst_value value);
@@ -107,20 +107,20 @@ MST_API const char *mst_node_device(const mst_node *node);
  * Each push is matched by a pop; the mst_with_... blocks do both. Do not leave a block by break, goto or
  * return.
  *
- * A push returns 1 where the scope is open, also where its name or device is wrong: then it is as the outer scope, and
- * the error is on the graph. It returns 0 where no scope could be opened (an argument is NULL, another thread changes
- * the graph, memory runs out): then there is nothing to pop, and a mst_with_... block is skipped. A pop without its
- * push is an error on the graph. */
+ * A push returns 1 if it opened a scope. It does so also where the name or device is wrong: the graph then keeps the
+ * error, and the new scope has the name or device of the outer one. A push returns 0 if it could not open a scope (an
+ * argument is NULL, another thread changes the graph, memory runs out): there is nothing to pop then, and a
+ * mst_with_... block is skipped. A pop without its push is an error on the graph. */
 
 /** Nodes made inside are named "NAME/...". A name already used in the outer scope gets a suffix: tower_0, tower_0_1. */
 MST_API int mst_name_scope_push(mst_graph *graph, const char *name);
-/** Opens exactly PREFIX ("" the root), whatever scopes are open and also where it was used before. */
+/** Opens the scope with the full name PREFIX ("": the root), whatever scopes are open, never with a suffix. */
 MST_API int mst_name_scope_enter(mst_graph *graph, const char *prefix);
 MST_API void mst_name_scope_pop(mst_graph *graph);
-/** The name of the innermost open name scope without the last '/', "" at the root. */
+/** Full name of the innermost name scope without the last '/', "" at the root; valid until the thread's next call. */
 MST_API const char *mst_name_scope(const mst_graph *graph);
-/** Device of the nodes made inside, merged field by field with the outer scopes: "/gpu:1". NULL: none, whatever the
- *  outer scopes say. */
+/** Device of the nodes made inside, such as "/gpu:1"; fields that it leaves out come from the outer scopes. NULL: no
+ *  device, whatever the outer scopes say. */
 MST_API int mst_device_push(mst_graph *graph, const char *device);
 MST_API void mst_device_pop(mst_graph *graph);
 /** Nodes made inside run after VALUE's node. */
@@ -128,15 +128,15 @@ MST_API int mst_control_push(mst_graph *graph, mst_value value);
 MST_API void mst_control_pop(mst_graph *graph);
 /** What mst_get_variable does in a variable scope. */
 typedef enum mst_reuse {
-    MST_REUSE_INHERIT = 0, /**< as in the outer scope; at the root: makes the variable, an error where there is one */
-    MST_REUSE_TRUE,        /**< returns the variable that is there already, an error where there is none */
-    MST_REUSE_AUTO         /**< returns the variable that is there, or makes it */
+    MST_REUSE_INHERIT = 0, /**< as in the outer scope; at the root: makes the variable, an error if it exists */
+    MST_REUSE_TRUE,        /**< returns the existing variable, an error if there is none */
+    MST_REUSE_AUTO         /**< returns the existing variable, or makes it */
 } mst_reuse;
 /** Variables made inside with mst_get_variable are named "NAME/..."; opens a name scope of the same name too. */
 MST_API int mst_variable_scope_push(mst_graph *graph, const char *name, mst_reuse reuse);
 MST_API void mst_variable_scope_pop(mst_graph *graph);
 
-/* The counter gives each block a variable of another name, so that blocks in blocks hide none. */
+/* __COUNTER__ gives the loop variable of each block a name of its own, so that nested blocks do not shadow it. */
 #define MST_SCOPE_BLOCK_(push, pop) MST_SCOPE_BLOCK_NAMED_(MST_SCOPE_NAME_(__COUNTER__), push, pop)
 #define MST_SCOPE_BLOCK_NAMED_(name, push, pop) MST_SCOPE_LOOP_(name, push, pop)
 #define MST_SCOPE_LOOP_(name, push, pop) for (int name = (push); name; (void)(pop), name = 0)
@@ -153,13 +153,13 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
  * and writes does not depend on devices, on what may fail, or on what else is fetched in which order:
  *
  *   - The phase of a node is the largest number of writers on any path of sources and control sources to it.
- *   - A reader sees all writes of earlier phases and none of its own. So where nothing comes after a write, all readers
- *     see the values before the run.
- *   - A writer is a reader of the values that it takes: mst_assign(a, b) and mst_assign(b, a) in one run swap.
+ *   - A reader sees all writes of earlier phases and none of its own phase. So where no node depends on a write, all
+ *     readers see the values before the run.
+ *   - A writer reads its sources by the same rule: mst_assign(a, b) and mst_assign(b, a) in one run swap a and b.
  *   - Writers of one phase write in the order in which they were made.
  *
- * The output of an assignment is the variable: who reads it, reads the variable in the reader's own phase. Any other
- * value, that of mst_identity(variable) too, is made in the phase of its node and stays as it is. */
+ * The output of an assignment is the variable: a node that reads it sees the variable in the node's own phase. Any
+ * other value, also that of mst_identity(variable), is computed in the phase of its node and does not change later. */
 
 /* ---- collections ---------------------------------------------------------------------------------- */
 
@@ -171,16 +171,16 @@ MST_API void mst_variable_scope_pop(mst_graph *graph);
 /** Adds VALUE to the named list of the graph. */
 MST_API void mst_collect(mst_graph *graph, const char *collection, mst_value value);
 /** Copies up to MAX values of the collection whose node names begin with SCOPE (NULL: all) to OUT (may be
- *  NULL) in the order they were added, and returns how many there are. */
+ *  NULL) in the order they were added. Returns how many such values there are, which may be more than MAX. */
 MST_API int mst_collection(const mst_graph *graph, const char *collection, const char *scope, mst_value *out, int max);
 
 /* ---- differentiation ------------------------------------------------------------------------------ */
 
-/** OUT[i] = d(sum of TARGET) / d(SRC[i]), with the shape and dtype of SRC[i], MST_NONE where TARGET does not
- *  depend on it. Nodes are added under the name scope "gradients", each on the device of the node it
- *  belongs to. OUT may be SRC. Apply again for higher orders. */
+/** OUT[i] = d(sum of TARGET) / d(SRC[i]), with the shape and dtype of SRC[i]; MST_NONE where TARGET does not
+ *  depend on SRC[i]. Nodes are added under the name scope "gradients", each on the device of the node whose gradient
+ *  it computes. OUT may be the same array as SRC. For higher orders, call it on its own results. */
 MST_API void mst_gradients(mst_value target, const mst_value *src, int num_src, mst_value *out);
-/** The same from a given gradient of TARGET (its shape and dtype). */
+/** The same, starting from GRADIENT, the gradient of TARGET, with the shape and dtype of TARGET. */
 MST_API void mst_gradients_from(mst_value target, mst_value gradient, const mst_value *src, int num_src,
                                 mst_value *out);
 

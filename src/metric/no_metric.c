@@ -1,4 +1,4 @@
-/** No metric: an entry that was not set. */
+/** No metric: the value of an entry that was not set, and the end of a list of metrics. */
 #ifdef MST_METRIC_HEADER
 enum { MST_METRIC_NONE = 0 };
 #endif

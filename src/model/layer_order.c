@@ -1,4 +1,4 @@
-/* Computes for each layer its distance from the outputs and the order of Keras' map_graph
+/* Sorts the layers of a model by their distance from the outputs, as Keras' map_graph does
  * (keras/src/ops/function.py). */
 #include "model/layer_order.h"
 
@@ -6,12 +6,12 @@
 
 #include "base/no_memory.h"
 
-/* What is known of nodes and layers while they are visited, from the outputs back to the inputs. */
+/* A depth-first search from the outputs back to the inputs, and what it finds out about nodes and layers. */
 typedef struct walk {
     const mst_model *model;
-    int64_t *stack;                    /* [nodes] nodes in progress */
+    int64_t *stack, stack_size;        /* [nodes] nodes whose sources are being followed */
     int64_t *next_src;                 /* [nodes] index of the next source to follow; -1: node not visited */
-    int64_t *finished, num_finished;   /* [nodes] in post-order: each node after its sources */
+    int64_t *finished, num_finished;   /* [nodes] visited nodes, each after all its sources */
     int64_t *node_depth, *layer_depth; /* [nodes], [layers] distance from the outputs; -1: not visited */
     int64_t *visit_rank, num_visited;  /* [layers] position in the order of first visits; -1: not visited */
 } walk;
@@ -21,31 +21,28 @@ typedef struct sort_key {
     int64_t depth, visit_rank, layer;
 } sort_key;
 
-static void note_layer(walk *w, int64_t node) {
+/* Visits NODE, which was not visited before: puts it on the stack and ranks its layer. */
+static void enter(walk *w, int64_t node) {
+    w->stack[w->stack_size++] = node;
+    w->next_src[node] = 0;
     int64_t *rank = &w->visit_rank[w->model->node[node].layer];
     if (*rank < 0) *rank = w->num_visited++;
 }
 
-/* Follows OUTPUT back to the inputs; a node is finished after its sources, as in a recursion. */
-static void follow(walk *w, int64_t output) {
-    int64_t depth = 0;
+/* Visits OUTPUT and all nodes that it needs. A stack in place of recursion: models may be deep. */
+static void search_from(walk *w, int64_t output) {
     if (w->next_src[output] >= 0) return;
-    w->stack[depth++] = output;
-    w->next_src[output] = 0;
-    note_layer(w, output);
-    while (depth > 0) {
-        const int64_t at = w->stack[depth - 1];
+    enter(w, output);
+    while (w->stack_size > 0) {
+        const int64_t at = w->stack[w->stack_size - 1];
         const mst_model_node *node = &w->model->node[at];
         if (w->next_src[at] == node->num_src) {
             w->finished[w->num_finished++] = at;
-            depth--;
+            w->stack_size--;
             continue;
         }
         const int64_t src = node->src[w->next_src[at]++];
-        if (w->next_src[src] >= 0) continue;
-        w->stack[depth++] = src;
-        w->next_src[src] = 0;
-        note_layer(w, src);
+        if (w->next_src[src] < 0) enter(w, src);
     }
 }
 
@@ -53,16 +50,16 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Visits nodes from the outputs back. A layer's depth is the largest of its nodes visited so far; a node visited later
- * gets at least that depth (as in Keras). */
-static void measure(walk *w) {
+/* Sets the depths, each node before its sources, which are at least one deeper. A layer used by several nodes has the
+ * depth of its deepest node so far, and its next node is at least as deep (as in Keras). */
+static void set_depths(walk *w) {
     for (int64_t i = w->num_finished - 1; i >= 0; i--) {
         const mst_model_node *node = &w->model->node[w->finished[i]];
-        int64_t *depth = &w->node_depth[w->finished[i]], *of_layer = &w->layer_depth[node->layer];
-        *depth = *of_layer = larger(larger(*depth, *of_layer), 0);
+        int64_t *depth = &w->node_depth[w->finished[i]], *layer_depth = &w->layer_depth[node->layer];
+        *depth = *layer_depth = larger(larger(*depth, *layer_depth), 0);
         for (int k = 0; k < node->num_src; k++) {
-            int64_t *src = &w->node_depth[node->src[k]];
-            *src = larger(*src, *depth + 1);
+            int64_t *src_depth = &w->node_depth[node->src[k]];
+            *src_depth = larger(*src_depth, *depth + 1);
         }
     }
     for (int64_t i = 0; i < w->model->num_inputs; i++) {
@@ -71,6 +68,7 @@ static void measure(walk *w) {
     }
 }
 
+/* The order of two sort keys, for qsort. */
 static int compare(const void *left, const void *right) {
     const sort_key *a = left, *b = right;
     if (a->depth != b->depth) return a->depth > b->depth ? -1 : 1;
@@ -78,7 +76,7 @@ static int compare(const void *left, const void *right) {
     return a->layer < b->layer ? -1 : a->layer > b->layer;
 }
 
-static mst_status sort(const walk *w, mst_model_order *out) {
+static mst_status sort_layers(const walk *w, mst_model_order *out) {
     sort_key *list = calloc((size_t)w->model->num_layers + 1, sizeof *list);
     if (!list) return MST_NO_MEMORY("for the order of a model's layers");
     for (int64_t i = 0; i < w->model->num_layers; i++)
@@ -89,15 +87,16 @@ static mst_status sort(const walk *w, mst_model_order *out) {
     return MST_OK;
 }
 
-/* COUNT: zeroed, [num_nodes] nodes per depth, then [num_layers] nodes per layer. */
-static void inspect_nodes(const walk *w, int64_t *count, mst_model_order *out) {
-    int64_t *at_depth = count, *of_layer = count + w->model->num_nodes;
+/* Sets has_node and is_chain of OUT. COUNT is scratch, zeroed: [num_nodes] nodes per depth, then [num_layers] nodes per
+ * layer. */
+static void classify_nodes(const walk *w, int64_t *count, mst_model_order *out) {
+    int64_t *per_depth = count, *per_layer = count + w->model->num_nodes;
     out->is_chain = true;
     for (int64_t i = 0; i < w->model->num_nodes; i++) {
         out->has_node[i] = w->node_depth[i] >= 0;
         if (!out->has_node[i]) continue;
         const mst_model_node *node = &w->model->node[i];
-        if (at_depth[w->node_depth[i]]++ || of_layer[node->layer]++ || node->num_src > 1) out->is_chain = false;
+        if (per_depth[w->node_depth[i]]++ || per_layer[node->layer]++ || node->num_src > 1) out->is_chain = false;
     }
 }
 
@@ -111,7 +110,8 @@ mst_status mst_model_order_make(const mst_model *model, mst_model_order *out) {
         free(memory);
         return MST_NO_MEMORY("for the order of a model's layers");
     }
-    /* count, by depth and by layer | stack | finished | next_src | node_depth | layer_depth | visit_rank */
+    /* count per depth and per layer | stack | finished | next_src | node_depth | layer_depth | visit_rank;
+     * all from next_src on begin as -1 */
     int64_t *count = memory;
     walk w = {.model = model, .stack = count + nodes + layers};
     w.finished = w.stack + nodes;
@@ -120,10 +120,10 @@ mst_status mst_model_order_make(const mst_model *model, mst_model_order *out) {
     w.layer_depth = w.node_depth + nodes;
     w.visit_rank = w.layer_depth + layers;
     for (int64_t *i = w.next_src; i < w.visit_rank + layers; i++) *i = -1;
-    for (int i = 0; i < outputs.count; i++) follow(&w, outputs.output[i].node);
-    measure(&w);
-    inspect_nodes(&w, count, out);
-    const mst_status status = sort(&w, out);
+    for (int i = 0; i < outputs.count; i++) search_from(&w, outputs.output[i].node);
+    set_depths(&w);
+    classify_nodes(&w, count, out);
+    const mst_status status = sort_layers(&w, out);
     free(memory);
     return status;
 }

@@ -1,17 +1,17 @@
-/** The order of a model's layers in summaries and in lists of weights: Keras'. */
+/** The order of a model's layers in summaries and in lists of weights, which is that of Keras. */
 #ifndef MUSTER_MODEL_LAYER_ORDER_H
 #define MUSTER_MODEL_LAYER_ORDER_H
 
 #include "model/model.h"
 
-/** Layers that the outputs need, and all inputs: those farthest from the outputs first; at one distance, as they are
- *  first met when the outputs are followed back to the inputs. */
+/** The layers that the outputs need, and all inputs. Those farthest from the outputs come first; layers at the same
+ *  distance are in the order in which a search from the outputs back to the inputs meets them. */
 typedef struct mst_model_order {
     int64_t *layer; /**< [num_layers] */
     int64_t num_layers;
-    bool *has_node; /**< [nodes of the model] whether an output needs it, or it is an input */
-    bool is_chain;  /**< no layer is used twice, has two sources, or is beside another: the summary prints it as
-                         a chain, without the column "Connected to" */
+    bool *has_node; /**< [nodes of the model] whether an output needs the node, or it is an input */
+    bool is_chain;  /**< each layer is used once, has at most one source, and is alone at its distance from the outputs:
+                         the summary leaves out the column "Connected to" */
 } mst_model_order;
 
 /** To be freed with mst_model_order_free, also after an error. */

@@ -1,22 +1,23 @@
-/** Writing of datasets: one file of this folder for each kind of data spec that can be written, write_NAME.c, with its
- *  mst_data_writer; the build makes the table of them. */
+/** Writing of datasets. Each kind of data spec that can be written has one file in this folder, write_NAME.c, which
+ *  defines its mst_data_writer; the build makes the table of them. */
 #ifndef MUSTER_DATA_WRITERS_WRITE_H
 #define MUSTER_DATA_WRITERS_WRITE_H
 
 #include "data/dataset.h"
 
 typedef struct mst_data_writer {
-    const char *name; /**< with the colon */
-    const char *form; /**< "npz:FILE" */
-    bool has_shards;
-    /** Writes both parts; TEST may be NULL. ARGUMENT is what follows the colon. */
+    const char *name; /**< how its specs begin, with the colon: "npz:" */
+    const char *form; /**< the whole spec, for messages: "npz:FILE" */
+    bool has_shards;  /**< whether num_shards and compression of the options may be set */
+    /** Writes both parts; TEST may be NULL. ARGUMENT is what follows the colon in the spec. */
     mst_status (*write)(const char *argument, mst_dataset *train, mst_dataset *test, const mst_write_options *options);
 } mst_data_writer;
 
-/** All of them, ended by NULL. */
+/** All writers, ended by NULL. */
 extern const mst_data_writer *const mst_data_writer_table[];
 
-/** All rows of component I of DATASET, as one tensor. */
+/** All rows of component I of DATASET as one tensor, which the caller releases; NULL after a failure. MST_INVALID where
+ *  there are no rows. */
 MST_CHECKED mst_status mst_write_gather(mst_dataset *dataset, int i, mst_tensor **out);
 
 #endif
