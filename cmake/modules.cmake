@@ -8,19 +8,21 @@ set(LINKED_MODULES "")          # objects that the static library has in it,
 set(LINKED_MODULE_FILES "")     # their sources,
 set(LINKED_MODULE_LIBRARIES "") # and the libraries that those need
 
-# muster_module(NAME [LINKED] USED_FOR TEXT LIBRARY NAME PKG_CONFIG MODULE... PACKAGE PACKAGE FILE FILE [PIECES FILE...])
+# muster_module(NAME [LINKED] USED_FOR TEXT LIBRARY NAME PKG_CONFIG MODULE... PACKAGE PACKAGE FILE FILE [PARTS FILE...]
+#               [PIECES FILE...])
 #   FILE     defines `const mst_module mst_module_NAME`, and is no part of the library without the module
+#   PARTS    other files that are no part of the library without the module
 #   PIECES   files of the library, or of the command, that the module has in it too
 #   PACKAGE  of Debian, with the headers
 function(muster_module name)
-  cmake_parse_arguments(ARG "LINKED" "USED_FOR;LIBRARY;PACKAGE;FILE" "PKG_CONFIG;PIECES" ${ARGN})
+  cmake_parse_arguments(ARG "LINKED" "USED_FOR;LIBRARY;PACKAGE;FILE" "PKG_CONFIG;PARTS;PIECES" ${ARGN})
   set(found MUSTER_MODULE_${name})
   pkg_check_modules(${found} QUIET IMPORTED_TARGET ${ARG_PKG_CONFIG})
   set(version "")
   if(${found}_FOUND)
     list(GET ARG_PKG_CONFIG 0 first)
     set(version ${${found}_VERSION}${${found}_${first}_VERSION}) # the latter where there are several
-    muster_build_module(${name} PkgConfig::${found} ${ARG_FILE} ${ARG_PIECES})
+    muster_build_module(${name} PkgConfig::${found} "${ARG_FILE};${ARG_PARTS}" ${ARG_PIECES})
     list(APPEND MODULES muster-${name})
     if(ARG_LINKED)
       list(APPEND LINKED_MODULES $<TARGET_OBJECTS:muster_module_${name}>)
@@ -31,7 +33,9 @@ function(muster_module name)
   else()
     message(STATUS "Module ${name}: left out, so no ${ARG_USED_FOR}: install ${ARG_PACKAGE} (${ARG_LIBRARY})")
   endif()
-  list(APPEND MODULE_FILES ${PROJECT_SOURCE_DIR}/${ARG_FILE})
+  foreach(file ${ARG_FILE} ${ARG_PARTS})
+    list(APPEND MODULE_FILES ${PROJECT_SOURCE_DIR}/${file})
+  endforeach()
   string(APPEND MODULE_INFOS
          "    {\"${name}\", \"${ARG_USED_FOR}\", \"${ARG_LIBRARY}\", \"${ARG_PACKAGE}\", \"${version}\"},\n")
   foreach(variable MODULE_FILES MODULES LINKED_MODULES LINKED_MODULE_FILES LINKED_MODULE_LIBRARIES MODULE_INFOS)
@@ -51,8 +55,8 @@ add_library(muster_module_entry OBJECT EXCLUDE_FROM_ALL src/module/entry.c)
 muster_module_flags(muster_module_entry)
 
 # The objects muster_module_NAME, which the static library may have in it, and of them the module muster-NAME.
-function(muster_build_module name library file)
-  add_library(muster_module_${name} OBJECT ${file})
+function(muster_build_module name library files)
+  add_library(muster_module_${name} OBJECT ${files})
   muster_module_flags(muster_module_${name} ${library})
   add_library(muster-${name} MODULE $<TARGET_OBJECTS:muster_module_entry> $<TARGET_OBJECTS:muster_module_${name}> ${ARGN})
   muster_module_flags(muster-${name} ${library} m)

@@ -10,9 +10,13 @@ op
 grad
 device module
 kernel
+transport
+collective
 store
+cluster
 plan
 run
+server
 loss metric schedule
 strategy
 format

@@ -12,7 +12,8 @@ extern "C" {
 
 typedef struct mst_machine {
     char cpu[128]; /**< its name, "" where not known */
-    int num_cores, num_hardware_threads, num_numa_nodes;
+    int num_cores; /**< that this process may use (mst_num_cores) */
+    int num_all_cores, num_hardware_threads, num_numa_nodes;
     int64_t memory, l2_cache, l3_cache; /**< bytes, 0 where not known */
     const char *isa;                    /**< "AVX-512", "AVX2" or "baseline": the kernels that are used */
 } mst_machine;

@@ -3,6 +3,7 @@
 #define MUSTER_MUSTER_H
 
 #include "muster/checkpoint.h"
+#include "muster/cluster.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 #include "muster/dlpack.h"
@@ -19,11 +20,13 @@
 #include "muster/ops.h"
 #include "muster/optimizer.h"
 #include "muster/schedule.h"
+#include "muster/server.h"
 #include "muster/session.h"
 #include "muster/status.h"
 #include "muster/store.h"
 #include "muster/strategy.h"
 #include "muster/summary.h"
+#include "muster/task.h"
 #include "muster/tensor.h"
 #include "muster/tfrecord.h"
 #include "muster/trace.h"

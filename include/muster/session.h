@@ -48,7 +48,8 @@ typedef struct mst_session_options {
     const char *devices;
     /** Places in that list that are used, numbered anew from 0: "1,0". Default: all. */
     const char *visible_devices;
-    /** A node that cannot run where it was put runs elsewhere: on the first device of the host's memory that can. */
+    /** A node that cannot run where it was put runs elsewhere in the same task: on the first device of the host's
+     *  memory that can. */
     bool allow_soft_placement;
     FILE *placement_log;   /**< one line per node, when its plan is made, also what was moved; NULL: none */
     FILE *plan_log;        /**< each plan, when it is made, after each pass; NULL: none */
@@ -67,6 +68,10 @@ typedef struct mst_session_options {
     mst_store *store;
     /** Runs that may be under way at once, each with memory of its own; default 1, others wait. */
     int num_frames;
+    /** The task of a cluster that the devices belong to: "worker" and 1 make
+     *  "/job:worker/replica:0/task:1/device:CPU:0". Default: "localhost" and 0. */
+    const char *job_name;
+    int task_index;
 } mst_session_options;
 
 /** GRAPH must outlive the session; OPTIONS may be NULL. */

@@ -32,6 +32,17 @@ typedef struct mst_strategy {
     mst_strategy_kind kind;
     int num_devices; /**< default 1 */
     int num_shards;  /**< a multiple of num_devices (one: any); default num_devices */
+    /** Of a task of a cluster: the shards of the step that this task computes, FIRST_SHARD and the ones after it, of
+     *  the num_shards of all tasks. It is them that must be a multiple of num_devices. Default: all. */
+    int first_shard, num_shards_here;
+    /** Of parameter-server: an update is made of the gradients of all workers. Default: of each worker's by itself. */
+    bool synchronous;
+    /** Of parameter-server, synchronous: an update is made when the gradients of so many workers are there, divided by
+     *  their number; those that come later are dropped, and the others are backup workers. Default: all workers. */
+    int replicas_to_aggregate;
+    /** Of parameter-server, not synchronous: at most so many updates are made between the time at which a worker gets
+     *  variables and that at which its gradients are applied, at least the number of workers - 1. Default: any. */
+    int max_staleness;
     /** Their names, "/device:CPU:0", as mst_session_device gives them; must stay while graphs are built with it. NULL:
      *  CPU:0 to CPU:(num_devices - 1). */
     const char *const *devices;
@@ -82,6 +93,18 @@ typedef struct mst_step_values {
     mst_value learning_rate; /**< f32; a variable where the optimizer has no schedule */
     int num_metrics;
     mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< over all shards */
+    /** Of parameter-server, whose update is made elsewhere. A leaf is the sum over the shards of a node of the tree;
+     *  without .synchronous there is one, over all shards here. The arrays are the graph's. */
+    int num_variables, num_leaves;
+    const mst_value *variable; /**< [num_variables] */
+    const bool *sparse;        /**< [num_variables]: its gradients have only some rows, those of mst_gather */
+    int num_gradients;
+    /** [num_gradients]: of leaf 0 those of all variables, of leaf 1, ... Of a sparse variable there are two: the rows,
+     *  [n, columns], and i64 [1 + n], how many of them there are and then their numbers, ascending. What lies behind
+     *  those that are there is anything. Where the optimizer reads the squares of what was added up (Keras' form of
+     *  sparse gradients), [n, 2 * columns]: each row has the sum of the squares behind it. */
+    const mst_value *gradient;
+    mst_value divisor; /**< of the gradients: num_examples, or what is fed in its place */
 } mst_step_values;
 
 /** Builds the step of all shards, with the update where OPTIMIZER is given (copied). Errors are on the graph. */

@@ -12,6 +12,7 @@
 #include "muster/store.h"
 #include "muster/strategy.h"
 #include "muster/summary.h"
+#include "muster/task.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,7 +61,8 @@ typedef struct mst_compile_options {
     bool sample_weights;         /**< the last component of the data is the weight of each example */
     mst_strategy strategy;       /**< num_devices is taken from the session's devices */
     mst_session_options session; /**< devices, placement, limits */
-    uint64_t seed;               /**< of initial values, dropout and shuffling */
+    mst_task *task; /**< with MST_STRATEGY_MULTI_WORKER: this process in its cluster; must outlive the model */
+    uint64_t seed;  /**< of initial values, dropout and shuffling */
 } mst_compile_options;
 /** To be called before fit, evaluate and predict. Called again it keeps the weights, and begins anew with the optimizer
  *  and the data, as Keras does; on other devices or under another strategy too. */
@@ -92,7 +94,10 @@ typedef struct mst_train_state {
 } mst_train_state;
 
 /** Functions may be NULL. train_end is called once for each callback given to mst_fit, also where it fails before the
- *  first step. */
+ *  first step. The state of the store goes to the next epoch behind epoch_end: a fit that is resumed with a snapshot
+ *  taken there ends the epoch once more. On each worker of a cluster callbacks see an epoch begin and end once, also
+ *  where another worker was lost meanwhile. A worker that comes back within an epoch sees it begin with step_in_epoch
+ *  greater than 0, as a fit does that is resumed there. */
 typedef struct mst_callback {
     void *context;
     mst_status (*train_begin)(void *context, mst_train_state *state);
@@ -114,7 +119,7 @@ typedef struct mst_early_stopping {
     bool maximize;             /**< larger is better; default: as the metric says, for "accuracy" and the like */
     bool restore_best_weights; /**< training ends with the weights of the best epoch, whatever ended it */
     double best;               /**< state */
-    int64_t best_epoch, waited;
+    int64_t best_epoch, waited, counted; /**< state; `counted`: epochs that the numbers before are of */
     bool has_best_weights, has_trained;
 } mst_early_stopping;
 MST_API mst_callback mst_early_stopping_callback(mst_early_stopping *state);
@@ -128,8 +133,9 @@ typedef struct mst_learning_rate_scheduler {
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
 /** Writes what Keras' TensorBoard callback writes, under its tags: to FOLDER/train and FOLDER/validation the loss and
- *  the metrics of each epoch, and what else is asked for. In a fit that is resumed, what the folders have of later
- *  steps goes: curves go on without doubled points. docs/tensorboard.md shows it. */
+ *  the metrics of each epoch, and what else is asked for. Where asynchronous parameter servers keep the variables, the
+ *  chief also writes how stale the gradients of each epoch were, as a histogram. In a fit that is resumed, what the
+ *  folders have of later steps goes: curves go on without doubled points. docs/tensorboard.md shows it. */
 typedef struct mst_tensorboard {
     int zero_;
     const char *folder;
@@ -186,6 +192,10 @@ typedef struct mst_fit_options {
     bool resume;
     bool no_shuffle;
     bool drop_remainder;
+    /** Steps after which the replicas of the weights are compared, over the devices of a mirrored training and the
+     *  workers of a cluster: where one has other bits, the fit ends with MST_CORRUPT, naming step, variable and device
+     *  or worker, on all workers. 0: at the end of each epoch; -1: never. */
+    int64_t check_replicas;
     const mst_callback *callbacks;
     int num_callbacks;
     FILE *progress; /**< where to show progress; NULL: nowhere */
@@ -218,8 +228,8 @@ typedef struct mst_result {
     bool stopped; /**< by a callback */
 } mst_result;
 
-/** Trains; RESULT may be NULL. A loss that is NaN or Inf ends it with MST_NUMERICS, naming the step and the last good
- *  loss. */
+/** Trains; RESULT may be NULL. With parameter servers it returns when all workers have made their last step. A loss
+ *  that is NaN or Inf ends it with MST_NUMERICS, naming the step and the last good loss. */
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
 

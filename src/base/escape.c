@@ -33,6 +33,11 @@ size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]) {
     return size ? size : 1;
 }
 
+void mst_make_plain(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
 const char *mst_escape_line(const char *data, size_t length, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';

@@ -1,4 +1,4 @@
-/** Bytes as text between single quotes. */
+/** Bytes as text that can be shown, between single quotes or on a line: a terminal obeys control characters. */
 #ifndef MUSTER_BASE_ESCAPE_H
 #define MUSTER_BASE_ESCAPE_H
 
@@ -15,5 +15,7 @@ size_t mst_escape(const char *data, size_t length, char text[MST_ESCAPE_TEXT]);
  *  they are. Cut off, with "..." at its end, where it needs more than SIZE bytes. Returns TEXT. A terminal obeys what
  *  is printed: names and notes of files go through here. */
 const char *mst_escape_line(const char *data, size_t length, char *text, size_t size);
+/** Replaces the control characters of TEXT, 1 to 31 and 127, by '?'. */
+void mst_make_plain(char *text);
 
 #endif

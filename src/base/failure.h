@@ -2,6 +2,7 @@
 #ifndef MUSTER_BASE_FAILURE_H
 #define MUSTER_BASE_FAILURE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,8 +16,10 @@ typedef struct mst_failure {
     char message[1024], node[256], device[256];
 } mst_failure;
 
-/* These two are in status.c, where the thread's record is; muster/status.h has what is public of it. */
+/* These three are in status.c, where the thread's record is; muster/status.h has what is public of it. */
 
+/** mst_error_set with a list of arguments. */
+mst_status mst_error_set_list(mst_status code, const char *file, int line, const char *format, va_list list);
 /** Number of errors that the calling thread has recorded so far. */
 uint64_t mst_error_count(void);
 /** If a user function (a kernel, a feed, a callback) failed with CODE without recording an error of that code (the

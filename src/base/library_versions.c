@@ -20,7 +20,7 @@ static mst_library libraries[NUM_LIBRARIES] = {
     {"ISA-L", text[1], "gzip, zip and check sums"},
     {"jansson", text[2], "JSON"},
     {"hwloc", text[3], "cores, caches and binding"},
-    {"libsodium", text[4], "SHA-256 of weights"},
+    {"libsodium", text[4], "SHA-256 of weights, keys of clusters"},
     {"protobuf-c", text[5], "graph files and event files"},
 };
 

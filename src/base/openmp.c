@@ -6,14 +6,19 @@
 
 #include "base/no_memory.h"
 
-/* Makes sure that the thread's first call of OpenMP gets its memory: what is given back here is cut for it. */
+/* Makes sure that the thread's first call of OpenMP gets its memory, without which libgomp ends the process: small
+ * blocks of each size are taken and given back. The C library keeps them for this thread: no other can take them. */
 static bool has_room(void) {
-    enum { ROOM = 4096 }; /* more than the C library sets aside by size for blocks of this size only */
+    enum { STEP = 16, COUNT = 32 /* 16 to 512 bytes; libgomp takes 216 */ };
     static _Thread_local bool known;
+    void *volatile block[COUNT];
     if (known) return true;
-    void *volatile room = malloc(ROOM);
-    known = room != NULL;
-    free(room);
+    known = true;
+    for (size_t i = 0; i < COUNT; i++) {
+        block[i] = malloc(STEP * (i + 1));
+        known &= block[i] != NULL;
+    }
+    for (size_t i = 0; i < COUNT; i++) free(block[i]);
     return known;
 }
 

@@ -38,11 +38,16 @@ static void set_message(const char message[MESSAGE_SIZE]) {
 }
 
 mst_status mst_error_set(mst_status code, const char *file, int line, const char *format, ...) {
-    char message[MESSAGE_SIZE] = ""; /* the arguments may point into the record */
     va_list list;
     va_start(list, format);
-    vsnprintf(message, sizeof message, format, list);
+    mst_error_set_list(code, file, line, format, list);
     va_end(list);
+    return code;
+}
+
+mst_status mst_error_set_list(mst_status code, const char *file, int line, const char *format, va_list list) {
+    char message[MESSAGE_SIZE] = ""; /* the arguments may point into the record */
+    vsnprintf(message, sizeof message, format, list);
     set_message(message);
     record.info.code = code;
     record.info.file = file;

@@ -9,7 +9,6 @@
 #include "base/team.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "base/denormal.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "base/thread.h"
 #include "base/timeline.h"
 
 typedef struct member {
@@ -121,16 +121,6 @@ static void *work(void *context) {
     }
 }
 
-/* Signals are for the program's own threads. */
-static bool team_start(member *self) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&self->thread, NULL, work, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
-}
-
 mst_status mst_team_create(int size, bool spin, mst_team_begin begin, void *context, mst_team **out) {
     *out = NULL;
     mst_team *team = aligned_alloc(64, (sizeof *team + 63) / 64 * 64);
@@ -154,7 +144,7 @@ mst_status mst_team_create(int size, bool spin, mst_team_begin begin, void *cont
     team->blocks = blocks;
     for (int i = 1; i < size; i++, team->started++) {
         members[i - 1] = (member){.team = team, .number = i};
-        if (team_start(&members[i - 1])) continue;
+        if (!mst_thread_start(&members[i - 1].thread, work, &members[i - 1])) continue;
         mst_team_destroy(team);
         return MST_FAIL(MST_OUT_OF_MEMORY,
                         "cannot start thread %d of %d of a device: allow more threads (ulimit -u) or use fewer", i + 1,

@@ -18,25 +18,32 @@ static void pause_spin(void) {
 #endif
 }
 
-/* The kernel compares 32 bits: the low ones of the counter. */
+enum { SLEEPS = 1 }; /* the bit of the state that says that a thread sleeps */
+
+/* The kernel compares 32 bits: the low ones of the state. */
 static uint32_t *futex_word(mst_timeline *timeline) {
-    uint32_t *word = (uint32_t *)(void *)&timeline->value;
+    uint32_t *word = (uint32_t *)(void *)&timeline->state;
     return word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-static void wake(mst_timeline *timeline) {
-    syscall(SYS_futex, futex_word(timeline), FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+/* What follows an advance that found the state BEFORE. The timeline may have been freed: the kernel takes its address
+ * alone, and where that belongs to another timeline now, its sleepers look and sleep again. */
+static void tell(mst_timeline *timeline, uint64_t before, mst_timeline *also) {
+    if (before & SLEEPS) syscall(SYS_futex, futex_word(timeline), FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    if (also) mst_timeline_add(also, 1);
 }
 
-/* Both sides are sequentially consistent: either the advancing thread sees the sleeper, or the sleeper the value. */
 void mst_timeline_advance(mst_timeline *timeline, uint64_t value) {
-    atomic_store(&timeline->value, value);
-    if (atomic_load(&timeline->sleepers)) wake(timeline);
+    mst_timeline *also = timeline->also;
+    tell(timeline, atomic_exchange(&timeline->state, value << 1), also);
 }
 
 uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
-    const uint64_t value = atomic_fetch_add(&timeline->value, count) + count;
-    if (atomic_load(&timeline->sleepers)) wake(timeline);
+    mst_timeline *also = timeline->also;
+    uint64_t before = atomic_load_explicit(&timeline->state, memory_order_relaxed), value;
+    do value = (before >> 1) + count;
+    while (!atomic_compare_exchange_weak(&timeline->state, &before, value << 1));
+    tell(timeline, before, also);
     return value;
 }
 
@@ -44,7 +51,7 @@ uint64_t mst_timeline_add(mst_timeline *timeline, uint64_t count) {
  * time, and does not wake us. */
 enum { LONGEST_NANOSECONDS = 100 * 1000 * 1000 };
 
-/* Sleeps while the counter is SEEN; false where DEADLINE has come. */
+/* Sleeps while the state is SEEN; false where DEADLINE has come. */
 static bool sleep_on(mst_timeline *timeline, uint64_t seen, int64_t deadline) {
     struct timespec limit = {.tv_nsec = LONGEST_NANOSECONDS};
     if (deadline != MST_NEVER) {
@@ -57,15 +64,19 @@ static bool sleep_on(mst_timeline *timeline, uint64_t seen, int64_t deadline) {
     return true;
 }
 
+/* An advance takes the bit away and wakes all; those whose value has not come set it again. */
 bool mst_timeline_wait(mst_timeline *timeline, uint64_t value, int64_t deadline, bool spin) {
     for (int i = 0; i < (spin ? SPINS : 1); i++) {
         if (mst_timeline_value(timeline) >= value) return true;
         pause_spin();
     }
-    atomic_fetch_add(&timeline->sleepers, 1);
     bool in_time = true;
-    uint64_t seen;
-    while ((seen = atomic_load(&timeline->value)) < value && in_time) in_time = sleep_on(timeline, seen, deadline);
-    atomic_fetch_sub(&timeline->sleepers, 1);
-    return seen >= value || mst_timeline_value(timeline) >= value;
+    uint64_t seen = atomic_load(&timeline->state);
+    while (seen >> 1 < value && in_time) {
+        const bool told = seen & SLEEPS || atomic_compare_exchange_weak(&timeline->state, &seen, seen | SLEEPS);
+        if (!told) continue;
+        in_time = sleep_on(timeline, seen | SLEEPS, deadline);
+        seen = atomic_load(&timeline->state);
+    }
+    return seen >> 1 >= value;
 }

@@ -4,6 +4,9 @@
  *  A waiting thread spins for some microseconds and then sleeps in the operating system, on this timeline alone.
  *  Nothing is allocated, and a timeline cannot fail: a thread that could not do its work records the error elsewhere
  *  (run/frame.h) and advances the timeline all the same, so that no thread waits for ever.
+ *
+ *  Who has waited for the last value may free the timeline at once: a thread that advances it does not touch it any
+ *  more when the value can be seen.
  */
 #ifndef MUSTER_BASE_TIMELINE_H
 #define MUSTER_BASE_TIMELINE_H
@@ -14,12 +17,13 @@
 
 /** A cache line of its own: two threads that advance two timelines must not fight for it. Zero-initialised is at 0. */
 typedef struct mst_timeline {
-    _Alignas(64) _Atomic uint64_t value;
-    _Atomic uint32_t sleepers;
+    _Alignas(64) _Atomic uint64_t state; /**< twice the value, plus 1 where a thread sleeps on it */
+    struct mst_timeline *also; /**< rises by one after each advance of this one, for a thread that waits for any of
+                                *   several; NULL: none. Set before the first advance */
 } mst_timeline;
 
 static inline uint64_t mst_timeline_value(const mst_timeline *timeline) {
-    return atomic_load_explicit(&timeline->value, memory_order_acquire);
+    return atomic_load_explicit(&timeline->state, memory_order_acquire) >> 1;
 }
 
 /** Sets the timeline to VALUE, at least its present one, and wakes the threads that wait for it. A thread that reads

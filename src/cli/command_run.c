@@ -14,8 +14,9 @@ bool command_is_help(const char *argument) {
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
+/* Behind "--" help is asked of another program (muster launch). */
 static bool asks_for_help(char *const *arguments) {
-    for (; *arguments; arguments++)
+    for (; *arguments && strcmp(*arguments, "--") != 0; arguments++)
         if (command_is_help(*arguments)) return true;
     return false;
 }

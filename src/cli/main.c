@@ -8,12 +8,8 @@ enum { MOST_COMMANDS = 64 };
 const char *const command_program = "muster";
 
 static int unknown_command(const char *name) {
-    static const char *const later[] = {"server", "launch", "doctor", NULL};
     const char *names[MOST_COMMANDS] = {NULL};
     for (int i = 0; command_table[i] && i < MOST_COMMANDS - 1; i++) names[i] = command_table[i]->name;
-    for (int i = 0; later[i]; i++)
-        if (strcmp(later[i], name) == 0)
-            return command_fail(EXIT_USAGE, "'%s' is not built yet: 'muster help' lists the commands there are", name);
     if (strcmp(name, "bench") == 0)
         return command_fail(EXIT_USAGE, "benchmarks are the program muster-bench, which is built with the tests");
     return command_unknown("command", name, names, "'muster help' lists them");

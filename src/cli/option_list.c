@@ -397,12 +397,15 @@ mst_status options_exclude(option_list *list, void *values) {
 mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional, int max,
                          int *num_positional) {
     int count = 0;
+    bool has_ended = false; /* "--": what follows is no option */
     for (int i = 0; i < list->count; i++)
         if (list->entry[i].option.initial)
             MST_TRY(set_entry(list, &list->entry[i], list->entry[i].option.initial, values));
     for (char *const *next = arguments; *next;) {
         const char *argument = *next++;
-        if (argument[0] == '-' && argument[1]) {
+        if (!has_ended && strcmp(argument, "--") == 0) {
+            has_ended = true;
+        } else if (!has_ended && argument[0] == '-' && argument[1]) {
             MST_TRY(parse_option(list, argument, &next, values));
         } else if (count < max) {
             positional[count++] = argument;

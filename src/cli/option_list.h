@@ -96,8 +96,9 @@ typedef struct option_list {
 MST_CHECKED mst_status option_list_make(const option_section *sections, option_list *out);
 void option_list_free(option_list *list);
 
-/** Fills VALUES with the defaults and what ARGUMENTS (ended by NULL) say; texts are not copied. What is no option goes
- *  to POSITIONAL, at most MAX of them. MST_INVALID names the argument, and what would be right. */
+/** Fills VALUES with the defaults and what ARGUMENTS (ended by NULL) say; texts are not copied. What is no option,
+ *  and all behind "--", goes to POSITIONAL, at most MAX of them. MST_INVALID names the argument, and what would be
+ *  right. */
 MST_CHECKED mst_status options_parse(option_list *list, char *const *arguments, void *values, const char **positional,
                                      int max, int *num_positional);
 /** The option NAME as LINE of a file gives it; checked also where the command line gives another value, which stays. */

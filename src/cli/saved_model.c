@@ -252,6 +252,16 @@ static mst_status open_model(const saved_options *o, const option_list *list, sa
     return status;
 }
 
+mst_status saved_model_open_quietly(const saved_options *o, const option_list *list, const char *command,
+                                    saved_model *out) {
+    *out = (saved_model){.model = NULL};
+    MST_TRY(open_model(o, list, out));
+    if (strcmp(command, "predict") != 0 && mst_dataset_num_components(out->data) < 2)
+        return MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
+    MST_TRY(mst_build(out->model, out->data, false));
+    return saved_model_restore(o, out);
+}
+
 int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out) {
     *out = (saved_model){.model = NULL};
     if (!o->checkpoint_dir && !o->load)
@@ -259,12 +269,7 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
     struct stat info;
     if (o->checkpoint_dir && (stat(o->checkpoint_dir, &info) || !S_ISDIR(info.st_mode)))
         return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s': there is no such folder", o->checkpoint_dir);
-    mst_status status = open_model(o, list, out);
-    if (!status && strcmp(command, "predict") != 0 && mst_dataset_num_components(out->data) < 2)
-        status = MST_FAIL(MST_INVALID, "the data has no labels: %s needs them", command);
-    if (!status) status = mst_build(out->model, out->data, false);
-    if (!status) status = saved_model_restore(o, out);
-    return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    return saved_model_open_quietly(o, list, command, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
 }
 
 void saved_model_close(saved_model *saved) {

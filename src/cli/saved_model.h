@@ -40,6 +40,10 @@ typedef struct saved_model {
 int saved_model_open(const saved_options *o, const option_list *list, const char *command, saved_model *out);
 /** Restores the weights again, from what is the newest checkpoint by now. */
 MST_CHECKED mst_status saved_model_restore(const saved_options *o, saved_model *saved);
+/** The same as saved_model_open, which --checkpoint-dir or --load must have named something for, with the library's
+ *  error in place of a printed one. */
+MST_CHECKED mst_status saved_model_open_quietly(const saved_options *o, const option_list *list, const char *command,
+                                                saved_model *out);
 void saved_model_close(saved_model *saved);
 
 #endif

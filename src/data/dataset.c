@@ -230,6 +230,10 @@ void mst_cursor_destroy(mst_cursor *cursor) {
     }
 }
 
+void mst_cursor_want(mst_cursor *cursor, mst_window window) {
+    for (; cursor; cursor = cursor->upstream) cursor->window = window;
+}
+
 mst_cursor *mst_cursor_base(mst_cursor *cursor) {
     while (cursor->upstream) cursor = cursor->upstream;
     return cursor;

@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/shard_rows.h"
 #include "data/cursors/bookmark.h"
 #include "data/cursors/row.h"
 #include "data/scaled_cast.h"
@@ -87,6 +88,7 @@ struct mst_dataset {
 /** One element as it flows along cursors of batches. */
 typedef struct mst_element {
     int64_t count;             /**< rows; 0 at the end */
+    int64_t first;             /**< row with which `memory` begins: only those of a window are in it */
     const int64_t *rows;       /**< NULL: numbers 0 to count - 1 */
     const void *const *memory; /**< the components that `rows` counts in; NULL: the source's */
     const mst_shape *shape;    /**< of a row of each of these components; NULL: as the dataset says */
@@ -125,6 +127,7 @@ struct mst_cursor {
     const mst_cursor_type *type;
     const mst_dataset *dataset;
     mst_cursor *upstream;
+    mst_window window;   /**< whose rows of each batch are wanted; the values of others need not be made */
     int64_t num_corrupt; /**< of a source: records that this pass has left out */
 };
 
@@ -171,6 +174,9 @@ MST_CHECKED mst_status mst_cursor_alloc(const mst_cursor_type *type, size_t size
 /** Ends the threads of CURSOR and of all cursors upstream of it, and frees these; NULL is allowed. */
 void mst_cursor_destroy(mst_cursor *cursor);
 
+/** Of each batch, CURSOR and those upstream of it need to make only the rows of WINDOW. Before CURSOR starts. */
+void mst_cursor_want(mst_cursor *cursor, mst_window window);
+
 /** The cursor of the source. */
 mst_cursor *mst_cursor_base(mst_cursor *cursor);
 void mst_cursor_save(const mst_cursor *cursor, mst_bookmark *bookmark);
@@ -183,6 +189,13 @@ MST_CHECKED mst_status mst_cursor_keep(mst_cursor *cursor, const int64_t *rows, 
 /** After a restore, and before CURSOR moves: rows that were restored and not kept are dropped, of CURSOR and those
  *  upstream of it. */
 void mst_cursor_settle(mst_cursor *cursor);
+
+/** As mst_iterator_create over batches, for a task that needs only the rows of WINDOW of each. Batches have their whole
+ *  sizes and the same order in all tasks; to copy a row that is not of WINDOW is MST_INVALID. What makes rows ahead, or
+ *  pads them, makes only those of WINDOW. All rows are made by what must see each of them: a filter, a cache, and a
+ *  padded_batch that finds the longest. */
+MST_CHECKED mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_window window,
+                                                  mst_iterator **out);
 
 /** The grain of mst_parallel over all rows of BATCH, whose body copies component COMPONENT with mst_batch_copy. */
 int64_t mst_batch_grain(const mst_batch *batch, int component);

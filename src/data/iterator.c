@@ -16,6 +16,7 @@ struct mst_batch {
     const mst_dataset *dataset;
     mst_row_fetch *fetch;
     mst_element element;
+    mst_row_range wanted; /* rows that can be copied */
 };
 
 enum { STATE_MAGIC = 0x6d757374, STATE_VERSION = 2 };
@@ -45,14 +46,19 @@ static mst_status opened(mst_iterator *it, mst_status status, mst_iterator **out
     return status;
 }
 
-mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out) {
-    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_window window, mst_iterator **out) {
     mst_iterator *it;
     *out = NULL;
     MST_TRY(mst_dataset_want_least("iterator", "epoch", epoch, 0));
     mst_status status = iterator_open(dataset, &it);
+    if (!status) mst_cursor_want(it->cursor, window);
     if (!status) status = it->cursor->type->start(it->cursor, epoch);
     return opened(it, status, out);
+}
+
+mst_status mst_iterator_create(mst_dataset *dataset, int64_t epoch, mst_iterator **out) {
+    if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
+    return mst_iterator_create_window(dataset, epoch, (mst_window){0}, out);
 }
 
 /* A hash of the chain of datasets, by which a position of another pipeline is refused. */
@@ -128,6 +134,7 @@ static void drop_element(mst_iterator *it) {
     if (element->rows && !element->memory) mst_cursor_forget(it->cursor, element->rows, element->count);
     mst_row_fetch_forget_strings(it->batch.fetch);
     element->count = 0;
+    it->batch.wanted.count = 0;
 }
 
 mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
@@ -142,6 +149,7 @@ mst_status mst_iterator_next(mst_iterator *iterator, const mst_batch **batch) {
         *element = (mst_element){.rows = &iterator->row};
         MST_TRY(cursor->type->rows(cursor, &iterator->row, 1, &element->count));
     }
+    iterator->batch.wanted = mst_window_rows(cursor->window, element->count);
     if (element->count) *batch = &iterator->batch;
     return MST_OK;
 }
@@ -182,9 +190,16 @@ static mst_status check_component(const mst_batch *batch, int component) {
 }
 
 static mst_status check_rows(const mst_batch *batch, int64_t first_row, int64_t num_rows) {
-    if (first_row >= 0 && num_rows >= 0 && first_row <= batch->element.count - num_rows) return MST_OK;
+    const int64_t first = batch->wanted.first, end = first + batch->wanted.count, size = batch->element.count;
+    if (first_row >= first && num_rows >= 0 && first_row <= end - num_rows) return MST_OK;
+    if (batch->wanted.count < size)
+        return MST_FAIL(
+            MST_INVALID,
+            "batch: %lld rows from row %lld on, this task has the %lld from row %lld on of the batch's %lld",
+            (long long)num_rows, (long long)first_row, (long long)batch->wanted.count, (long long)first,
+            (long long)size);
     return MST_FAIL(MST_INVALID, "batch: %lld rows from row %lld on, the batch has %lld", (long long)num_rows,
-                    (long long)first_row, (long long)batch->element.count);
+                    (long long)first_row, (long long)size);
 }
 
 mst_status mst_batch_copy(const mst_batch *batch, int component, int64_t first_row, int64_t num_rows, void *dst) {

@@ -187,6 +187,11 @@ static int64_t row_number(const mst_element *element, int64_t i) {
     return element->rows ? mst_row_number(element->rows[i]) : i;
 }
 
+/* How many rows lie before row I in the memory of a component. */
+static size_t place_of_row(const mst_element *element, int64_t i) {
+    return (size_t)(row_number(element, i) - element->first);
+}
+
 mst_row_key mst_row_fetch_key(const mst_row_fetch *fetch, int64_t row) {
     const mst_dataset *base = fetch->base;
     const int64_t number = mst_row_number(row);
@@ -236,12 +241,12 @@ static void copy_component(const mst_row_fetch *fetch, const mst_element *elemen
         num_scales++;
     }
     if (num_scales == 0 && !element->rows && count) {
-        memcpy(dst, memory + (size_t)first * src_bytes, (size_t)count * src_bytes);
+        memcpy(dst, memory + place_of_row(element, first) * src_bytes, (size_t)count * src_bytes);
         return;
     }
     for (int64_t i = first; i < first + count; i++, dst += dst_bytes) {
-        const char *src = memory + (size_t)row_number(element, i) * src_bytes;
-        if (i + AHEAD < first + count) ask_for(memory + (size_t)row_number(element, i + AHEAD) * src_bytes, src_bytes);
+        const char *src = memory + place_of_row(element, i) * src_bytes;
+        if (i + AHEAD < first + count) ask_for(memory + place_of_row(element, i + AHEAD) * src_bytes, src_bytes);
         if (num_scales == 0)
             memcpy(dst, src, dst_bytes);
         else if (num_scales == 1)
@@ -287,7 +292,7 @@ static mst_status read_base(const mst_row_fetch *fetch, scratch *s, const mst_el
     for (int c = 0; c < fetch->base->num_components; c++) {
         const size_t bytes = base_bytes(fetch, element, c);
         const char *memory = base_memory(fetch, element, c);
-        s->in[c] = row_array(fetch->base, c, memory + (size_t)row_number(element, i) * bytes);
+        s->in[c] = row_array(fetch->base, c, memory + place_of_row(element, i) * bytes);
         if (!element->shape) continue;
         s->in[c].shape = element->shape[c];
         s->in[c].count = base_count(fetch, element, c);

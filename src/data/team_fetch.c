@@ -28,7 +28,8 @@ struct mst_team_fetch {
 typedef struct job {
     mst_team_fetch *fetch;
     const mst_element *element;
-    int64_t first; /* row of the element */
+    int64_t first, count; /* the rows that are wanted */
+    int64_t done;         /* how many of them are there */
     void *const *dst;
     const atomic_bool *cancelled;
 } job;
@@ -83,7 +84,7 @@ static void start_team(mst_team_fetch *f) {
 static mst_status team_fetch_copy(void *context, int64_t begin, int64_t end, int member) {
     const job *j = context;
     const mst_dataset *dataset = j->fetch->dataset;
-    const int64_t row = j->first + begin;
+    const int64_t row = j->done + begin;
     void **dst = j->fetch->dst + (size_t)member * (size_t)dataset->num_components;
     for (int c = 0; c < dataset->num_components; c++) {
         const int64_t elements = mst_shape_count(mst_dataset_row_shape(dataset, j->element, c));
@@ -91,7 +92,7 @@ static mst_status team_fetch_copy(void *context, int64_t begin, int64_t end, int
         dst[c] = j->dst[c] ? (char *)j->dst[c] + (size_t)row * bytes : NULL;
     }
     const atomic_bool *before = mst_cancel_watch(j->cancelled);
-    const mst_status status = mst_row_fetch_copy_all(j->fetch->fetch, j->element, row, end - begin, dst);
+    const mst_status status = mst_row_fetch_copy_all(j->fetch->fetch, j->element, j->first + row, end - begin, dst);
     mst_cancel_watch(before);
     return status;
 }
@@ -115,20 +116,20 @@ static mst_status copy_some(job *j, int64_t count, int size) {
 /* Whether rows are shared depends on their cost: at first that of the first row, then that of the element before. */
 static mst_status copy_all(job *j) {
     mst_team_fetch *f = j->fetch;
-    const int64_t count = j->element->count;
-    if (f->threads == 1) return team_fetch_copy(j, 0, count, 0);
-    if (f->cost == 0 && count) {
+    if (f->threads == 1) return team_fetch_copy(j, 0, j->count, 0);
+    if (f->cost == 0 && j->count) {
         MST_TRY(copy_some(j, 1, 1));
-        j->first = 1;
+        j->done = 1;
     }
-    const int64_t left = count - j->first;
+    const int64_t left = j->count - j->done;
     if (f->cost * (double)left < WORTH) return copy_some(j, left, 1);
     if (!f->team) start_team(f);
     return copy_some(j, left, f->threads);
 }
 
-mst_status mst_team_fetch_copy_all(mst_team_fetch *f, const mst_element *element, void *const *dst) {
-    job j = {f, element, 0, dst, mst_cancel_watch(NULL)};
+mst_status mst_team_fetch_copy_all(mst_team_fetch *f, const mst_element *element, int64_t first, int64_t count,
+                                   void *const *dst) {
+    job j = {f, element, first, count, 0, dst, mst_cancel_watch(NULL)};
     mst_cancel_watch(j.cancelled);
     const uint64_t mode = mst_flush_denormals();
     const mst_status status = copy_all(&j);

@@ -37,7 +37,7 @@ static mst_status add_devices(const mst_device_type *type, int count, int thread
     for (int i = 0; i < count; i++) {
         mst_device *device = &out->device[out->count];
         *device = (mst_device){.type = type,
-                               .name = {.job = "localhost", .replica = 0, .task = 0, .index = before + i},
+                               .name = {.index = before + i},
                                .num_threads = threads ? threads : share,
                                .first_core = count <= cores ? i * share : -1,
                                .memory_limit = memory_limit};
@@ -120,9 +120,12 @@ static mst_status select_visible(mst_devices *devices, const char *visible) {
 }
 
 /* Numbers the devices of each type from 0, and makes their names. */
-static mst_status name_devices(mst_devices *devices) {
+static mst_status name_devices(mst_devices *devices, const mst_device_name *task) {
     for (int i = 0; i < devices->count; i++) {
         mst_device *device = &devices->device[i];
+        memcpy(device->name.job, task->job, sizeof task->job);
+        device->name.replica = task->replica;
+        device->name.task = task->task;
         device->name.index = 0;
         for (int k = i - 1; k >= 0; k--)
             if (devices->device[k].type == device->type) {
@@ -135,12 +138,14 @@ static mst_status name_devices(mst_devices *devices) {
     return MST_OK;
 }
 
-mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit, mst_devices *out) {
+mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit, const mst_device_name *task,
+                              mst_devices *out) {
+    static const mst_device_name localhost = {.job = "localhost"};
     *out = (mst_devices){0};
     mst_status status = mst_machine_load();
     if (!status) status = device_parse(spec, memory_limit, out);
     if (!status) status = select_visible(out, visible);
-    if (!status) status = name_devices(out);
+    if (!status) status = name_devices(out, task ? task : &localhost);
     if (status) mst_devices_free(out);
     return status;
 }
@@ -154,6 +159,10 @@ void mst_devices_free(mst_devices *devices) {
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name) {
     char text[MST_DEVICE_TEXT];
     return (int)mst_names_get(&devices->index, mst_device_name_print(name, text));
+}
+
+bool mst_devices_have_task(const mst_devices *devices, const mst_device_name *name) {
+    return mst_device_name_same_task(&devices->device[0].name, name);
 }
 
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size) {
@@ -184,7 +193,7 @@ mst_status mst_devices_describe(const char *spec, const char *visible, mst_devic
     if ((max > 0 && MST_IS_NULL(out)) || MST_IS_NULL(count)) return MST_INVALID;
     mst_devices devices;
     *count = 0;
-    MST_TRY(mst_devices_create(spec, visible, 0, &devices));
+    MST_TRY(mst_devices_create(spec, visible, 0, NULL, &devices));
     *count = devices.count;
     for (int i = 0; i < *count && i < max; i++) {
         const mst_device *device = &devices.device[i];

@@ -50,12 +50,15 @@ typedef struct mst_devices {
 
 /** Makes the devices of SPEC (NULL or "": "cpu"). VISIBLE ("0,2"; NULL or "": all) chooses some of them by their places
  *  in that list; they are numbered anew from 0, in its order, as TensorFlow's visible devices are. Each gets
- *  MEMORY_LIMIT. The caller frees *OUT with mst_devices_free. */
+ *  MEMORY_LIMIT, and the name of TASK before its own (NULL: "/job:localhost/replica:0/task:0"). The caller frees *OUT
+ *  with mst_devices_free. */
 MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit,
-                                          mst_devices *out);
+                                          const mst_device_name *task, mst_devices *out);
 void mst_devices_free(mst_devices *devices);
 /** Index of the device of a full name, -1 where there is none. */
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name);
+/** Whether there are devices of the task of a full name. */
+bool mst_devices_have_task(const mst_devices *devices, const mst_device_name *name);
 /** The names of all devices in full, "..., ...", for messages; writes at most SIZE bytes, and returns TEXT. */
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size);
 /** The device to which a node goes that cannot run where it was put: of those that can run it the first whose memory is

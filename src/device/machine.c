@@ -134,10 +134,11 @@ static void read_cpu_name(mst_machine *out) {
 
 void mst_machine_read(mst_machine *out) {
     if (MST_IS_NULL(out)) return;
-    *out = (mst_machine){.num_cores = mst_num_cores(), .isa = isa()};
+    *out = (mst_machine){.num_cores = mst_num_cores(), .num_all_cores = 1, .isa = isa()};
     out->memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     read_cpu_name(out);
     if (!get()) return;
+    out->num_all_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     out->num_hardware_threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
     out->num_numa_nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
     out->l2_cache = cache_size(HWLOC_OBJ_L2CACHE);

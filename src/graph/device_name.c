@@ -11,7 +11,7 @@ static bool number(const char *text, int *out) {
     char *end;
     if (!isdigit((unsigned char)*text)) return false;
     long value = strtol(text, &end, 10);
-    if (*end || value > 1000000) return false;
+    if (*end || value > MST_MOST_TASK) return false;
     *out = (int)value;
     return true;
 }
@@ -76,6 +76,20 @@ mst_status mst_device_name_parse(const char *text, mst_device_name *out) {
                     text);
 }
 
+mst_status mst_device_name_of_task(const char *job, int64_t task, mst_device_name *out) {
+    mst_device_name name = open_name;
+    if (!device_name_copy(name.job, job, false))
+        return MST_FAIL(MST_INVALID, "job '%.80s': a name has 1 to %d letters, digits, '_' or '-', such as worker", job,
+                        MST_DEVICE_PART - 1);
+    if (task < 0 || task > MST_MOST_TASK)
+        return MST_FAIL(MST_INVALID, "task %lld of job '%s': tasks are counted from 0 to at most %d", (long long)task,
+                        job, MST_MOST_TASK);
+    name.replica = 0;
+    name.task = (int)task;
+    *out = name;
+    return MST_OK;
+}
+
 void mst_device_name_merge(mst_device_name *name, const mst_device_name *inner) {
     if (*inner->job) memcpy(name->job, inner->job, sizeof name->job);
     if (inner->replica >= 0) name->replica = inner->replica;
@@ -88,6 +102,7 @@ void mst_device_name_merge(mst_device_name *name, const mst_device_name *inner) 
 
 void mst_device_name_fill(mst_device_name *name, const mst_device_name *defaults) {
     mst_device_name filled = *defaults;
+    if (*name->job) filled.replica = filled.task = 0;
     mst_device_name_merge(&filled, name);
     if (filled.index < 0) filled.index = 0;
     *name = filled;
@@ -104,7 +119,6 @@ char *mst_device_name_print(const mst_device_name *name, char *text) {
     return text;
 }
 
-bool mst_device_name_equal(const mst_device_name *a, const mst_device_name *b) {
-    return strcmp(a->job, b->job) == 0 && a->replica == b->replica && a->task == b->task &&
-           strcmp(a->type, b->type) == 0 && a->index == b->index;
+bool mst_device_name_same_task(const mst_device_name *a, const mst_device_name *b) {
+    return strcmp(a->job, b->job) == 0 && a->replica == b->replica && a->task == b->task;
 }

@@ -19,7 +19,7 @@ mst_status mst_graph_create(mst_graph **out) {
     mst_graph *graph = calloc(1, sizeof *graph);
     if (!graph) return MST_NO_MEMORY("for a graph");
     graph->error_node = (mst_node){.graph = graph, .id = -1, .name = "error", .device = ""};
-    graph->current = (mst_scope){.name_prefix = "", .variable_prefix = "", .device = ""};
+    graph->current = (mst_scope){.name_prefix = "", .variable_prefix = "", .device = "", .setter_inner = ""};
     *out = graph;
     return MST_OK;
 }
@@ -106,6 +106,12 @@ void mst_graph_keep_error(mst_graph *graph) {
 
 mst_value mst_graph_error_value(mst_graph *graph) {
     return (mst_value){.node = &graph->error_node};
+}
+
+mst_value mst_value_of_last_error(mst_graph *graph) {
+    if (!graph) return MST_NONE;
+    mst_graph_keep_error(graph);
+    return mst_graph_error_value(graph);
 }
 
 void mst_graph_set_seed(mst_graph *graph, uint64_t seed) {

@@ -32,13 +32,20 @@ struct mst_node {
 
 typedef enum mst_scope_kind { MST_SCOPE_NAME, MST_SCOPE_DEVICE, MST_SCOPE_CONTROL, MST_SCOPE_VARIABLE } mst_scope_kind;
 
+/** Chooses the task on which a new variable is put, by what it holds. */
+typedef int (*mst_choose_task)(void *context, const mst_spec *variable);
+/** What a scope does with the variables that are made in it: mst_device_setter_push. */
+typedef struct mst_device_setter mst_device_setter;
+
 /** One frame of the stack of open scopes: what a pop restores. */
 typedef struct mst_scope {
     mst_scope_kind kind;
     const char *name_prefix;
     const char *variable_prefix;
-    const char *device;
-    int first_control, num_control; /**< of graph->control: those from FIRST_CONTROL to NUM_CONTROL are open */
+    const char *device;              /**< of new nodes */
+    const mst_device_setter *setter; /**< of new variables; NULL: they are nodes like others */
+    const char *setter_inner;        /**< merged device scopes inside the setter's */
+    int first_control, num_control;  /**< of graph->control: those from FIRST_CONTROL to NUM_CONTROL are open */
     mst_reuse reuse;
     const char *seed_prefix; /**< random ops below it take their seeds from the rest of their names; NULL: the whole */
     uint64_t seed_salt;      /**< and from this number */
@@ -108,6 +115,9 @@ void mst_graph_keep_error(mst_graph *graph);
 /** MST_IS_NULL in a function that adds to GRAPH: the error is kept there too. */
 #define MST_IS_NULL_IN(graph, argument) (MST_IS_NULL(argument) && (mst_graph_keep_error(graph), true))
 mst_value mst_graph_error_value(mst_graph *graph);
+/** Keeps the calling thread's error as GRAPH's first, as mst_graph_keep_error does, and returns GRAPH's error value;
+ *  MST_NONE where GRAPH is NULL. */
+mst_value mst_value_of_last_error(mst_graph *graph);
 /** MST_NO_MEMORY (base/no_memory.h) in a function that adds to GRAPH and returns a value: the error is kept there, and
  *  the result is an error value. */
 #define MST_VALUE_NO_MEMORY(graph, ...) mst_value_fail((graph), MST_OUT_OF_MEMORY, "cannot get memory " __VA_ARGS__)
@@ -130,6 +140,15 @@ bool mst_graph_find_value(const mst_graph *graph, const char *text, mst_value *o
 /** Merges device names field by field, INNER over OUTER, into the arena; NULL and an error set where INNER cannot be
  *  read. */
 const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const char *inner);
+
+/** Opens a device scope in which variables go to VARIABLES ("/job:ps"), each on the task that CHOOSE gives, and other
+ *  nodes to OTHERS. CONTEXT, of SIZE bytes, is copied; CHOOSE gets the copy. Fields of inner device scopes count before
+ *  both; a variable whose scope has another job is not asked about. Closed by mst_device_pop; returns 1 if it opened a
+ *  scope, as mst_device_push does. */
+int mst_device_setter_push(mst_graph *graph, const char *variables, const char *others, mst_choose_task choose,
+                           const void *context, size_t size);
+/** Gives NODE, a new variable in such a scope, its device. */
+MST_CHECKED mst_status mst_device_setter_place(mst_graph *graph, mst_node *node);
 
 /** Until the innermost scope is popped, random ops take their seeds from their names below the current name scope and
  *  from SALT: what the scope itself is called does not count. */

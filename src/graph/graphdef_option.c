@@ -7,15 +7,11 @@
 #include <string.h>
 
 #include "base/did_you_mean.h"
+#include "base/escape.h"
 #include "base/no_memory.h"
 #include "graph/graphdef_reader.h"
 
 /* ---- errors ---- */
-
-void mst_read_make_plain(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
-}
 
 mst_status mst_read_fail(const mst_read_item *it, mst_status code, const char *format, ...) {
     char text[600];
@@ -23,7 +19,7 @@ mst_status mst_read_fail(const mst_read_item *it, mst_status code, const char *f
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    mst_read_make_plain(text);
+    mst_make_plain(text);
     MST_FAIL(code, "node '%.100s': %s", it->def->name, text);
     (void)mst_error_at(it->def->name, NULL);
     return code;

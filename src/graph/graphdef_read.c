@@ -11,6 +11,7 @@
 
 #include "base/argument.h"
 #include "base/did_you_mean.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
 #include "graph/field.h"
@@ -60,7 +61,7 @@ static mst_status index_names(mst_graph_reader *r) {
         mst_read_item *it = &r->item[i];
         it->def = r->def->node[i];
         if (!mst_name_is_valid(it->def->name)) {
-            mst_read_make_plain(it->def->name);
+            mst_make_plain(it->def->name);
             return MST_FAIL(MST_CORRUPT, "node %lld has the name '%.100s', which cannot be that of a node",
                             (long long)i, it->def->name);
         }

@@ -42,8 +42,6 @@ typedef struct mst_graph_reader {
 
 /* ---- errors ---- */
 
-/** Replaces control characters in TEXT, which a damaged file may have in its names, so that a message is one line. */
-void mst_read_make_plain(char *text);
 /** Records an error of node IT and returns CODE. Names are cut: those of a damaged file may be long. */
 mst_status mst_read_fail(const mst_read_item *it, mst_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

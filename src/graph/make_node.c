@@ -4,7 +4,6 @@
  * options into the arena, fills in the options and infers the outputs. Readers of graph files call mst_graph_add_node
  * directly, with the names and devices of the file. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +13,11 @@
 #include "graph/options.h"
 
 mst_value mst_value_fail(mst_graph *graph, mst_status code, const char *format, ...) {
-    char text[512];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    mst_error_set_list(code, __FILE__, __LINE__, format, list);
     va_end(list);
-    MST_FAIL(code, "%s", text);
-    if (!graph) return MST_NONE;
-    mst_graph_keep_error(graph);
-    return mst_graph_error_value(graph);
+    return mst_value_of_last_error(graph);
 }
 
 static mst_status check_sources(mst_graph *graph, const mst_op *op, int num_src, const mst_value *src) {
@@ -118,7 +113,8 @@ static mst_status node_build(mst_graph *graph, const mst_op *op, const char *nam
                             .control = num_control ? graph->control + scope->first_control : NULL,
                             .options = options};
     if (!parts.name) return mst_error()->code;
-    return mst_graph_add_node(graph, &parts, out);
+    MST_TRY(mst_graph_add_node(graph, &parts, out));
+    return scope->setter && (op->flags & MST_OP_VARIABLE) ? mst_device_setter_place(graph, *out) : MST_OK;
 }
 
 mst_value mst_call_named(mst_graph *graph, const mst_op *op, const char *name, int num_src, const mst_value *src,

@@ -179,10 +179,15 @@ const char *mst_graph_merge_device(mst_graph *graph, const char *outer, const ch
 }
 
 static int open_device(mst_graph *graph, const char *device) {
-    const char *merged = device ? mst_graph_merge_device(graph, graph->current.device, device) : "";
-    if (!merged) mst_graph_keep_error(graph);
+    const char *merged = device ? mst_graph_merge_device(graph, graph->current.device, device) : "", *inner = "";
+    if (merged && device && graph->current.setter)
+        inner = mst_graph_merge_device(graph, graph->current.setter_inner, device);
+    if (!merged || !inner) mst_graph_keep_error(graph);
     if (!push(graph, MST_SCOPE_DEVICE)) return 0;
-    if (merged) graph->current.device = merged;
+    if (!merged || !inner) return 1;
+    graph->current.device = merged;
+    graph->current.setter_inner = inner;
+    if (!device) graph->current.setter = NULL;
     return 1;
 }
 
@@ -196,6 +201,60 @@ int mst_device_push(mst_graph *graph, const char *device) {
 
 void mst_device_pop(mst_graph *graph) {
     if (!MST_IS_NULL(graph)) pop(graph, MST_SCOPE_DEVICE);
+}
+
+struct mst_device_setter {
+    mst_device_name device; /* of variables, with the fields of outer scopes */
+    mst_choose_task choose;
+    void *context;
+};
+
+static mst_device_setter *make_setter(mst_graph *graph, const char *variables, mst_choose_task choose,
+                                      const void *context, size_t size) {
+    const char *device = mst_graph_merge_device(graph, graph->current.device, variables);
+    if (!device) return NULL;
+    mst_device_setter *setter = mst_arena_alloc(&graph->arena, sizeof *setter);
+    if (setter) setter->context = mst_arena_copy(&graph->arena, context, size);
+    if (!setter || !setter->context) {
+        MST_NO_MEMORY("for a device scope");
+        return NULL;
+    }
+    setter->choose = choose;
+    return mst_device_name_parse(device, &setter->device) ? NULL : setter;
+}
+
+static int open_setter(mst_graph *graph, const char *variables, const char *others, mst_choose_task choose,
+                       const void *context, size_t size) {
+    const mst_device_setter *setter = make_setter(graph, variables, choose, context, size);
+    const char *merged = setter ? mst_graph_merge_device(graph, graph->current.device, others) : NULL;
+    if (!merged) mst_graph_keep_error(graph);
+    if (!push(graph, MST_SCOPE_DEVICE)) return 0;
+    if (!merged) return 1;
+    graph->current.device = merged;
+    graph->current.setter = setter;
+    graph->current.setter_inner = "";
+    return 1;
+}
+
+int mst_device_setter_push(mst_graph *graph, const char *variables, const char *others, mst_choose_task choose,
+                           const void *context, size_t size) {
+    const mst_claim claim = mst_graph_claim(graph);
+    const int open = claim ? open_setter(graph, variables, others, choose, context, size) : 0;
+    mst_graph_yield(graph, claim);
+    return open;
+}
+
+mst_status mst_device_setter_place(mst_graph *graph, mst_node *node) {
+    const mst_device_setter *setter = graph->current.setter;
+    mst_device_name name = setter->device, inner;
+    char text[MST_DEVICE_TEXT];
+    MST_TRY(mst_device_name_parse(graph->current.setter_inner, &inner));
+    if (!*inner.job || strcmp(inner.job, name.job) == 0) name.task = setter->choose(setter->context, &node->dst[0]);
+    mst_device_name_merge(&name, &inner);
+    const char *device = mst_arena_string(&graph->arena, mst_device_name_print(&name, text));
+    if (!device) return MST_NO_MEMORY("for a device name");
+    node->device = device;
+    return MST_OK;
 }
 
 static int open_control(mst_graph *graph, mst_value value) {

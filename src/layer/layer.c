@@ -34,7 +34,7 @@ mst_status mst_layer_check(const mst_layer_type *type, void *options, const char
 }
 
 mst_value mst_layer_fail(const mst_layer_call *call) {
-    return mst_value_fail(call->graph, mst_error()->code, "%s", mst_error()->message);
+    return mst_value_of_last_error(call->graph);
 }
 
 void mst_layer_weight_with(mst_layer_call *call, mst_get_variable_options options) {
@@ -69,8 +69,7 @@ mst_value mst_layer_value(const char *type_name, mst_layer_source source, const 
                               type_name);
     memcpy(checked, options, type->options_size);
     const char *name = mst_layer_name(type, checked);
-    const mst_status status = mst_layer_check(type, checked, name ? name : type->name);
-    if (status) return mst_value_fail(graph, status, "%s", mst_error()->message);
+    if (mst_layer_check(type, checked, name ? name : type->name)) return mst_value_of_last_error(graph);
     mst_layer_call call = {.type = type,
                            .name = name ? name : type->name,
                            .scoped = name || type->weights,

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "base/argument.h"
+#include "graph/graph.h"
 #include "loss/loss.h"
 
 mst_status mst_regularizer_check(const mst_regularizer *regularizer) {
@@ -15,10 +16,7 @@ mst_status mst_regularizer_check(const mst_regularizer *regularizer) {
 
 mst_value mst_regularizer_value(const mst_regularizer *regularizer, mst_value weight) {
     const mst_regularizer *r = regularizer;
-    if (MST_IS_NULL(regularizer))
-        return mst_value_fail(mst_value_graph(weight), MST_INVALID, "%s", mst_error()->message);
-    if (mst_regularizer_check(r))
-        return mst_value_fail(mst_value_graph(weight), MST_INVALID, "%s", mst_error()->message);
+    if (MST_IS_NULL(regularizer) || mst_regularizer_check(r)) return mst_value_of_last_error(mst_value_graph(weight));
     mst_value penalty = MST_NONE;
     if (r->l1 != 0) penalty = mst_scale(mst_reduce_sum(.src = mst_abs(weight)), r->l1);
     if (r->l2 == 0) return penalty;

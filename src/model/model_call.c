@@ -103,9 +103,8 @@ void mst_model_call_all(mst_model *model, const mst_value *inputs, int num_input
         status = values ? mst_model_build(model, inputs, training, values, NULL) : MST_NO_MEMORY("for a model");
     }
     mst_graph *graph = num_inputs > 0 ? mst_value_graph(inputs[0]) : NULL;
-    if (status && graph) mst_graph_keep_error(graph);
+    const mst_value failed = status ? mst_value_of_last_error(graph) : MST_NONE;
     const mst_outputs list = mst_model_get_outputs(model);
-    const mst_value failed = graph ? mst_graph_error_value(graph) : MST_NONE;
     for (int i = 0; i < num_outputs; i++) outputs[i] = status ? failed : values[list.output[i].node];
     free(values);
 }

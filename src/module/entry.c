@@ -20,6 +20,10 @@ mst_status mst_error_set(mst_status code, const char *file, int line, const char
     return library->error_set(code, file, line, "%s", message);
 }
 
+void mst_unbind_thread(void) {
+    library->unbind_thread();
+}
+
 static mst_status load(const mst_registrar *registrar) {
     library = registrar;
     return mst_module_here.load ? mst_module_here.load(registrar) : MST_OK;

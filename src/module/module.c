@@ -33,8 +33,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known *modules;
 static int64_t num_modules, capacity;
 
-static mst_registrar registrar = {
-    .size = sizeof(mst_registrar), .device_type = mst_device_type_register, .error_set = mst_error_set};
+static mst_registrar registrar = {.size = sizeof(mst_registrar),
+                                  .device_type = mst_device_type_register,
+                                  .error_set = mst_error_set,
+                                  .unbind_thread = mst_unbind_thread};
 
 /* ---- finding ---- */
 

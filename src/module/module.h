@@ -17,7 +17,7 @@
 #include "device/device.h"
 
 /** Version of the interface between library and modules: changes with any of the tables. */
-enum { MST_MODULE_ABI = 2 };
+enum { MST_MODULE_ABI = 3 };
 
 /** What the library gives to a module. No pointer is NULL. */
 typedef struct mst_registrar {
@@ -25,6 +25,7 @@ typedef struct mst_registrar {
     mst_status (*device_type)(const mst_device_type *type);
     /** As mst_error_set: `return registrar->error_set(MST_IO, __FILE__, __LINE__, "...")`. */
     mst_status (*error_set)(mst_status code, const char *file, int line, const char *format, ...);
+    void (*unbind_thread)(void);   /**< as mst_unbind_thread */
     const struct mst_backend *cpu; /**< the CPU's backend (run/backend.h), to build upon */
 } mst_registrar;
 

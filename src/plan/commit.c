@@ -71,7 +71,8 @@ static bool kernel_may_fail(const mst_plan *plan, const mst_plan_node *node) {
 
 /* A view of a value in another domain is received there. */
 static bool may_fail(const mst_plan *plan, const mst_plan_node *node) {
-    const bool carries = node->op != &mst_op_fetch && !(node->op->flags & MST_OP_NO_VALUE);
+    const bool carries =
+        node->op != &mst_op_fetch && node->op != &mst_op_exchange_start && !(node->op->flags & MST_OP_NO_VALUE);
     if (carries && crosses_domains(plan, node)) return true;
     return !mst_plan_is_silent(plan, node) && kernel_may_fail(plan, node);
 }

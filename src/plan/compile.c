@@ -1,5 +1,5 @@
 /* compile: what each device does in a step, as a list of actions: runs of calls for its backend, and between them what
- * the executor does: waits, points that others wait for, feeds, receives, fetches, and the gate. */
+ * the executor does: waits, points that others wait for, feeds, receives, fetches, exchanges, and the gate. */
 #include <stdlib.h>
 
 #include "plan/plan.h"
@@ -37,23 +37,32 @@ static mst_status add_waits(mst_plan *plan, mst_program *program, const mst_plan
     return MST_OK;
 }
 
+/* Whether the executor does NODE, by an action of its own. */
+static bool find_action(const mst_plan *plan, const mst_plan_node *node, mst_action_kind *out) {
+    if (node->op == &mst_op_fetch && node->num_src > 0)
+        *out = MST_DO_FETCH;
+    else if (node->op == &mst_op_receive)
+        *out = MST_DO_RECEIVE;
+    else if (node->op == &mst_op_feed && plan->value[node->dst].space != MST_IN_FEED)
+        *out = MST_DO_FEED;
+    else if (node->op == &mst_op_exchange_start)
+        *out = MST_DO_START;
+    else if (node->op == &mst_op_exchange_wait)
+        *out = MST_DO_AWAIT;
+    else
+        return false;
+    return true;
+}
+
 static mst_status add_instance(mst_plan *plan, mst_program *program, int32_t i) {
     const mst_plan_instance *instance = &plan->instance[i];
     const mst_plan_node *node = &plan->node[instance->node];
     MST_TRY(add_waits(plan, program, instance));
-    mst_action port = {.first = instance->node};
-    if (node->op == &mst_op_fetch && node->num_src > 0) {
-        port.kind = MST_DO_FETCH;
-        MST_TRY(add_action(program, port));
-    } else if (node->op == &mst_op_receive) {
-        port.kind = MST_DO_RECEIVE;
-        MST_TRY(add_action(program, port));
-    } else if (node->op == &mst_op_feed && plan->value[node->dst].space != MST_IN_FEED) {
-        port.kind = MST_DO_FEED;
-        MST_TRY(add_action(program, port));
-    } else if (node->run) {
+    mst_action_kind kind;
+    if (find_action(plan, node, &kind))
+        MST_TRY(add_action(program, (mst_action){.kind = kind, .first = instance->node}));
+    else if (node->run)
         MST_TRY(add_call(program, i));
-    }
     if (instance->point) MST_TRY(add_action(program, (mst_action){.kind = MST_DO_REACH, .first = instance->point}));
     return MST_OK;
 }

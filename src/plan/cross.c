@@ -59,8 +59,8 @@ static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int
 static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
     mst_plan *plan = x->plan;
     *out = value;
-    if (mst_plan_value_domain(plan, value) == &mst_domain_host &&
-        plan->value[plan->value[value].root].space == MST_IN_FEED)
+    const mst_space space = plan->value[plan->value[value].root].space;
+    if (mst_plan_value_domain(plan, value) == &mst_domain_host && (space == MST_IN_FEED || space == MST_IN_SUM))
         return MST_OK;
     int32_t *sent = mst_pair_map_at(&x->sent, value, 0, -1);
     if (!sent) return MST_NO_MEMORY("for a plan");
@@ -109,7 +109,8 @@ static mst_status visit(crossing *x, int32_t n) {
         const int32_t value = plan->node[n].src[i], device = plan->node[n].device;
         if (mst_plan_shape_only(&plan->node[n], i)) continue;
         if (mst_plan_value_domain(plan, value) == mst_plan_domain(plan, device)) continue;
-        if (plan->node[n].op == &mst_op_fetch || (plan->node[n].op->flags & MST_OP_NO_VALUE)) continue;
+        const mst_op *op = plan->node[n].op;
+        if (op == &mst_op_fetch || op == &mst_op_exchange_start || (op->flags & MST_OP_NO_VALUE)) continue;
         if (mst_plan_writes(&plan->node[n], i))
             return MST_FAIL(MST_INTERNAL, "'%s' writes '%s' in another memory domain", plan->node[n].name,
                             plan->node[plan->value[value].node].name);

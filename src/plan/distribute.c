@@ -12,6 +12,7 @@
 #include "muster/ops.h"
 #include "op/list.h"
 #include "op/state/apply_gradients.h"
+#include "plan/task_sums.h"
 
 /* ---- mirrors ---- */
 
@@ -53,7 +54,8 @@ static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, 
         MST_TRY(mst_device_name_parse(part, &name));
         mst_device_name_fill(&name, &devices->device[0].name);
         const int device = mst_devices_find(devices, &name);
-        if (device < 0 && d->plan->host->options->allow_soft_placement) continue;
+        const bool may_move = d->plan->host->options->allow_soft_placement && mst_devices_have_task(devices, &name);
+        if (device < 0 && may_move) continue;
         if (device < 0 || out->place[device] >= 0) {
             char list[512];
             MST_FAIL(MST_INVALID, "variable '%s' is mirrored on %s, which is %s; there are %s", node->name, part,
@@ -106,7 +108,7 @@ static mst_status add_slot_mirrors(mst_distribution *d, const mst_plan_node *app
     for (int32_t v = 0; v < o->num_variables; v++) {
         const int32_t first = mst_apply_source(o, v);
         const mst_mirror *mirror = mst_distribution_mirror(d, applied->src[first]);
-        for (int32_t i = 1; mirror && i < mst_apply_per_variable(o) - o->num_shards; i++)
+        for (int32_t i = 1; mirror && i < mst_apply_num_written(o); i++)
             if (!mst_distribution_mirror(d, applied->src[first + i]))
                 MST_TRY(add_mirror(d, &d->plan->node[d->plan->value[applied->src[first + i]].node],
                                    mirror->devices->firsts, true));
@@ -214,6 +216,8 @@ static mst_status visit(mst_distribution *d, int32_t n) {
     MST_TRY(follow_joins(d, n));
     const mst_plan_node *node = &d->plan->node[n];
     if (node->op == &mst_op_apply_gradients) return mst_distribute_update(d, n);
+    if (node->op == &mst_op_leaf_rows) MST_TRY(mst_distribute_leaf_rows(d, n));
+    node = &d->plan->node[n];
     const mst_mirror *written = written_mirror(d, node);
     return written ? spread_writer(d, n, written->devices) : move_to(d, n, node->device);
 }
@@ -230,7 +234,7 @@ static mst_status distribute(mst_distribution *d) {
     count_writers(d);
     MST_TRY(find_mirrors(d));
     for (int64_t i = 0; i < d->num_imported; i++) MST_TRY(visit(d, (int32_t)i));
-    return MST_OK;
+    return mst_distribute_sums(d);
 }
 
 mst_status mst_plan_distribute(mst_plan *plan) {

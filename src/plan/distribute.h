@@ -38,5 +38,7 @@ mst_mirror *mst_distribution_mirror(const mst_distribution *d, int32_t value);
 MST_CHECKED mst_status mst_distribution_copy(mst_distribution *d, mst_mirror *mirror, int32_t device, int32_t *out);
 /** Replaces node N, an apply_gradients, by what updates each variable where it is. */
 MST_CHECKED mst_status mst_distribute_update(mst_distribution *d, int32_t n);
+/** leaf_rows.c: replaces node N, a leaf_rows, by sums of rows on the devices of the shards, and their sum. */
+MST_CHECKED mst_status mst_distribute_leaf_rows(mst_distribution *d, int32_t n);
 
 #endif

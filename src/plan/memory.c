@@ -19,6 +19,7 @@
 #include "plan/blocks.h"
 #include "plan/ops.h"
 #include "plan/plan.h"
+#include "plan/task_sums.h"
 #include "tensor/buffer.h"
 #include "tensor/string.h"
 
@@ -188,6 +189,7 @@ mst_status mst_plan_memory(mst_plan *plan) {
     l.block = malloc(((size_t)plan->num_values + 1) * sizeof *l.block);
     mst_status status = l.last && l.block ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) {
+        mst_plan_place_leaves(plan);
         find_roots(plan);
         find_lives(&l);
         place_constants(plan);

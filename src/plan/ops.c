@@ -25,6 +25,10 @@ const mst_op mst_op_receive = {
 /* its device has waited for all that it comes after (partition.c); nothing is computed */
 const mst_op mst_op_meet = {.name = "meet", .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE};
 
+/* src: this task's leaves of each value; dst of the wait: the sums over all tasks */
+const mst_op mst_op_exchange_start = {.name = "exchange_start", .num_src = MST_VARIADIC, .flags = MST_OP_STATEFUL};
+const mst_op mst_op_exchange_wait = {.name = "exchange_wait", .num_dst = MST_VARIADIC, .flags = MST_OP_STATEFUL};
+
 static const mst_field piece_fields[] = {
     MST_FIELD_I64(mst_piece_options, offset, 0, 0, 0, "first element"),
     MST_FIELD_END,

@@ -18,6 +18,7 @@
     PASS(select)     /* the fastest kernel that does each node */                                                    \
     PASS(layout)     /* constants in the layout that their kernel reads fastest */                                   \
     PASS(cross)      /* a send and a receive where a value goes to another memory domain */                          \
+    PASS(vote)       /* when other tasks may take it that this one can make the step */                              \
     PASS(schedule)   /* one order for all nodes, by memory and readiness */                                          \
     PASS(partition)  /* the order cut by devices, and where one waits for another */                                 \
     PASS(memory)     /* a place for each value in its device's arena */                                              \

@@ -3,8 +3,8 @@
  * A node goes to the device that it asks for; parts of the name that it leaves open are those of device 0. A node
  * that writes a variable runs where the variable is, and a fetch where its value is. A mirrored variable is put on
  * the first of its devices until the pass distribute gives each device a copy. Where a device cannot run the node,
- * or does not exist, soft placement takes another one that can; without it that is an error that lists the devices
- * that could. */
+ * or does not exist, soft placement takes another one of the same task that can; without it that is an error that
+ * lists the devices that could. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -52,24 +52,31 @@ static mst_status find_device(const mst_plan *plan, const char *asked, mst_devic
     return MST_OK;
 }
 
-static mst_status place_elsewhere(const mst_plan *plan, mst_plan_node *node, const char *asked, bool there) {
+static mst_status fail_placement(const mst_plan *plan, const mst_plan_node *node, const mst_device_name *name,
+                                 bool there) {
+    const bool own_task = mst_devices_have_task(plan->host->devices, name);
+    char could[512], full[MST_DEVICE_TEXT];
+    MST_FAIL(MST_INVALID, "node '%s' (%s) was put on %s, which %s; it could run on %s: change the device scope%s",
+             node->name, node->op->name, mst_device_name_print(name, full),
+             there      ? "has no kernel for it"
+             : own_task ? "is not there"
+                        : "belongs to a task that this session does not run on",
+             candidates(plan, node, could, sizeof could), own_task ? " or allow soft placement" : "");
+    return mst_error_at(node->name, full);
+}
+
+static mst_status place_elsewhere(const mst_plan *plan, mst_plan_node *node, const char *asked) {
+    mst_device_name name;
     mst_spec spec[FEW];
     const int count = read_specs(plan, node, spec);
     const int fallback = mst_devices_fallback(plan->host->devices, op_of(node), count, spec);
-    if (plan->host->options->allow_soft_placement && fallback >= 0) {
-        node->device = fallback;
-        return MST_OK;
-    }
-    char could[512], full[MST_DEVICE_TEXT];
-    mst_device_name name;
     int device;
     MST_TRY(find_device(plan, asked, &name, &device));
-    MST_FAIL(MST_INVALID,
-             "node '%s' (%s) was put on %s, which %s; it could run on %s: change the device scope or allow "
-             "soft placement",
-             node->name, node->op->name, mst_device_name_print(&name, full),
-             there ? "has no kernel for it" : "is not there", candidates(plan, node, could, sizeof could));
-    return mst_error_at(node->name, full);
+    const bool may_move =
+        plan->host->options->allow_soft_placement && mst_devices_have_task(plan->host->devices, &name);
+    if (!may_move || fallback < 0) return fail_placement(plan, node, &name, device >= 0);
+    node->device = fallback;
+    return MST_OK;
 }
 
 /* The device that was looked up last: most neighbours were made under one scope. */
@@ -84,8 +91,7 @@ static mst_status place_asked(const mst_plan *plan, mst_plan_node *node, const c
         MST_TRY(find_device(plan, asked, &name, &last->device));
         last->asked = asked;
     }
-    if (last->device < 0 || !supports(plan, node, last->device))
-        return place_elsewhere(plan, node, asked, last->device >= 0);
+    if (last->device < 0 || !supports(plan, node, last->device)) return place_elsewhere(plan, node, asked);
     node->device = last->device;
     return MST_OK;
 }

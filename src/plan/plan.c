@@ -133,6 +133,7 @@ mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device) {
 mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker = &plan->node[plan->value[value].node];
     if (plan->value[value].space == MST_IN_FEED && maker->op == &mst_op_feed) return &mst_domain_host;
+    if (plan->value[value].space == MST_IN_SUM) return &mst_domain_host;
     return mst_plan_domain(plan, maker->device);
 }
 
@@ -277,7 +278,7 @@ mst_status mst_plan_make(const mst_graph *graph, const mst_plan_host *host, cons
     plan->num_feeds = num_feeds;
     plan->fetch = fetches;
     plan->num_fetches = num_fetches;
-    plan->step_state = -1;
+    plan->step_state = plan->vote = -1;
     const int64_t began = mst_clock_now();
     mst_status status = MST_OK;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && !status; i++) {
@@ -324,6 +325,7 @@ void mst_plan_destroy(mst_plan *plan) {
     free(plan->instance_of);
     free(plan->instance);
     free(plan->wait);
+    free(plan->exchange);
     mst_arena_free(&plan->memory);
     free(plan);
 }

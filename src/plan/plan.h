@@ -12,6 +12,8 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "collective/group.h"
+#include "collective/row_exchange.h"
 #include "device/device.h"
 #include "kernel/kernel.h"
 #include "muster/session.h"
@@ -24,21 +26,24 @@ typedef enum mst_space {
     MST_IN_ARENA = 0, /**< memory of its device that lasts for a step */
     MST_IN_STATE,     /**< a copy of an entry of the store */
     MST_IN_CONSTANT,  /**< memory of its device that lasts as long as the plan */
-    MST_IN_FEED       /**< the caller's tensor */
+    MST_IN_FEED,      /**< the caller's tensor */
+    MST_IN_LEAF,      /**< memory of an exchange with other tasks, which is the host's: what this task adds to a sum */
+    MST_IN_SUM        /**< likewise: the sum */
 } mst_space;
 
 typedef struct mst_plan_value {
     mst_spec spec;
     int32_t node;         /**< that makes it */
     int32_t root;         /**< value whose memory it is: itself, or that which it is a view of */
-    int32_t index;        /**< number of the feed, for MST_IN_FEED; of the state, for MST_IN_STATE */
+    int32_t index;        /**< number of the feed, of the state or of the exchange, by `space` */
     int32_t counted_by;   /**< value whose first number says how many of the rows are there; -1: all. Itself, where that
                                and the numbers of the rows are the value */
     int32_t num_uses;     /**< live consumers, shape-only ones left out */
     mst_space space;      /**< where it is; counts for roots only */
     int64_t shift;        /**< bytes between the beginning of the root and the value */
     mst_tensor *constant; /**< its value, where that is known when the plan is made; else NULL */
-    int64_t offset;       /**< of a root in its device's arena or constants */
+    int64_t offset; /**< of a root in its device's arena or constants; in an exchange the number of the value (of a
+                               leaf + number of the leaf * number of values) */
 } mst_plan_value;
 
 /** Whether a node runs before the gate or behind it. All devices meet there when nothing can fail any more. */
@@ -60,7 +65,7 @@ typedef struct mst_plan_node {
     int32_t phase; /**< most writers on any path to it, see commit.c */
     int32_t earliest; /**< least phase of a node that a pass made in the place of another: that of the other */
     int32_t position; /**< in the order of all nodes */
-    int32_t port;     /**< of a feed or fetch: its number in the call */
+    int32_t port;     /**< of a feed or fetch: its number in the call; of the ends of an exchange: the exchange's */
     mst_region region;
     bool writer;   /**< changes a variable */
     bool fallible; /**< may fail, so that it must come before the gate */
@@ -89,12 +94,21 @@ typedef struct mst_plan_state {
     int32_t group;  /**< of_domain: the devices that work on it, each on its part */
 } mst_plan_state;
 
+/** Values that are summed over the shards of all tasks (plan/task_sums.h). */
+typedef struct mst_plan_exchange {
+    int32_t start, wait;            /**< nodes */
+    int32_t num_values, num_leaves; /**< leaves of this task's window */
+    mst_exchange_value *value;      /**< [num_values]; NULL where rows are exchanged */
+    mst_row_exchange_value *rows;   /**< [num_values / 2] of a row exchange, whose values are its arrays; else NULL */
+} mst_plan_exchange;
+
 typedef struct mst_plan mst_plan;
 
 /** What passes need of the session. */
 typedef struct mst_plan_host {
     const mst_devices *devices;
     const mst_session_options *options;
+    mst_task_group *group; /**< the tasks of the cluster that make each step together; NULL: this one alone */
 } mst_plan_host;
 
 struct mst_plan {
@@ -118,8 +132,12 @@ struct mst_plan {
     int64_t num_groups, group_capacity;
     mst_plan_state *state;
     int64_t num_states, state_capacity;
-    mst_program *program; /**< one per device */
-    int32_t *instance_of; /**< by node: its first instance, -1 */
+    mst_plan_exchange *exchange;
+    int64_t num_exchanges, exchange_capacity;
+    int32_t vote;           /**< exchange by which this task says that it can make the step (vote.c), -1 */
+    uint64_t exchange_hash; /**< of all exchanges: the same in all tasks */
+    mst_program *program;   /**< one per device */
+    int32_t *instance_of;   /**< by node: its first instance, -1 */
     mst_plan_instance *instance;
     int64_t num_instances;
     mst_plan_wait *wait;
@@ -194,7 +212,8 @@ mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value);
 int64_t mst_plan_bytes(const mst_plan_value *value);
 
 /* Ops that only plans have: a fed value, a fetched one, both ends of a crossing, part of another value's memory, a
- * point where a device has waited for others. */
-extern const mst_op mst_op_feed, mst_op_fetch, mst_op_send, mst_op_receive, mst_op_piece, mst_op_meet;
+ * point where a device has waited for others, both ends of an exchange with other tasks. */
+extern const mst_op mst_op_feed, mst_op_fetch, mst_op_send, mst_op_receive, mst_op_piece, mst_op_meet,
+    mst_op_exchange_start, mst_op_exchange_wait;
 
 #endif

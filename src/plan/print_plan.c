@@ -102,7 +102,7 @@ mst_plan_info mst_plan_describe(const mst_plan *plan) {
                           .plan_bytes = bytes_of(plan)};
     for (int d = 0; d < plan->host->devices->count; d++) {
         const mst_program *program = &plan->program[d];
-        const int64_t bytes = program->arena_bytes + program->workspace_bytes;
+        const int64_t bytes = program->arena_bytes + program->workspace_bytes + program->exchange_bytes;
         info.nodes += program->num_calls;
         info.arena_bytes += bytes;
         if (bytes > info.most_bytes) info.most_bytes = bytes;

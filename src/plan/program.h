@@ -17,6 +17,8 @@ typedef enum mst_action_kind {
     MST_DO_FEED,    /**< node FIRST: the caller's function fills the value */
     MST_DO_RECEIVE, /**< node FIRST: copies its source from another domain */
     MST_DO_FETCH,   /**< node FIRST: copies its source to the caller's tensor */
+    MST_DO_START,   /**< node FIRST: starts an exchange with other tasks */
+    MST_DO_AWAIT,   /**< node FIRST: waits for the sums of an exchange */
     MST_DO_GATE     /**< waits until all devices are here; from now on nothing fails */
 } mst_action_kind;
 
@@ -37,6 +39,7 @@ typedef struct mst_program {
     int32_t num_points;      /**< that others wait for */
     int64_t arena_bytes;     /**< of the values that are made in a step */
     int64_t workspace_bytes; /**< behind them: the most that one kernel needs */
+    int64_t exchange_bytes;  /**< of leaves and sums of exchanges that it starts: memory of the host */
     int64_t constant_bytes;  /**< of constants, where the device's memory is not the host's */
     bool receives_strings;   /**< whose bytes are in no arena: how many there are is known in the step */
     int64_t staging_bytes;   /**< of host memory for the largest value that a function feeds, likewise */

@@ -7,7 +7,9 @@
  * as both sides are there. Ties are broken by the order in which a walk back from the fetches meets the nodes.
  *
  * A receive waits, and may fail. So it is put off until something needs its value, but never behind the gate, where
- * nothing may fail and devices take the whole body for done. */
+ * nothing may fail and devices take the whole body for done.
+ *
+ * An exchange with other tasks is started as soon as it can be, and waited for only when nothing else is ready. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@
 
 /* A node that is ready. An entry is stale once the node has its place in the order, or a better entry. */
 typedef struct entry {
+    bool waits; /* for other tasks */
     bool frees;
     int32_t node;
     int64_t ready; /* when it became ready: later goes first */
@@ -41,6 +44,7 @@ typedef struct scheduler {
 /* ---- the heap ---- */
 
 static bool goes_before(const entry *a, const entry *b) {
+    if (a->waits != b->waits) return b->waits;
     if (a->frees != b->frees) return a->frees;
     if (a->ready != b->ready) return a->ready > b->ready;
     return a->place < b->place;
@@ -144,7 +148,11 @@ static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
 
 static mst_status offer(scheduler *s, int32_t n) {
     const mst_plan_node *node = &s->plan->node[n];
-    return push(s, (entry){.frees = frees_memory(s, node), .node = n, .ready = s->ready[n], .place = s->place[n]});
+    return push(s, (entry){.waits = node->op == &mst_op_exchange_wait,
+                           .frees = node->op == &mst_op_exchange_start || frees_memory(s, node),
+                           .node = n,
+                           .ready = s->ready[n],
+                           .place = s->place[n]});
 }
 
 static mst_status schedule_finish(scheduler *s, int32_t n);

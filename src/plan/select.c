@@ -42,7 +42,8 @@ static mst_status select_prepare(mst_plan *plan, mst_plan_node *node, const mst_
 }
 
 static bool is_port(const mst_op *op) {
-    return op == &mst_op_feed || op == &mst_op_fetch || op == &mst_op_send || op == &mst_op_receive;
+    return op == &mst_op_feed || op == &mst_op_fetch || op == &mst_op_send || op == &mst_op_receive ||
+           op == &mst_op_exchange_start || op == &mst_op_exchange_wait;
 }
 
 static mst_status select_node(mst_plan *plan, mst_plan_node *node, mst_spec *src, mst_spec *dst) {

@@ -23,6 +23,7 @@
  * Where a piece is added up does not show in its bits: every sum is that of a node of the tree over all shards. */
 #include "base/no_memory.h"
 #include "plan/ops.h"
+#include "plan/task_sums.h"
 #include "plan/update_lowering.h"
 #include "plan/update_ops.h"
 
@@ -275,7 +276,97 @@ static mst_status join_windows(mst_lowering *l, mst_updated *v) {
     return MST_OK;
 }
 
+/* ---- several tasks ---- */
+
+/* Sets the values of leaf L = 0, 1, ... of this task's window to their sums, made in the domain of the set's first
+ * device: value[L], and of a sparse gradient SECOND[L], the numbers of its rows. */
+static mst_status sum_task_leaves(mst_lowering *l, mst_updated *v, int32_t *value, int32_t *second) {
+    const int32_t device = l->sets[v->set].device[0], end = l->window.first + l->window.count;
+    const range all = {0, mst_shape_count(*mst_lowering_shape(l, v))};
+    int32_t p = 0;
+    MST_TRY(join_windows(l, v));
+    for (int32_t first = l->window.first; first < end;) {
+        const mst_shards leaf = mst_shards_within(first, end, l->options->num_shards);
+        mst_gradient_part sum;
+        terms t;
+        first += leaf.count;
+        if (v->parts[p].leaf.count == leaf.count) {
+            sum = v->parts[p++];
+        } else {
+            MST_TRY(alloc_terms(l, v->num_parts, &t));
+            while (p < v->num_parts && v->parts[p].leaf.first < first) MST_TRY(add_term(l, v, all, &v->parts[p++], &t));
+            MST_TRY(add_sum(l, v, all, &t, leaf, device, &sum));
+        }
+        *value++ = sum.value;
+        if (v->kind == MST_GRADIENT_SPARSE) *second++ = sum.second;
+    }
+    return MST_OK;
+}
+
+/* Makes SUM the sum of the gradient of V over all shards. */
+static mst_status take_sum(mst_lowering *l, mst_updated *v, mst_gradient_part sum) {
+    v->pieces = mst_lowering_alloc(l, 1, sizeof *v->pieces);
+    if (!v->pieces) return MST_NO_MEMORY("for an update");
+    sum.leaf = (mst_shards){0, l->options->num_shards};
+    v->num_pieces = 1;
+    v->pieces[0].part = sum;
+    return MST_OK;
+}
+
+/* Whether V is one of the set's variables whose gradients are of KIND. */
+static bool is_of(const mst_updated *v, int32_t set, mst_gradient_kind kind) {
+    return v->set == set && v->kind == kind;
+}
+
+/* Exchanges the gradients of KIND of the set's variables from FIRST to LAST. */
+static mst_status exchange_bucket(mst_lowering *l, int32_t set, mst_gradient_kind kind, int32_t first, int32_t last) {
+    const mst_task_group *group = l->plan->host->group;
+    const int32_t arrays = kind == MST_GRADIENT_SPARSE ? 2 : 1, most = arrays * (last - first + 1);
+    const int32_t leaves = mst_group_leaves(group, mst_group_self(group), NULL);
+    int32_t *leaf = mst_lowering_alloc(l, (size_t)most * (size_t)leaves, sizeof *leaf);
+    int32_t *sum = mst_lowering_alloc(l, (size_t)most, sizeof *sum);
+    int64_t *num_rows = mst_lowering_alloc(l, (size_t)most, sizeof *num_rows);
+    if (!leaf || !sum || !num_rows) return MST_NO_MEMORY("for an update");
+    mst_plan_sums sums = {.name = mst_arena_print(&l->plan->memory, "%s/%s", l->plan->node[l->node].name,
+                                                  arrays == 2 ? "rows" : "gradients"),
+                          .device = l->sets[set].device[0],
+                          .num_leaves = leaves,
+                          .leaf = leaf,
+                          .num_rows = arrays == 2 ? num_rows : NULL};
+    if (!sums.name) return MST_NO_MEMORY("for an update");
+    for (int32_t v = last; v >= first; v--) {
+        if (!is_of(&l->variables[v], set, kind)) continue;
+        int32_t *to = leaf + leaves * sums.num_values;
+        MST_TRY(sum_task_leaves(l, &l->variables[v], to, to + leaves));
+        num_rows[sums.num_values / arrays] = mst_lowering_shape(l, &l->variables[v])->dim[0];
+        sums.num_values += arrays;
+    }
+    if (sums.num_values == 0) return MST_OK;
+    MST_TRY(mst_plan_add_exchange(l->plan, &sums, sum));
+    for (int32_t v = last; v >= first; v--) {
+        if (!is_of(&l->variables[v], set, kind)) continue;
+        MST_TRY(take_sum(l, &l->variables[v], (mst_gradient_part){.value = sum[0], .second = sum[arrays - 1]}));
+        sum += arrays;
+    }
+    return MST_OK;
+}
+
+/* The buckets of a set, from the last variable to the first, and the rows of all its sparse gradients. */
+static mst_status exchange_tasks(mst_lowering *l, int32_t set) {
+    const int32_t num = l->options->num_variables;
+    for (int32_t last = num - 1; last >= 0;) {
+        int64_t bytes = 0;
+        int32_t v = last;
+        for (; v >= 0 && bytes < BUCKET_BYTES; v--)
+            if (is_of(&l->variables[v], set, MST_GRADIENT_DENSE)) bytes += bytes_of(l, &l->variables[v]);
+        MST_TRY(exchange_bucket(l, set, MST_GRADIENT_DENSE, v + 1, last));
+        last = v;
+    }
+    return exchange_bucket(l, set, MST_GRADIENT_SPARSE, 0, num - 1);
+}
+
 mst_status mst_lowering_exchange(mst_lowering *l, int32_t set) {
+    if (mst_lowering_is_part(l)) return exchange_tasks(l, set);
     if (l->sets[set].num_domains > 1) return scatter(l, set);
     for (int32_t v = 0; v < l->options->num_variables; v++)
         if (l->variables[v].set == set && l->variables[v].kind != MST_GRADIENT_PRODUCT)

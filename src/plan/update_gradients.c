@@ -2,7 +2,8 @@
  *
  *      product   a matrix product A^T B that only the update uses: the update's kernel computes the product itself, one
  *                unit at a time (op/state/update.h)
- *      sparse    rows and their indices, from gathers: rows with the same index are added up on the device of the shard
+ *      sparse    rows and their indices, from gathers: rows with the same index are added up on the device of the
+ *                shard; or rows that were added up elsewhere (op/state/sparse_gradient.h)
  *      dense     anything else
  *
  * Dense gradients of the shards of one device are added up on that device, in the order of the fixed tree over shards
@@ -13,6 +14,7 @@
 #include "muster/ops.h"
 #include "op/index/gather.h"
 #include "op/list.h"
+#include "op/state/sparse_gradient.h"
 #include "plan/ops.h"
 #include "plan/update_lowering.h"
 #include "plan/update_ops.h"
@@ -60,7 +62,7 @@ static bool set_has_device(const mst_update_set *s, int32_t device) {
 /* The most gradients of one variable that a device would hold at once if they were stored: one sum for each level of
  * the tree over its shards, waiting for its right part, and the gradient that is being computed. */
 static int64_t gradients_at_once(const mst_lowering *l, const mst_update_set *s) {
-    const int64_t shards = (l->options->num_shards + s->num_devices - 1) / s->num_devices;
+    const int64_t shards = (l->window.count + s->num_devices - 1) / s->num_devices;
     int64_t levels = 0;
     while ((int64_t)1 << levels < shards) levels++;
     return levels + 1;
@@ -72,10 +74,10 @@ static bool are_products(const mst_lowering *l, const mst_updated *v) {
     const mst_update_set *s = &l->sets[v->set];
     const mst_plan_node *node;
     int64_t factors = 0;
-    if (s->num_domains > 1 || mst_clips_by_norm(&l->options->optimizer) || l->plan->host->options->check_numerics ||
-        l->options->masters)
+    if (s->num_domains > 1 || mst_lowering_is_part(l) || mst_clips_by_norm(&l->options->optimizer) ||
+        l->plan->host->options->check_numerics || l->options->masters)
         return false;
-    for (int32_t i = 0; i < l->options->num_shards; i++) {
+    for (int32_t i = 0; i < l->window.count; i++) {
         const int32_t gradient = v->gradient[i];
         if (!is_product(l, gradient, &node) || !set_has_device(s, node->device)) return false;
         for (int k = 0; k < 2; k++) factors += mst_plan_bytes(&l->plan->value[node->src[k]]);
@@ -108,9 +110,18 @@ static bool is_sparse(const mst_lowering *l, int32_t value) {
     return sparse;
 }
 
+/* The node that gives the gradient of V as rows; NULL: none does. */
+static const mst_plan_node *find_given_rows(const mst_lowering *l, const mst_updated *v) {
+    const mst_plan_node *node = &l->plan->node[mst_lowering_maker(l, v->gradient[0])];
+    const bool given = l->window.count == 1 && node->op == &mst_op_sparse_gradient && !mst_lowering_is_part(l) &&
+                       !l->plan->value[v->gradient[0]].constant && can_read_sources(l, node);
+    return given ? node : NULL;
+}
+
 static bool are_sparse(const mst_lowering *l, const mst_updated *v) {
     bool sparse = mst_shape_count(*mst_lowering_shape(l, v)) > 0;
-    for (int32_t i = 0; i < l->options->num_shards && sparse; i++) sparse = is_sparse(l, v->gradient[i]);
+    if (sparse && find_given_rows(l, v)) return true;
+    for (int32_t i = 0; i < l->window.count && sparse; i++) sparse = is_sparse(l, v->gradient[i]);
     return sparse;
 }
 
@@ -161,24 +172,44 @@ static mst_status add_sum_rows(mst_lowering *l, const mst_updated *v, const row_
     return mst_lowering_rows(l, v, sum, indices < options.num_rows ? indices : options.num_rows, out);
 }
 
-/* Decides whether rows are squared and clipped before those with the same index are added up, as Keras does
- * (MST_SPARSE_KERAS). A penalty makes the gradient dense, where this does not apply. */
+/* Decides whether rows are squared and clipped before those with the same index are added up. */
 static void choose_row_steps(mst_lowering *l, mst_updated *v) {
     const mst_optimizer *o = &l->options->optimizer;
     const mst_variable_options *variable = mst_lowering_variable(l, v);
-    if (o->sparse != MST_SPARSE_KERAS || variable->l1 != 0 || variable->l2 != 0) return;
-    v->squares = mst_rule_find(o->rule)->squares || mst_clips_by_norm(o);
-    v->clipped = o->clip_value > 0;
+    const mst_row_steps steps = mst_rule_row_steps(o, variable->l1 != 0 || variable->l2 != 0);
+    v->squares = steps.squares;
+    v->clipped = steps.clip > 0;
+}
+
+/* Takes rows that were added up over all shards before, from NODE, checked. */
+static mst_status take_rows(mst_lowering *l, mst_updated *v, const mst_plan_node *node) {
+    const mst_sparse_gradient_options given = *(const mst_sparse_gradient_options *)node->options;
+    const mst_check_rows_options options = {.num_rows = mst_lowering_shape(l, v)->dim[0]};
+    const int32_t src[2] = {node->src[0], node->src[1]};
+    const int64_t rows = l->plan->value[src[0]].spec.shape.dim[0];
+    const mst_lowered check = {.op = &mst_op_check_rows,
+                               .options = &options,
+                               .num_src = 2,
+                               .src = src,
+                               .device = mst_lowering_device(l, v->gradient[0])};
+    mst_gradient_part *p = &v->parts[v->num_parts++];
+    MST_TRY(come_after_joins(l, mst_lowering_maker(l, v->gradient[0])));
+    v->squares = given.squares;
+    v->clipped = given.clipped;
+    p->leaf = (mst_shards){0, 1};
+    return mst_lowering_rows(l, v, check, rows < options.num_rows ? rows : options.num_rows, p);
 }
 
 /* Adds up the rows of each shard on the device of the shard. */
 static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
     row_sources sources = {NULL, 0, 0};
     mst_status status = MST_OK;
+    const mst_plan_node *given = find_given_rows(l, v);
+    if (given) return take_rows(l, v, given);
     choose_row_steps(l, v);
-    for (int32_t i = 0; i < l->options->num_shards && !status; i++) {
+    for (int32_t i = 0; i < l->window.count && !status; i++) {
         mst_gradient_part *p = &v->parts[v->num_parts++];
-        p->leaf = (mst_shards){i, 1};
+        p->leaf = (mst_shards){l->window.first + i, 1};
         sources.count = 0;
         status = collect_rows(l, v->gradient[i], &sources);
         if (!status) status = add_sum_rows(l, v, &sources, v->gradient[i], p);
@@ -191,9 +222,9 @@ static mst_status sum_rows(mst_lowering *l, mst_updated *v) {
 
 /* Adds the nodes that sum the gradients of SHARDS, a subtree on one device. *OUT is the value of the sum. */
 static mst_status sum_subtree(mst_lowering *l, const mst_updated *v, mst_shards shards, int32_t *out) {
-    int32_t sum[MST_SHARD_LEVELS], height = 0;
+    int32_t sum[MST_SHARD_LEVELS] = {-1}, height = 0;
     for (int32_t i = 0; i < shards.count; i++) {
-        sum[height++] = v->gradient[shards.first + i];
+        sum[height++] = v->gradient[shards.first - l->window.first + i];
         for (mst_shards s = {i, 1}; mst_shards_is_right(s, shards.count); s = mst_shards_parent(s, shards.count)) {
             int32_t *pair = &sum[--height - 1];
             const mst_spec spec = l->plan->value[pair[0]].spec;
@@ -207,13 +238,13 @@ static mst_status sum_subtree(mst_lowering *l, const mst_updated *v, mst_shards 
 
 /* Splits the shards into the largest subtrees whose gradients are on one device, and sums the gradients of each. */
 static mst_status sum_dense(mst_lowering *l, mst_updated *v) {
-    const int32_t shards = l->options->num_shards;
+    const int32_t begin = l->window.first, shards = l->window.count;
     for (int32_t first = 0, end = 0; first < shards;) {
         const int32_t device = mst_lowering_device(l, v->gradient[first]);
         if (end <= first)
             for (end = first + 1; end < shards && mst_lowering_device(l, v->gradient[end]) == device;) end++;
         mst_gradient_part *p = &v->parts[v->num_parts++];
-        p->leaf = mst_shards_within(first, end, shards);
+        p->leaf = mst_shards_within(begin + first, begin + end, l->options->num_shards);
         MST_TRY(sum_subtree(l, v, p->leaf, &p->value));
         first += p->leaf.count;
     }
@@ -221,7 +252,7 @@ static mst_status sum_dense(mst_lowering *l, mst_updated *v) {
 }
 
 mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v) {
-    const int32_t shards = l->options->num_shards;
+    const int32_t shards = l->window.count;
     v->parts = mst_lowering_alloc(l, (size_t)shards, sizeof *v->parts);
     if (!v->parts) return MST_NO_MEMORY("for an update");
     v->kind = are_products(l, v) ? MST_GRADIENT_PRODUCT : are_sparse(l, v) ? MST_GRADIENT_SPARSE : MST_GRADIENT_DENSE;

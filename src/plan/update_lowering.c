@@ -4,7 +4,7 @@
  *
  *    update_scalars.c     what is the same for all elements: rates, decays, the rule's state
  *    update_gradients.c   what each gradient is, and sums over the shards of a device
- *    update_exchange.c    sums over domains
+ *    update_exchange.c    sums over domains, and over tasks
  *    update_clip.c        clipping by norm
  *    update_ops.c         the ops of the nodes
  *
@@ -28,6 +28,7 @@
 #include "base/no_memory.h"
 #include "muster/ops.h"
 #include "op/list.h"
+#include "plan/task_sums.h"
 #include "plan/update_ops.h"
 #include "rule/gradient_clip.h"
 
@@ -51,13 +52,13 @@ const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const m
     return l->plan->node[mst_lowering_maker(l, l->src[v->source])].options;
 }
 
-static int num_written(const mst_apply_options *o) {
-    return mst_apply_per_variable(o) - o->num_shards;
-}
-
 static bool has_penalty(const mst_lowering *l, const mst_updated *v) {
     const mst_variable_options *o = mst_lowering_variable(l, v);
     return o->l1 != 0 || o->l2 != 0;
+}
+
+bool mst_lowering_is_part(const mst_lowering *l) {
+    return l->window.count < l->options->num_shards;
 }
 
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src) {
@@ -214,7 +215,7 @@ static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_
     out->weight = (int32_t)x->num_src;
     MST_TRY(push_weights(l, x, v));
     out->slot = (int32_t)x->num_src;
-    for (int i = 1; i < num_written(o); i++) {
+    for (int i = 1; i < mst_apply_num_written(o); i++) {
         if (i == o->num_slots + 1 && o->averages)
             out->average = (int32_t)x->num_src;
         else if (i > o->num_slots)
@@ -348,10 +349,10 @@ static mst_status replace(mst_lowering *l) {
 /* Finds the gradients of a variable. Where it has a master they are cast to the master's dtype. */
 static mst_status find_gradients(mst_lowering *l, mst_updated *v) {
     const mst_cast_options to = {.dtype = MST_F32};
-    v->gradient = mst_lowering_alloc(l, (size_t)l->options->num_shards, sizeof *v->gradient);
+    v->gradient = mst_lowering_alloc(l, (size_t)l->window.count, sizeof *v->gradient);
     if (!v->gradient) return MST_NO_MEMORY("for an update");
-    for (int32_t s = 0; s < l->options->num_shards; s++) {
-        const int32_t value = l->src[v->source + num_written(l->options) + s];
+    for (int32_t s = 0; s < l->window.count; s++) {
+        const int32_t value = l->src[v->source + mst_apply_num_written(l->options) + s];
         mst_spec spec = l->plan->value[value].spec;
         const mst_lowered cast = {&mst_op_cast, "gradient", &to, 1, &value, 1, &spec, mst_lowering_device(l, value)};
         v->gradient[s] = value;
@@ -366,6 +367,7 @@ static mst_status lower(mst_lowering *l) {
     const int32_t num = l->options->num_variables;
     l->variables = calloc((size_t)num, sizeof *l->variables);
     if (!l->variables) return MST_NO_MEMORY("for an update");
+    if (mst_lowering_is_part(l)) MST_TRY(mst_plan_check_window(l->plan, l->node, l->window, l->options->num_shards));
     MST_TRY(mst_lowering_scalars(l));
     for (int32_t v = 0; v < num; v++) {
         mst_updated *variable = &l->variables[v];
@@ -380,7 +382,13 @@ static mst_status lower(mst_lowering *l) {
 
 mst_status mst_distribute_update(mst_distribution *d, int32_t n) {
     const mst_plan_node *node = &d->plan->node[n];
-    mst_lowering l = {.d = d, .plan = d->plan, .node = n, .options = node->options, .src = node->src, .penalty = -1};
+    mst_lowering l = {.d = d,
+                      .plan = d->plan,
+                      .node = n,
+                      .options = node->options,
+                      .window = mst_apply_window(node->options),
+                      .src = node->src,
+                      .penalty = -1};
     mst_status status = lower(&l);
     free(l.variables);
     free(l.sets);

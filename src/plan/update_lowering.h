@@ -24,7 +24,7 @@ typedef struct mst_gradient_sum {
 typedef struct mst_updated {
     int32_t source;    /**< number of the variable itself among the sources of apply_gradients */
     int32_t set;       /**< number of its mst_update_set */
-    int32_t *gradient; /**< by shard: value */
+    int32_t *gradient; /**< by shard of the window: value */
     mst_gradient_kind kind;
     bool squares, clipped; /**< of a sparse gradient: see mst_update_variable */
     int32_t num_parts;
@@ -49,6 +49,7 @@ typedef struct mst_lowering {
     mst_plan *plan;
     int32_t node;
     const mst_apply_options *options;
+    mst_shards window;  /**< shards whose gradients are here: of this task */
     const int32_t *src; /**< of the node */
     mst_updated *variables;
     mst_update_set *sets;
@@ -81,6 +82,8 @@ int32_t mst_lowering_maker(const mst_lowering *l, int32_t value);
 int32_t mst_lowering_device(const mst_lowering *l, int32_t value);
 const mst_variable_options *mst_lowering_variable(const mst_lowering *l, const mst_updated *v);
 const mst_shape *mst_lowering_shape(const mst_lowering *l, const mst_updated *v);
+/** Whether other tasks have shards of the step too. */
+bool mst_lowering_is_part(const mst_lowering *l);
 /** Whether one of these values is a variable, or what a writer gave: whoever reads it later may find another value. */
 bool mst_lowering_reads_variable(const mst_plan *plan, int num_src, const int32_t *src);
 /** A node that the lowering adds, named "<name of apply_gradients>/NAME". */

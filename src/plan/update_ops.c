@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "collective/tree_sum.h"
 #include "op/op.h"
+#include "op/state/sparse_gradient.h"
 
 /* ---- sum_rows, merge_rows (op/state/update.h): kernel/cpu/update_sum_rows.c, kernel/cpu/update_merge_rows.c ---- */
 
@@ -20,25 +22,38 @@ const mst_op mst_op_merge_rows = {.name = "merge_rows",
                                   .flags = MST_OP_STATEFUL,
                                   .options_size = sizeof(mst_merge_rows_options)};
 
+/* ---- check_rows: rows and their numbers (op/state/sparse_gradient.h) -> the same, where they are right ---- */
+
+static mst_status check_rows(const mst_kernel_args *a) {
+    const mst_check_rows_options *o = a->options;
+    const mst_array *rows = &a->src[0];
+    const int64_t *number = a->src[1].data, bound = a->dst[0].shape.dim[0];
+    MST_TRY(mst_row_numbers_check(a, &a->src[1], bound, o->num_rows));
+    const size_t row = bound ? (size_t)(a->dst[0].count / bound) * mst_dtype_size(rows->dtype) : 0;
+    if (row) memcpy(a->dst[0].data, rows->data, (size_t)number[0] * row);
+    memcpy(a->dst[1].data, number, (size_t)(1 + number[0]) * sizeof *number);
+    return MST_OK;
+}
+
+const mst_op mst_op_check_rows = {.name = "check_rows",
+                                  .num_src = 2,
+                                  .num_dst = 2,
+                                  .flags = MST_OP_STATEFUL,
+                                  .options_size = sizeof(mst_check_rows_options),
+                                  .reference = check_rows};
+
 /* ---- sum_leaves: vectors of one length, f32 or f64 -> their sum ---- */
-
-enum { BLOCK = 512 };
-
-#define MST_TEMPLATE "plan/update_sum_leaves.inc"
-#include "base/floats.inc"
 
 static mst_status sum_leaves(void *context, int64_t begin, int64_t end, int thread) {
     const mst_kernel_args *a = context;
+    const mst_sum_leaves_options *o = a->options;
     (void)thread;
-    if (a->dst[0].dtype == MST_F32)
-        sum_all_f32(a, begin, end);
-    else
-        sum_all_f64(a, begin, end);
+    mst_tree_sum(a->dst[0].dtype, a->src, o->leaf, a->num_src, o->num_shards, begin, end - begin, a->dst[0].data);
     return MST_OK;
 }
 
 static mst_status share_leaves(const mst_kernel_args *a) {
-    enum { GRAIN = 32 * BLOCK };
+    enum { GRAIN = 16384 };
     return mst_parallel(a, a->dst[0].count, GRAIN, sum_leaves, (void *)(uintptr_t)a);
 }
 

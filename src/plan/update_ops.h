@@ -12,6 +12,13 @@ typedef struct mst_sum_leaves_options {
     const mst_shards *leaf;
 } mst_sum_leaves_options;
 
-extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_sum_leaves, mst_op_update;
+/** check_rows: the sources of sparse_gradient, as far as they are there, in the form that sum_rows gives; fails where
+ *  they are no ascending numbers of NUM_ROWS rows. */
+typedef struct mst_check_rows_options {
+    int zero_;
+    int64_t num_rows;
+} mst_check_rows_options;
+
+extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_check_rows, mst_op_sum_leaves, mst_op_update;
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rule/fields.h"
+#include "rule/gradient_clip.h"
 #include "rule/rule.h"
 
 const char *const mst_epsilon_kinds[] = {"hat", "corrected", NULL};
@@ -16,6 +17,12 @@ const mst_rule *mst_rule_find(const char *name) {
     for (int i = 0; name && mst_rule_table[i]; i++)
         if (strcmp(mst_rule_table[i]->name, name) == 0) return mst_rule_table[i];
     return NULL;
+}
+
+mst_row_steps mst_rule_row_steps(const mst_optimizer *optimizer, bool has_penalty) {
+    if (optimizer->sparse != MST_SPARSE_KERAS || has_penalty) return (mst_row_steps){.squares = false};
+    return (mst_row_steps){.squares = mst_rule_find(optimizer->rule)->squares || mst_clips_by_norm(optimizer),
+                           .clip = optimizer->clip_value};
 }
 
 const char *mst_optimizer_name(int i) {

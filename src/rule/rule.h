@@ -59,4 +59,14 @@ typedef struct mst_rule {
 extern const mst_rule *const mst_rule_table[];
 const mst_rule *mst_rule_find(const char *name);
 
+/** What is done with the rows of a sparse gradient before those of one number are added up, as in Keras
+ *  (MST_SPARSE_KERAS): their squares are added up too, where the rule or clipping by norm reads these, and they are
+ *  clipped to [-clip, clip], where that is not 0. */
+typedef struct mst_row_steps {
+    bool squares;
+    double clip;
+} mst_row_steps;
+/** OPTIMIZER is checked, with its defaults. A penalty makes the gradient dense, where none of this applies. */
+mst_row_steps mst_rule_row_steps(const mst_optimizer *optimizer, bool has_penalty);
+
 #endif

@@ -10,13 +10,23 @@
 
 struct mst_frame;
 
+/** An exchange of a plan with its memory: of one of the two kinds, the other is NULL. */
+typedef struct mst_bound_exchange {
+    mst_exchange *sums;
+    mst_row_exchange *rows;
+} mst_bound_exchange;
+
+/** Where this task writes what is of leaf LEAF of value VALUE. */
+void *mst_bound_exchange_leaf(const mst_bound_exchange *exchange, int32_t leaf, int32_t value);
+
 /** Where a plan's values are for one of the steps that may be in flight. */
 typedef struct mst_binding {
     const mst_plan *plan;
-    char *const *arena;     /**< by device */
-    char *const *constants; /**< by device; NULL where its domain is the host's */
-    char *const *staging;   /**< by device: host memory for what a function feeds; NULL where it needs none */
-    void *const *state;     /**< by state of the plan */
+    char *const *arena;                 /**< by device */
+    char *const *constants;             /**< by device; NULL where its domain is the host's */
+    char *const *staging;               /**< by device: host memory for what a function feeds; NULL: it needs none */
+    void *const *state;                 /**< by state of the plan */
+    const mst_bound_exchange *exchange; /**< by exchange of the plan */
     const mst_step *step;
     mst_team *const *team; /**< by device; NULL entries: one thread */
     /** Arrays of the sources and outputs of nodes that a group runs, by node; NULL for others. All devices of the group

@@ -13,6 +13,22 @@
 
 /* ---- addresses ---- */
 
+void *mst_bound_exchange_leaf(const mst_bound_exchange *x, int32_t leaf, int32_t value) {
+    return x->rows ? mst_row_exchange_leaf(x->rows, leaf, value) : mst_exchange_leaf(x->sums, leaf, value);
+}
+
+static char *leaf_of(const mst_binding *binding, const mst_plan_value *root) {
+    const int32_t values = binding->plan->exchange[root->index].num_values;
+    return mst_bound_exchange_leaf(&binding->exchange[root->index], (int32_t)(root->offset / values),
+                                   (int32_t)(root->offset % values));
+}
+
+static char *sum_of(const mst_binding *binding, const mst_plan_value *root) {
+    const mst_bound_exchange *x = &binding->exchange[root->index];
+    const int32_t value = (int32_t)root->offset;
+    return x->rows ? mst_row_exchange_sum(x->rows, value) : mst_exchange_sum(x->sums, value);
+}
+
 mst_array mst_binding_array(const mst_binding *binding, int32_t value) {
     const mst_plan *plan = binding->plan;
     const mst_plan_value *v = &plan->value[value], *root = &plan->value[v->root];
@@ -27,6 +43,8 @@ mst_array mst_binding_array(const mst_binding *binding, int32_t value) {
                                               : mst_tensor_data(root->constant);
             break;
         case MST_IN_FEED: break;
+        case MST_IN_LEAF: data = leaf_of(binding, root); break;
+        case MST_IN_SUM: data = sum_of(binding, root); break;
     }
     array.data = data ? data + v->shift : NULL;
     return array;
@@ -86,6 +104,11 @@ void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound) {
     free(bound->arrays);
     free(bound->group_arrays);
     free(bound->patch);
+    for (int64_t x = 0; x < bound->num_exchanges; x++) {
+        mst_exchange_destroy(bound->exchange[x].sums);
+        mst_row_exchange_destroy(bound->exchange[x].rows);
+    }
+    free(bound->exchange);
     *bound = (mst_bound_plan){0};
 }
 
@@ -111,6 +134,29 @@ static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
     return MST_OK;
 }
 
+static mst_status bind_exchange(const mst_session *session, const mst_plan *plan, int64_t x, mst_bound_exchange *out) {
+    const mst_plan_exchange *planned = &plan->exchange[x];
+    const mst_exchange_spec sums = {
+        .hash = plan->exchange_hash, .stream = (uint32_t)x, .num_values = planned->num_values, .value = planned->value};
+    const mst_row_exchange_spec rows = {.hash = plan->exchange_hash,
+                                        .stream = (uint32_t)x,
+                                        .num_values = planned->num_values / 2,
+                                        .value = planned->rows};
+    if (planned->rows) return mst_row_exchange_create(session->host.group, &rows, &out->rows);
+    return mst_exchange_create(session->host.group, &sums, &out->sums);
+}
+
+/* The exchanges of the plan, whose memory belongs to the slot. */
+static mst_status bind_exchanges(const mst_session *session, const mst_plan *plan, mst_bound_plan *bound) {
+    bound->exchange = calloc((size_t)plan->num_exchanges + 1, sizeof *bound->exchange);
+    if (!bound->exchange) return MST_NO_MEMORY("for a plan");
+    for (int64_t x = 0; x < plan->num_exchanges; x++) {
+        MST_TRY(bind_exchange(session, plan, x, &bound->exchange[x]));
+        bound->num_exchanges++;
+    }
+    return MST_OK;
+}
+
 static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *slot, mst_bound_plan *bound) {
     const size_t count = (size_t)session->devices.count;
     bound->instance = calloc(count, sizeof *bound->instance);
@@ -120,6 +166,7 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
     bound->use = calloc((size_t)cached->num_uses + 1, sizeof *bound->use);
     if (!bound->instance || !bound->arena || !bound->staging || !bound->team || !bound->use)
         return MST_NO_MEMORY("for a plan");
+    MST_TRY(bind_exchanges(session, cached->plan, bound));
     memcpy(bound->use, cached->use, (size_t)cached->num_uses * sizeof *bound->use);
     for (int d = 0; d < session->devices.count; d++) {
         bound->arena[d] = slot->arena[d].data;
@@ -131,6 +178,7 @@ static mst_status bind(mst_session *session, mst_cached_plan *cached, mst_slot *
                                    .constants = cached->constants,
                                    .staging = bound->staging,
                                    .state = cached->data,
+                                   .exchange = bound->exchange,
                                    .step = &slot->frame.step,
                                    .team = bound->team,
                                    .fill = bind_fill,

@@ -9,7 +9,6 @@
  * whose deadline passes first marks its place as given up, and the caller before it goes past it. */
 #include "run/executor.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "base/denormal.h"
 #include "base/no_memory.h"
 #include "base/openmp.h"
+#include "base/thread.h"
 #include "run/gate.h"
 
 /* A device's queue: frame number n is in place n mod num_frames. */
@@ -117,14 +117,9 @@ static mst_status begin_member(void *context, int member) {
     return MST_OK;
 }
 
-/* Signals are for the program's own threads. */
 static mst_status executor_start(worker *w) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     atomic_fetch_add(&w->executor->users, 1);
-    w->started = pthread_create(&w->thread, NULL, work, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    w->started = mst_thread_start(&w->thread, work, w) == 0;
     if (w->started) return MST_OK;
     atomic_fetch_sub(&w->executor->users, 1);
     return MST_FAIL(MST_OUT_OF_MEMORY,

@@ -79,17 +79,17 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
     return mst_domain_copy(device->domain, array.data, &mst_domain_host, staging, bytes);
 }
 
-/* How many elements of SRC, the first source of a receive, there are: its second source begins with the number of rows,
- * where they are counted. */
-static mst_status count_elements(mst_frame *frame, const mst_plan_node *node, const mst_array *src, int64_t *out) {
-    mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
+/* How many elements of VALUE, which is SRC, are there: COUNTED_BY (-1: all are) begins with the number of rows. */
+static mst_status count_elements(mst_frame *frame, int32_t value, int32_t counted_by, const mst_array *src,
+                                 int64_t *out) {
+    mst_domain *from = mst_plan_value_domain(frame->plan, value);
     int64_t rows;
     *out = src->count;
-    if (node->num_src == 1) return MST_OK;
+    if (counted_by < 0) return MST_OK;
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)sizeof rows);
-    MST_TRY(mst_domain_copy(&mst_domain_host, &rows, from, array_of(frame, node->src[1]).data, sizeof rows));
+    MST_TRY(mst_domain_copy(&mst_domain_host, &rows, from, array_of(frame, counted_by).data, sizeof rows));
     const int64_t most = src->shape.dim[0];
-    *out = node->src[0] == node->src[1] ? 1 + rows : most ? rows * (src->count / most) : 0;
+    *out = value == counted_by ? 1 + rows : most ? rows * (src->count / most) : 0;
     return MST_OK;
 }
 
@@ -106,7 +106,7 @@ static mst_status receive(mst_frame *frame, int32_t n, int d) {
         return status;
     }
     int64_t count;
-    MST_TRY(count_elements(frame, node, &src, &count));
+    MST_TRY(count_elements(frame, node->src[0], node->num_src > 1 ? node->src[1] : -1, &src, &count));
     const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
     atomic_fetch_add(frame->copied, (int64_t)bytes);
     return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data, bytes);
@@ -134,6 +134,42 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
                                mst_tensor_data(root->constant), mst_tensor_bytes(output));
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)mst_tensor_bytes(output));
     return mst_domain_copy(&mst_domain_host, mst_tensor_data(output), from, src.data, mst_tensor_bytes(output));
+}
+
+/* Copies VALUE, of which the exchange takes part in a sum, to DST, from where it is sent. */
+static mst_status copy_leaf(mst_frame *frame, int32_t value, void *dst) {
+    const mst_array src = array_of(frame, value);
+    const mst_plan_value *root = &frame->plan->value[frame->plan->value[value].root];
+    mst_domain *from = root->constant ? &mst_domain_host : mst_plan_value_domain(frame->plan, value);
+    const void *data = root->constant ? mst_tensor_data(root->constant) : src.data;
+    int64_t count;
+    if (data == dst) return MST_OK; /* made there */
+    MST_TRY(count_elements(frame, value, frame->plan->value[value].counted_by, &src, &count));
+    const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
+    if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)bytes);
+    return mst_domain_copy(&mst_domain_host, dst, from, data, bytes);
+}
+
+/* Starts an exchange with other tasks. */
+static mst_status start_exchange(mst_frame *frame, int32_t n) {
+    const mst_plan_node *node = &frame->plan->node[n];
+    const mst_plan_exchange *planned = &frame->plan->exchange[node->port];
+    const mst_bound_exchange *x = &frame->exchange[node->port];
+    for (int32_t v = 0; v < planned->num_values; v++)
+        for (int32_t l = 0; l < planned->num_leaves; l++)
+            MST_TRY(copy_leaf(frame, node->src[v * planned->num_leaves + l], mst_bound_exchange_leaf(x, l, v)));
+    if (node->port == frame->plan->vote) MST_TRY(mst_gate_prepare(frame));
+    if (x->rows)
+        mst_row_exchange_start(x->rows, frame->exchange_run);
+    else
+        mst_exchange_start(x->sums, frame->exchange_run);
+    return MST_OK;
+}
+
+static mst_status await_exchange(mst_frame *frame, int32_t n) {
+    const mst_bound_exchange *x = &frame->exchange[frame->plan->node[n].port];
+    if (x->rows) return mst_row_exchange_wait(x->rows, frame->deadline, frame->spin);
+    return mst_exchange_wait(x->sums, frame->deadline, frame->spin);
 }
 
 /* DEVICE stops behind the gate, in action AT of its program, where NODE has failed: what comes then is not made. */
@@ -182,8 +218,14 @@ static bool would_wait(const mst_frame *frame, const walk *w, const mst_action *
 
 /* A node that a failure of ACTION can be told of; -1: none. */
 static int32_t node_of(const mst_action *action) {
-    const bool has = action->kind == MST_DO_FEED || action->kind == MST_DO_RECEIVE || action->kind == MST_DO_FETCH;
-    return has ? action->first : -1;
+    switch (action->kind) {
+        case MST_DO_FEED:
+        case MST_DO_RECEIVE:
+        case MST_DO_FETCH:
+        case MST_DO_START:
+        case MST_DO_AWAIT: return action->first;
+        default: return -1;
+    }
 }
 
 /* Does ACTION, which is no gate. *NODE: where it failed. */
@@ -198,6 +240,8 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
         case MST_DO_FEED: return feed(frame, action->first, self, w->team, frame->binding->staging[w->device]);
         case MST_DO_RECEIVE: return receive(frame, action->first, w->device);
         case MST_DO_FETCH: return fetch(frame, action->first);
+        case MST_DO_START: return start_exchange(frame, action->first);
+        case MST_DO_AWAIT: return await_exchange(frame, action->first);
         default:
             status = self->type->backend->execute(frame->instance[w->device], action->first, action->end, frame);
             if (status) *node = atomic_load_explicit(&frame->at[w->device], memory_order_relaxed);

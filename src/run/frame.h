@@ -56,7 +56,10 @@ typedef struct mst_frame {
     bool check_numerics, spin;
     mst_run_notes *notes; /**< of a trace; NULL: none is taken */
     bool has_turn;
-    mst_turn turn;          /**< for the entries of the plan */
+    mst_turn turn;                      /**< for the entries of the plan */
+    const mst_bound_exchange *exchange; /**< by exchange of the plan */
+    uint64_t exchange_run;              /**< number of this run among those with exchanges */
+    bool prepared;          /**< for the gate, before the vote: by the device that votes, read at the gate */
     const mst_touch *touch; /**< by the devices, before the frame is ready; NULL: nothing */
     int64_t num_touches;
     /* progress */

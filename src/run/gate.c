@@ -53,11 +53,16 @@ bool mst_frame_stop(mst_frame *frame) {
     return decide(frame, MST_DOES_NOT) != MST_HAPPENS;
 }
 
+mst_status mst_gate_prepare(mst_frame *frame) {
+    frame->prepared = true;
+    if (!frame->has_turn || atomic_load(&frame->failed)) return MST_OK;
+    MST_TRY(mst_turn_write(&frame->turn, frame->deadline));
+    return mst_reserve_renew();
+}
+
 void mst_gate_arrive(mst_frame *frame, int device) {
     if (atomic_fetch_add(&frame->arrived, 1) + 1 < frame->participants) return;
-    const bool writes = frame->has_turn && !atomic_load(&frame->failed);
-    mst_status status = writes ? mst_turn_write(&frame->turn, frame->deadline) : MST_OK;
-    if (!status && writes) status = mst_reserve_renew();
+    const mst_status status = frame->prepared ? MST_OK : mst_gate_prepare(frame);
     if (status) mst_frame_fail(frame, status, -1, device, false);
     decide(frame, MST_HAPPENS);
 }

@@ -7,6 +7,10 @@
 /** The decision. */
 enum { MST_UNDECIDED, MST_HAPPENS, MST_DOES_NOT };
 
+/** Does what may fail at the gate: waits for those that still read what the step writes, and for the memory in reserve.
+ *  A device that gives the word of its task to other tasks (plan/vote.c) calls it before, when all devices have done
+ *  what may fail; else the gate does. */
+MST_CHECKED mst_status mst_gate_prepare(mst_frame *frame);
 /** DEVICE has done all that comes before the gate. The last device that says so makes the decision. */
 void mst_gate_arrive(mst_frame *frame, int device);
 /** DEVICE waits for the decision, at most until the deadline of the frame. True where the step happens. */

@@ -126,7 +126,7 @@ static mst_status place_constant(mst_domain *domain, void *dst, const mst_tensor
     return mst_domain_copy(domain, dst, &mst_domain_host, mst_tensor_data(constant), mst_tensor_bytes(constant));
 }
 
-/* The constants of a device whose memory is not the host's. The memory must be taken. */
+/* The constants of a device whose memory is not the host's. Called during an allocation. */
 static mst_status place_constants(mst_session *session, mst_cached_plan *cached, int d) {
     const mst_plan *plan = cached->plan;
     const int64_t bytes = plan->program[d].constant_bytes;
@@ -208,13 +208,14 @@ static mst_status plan_cache_describe(const mst_session *session, uint64_t hash,
     return MST_OK;
 }
 
-/* What takes memory beside the slots' arenas, whose limits are checked too. The memory must be taken. */
+/* Makes what needs memory beside the slots' arenas, whose limits are checked too. Called during an allocation. */
 static mst_status place(mst_session *session, mst_cached_plan *cached) {
     for (int d = 0; d < session->devices.count; d++) MST_TRY(place_constants(session, cached, d));
     MST_TRY(mst_session_place_states(session, cached));
     for (int d = 0; d < session->devices.count; d++) {
         const mst_program *program = &cached->plan->program[d];
-        const int64_t more = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
+        const int64_t grows = program->arena_bytes + program->workspace_bytes - session->slots[0].arena[d].bytes;
+        const int64_t more = (grows > 0 ? grows : 0) + program->exchange_bytes;
         if (more > 0) MST_TRY(mst_session_check_limit(session, cached->plan, d, more * session->num_slots));
     }
     return MST_OK;
@@ -257,9 +258,9 @@ static mst_status plan_cache_make(mst_session *session, mst_cached_plan *cached,
                           cached->num_fetches, &cached->plan));
     MST_TRY(compile(session, cached));
     cached->can_run_alone = can_run_alone(session, cached);
-    MST_TRY(mst_session_take_memory(session, deadline));
+    MST_TRY(mst_session_begin_allocation(session, deadline));
     mst_status status = place(session, cached);
-    mst_session_give_memory_back(session);
+    mst_session_end_allocation(session);
     MST_TRY(status);
     pthread_mutex_lock(&session->lock);
     status = mst_grow(&session->plans, sizeof *session->plans, session->num_plans + 1, &session->plan_capacity);

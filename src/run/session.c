@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "base/process.h"
+#include "base/thread.h"
 #include "tensor/buffer.h"
 
 static const double MOST_TIMEOUT = 1e9; /* seconds */
@@ -33,6 +34,16 @@ static mst_status check_options(mst_session *session) {
         o->plan_pass = session->plan_pass;
         if (!o->plan_pass) return MST_NO_MEMORY("for a session");
     }
+    return MST_OK;
+}
+
+static mst_status make_devices(mst_session *session) {
+    mst_session_options *o = &session->options;
+    mst_device_name task;
+    if (mst_device_name_of_task(o->job_name ? o->job_name : "localhost", o->task_index, &task))
+        return mst_error_prefix("session");
+    MST_TRY(mst_devices_create(o->devices, o->visible_devices, o->memory_limit, &task, &session->devices));
+    o->devices = o->visible_devices = o->job_name = NULL; /* the strings are the caller's */
     return MST_OK;
 }
 
@@ -82,21 +93,16 @@ static mst_status make_slots(mst_session *session) {
 }
 
 static void init_lock(mst_session *session) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&session->lock, NULL);
-    pthread_cond_init(&session->some_is_free, &attributes);
-    pthread_cond_init(&session->plan_made, &attributes);
-    pthread_condattr_destroy(&attributes);
+    mst_condition_init(&session->resource_free);
+    mst_condition_init(&session->plan_made);
 }
 
 static mst_status session_create(mst_session *session) {
     mst_session_options *o = &session->options;
     const bool runs_all = o->timeout > 0; /* the caller must come back, whatever device 0 does */
     MST_TRY(check_options(session));
-    MST_TRY(mst_devices_create(o->devices, o->visible_devices, o->memory_limit, &session->devices));
-    o->devices = o->visible_devices = NULL; /* the strings are the caller's */
+    MST_TRY(make_devices(session));
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
     if (!session->state_bytes || !session->constant_bytes) return MST_NO_MEMORY("for a session");
@@ -132,6 +138,10 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
 
 /* ---- calls, and the end ---- */
 
+void mst_session_join(mst_session *session, mst_task_group *group) {
+    session->host.group = group;
+}
+
 mst_status mst_session_enter(mst_session *session) {
     MST_TRY(mst_process_check(session->process, "session"));
     atomic_fetch_add(&session->callers, 1);
@@ -144,23 +154,25 @@ void mst_session_leave(mst_session *session) {
     atomic_fetch_sub(&session->callers, 1);
 }
 
-mst_status mst_session_memory_too_late(void) {
-    return MST_FAIL(MST_DEADLINE, "waited too long for another call that asks a device for memory");
+mst_status mst_session_allocation_too_late(void) {
+    return MST_FAIL(MST_DEADLINE,
+                    "waited too long for another call of the session that asks a device for memory: "
+                    "the device is stuck, or the timeout is too short");
 }
 
-mst_status mst_session_take_memory(mst_session *session, int64_t deadline) {
-    bool taken = true;
+mst_status mst_session_begin_allocation(mst_session *session, int64_t deadline) {
+    bool in_time = true;
     pthread_mutex_lock(&session->lock);
-    while (session->memory_taken && taken) taken = mst_session_wait(session, &session->some_is_free, deadline);
-    if (taken) session->memory_taken = true;
+    while (session->allocating && in_time) in_time = mst_session_wait(session, &session->resource_free, deadline);
+    if (in_time) session->allocating = true;
     pthread_mutex_unlock(&session->lock);
-    return taken ? MST_OK : mst_session_memory_too_late();
+    return in_time ? MST_OK : mst_session_allocation_too_late();
 }
 
-void mst_session_give_memory_back(mst_session *session) {
+void mst_session_end_allocation(mst_session *session) {
     pthread_mutex_lock(&session->lock);
-    session->memory_taken = false;
-    pthread_cond_broadcast(&session->some_is_free);
+    session->allocating = false;
+    pthread_cond_broadcast(&session->resource_free);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -198,7 +210,7 @@ static void free_session(void *owner) {
     mst_store_release(session->store);
     mst_pair_map_free(&session->copies);
     pthread_mutex_destroy(&session->lock);
-    pthread_cond_destroy(&session->some_is_free);
+    pthread_cond_destroy(&session->resource_free);
     pthread_cond_destroy(&session->plan_made);
     free(session->slots);
     free(session->plans);

@@ -53,6 +53,8 @@ typedef struct mst_bound_plan {
     const mst_array **group_arrays;
     mst_patch *patch;
     int64_t num_patches, patch_capacity;
+    mst_bound_exchange *exchange;
+    int64_t num_exchanges;
     mst_binding binding;
 } mst_bound_plan;
 
@@ -98,27 +100,31 @@ struct mst_session {
     mst_plan_host host;
     mst_store *store;
     mst_executor *executor;
-    pthread_mutex_t lock;        /**< of all that follows */
-    pthread_cond_t some_is_free; /**< a slot, or the memory */
+    pthread_mutex_t lock;         /**< of all that follows */
+    pthread_cond_t resource_free; /**< a slot became free, or an allocation ended */
     mst_slot *slots;
     int num_slots;
     mst_cached_plan **plans; /**< the last used first */
     int64_t num_plans, plan_capacity, plans_made;
     mst_cached_plan *making;  /**< calls whose plans are being made, by threads without the lock */
     pthread_cond_t plan_made; /**< or could not be */
-    bool memory_taken;        /**< a thread may be asking devices for memory (mst_session_take_memory) */
+    bool allocating;          /**< a thread is between mst_session_begin_allocation and mst_session_end_allocation */
     /** (number of the entry, device) -> index in `used`; for the one copy of a domain, the number of devices + the
      *  first device of the domain in place of the device. */
     mst_pair_map copies;
     mst_used_copy *used;
     int64_t num_used, used_capacity;
-    _Atomic int64_t *state_bytes;    /**< by device; these two rise by the thread that has taken the memory */
+    _Atomic int64_t *state_bytes;    /**< by device; this and the next grow only during an allocation */
     _Atomic int64_t *constant_bytes; /**< by device */
     char *plan_pass;                 /**< the option's own copy */
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
     mst_trace *trace; /**< runs are added to it; NULL: to none */
 };
+
+/** Makes the session one of GROUP, whose members make each step together; before its first run. GROUP must outlive
+ *  it. NULL is allowed. */
+void mst_session_join(mst_session *session, mst_task_group *group);
 
 /* ---- calls: session.c, session_calls.c ---- */
 
@@ -153,24 +159,25 @@ void mst_cached_plan_release(mst_session *session, mst_cached_plan *cached);
 void mst_session_forget_plan(mst_session *session, mst_cached_plan *cached);
 /** Whether CACHED has addresses in slot I that hold. */
 bool mst_session_is_bound(const mst_session *session, const mst_cached_plan *cached, int slot);
-/** Gives CACHED addresses in slot I, which nobody else uses. The memory must be taken. */
+/** Gives CACHED addresses in slot I, which nobody else uses. Call it during an allocation (below). */
 MST_CHECKED mst_status mst_session_bind(mst_session *session, mst_cached_plan *cached, int slot);
 /** Frees what a plan has in a slot. */
 void mst_bound_plan_free(const mst_session *session, mst_bound_plan *bound);
 
 /* ---- memory: session.c ---- */
 
-/** Only the thread that has taken the session's memory makes copies, constants and arenas, and checks limits. It holds
- *  no lock while it asks a device for memory, which may take as long as it likes: others wait until their deadline, and
- *  calls that need no new memory do not wait. Without the lock. */
-MST_CHECKED mst_status mst_session_take_memory(mst_session *session, int64_t deadline);
-void mst_session_give_memory_back(mst_session *session);
-/** The error of a call whose deadline comes while another one has the memory. */
-mst_status mst_session_memory_too_late(void);
+/** Begins an allocation: until mst_session_end_allocation the calling thread is the only one of the session that
+ *  asks devices for memory (for copies, constants and arenas) and checks their limits. The thread does not hold the
+ *  session's lock meanwhile, because a device may take long: other threads that need memory wait here until DEADLINE,
+ *  and runs that need none go on. Call both functions without the lock. */
+MST_CHECKED mst_status mst_session_begin_allocation(mst_session *session, int64_t deadline);
+void mst_session_end_allocation(mst_session *session);
+/** The error of a call whose deadline passes while it waits for the allocation of another call to end. */
+mst_status mst_session_allocation_too_late(void);
 
 /* ---- entries of the store: session_states.c ---- */
 
-/** Finds or makes the entries and copies that a new plan needs. The memory must be taken. */
+/** Finds or makes the entries and copies that a new plan needs. Call it during an allocation. */
 MST_CHECKED mst_status mst_session_place_states(mst_session *session, mst_cached_plan *cached);
 /** Checks that all that CACHED reads has a value, and refreshes stale copies; in a turn that has begun. */
 MST_CHECKED mst_status mst_session_check_states(mst_session *session, const mst_cached_plan *cached, int64_t deadline);

@@ -116,21 +116,24 @@ static int find_free_slot(const mst_session *session, const mst_cached_plan *cac
     return found;
 }
 
-/* Takes a slot for CACHED and, where it is not READY to run there, the session's memory: both at once, so that nobody
- * waits for memory in a slot that others could use. */
+/* Takes a slot for CACHED and, where it is not READY to run there, begins an allocation: both at once, so that no call
+ * waits for an allocation while it holds a slot that others could use. */
 static mst_status take_slot(mst_session *session, const mst_cached_plan *cached, int64_t deadline, int *out,
                             bool *ready) {
     for (;;) {
         *out = find_free_slot(session, cached, ready);
-        if (*out >= 0 && (*ready || !session->memory_taken)) break;
-        if (mst_session_wait(session, &session->some_is_free, deadline)) continue;
-        if (*out >= 0) return mst_session_memory_too_late();
+        if (*out >= 0 && (*ready || !session->allocating)) break;
+        if (mst_session_wait(session, &session->resource_free, deadline)) continue;
+        if (*out >= 0) return mst_session_allocation_too_late();
         const mst_slot *slot = &session->slots[0];
         MST_TRY(slot->cached ? too_late(slot) : MST_OK);
-        return MST_FAIL(MST_DEADLINE, "waited %g s for other runs of the session to end", session->options.timeout);
+        return MST_FAIL(MST_DEADLINE,
+                        "waited %g s for other runs of the session to end: raise the timeout, or num_frames, the runs "
+                        "that may be under way at once",
+                        session->options.timeout);
     }
     session->slots[*out].busy = true;
-    session->memory_taken |= !*ready;
+    session->allocating |= !*ready;
     return MST_OK;
 }
 
@@ -165,7 +168,7 @@ static bool commit_frame(mst_frame *frame) {
 static void give_slot_back(mst_session *session, mst_slot *slot) {
     slot->busy = false;
     slot->cached = NULL;
-    pthread_cond_broadcast(&session->some_is_free);
+    pthread_cond_broadcast(&session->resource_free);
 }
 
 /* The end of a frame that is committed: its turn is over, and its slot is free again. */
@@ -210,6 +213,9 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     frame->participants = cached->num_devices;
     frame->failure.code = MST_OK;
     frame->step.number = 0;
+    frame->prepared = false;
+    frame->exchange = cached->bound[index].exchange;
+    if (cached->plan->num_exchanges) frame->exchange_run = mst_group_next_run(session->host.group);
     atomic_store(&frame->decision, MST_UNDECIDED);
     atomic_store(&frame->arrived, 0);
     atomic_store(&frame->failed, false);
@@ -329,7 +335,7 @@ static mst_status run_frame(mst_session *session, mst_slot *slot, mst_call_purpo
     return status;
 }
 
-/* Makes a slot ready for the plan, when slot and memory have been taken. The lock is open meanwhile. */
+/* Makes a slot ready for the plan and ends the allocation that take_slot began. The lock is released meanwhile. */
 static mst_status prepare_slot(mst_session *session, mst_cached_plan *cached, int index) {
     mst_slot *slot = &session->slots[index];
     mst_status status = MST_OK;
@@ -342,7 +348,7 @@ static mst_status prepare_slot(mst_session *session, mst_cached_plan *cached, in
             mst_string_memory_join(strings, session->devices.device[d].domain,
                                    mst_session_string_room(session, d, strings));
     }
-    mst_session_give_memory_back(session);
+    mst_session_end_allocation(session);
     pthread_mutex_lock(&session->lock);
     return status;
 }

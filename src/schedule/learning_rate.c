@@ -74,7 +74,10 @@ mst_status mst_schedule_check(const mst_schedule *schedule) {
 
 mst_value mst_schedule_value(mst_graph *graph, const mst_schedule *schedule, mst_value step) {
     if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, schedule)) return MST_NONE;
-    if (mst_schedule_check(schedule)) return mst_value_fail(graph, MST_INVALID, "schedule: %s", mst_error()->message);
+    if (mst_schedule_check(schedule)) {
+        mst_error_prefix("schedule");
+        return mst_value_of_last_error(graph);
+    }
     mst_spec spec = mst_value_spec(step);
     if (!mst_value_is_none(step) && (spec.dtype != MST_I64 || spec.shape.ndim != 0)) {
         char text[MST_SPEC_TEXT];

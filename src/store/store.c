@@ -126,6 +126,15 @@ mst_copy *mst_state_use_current(mst_store *store, const mst_state *state) {
     return copy;
 }
 
+mst_copy *mst_state_use_next(mst_store *store, const mst_state *state, const mst_copy *after) {
+    pthread_mutex_lock(&store->lock);
+    mst_copy *copy = after ? after->next : state->copies;
+    while (copy && copy->version != state->version) copy = copy->next;
+    if (copy) copy->users++;
+    pthread_mutex_unlock(&store->lock);
+    return copy;
+}
+
 mst_copy *mst_state_use_any(mst_store *store, const mst_state *state) {
     pthread_mutex_lock(&store->lock);
     mst_copy *copy = state->copies;

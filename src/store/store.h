@@ -137,6 +137,8 @@ MST_CHECKED mst_status mst_store_write(mst_store *store, const char *container, 
 /** A session with this timeout, in seconds, uses the store: other calls wait at most as long as the most patient of its
  *  sessions. */
 void mst_store_set_timeout(mst_store *store, double seconds);
+/** When calls now must have ended. */
+int64_t mst_store_deadline(const mst_store *store);
 /** Removes the values of all entries of kinds in the set KINDS (1 << kind), in a turn of its own. */
 MST_CHECKED mst_status mst_store_clear(mst_store *store, unsigned kinds);
 /** The same of all entries of a container. */
@@ -151,6 +153,9 @@ MST_CHECKED mst_status mst_state_check_spec(const mst_state *state, const mst_sp
 mst_copy *mst_state_use_copy(mst_store *store, const mst_state *state, const mst_domain *domain, const char *place);
 /** The same for a copy that holds the value, wherever it is. */
 mst_copy *mst_state_use_current(mst_store *store, const mst_state *state);
+/** The same for all of them: the first one that holds the value (AFTER NULL), and those behind AFTER, which is in use;
+ *  NULL past the last. */
+mst_copy *mst_state_use_next(mst_store *store, const mst_state *state, const mst_copy *after);
 /** The same for any copy, whether or not it holds the value; one in the host's memory where there is one. */
 mst_copy *mst_state_use_any(mst_store *store, const mst_state *state);
 /** Makes a copy, without a value, of each of the N states in DOMAIN at PLACE; they lie side by side in untouched

@@ -26,8 +26,7 @@ struct mst_snapshot {
 };
 typedef struct mst_snapshot_entry entry;
 
-/* For calls whose caller does not say how long they may wait. */
-static int64_t deadline_of(const mst_store *store) {
+int64_t mst_store_deadline(const mst_store *store) {
     const int64_t timeout = atomic_load(&store->timeout);
     return timeout ? mst_clock_now() + timeout : mst_clock_after(MST_DEFAULT_TIMEOUT);
 }
@@ -69,7 +68,7 @@ static mst_status take_all(mst_store *store, unsigned kinds, const char *contain
 
 static mst_status begin_all(mst_store *store, unsigned kinds, const char *container, bool writes, mst_turn *turn) {
     MST_TRY(take_all(store, kinds, container, writes, turn));
-    const mst_status status = begin_turn(turn, deadline_of(store));
+    const mst_status status = begin_turn(turn, mst_store_deadline(store));
     if (status) free(turn->use);
     return status;
 }
@@ -119,7 +118,7 @@ mst_status mst_store_read(mst_store *store, const char *container, const char *n
 mst_status mst_store_get(mst_store *store, const char *container, const char *name, mst_tensor **out) {
     if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(out)) return MST_INVALID;
     MST_TRY(mst_process_check(store->process, "store"));
-    return mst_store_read(store, container, name, deadline_of(store), out);
+    return mst_store_read(store, container, name, mst_store_deadline(store), out);
 }
 
 /* Any copy will do: the others are refreshed before they are read. One in the host's memory costs least. */
@@ -181,7 +180,7 @@ mst_status mst_store_set(mst_store *store, const char *container, const char *na
                          const mst_tensor *value) {
     if (MST_IS_NULL(store) || MST_IS_NULL(name) || MST_IS_NULL(value)) return MST_INVALID;
     MST_TRY(mst_process_check(store->process, "store"));
-    return mst_store_write(store, container, name, kind, value, deadline_of(store));
+    return mst_store_write(store, container, name, kind, value, mst_store_deadline(store));
 }
 
 /* Removes the values of the entries of KINDS, in CONTAINER (NULL: in all). */
@@ -552,7 +551,7 @@ mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
     if (!status) status = find_states(store, snapshot, states, uses);
     if (!status) {
         mst_turn_take(store, uses, snapshot->count, &turn);
-        status = begin_turn(&turn, deadline_of(store));
+        status = begin_turn(&turn, mst_store_deadline(store));
     }
     if (!status) {
         status = set_all(store, snapshot, states, turn.number);

@@ -112,7 +112,7 @@ static int add_variable(const mst_update *u, const mst_apply_options *o, int v, 
     if (o->averages) src[n++] = average_of(variable, dtype);
     if (o->masters)
         src[n++] = beside(variable, "master", mst_cast(mst_variable_initial(variable), dtype), MST_STATE_SLOT);
-    for (int s = 0; s < u->num_shards; s++) src[n++] = u->gradients[s * u->num_variables + v];
+    for (int s = 0; s < u->window.count; s++) src[n++] = u->gradients[s * u->num_variables + v];
     return n;
 }
 
@@ -122,12 +122,14 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
                                        .num_variables = u->num_variables,
                                        .num_slots = rule->num_slots(u->optimizer),
                                        .num_shards = u->num_shards,
+                                       .first_shard = u->window.first,
+                                       .num_gradients = u->window.count,
                                        .averages = u->optimizer->ema_decay > 0,
                                        .masters = mst_value_spec(u->variables[0]).dtype == MST_BF16};
     char name[96];
     if ((int64_t)u->num_variables * mst_apply_per_variable(&options) > INT32_MAX - MST_APPLY_FIRST)
         return mst_value_fail(u->graph, MST_INVALID, "update: %d variables over %d shards are too many for one update",
-                              u->num_variables, u->num_shards);
+                              u->num_variables, u->window.count);
     mst_value *src = malloc((size_t)mst_apply_source(&options, u->num_variables) * sizeof *src);
     if (!src) return MST_VALUE_NO_MEMORY(u->graph, "for an update");
     int n = MST_APPLY_FIRST;
@@ -198,5 +200,7 @@ void mst_build_update(const mst_update *update, mst_update_values *out) {
         return;
     }
     if (!check_variables(update)) return;
-    mst_with_name (update->graph, "update") apply_build(update, out);
+    mst_update whole = *update;
+    if (whole.window.count == 0) whole.window.count = whole.num_shards;
+    mst_with_name (update->graph, "update") apply_build(&whole, out);
 }

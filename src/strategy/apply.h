@@ -2,6 +2,7 @@
 #ifndef MUSTER_STRATEGY_APPLY_H
 #define MUSTER_STRATEGY_APPLY_H
 
+#include "base/shard_tree.h"
 #include "muster/strategy.h"
 
 /** What to update from what. */
@@ -9,8 +10,9 @@ typedef struct mst_update {
     mst_graph *graph;
     const mst_optimizer *optimizer; /**< checked, with its defaults */
     int num_variables, num_shards;
+    mst_shards window;          /**< whose gradients these are: in a cluster those of this task; default: all shards */
     const mst_value *variables; /**< [num_variables] */
-    const mst_value *gradients; /**< [num_shards][num_variables] */
+    const mst_value *gradients; /**< [window.count][num_variables] */
     mst_value global_step;
 } mst_update;
 

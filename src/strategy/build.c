@@ -7,7 +7,9 @@
  *      what is reported: loss, metrics, penalty, examples
  *
  * The gradients of the shards add up to that of the mean over the global batch, also where batches are partial. A
- * shard takes its random seeds from its number and not from its scope, so each strategy draws the same numbers. */
+ * shard takes its random seeds from its number and not from its scope, so each strategy draws the same numbers.
+ *
+ * In a cluster each task builds the shards of its own window, and sums are over the shards of all tasks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,9 @@
 #include "base/argument.h"
 #include "graph/graph.h"
 #include "muster/ops.h"
+#include "op/elementwise/sum_shards.h"
 #include "strategy/apply.h"
+#include "strategy/gradient_rows.h"
 #include "strategy/penalty.h"
 #include "strategy/strategy.h"
 
@@ -23,20 +27,23 @@ typedef struct builder {
     mst_graph *graph;
     const mst_strategy *strategy;
     const mst_strategy_form *form;
-    mst_replica *replicas; /* [num_shards] */
-    mst_value *loss_sums;  /* [num_shards] */
+    int first, count;      /* shards that are built here: all or, in a cluster, those of this task */
+    mst_replica *replicas; /* [count] */
+    mst_value *loss_sums;  /* [count] */
 } builder;
 
-static void build_replica(builder *b, int s, mst_replica_function replica, void *context) {
+/* The I-th replica of those that are built here. */
+static void build_replica(builder *b, int i, mst_replica_function replica, void *context) {
     mst_graph *graph = b->graph;
+    const int shard = b->first + i;
     char device[64], scope[64];
-    snprintf(scope, sizeof scope, "%s_%d", b->form->scope, s);
-    mst_with_device (graph, mst_strategy_device(b->strategy, s, device, sizeof device))
+    snprintf(scope, sizeof scope, "%s_%d", b->form->scope, shard);
+    mst_with_device (graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
         mst_with_name (graph, scope) {
-            graph->current.reuse = MST_REUSE_AUTO; /* restored with the scope */
-            mst_seed_scope(graph, (uint64_t)s);    /* a shard draws the same under each strategy */
-            replica(context, graph, s, &b->replicas[s]);
-            b->loss_sums[s] = mst_reduce_sum(b->replicas[s].loss);
+            graph->current.reuse = MST_REUSE_AUTO;  /* restored with the scope */
+            mst_seed_scope(graph, (uint64_t)shard); /* a shard draws the same under each strategy */
+            replica(context, graph, shard, &b->replicas[i]);
+            b->loss_sums[i] = mst_reduce_sum(b->replicas[i].loss);
         }
 }
 
@@ -71,6 +78,19 @@ static void mirror_variables(builder *b, int first) {
     free(devices);
 }
 
+/* ---- sums over shards ---- */
+
+static mst_value sum_early_or_late(const mst_strategy *strategy, const mst_value *values, mst_sum_round round) {
+    const mst_shards here = mst_strategy_window(strategy);
+    if (here.count < strategy->num_shards && !mst_strategy_form_of(strategy)->apart)
+        return mst_sum_shards(values, here, strategy->num_shards, round);
+    return here.count > 1 ? mst_add_n(values, here.count) : values[0];
+}
+
+mst_value mst_strategy_sum(const mst_strategy *strategy, const mst_value *values) {
+    return sum_early_or_late(strategy, values, MST_SUM_LATE);
+}
+
 /* ---- updates of statistics ---- */
 
 void mst_replica_update(mst_replica *replica, mst_value variable, mst_value value, mst_join_kind join) {
@@ -95,21 +115,27 @@ void mst_replica_update(mst_replica *replica, mst_value variable, mst_value valu
     replica->updates[replica->num_updates++] = (mst_state_update){variable, value, join};
 }
 
+/* Replaces the values of all shards but the first one by -0, which changes no bit of what it is added to. */
+static void keep_first(const builder *b, mst_value *values) {
+    for (int i = b->first == 0; i < b->count; i++) values[i] = mst_scale(mst_zeros_like(values[i]), -1);
+}
+
 static mst_value join_values(builder *b, const mst_state_update *update, mst_value *values) {
     const mst_variable_options *o = mst_node_options(update->variable.node);
-    const int shards = b->strategy->num_shards;
+    const int shards = b->form->apart ? b->count : b->strategy->num_shards;
     const mst_join_kind join = update->join ? update->join : o->join ? (mst_join_kind)o->join : MST_JOIN_MEAN;
-    if (join == MST_JOIN_FIRST || shards == 1) return values[0];
-    const mst_value sum = mst_add_n(values, shards);
-    if (join == MST_JOIN_SUM) return sum;
+    if (shards == 1 || (join == MST_JOIN_FIRST && b->count == shards)) return values[0];
+    if (join == MST_JOIN_FIRST) keep_first(b, values);
+    const mst_value sum = mst_strategy_sum(b->strategy, values);
+    if (join != MST_JOIN_MEAN) return sum;
     return mst_div(sum, mst_scalar(b->graph, mst_value_spec(sum).dtype, shards));
 }
 
 /* Groups TRAIN with the updates that the replicas ask for. */
 static mst_value add_updates(builder *b, mst_value train) {
-    const int shards = b->strategy->num_shards, count = b->replicas[0].num_updates;
+    const int count = b->replicas[0].num_updates;
     if (count == 0) return train;
-    mst_value *values = calloc((size_t)shards, sizeof *values), *all = calloc((size_t)count + 1, sizeof *all);
+    mst_value *values = calloc((size_t)b->count, sizeof *values), *all = calloc((size_t)count + 1, sizeof *all);
     if (!values || !all) {
         free(values);
         free(all);
@@ -118,7 +144,7 @@ static mst_value add_updates(builder *b, mst_value train) {
     bool alike = true;
     for (int k = 0; k < count && alike; k++) {
         const mst_state_update *first = &b->replicas[0].updates[k];
-        for (int s = 0; s < shards && alike; s++) {
+        for (int s = 0; s < b->count && alike; s++) {
             alike = b->replicas[s].num_updates == count &&
                     mst_value_equal(b->replicas[s].updates[k].variable, first->variable);
             if (alike) values[s] = b->replicas[s].updates[k].value;
@@ -136,36 +162,30 @@ static mst_value add_updates(builder *b, mst_value train) {
 
 /* ---- what is reported ---- */
 
-static mst_value sum_over_shards(builder *b, mst_value *values) {
-    return b->strategy->num_shards > 1 ? mst_add_n(values, b->strategy->num_shards) : values[0];
-}
-
 static void report(builder *b, mst_step_values *out, mst_value penalty) {
-    int shards = b->strategy->num_shards;
-    mst_value *terms = calloc((size_t)shards + 1, sizeof *terms);
+    mst_value *terms = calloc((size_t)b->count + 1, sizeof *terms);
     if (!terms) {
         MST_VALUE_NO_MEMORY(b->graph, "for a step");
         return;
     }
-    out->loss = mst_div(sum_over_shards(b, b->loss_sums), out->num_examples);
+    out->loss = mst_div(mst_strategy_sum(b->strategy, b->loss_sums), out->num_examples);
     if (!mst_value_is_none(penalty)) out->loss = mst_add(out->loss, penalty);
     out->num_metrics = b->replicas[0].num_metrics;
     for (int m = 0; m < out->num_metrics; m++) {
-        for (int s = 0; s < shards; s++) terms[s] = b->replicas[s].metric_sum[m];
-        out->metric_sum[m] = sum_over_shards(b, terms);
-        for (int s = 0; s < shards; s++) terms[s] = b->replicas[s].metric_count[m];
-        out->metric_count[m] = sum_over_shards(b, terms);
+        for (int s = 0; s < b->count; s++) terms[s] = b->replicas[s].metric_sum[m];
+        out->metric_sum[m] = mst_strategy_sum(b->strategy, terms);
+        for (int s = 0; s < b->count; s++) terms[s] = b->replicas[s].metric_count[m];
+        out->metric_count[m] = mst_strategy_sum(b->strategy, terms);
     }
     free(terms);
 }
 
 static mst_value count_examples(builder *b) {
-    int shards = b->strategy->num_shards;
-    mst_value *counts = calloc((size_t)shards + 1, sizeof *counts);
+    mst_value *counts = calloc((size_t)b->count + 1, sizeof *counts);
     if (!counts) return MST_VALUE_NO_MEMORY(b->graph, "for a step");
-    for (int s = 0; s < shards; s++)
+    for (int s = 0; s < b->count; s++)
         counts[s] = mst_dim_size(b->replicas[s].loss, 0, mst_value_spec(b->replicas[s].loss).dtype);
-    mst_value count = sum_over_shards(b, counts);
+    mst_value count = sum_early_or_late(b->strategy, counts, MST_SUM_EARLY);
     free(counts);
     return count;
 }
@@ -174,19 +194,65 @@ static mst_value count_examples(builder *b) {
  * gradient of the mean over the global batch. */
 static void differentiate(builder *b, mst_value num_examples, const mst_value *variables, int n, mst_value *gradients) {
     mst_value one = mst_ones_like(b->loss_sums[0]);
-    for (int s = 0; s < b->strategy->num_shards; s++) {
+    for (int i = 0; i < b->count; i++) {
+        const int shard = b->first + i;
         char device[64], scope[64];
-        snprintf(scope, sizeof scope, "%s_%d", b->form->scope, s);
+        snprintf(scope, sizeof scope, "%s_%d", b->form->scope, shard);
         mst_name_scope_enter(b->graph, scope);
-        mst_with_device (b->graph, mst_strategy_device(b->strategy, s, device, sizeof device))
-            mst_gradients_from(b->loss_sums[s], mst_div(one, num_examples), variables, n, &gradients[s * n]);
+        mst_with_device (b->graph, mst_strategy_device(b->strategy, shard, device, sizeof device))
+            mst_gradients_from(b->loss_sums[i], mst_div(one, num_examples), variables, n, &gradients[i * n]);
         mst_name_scope_pop(b->graph);
     }
 }
 
+/* Adds the gradient of variable V, summed over SHARDS, to the values of the step: one value, or rows and numbers. */
+static void give_gradient(const mst_update *u, int v, mst_shards shards, mst_value *terms, mst_step_values *out) {
+    mst_value *to = (mst_value *)(uintptr_t)out->gradient + out->num_gradients;
+    if (out->sparse[v]) {
+        const mst_row_values given = mst_sum_gradient_rows(u, v, shards);
+        to[0] = given.rows;
+        to[1] = given.numbers;
+        out->num_gradients += 2;
+        return;
+    }
+    const int first = shards.first - u->window.first;
+    for (int s = 0; s < shards.count; s++) terms[s] = u->gradients[(first + s) * u->num_variables + v];
+    to[0] = shards.count > 1 ? mst_add_n(terms, shards.count) : terms[0];
+    out->num_gradients++;
+}
+
+/* Gives the gradients, added up over each leaf, as values of the step. */
+static void give_gradients(builder *b, const mst_update *u, mst_step_values *out) {
+    const int end = b->first + b->count, n = u->num_variables;
+    mst_value *terms = calloc((size_t)b->count + 1, sizeof *terms);
+    mst_value *all = mst_arena_alloc(&b->graph->arena, (1 + 2 * (size_t)b->count) * ((size_t)n + 1) * sizeof *all);
+    bool *sparse = mst_arena_alloc(&b->graph->arena, (size_t)n + 1);
+    if (!terms || !all || !sparse) {
+        free(terms);
+        MST_VALUE_NO_MEMORY(b->graph, "for gradients");
+        return;
+    }
+    memcpy(all, u->variables, (size_t)n * sizeof *all);
+    for (int v = 0; v < n; v++) sparse[v] = mst_has_gradient_rows(u, v);
+    out->variable = all;
+    out->gradient = all + n;
+    out->sparse = sparse;
+    out->num_variables = n;
+    for (int at = b->first; at < end; out->num_leaves++) {
+        mst_shards leaf = {at, end - at};
+        if (b->strategy->synchronous) leaf = mst_shards_within(at, end, b->strategy->num_shards);
+        for (int v = 0; v < n; v++) give_gradient(u, v, leaf, terms, out);
+        at += leaf.count;
+    }
+    free(terms);
+    /* counted here too, since global_step numbers the random draws of a step */
+    const mst_value counted = mst_assign_add(out->global_step, mst_scalar(b->graph, MST_I64, 1));
+    out->train = mst_group((const mst_value[]){mst_group(out->gradient, out->num_gradients), counted}, 2);
+}
+
 static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_values *out, mst_value *penalty) {
     mst_graph *graph = b->graph;
-    const int shards = b->strategy->num_shards, count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
+    const int shards = b->count, count = mst_collection(graph, MST_TRAINABLE, NULL, NULL, 0);
     mst_value *variables = calloc((size_t)count + 1, sizeof *variables);
     mst_value *gradients = calloc((size_t)shards * (size_t)count + 1, sizeof *gradients);
     mst_optimizer resolved;
@@ -195,7 +261,7 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
     } else if (mst_resolve_optimizer(graph, optimizer, &resolved)) {
         int used = 0;
         mst_collection(graph, MST_TRAINABLE, NULL, variables, count);
-        differentiate(b, out->num_examples, variables, count, gradients);
+        differentiate(b, b->form->apart ? out->divisor : out->num_examples, variables, count, gradients);
         /* variables that the loss does not depend on are left alone */
         for (int v = 0; v < count; v++) {
             if (mst_value_is_none(gradients[v])) continue;
@@ -207,15 +273,22 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
         const mst_update update = {.graph = graph,
                                    .optimizer = &resolved,
                                    .num_variables = used,
-                                   .num_shards = shards,
+                                   .num_shards = b->strategy->num_shards,
+                                   .window = {b->first, b->count},
                                    .variables = variables,
                                    .gradients = gradients,
                                    .global_step = out->global_step};
-        mst_update_values values;
-        mst_build_update(&update, &values);
-        out->train = add_updates(b, values.train);
-        out->learning_rate = values.learning_rate;
-        *penalty = values.penalty;
+        if (b->form->apart) {
+            give_gradients(b, &update, out);
+            out->train = add_updates(b, out->train);
+            *penalty = mst_penalties(graph);
+        } else {
+            mst_update_values values;
+            mst_build_update(&update, &values);
+            out->train = add_updates(b, values.train);
+            out->learning_rate = values.learning_rate;
+            *penalty = values.penalty;
+        }
     }
     free(variables);
     free(gradients);
@@ -232,17 +305,22 @@ void mst_strategy_build(mst_graph *graph, const mst_strategy *strategy, const ms
         mst_graph_keep_error(graph);
         return;
     }
-    builder b = {.graph = graph, .strategy = &resolved, .form = mst_strategy_form_of(&resolved)};
-    b.replicas = calloc((size_t)resolved.num_shards, sizeof *b.replicas);
-    b.loss_sums = calloc((size_t)resolved.num_shards + 1, sizeof *b.loss_sums);
+    builder b = {.graph = graph,
+                 .strategy = &resolved,
+                 .form = mst_strategy_form_of(&resolved),
+                 .first = mst_strategy_window(&resolved).first,
+                 .count = mst_strategy_window(&resolved).count};
+    b.replicas = calloc((size_t)b.count, sizeof *b.replicas);
+    b.loss_sums = calloc((size_t)b.count + 1, sizeof *b.loss_sums);
     if (b.replicas && b.loss_sums) {
         const int before = mst_collection(graph, MST_VARIABLES, NULL, NULL, 0);
         char first[64];
-        for (int s = 0; s < resolved.num_shards; s++) build_replica(&b, s, replica, context);
+        for (int i = 0; i < b.count; i++) build_replica(&b, i, replica, context);
         if (b.form->mirrored) mirror_variables(&b, before);
         mst_value penalty = MST_NONE;
         mst_with_device (graph, mst_strategy_device_name(&resolved, 0, first, sizeof first)) {
             out->num_examples = count_examples(&b);
+            if (b.form->apart) out->divisor = mst_identity(out->num_examples);
             out->global_step = mst_global_step(graph);
             if (optimizer)
                 build_update(&b, optimizer, out, &penalty);

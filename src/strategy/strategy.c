@@ -10,13 +10,38 @@ const char *mst_strategy_help(int i) {
     return i >= 0 && i < MST_NUM_STRATEGIES ? mst_strategy_table[i]->help : NULL;
 }
 
+mst_shards mst_strategy_window(const mst_strategy *strategy) {
+    const int first = strategy->first_shard, here = strategy->num_shards_here;
+    return (mst_shards){first, here ? here : strategy->num_shards - first};
+}
+
 int mst_strategy_device_first(const mst_strategy *strategy, int shard) {
     (void)strategy, (void)shard;
     return 0;
 }
 
 int mst_strategy_device_spread(const mst_strategy *strategy, int shard) {
-    return shard / (strategy->num_shards / strategy->num_devices);
+    const mst_shards here = mst_strategy_window(strategy);
+    return (shard - here.first) / (here.count / strategy->num_devices);
+}
+
+static mst_status check_updates(const mst_strategy *s) {
+    if (s->kind != MST_STRATEGY_PARAMETER_SERVER && (s->synchronous || s->replicas_to_aggregate || s->max_staleness))
+        return MST_FAIL(MST_INVALID,
+                        "strategy %s: synchronous, replicas_to_aggregate and max_staleness are options of "
+                        "parameter-server: leave them out",
+                        mst_strategy_names[s->kind]);
+    if (s->replicas_to_aggregate && !s->synchronous)
+        return MST_FAIL(MST_INVALID,
+                        "strategy: replicas_to_aggregate %d needs synchronous: else the gradients of each worker make "
+                        "an update of their own",
+                        s->replicas_to_aggregate);
+    if (s->max_staleness && s->synchronous)
+        return MST_FAIL(MST_INVALID,
+                        "strategy: max_staleness %d is not for synchronous updates, whose gradients are never older "
+                        "than the variables: leave one of them out",
+                        s->max_staleness);
+    return MST_OK;
 }
 
 mst_status mst_strategy_resolve(mst_strategy *strategy) {
@@ -33,11 +58,16 @@ mst_status mst_strategy_resolve(mst_strategy *strategy) {
     if (strategy->num_shards == 0) strategy->num_shards = spread ? strategy->num_devices : 1;
     if (strategy->num_shards < 1 || strategy->num_shards > MOST)
         return MST_FAIL(MST_INVALID, "strategy: %d shards, must be from 1 to %d", strategy->num_shards, MOST);
-    if (spread && strategy->num_shards % strategy->num_devices != 0)
-        return MST_FAIL(
-            MST_INVALID, "strategy %s: %d shards do not divide over %d devices: take a multiple of %d shards",
-            mst_strategy_names[strategy->kind], strategy->num_shards, strategy->num_devices, strategy->num_devices);
-    return MST_OK;
+    const mst_shards here = mst_strategy_window(strategy);
+    if (here.first < 0 || here.count < 1 || here.count > strategy->num_shards ||
+        here.first > strategy->num_shards - here.count)
+        return MST_FAIL(MST_INVALID, "strategy: first_shard %d and num_shards_here %d are no part of %d shards",
+                        here.first, strategy->num_shards_here, strategy->num_shards);
+    if (spread && here.count % strategy->num_devices != 0)
+        return MST_FAIL(MST_INVALID,
+                        "strategy %s: %d shards do not divide over %d devices: take a multiple of %d shards",
+                        mst_strategy_names[strategy->kind], here.count, strategy->num_devices, strategy->num_devices);
+    return check_updates(strategy);
 }
 
 const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *text, size_t size) {

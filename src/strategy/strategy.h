@@ -5,6 +5,7 @@
 #ifndef MUSTER_STRATEGY_STRATEGY_H
 #define MUSTER_STRATEGY_STRATEGY_H
 
+#include "base/shard_tree.h"
 #include "muster/strategy.h"
 
 /** What a strategy does, apart from its name and number. */
@@ -12,6 +13,7 @@ typedef struct mst_strategy_form {
     const char *help;  /**< half a line for `muster train --help` */
     const char *scope; /**< prefix of the replicas' name scopes: replica i is built in "SCOPE_i" */
     bool mirrored;     /**< each device keeps a copy of the variables */
+    bool apart;        /**< sums are over the shards here, and the update is made elsewhere */
     int (*device)(const mst_strategy *strategy, int shard); /**< number of the device that runs SHARD */
 } mst_strategy_form;
 
@@ -20,10 +22,14 @@ extern const mst_strategy_form *const mst_strategy_table[];
 
 /** The form of STRATEGY, after mst_strategy_resolve. */
 const mst_strategy_form *mst_strategy_form_of(const mst_strategy *strategy);
+/** The shards that are built here: all, or in a cluster those of this task. */
+mst_shards mst_strategy_window(const mst_strategy *strategy);
 /** A `device` function: all shards on the first device. */
 int mst_strategy_device_first(const mst_strategy *strategy, int shard);
-/** A `device` function: consecutive shards on each device, equally many. */
+/** A `device` function: consecutive shards of those here on each device, equally many. */
 int mst_strategy_device_spread(const mst_strategy *strategy, int shard);
+/** The sum of VALUES, one of each shard that is built here, over the shards of all tasks. */
+mst_value mst_strategy_sum(const mst_strategy *strategy, const mst_value *values);
 /** The name of device I: as it was given or, where none were, made in TEXT. */
 const char *mst_strategy_device_name(const mst_strategy *strategy, int i, char *text, size_t size);
 

@@ -87,6 +87,38 @@ static mst_status write_histogram(const mst_entry *entry, mst_event_file *file) 
     return append_value(entry, file, &value);
 }
 
+/* The bucket of number i goes from i - 0.5 to i + 0.5: none has no width, where TensorBoard cuts the first and the last
+ * at the smallest and the largest number. */
+static mst_status write_counts(const mst_entry *entry, mst_event_file *file) {
+    const int64_t *from = mst_tensor_data(entry->tensor), n = mst_tensor_count(entry->tensor);
+    double *limit = calloc(2 * (size_t)n, sizeof *limit), *count = limit + n;
+    Muster__Summary__Value value = MUSTER__SUMMARY__VALUE__INIT;
+    Muster__HistogramProto proto = MUSTER__HISTOGRAM_PROTO__INIT;
+    if (!limit) return MST_NO_MEMORY("for a histogram");
+    for (int64_t i = 0; i < n; i++) {
+        const double number = (double)i;
+        if (proto.num == 0 && from[i] == 0) continue; /* before the smallest */
+        if (proto.num == 0) proto.min = number;
+        if (from[i] > 0) {
+            proto.max = number;
+            proto.n_bucket = (size_t)(number - proto.min) + 1;
+        }
+        limit[i - (int64_t)proto.min] = number + 0.5;
+        count[i - (int64_t)proto.min] = (double)from[i];
+        proto.num += (double)from[i];
+        proto.sum += (double)from[i] * number;
+        proto.sum_squares += (double)from[i] * number * number;
+    }
+    proto.n_bucket_limit = proto.n_bucket;
+    proto.bucket_limit = limit;
+    proto.bucket = count;
+    value.value_case = MUSTER__SUMMARY__VALUE__VALUE_HISTO;
+    value.histo = &proto;
+    const mst_status status = append_value(entry, file, &value);
+    free(limit);
+    return status;
+}
+
 /* ---- images ---- */
 
 /* Converts f32 from 0 to 1 to u8. Numbers outside are clamped; NaN becomes 0. */
@@ -172,9 +204,14 @@ static mst_status write_start(const mst_entry *entry, mst_event_file *file) {
 
 mst_status mst_entry_write(const mst_entry *entry, mst_event_file *file) {
     static mst_status (*const write[])(const mst_entry *, mst_event_file *) = {
-        [MST_ENTRY_SCALAR] = write_scalar,   [MST_ENTRY_HISTOGRAM] = write_histogram,
-        [MST_ENTRY_IMAGE] = write_images,    [MST_ENTRY_TEXT] = write_text,
-        [MST_ENTRY_GRAPH] = write_graph,     [MST_ENTRY_RUN_METADATA] = write_run_metadata,
-        [MST_ENTRY_HPARAMS] = write_hparams, [MST_ENTRY_START] = write_start};
+        [MST_ENTRY_SCALAR] = write_scalar,
+        [MST_ENTRY_HISTOGRAM] = write_histogram,
+        [MST_ENTRY_COUNTS] = write_counts,
+        [MST_ENTRY_IMAGE] = write_images,
+        [MST_ENTRY_TEXT] = write_text,
+        [MST_ENTRY_GRAPH] = write_graph,
+        [MST_ENTRY_RUN_METADATA] = write_run_metadata,
+        [MST_ENTRY_HPARAMS] = write_hparams,
+        [MST_ENTRY_START] = write_start};
     return write[entry->kind](entry, file);
 }

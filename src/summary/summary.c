@@ -32,6 +32,10 @@ void mst_summary_histogram(mst_summary_writer *writer, const char *tag, mst_tens
     push_tensor(writer, MST_ENTRY_HISTOGRAM, tag, values, step);
 }
 
+void mst_summary_counts(mst_summary_writer *writer, const char *tag, mst_tensor *counts, int64_t step) {
+    push_tensor(writer, MST_ENTRY_COUNTS, tag, counts, step);
+}
+
 static mst_status check_image(const char *tag, const mst_tensor *images) {
     char text[MST_SHAPE_TEXT];
     const mst_shape shape = mst_tensor_shape(images);

@@ -6,7 +6,6 @@
 #include "summary/writer.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +15,7 @@
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "base/process.h"
+#include "base/thread.h"
 
 static const double DEFAULT_SECONDS = 2, MOST_SECONDS = 86400, EXIT_SECONDS = 10;
 static const int64_t DEFAULT_BYTES = INT64_C(64) << 20;
@@ -143,7 +143,8 @@ static void *work(void *context) {
 /* ---- the queue ---- */
 
 mst_entry *mst_entry_create(mst_summary_writer *w, mst_entry_kind kind, const char *tag, int64_t step) {
-    static const char *const whats[] = {"scalar", "histogram", "image", "text", "graph", "trace", "hparams", "start"};
+    static const char *const whats[] = {"scalar", "histogram", "histogram", "image", "text",
+                                        "graph",  "trace",     "hparams",   "start"};
     if (!tag || !*tag) {
         mst_summary_fail(w, MST_FAIL(MST_INVALID, "summary: a %s without a tag", whats[kind]));
         return NULL;
@@ -250,14 +251,8 @@ mst_status mst_summary_writer_close(mst_summary_writer *w) {
     return status;
 }
 
-/* Signals are for the program's own threads. */
 static mst_status writer_start(mst_summary_writer *w) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int failed = pthread_create(&w->thread, NULL, work, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!failed) return MST_OK;
+    if (!mst_thread_start(&w->thread, work, w)) return MST_OK;
     return MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread for summaries: allow more threads (ulimit -u)");
 }
 
@@ -273,13 +268,9 @@ static mst_status check_options(const mst_summary_options *o) {
 static mst_summary_writer *writer_make(const mst_summary_options *o) {
     mst_summary_writer *w = calloc(1, sizeof *w);
     if (!w) return NULL;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->wake, &attributes);
-    pthread_cond_init(&w->moved, &attributes);
-    pthread_condattr_destroy(&attributes);
+    mst_condition_init(&w->wake);
+    mst_condition_init(&w->moved);
     w->flush_seconds = o->flush_seconds > 0 ? o->flush_seconds : DEFAULT_SECONDS;
     w->queue_bytes = o->queue_bytes ? o->queue_bytes : DEFAULT_BYTES;
     w->process = mst_process_number();

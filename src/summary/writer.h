@@ -14,6 +14,7 @@
 typedef enum mst_entry_kind {
     MST_ENTRY_SCALAR,
     MST_ENTRY_HISTOGRAM,
+    MST_ENTRY_COUNTS, /**< `tensor`: i64 [n], how many numbers are 0, 1, ..., n - 1 */
     MST_ENTRY_IMAGE,
     MST_ENTRY_TEXT,
     MST_ENTRY_GRAPH,
@@ -39,6 +40,9 @@ typedef struct mst_entry {
 /** An entry without a value; NULL, and the writer has the error, where TAG is none or memory is out. */
 mst_entry *mst_entry_create(mst_summary_writer *writer, mst_entry_kind kind, const char *tag, int64_t step);
 void mst_entry_free(mst_entry *entry);
+/** A histogram of whole numbers: COUNTS, i64 [n], has how many are 0, 1, ..., n - 1, at least one in all. Each number
+ *  has a bucket of its own, around it. COUNTS is retained. */
+void mst_summary_counts(mst_summary_writer *writer, const char *tag, mst_tensor *counts, int64_t step);
 /** Puts ENTRY on the queue, which owns it from then on. BYTES: of what belongs to it. */
 void mst_summary_push(mst_summary_writer *writer, mst_entry *entry, size_t bytes);
 /** Keeps the calling thread's error, of code STATUS, for the next flush or close, where it is the first. */

@@ -28,6 +28,7 @@
 #include "train/checkpoint_file.h"
 #include "train/monitor.h"
 #include "train/restore.h"
+#include "train/served.h"
 #include "train/trainer.h"
 
 enum { DEFAULT_KEEP = 5, DEFAULT_SECONDS = 600 };
@@ -446,6 +447,16 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
+/* Saves the state of a model in training, of which parameter servers may have a part; not where these are at different
+ * steps: the checkpoint before stays the last one. */
+static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
+    mst_trainer *trainer;
+    MST_TRY(mst_trainer_of(model, &trainer));
+    if (mst_served_is_between(trainer)) return MST_OK;
+    MST_TRY(mst_served_collect(trainer));
+    return mst_checkpoint_manager_save(m, mst_model_store(model));
+}
+
 static mst_status save_best(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
     mst_store *store = mst_model_store(state->model);
@@ -455,7 +466,7 @@ static mst_status save_best(void *context, mst_train_state *state) {
     if (!(larger_is_better(m) ? value > m->best_value : value < m->best_value)) return MST_OK;
     m->best_value = value;
     MST_TRY(mst_monitor_keep(store, who, m->options.monitor, "best", value));
-    return mst_checkpoint_manager_save(m->best, store);
+    return save(m->best, state->model);
 }
 
 static bool is_busy(mst_checkpoint_manager *m) {
@@ -471,8 +482,7 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
     if (!m->due) return MST_OK;
-    return is_busy(m) || (m->best && is_busy(m->best)) ? MST_OK
-                                                       : mst_checkpoint_manager_save(m, mst_model_store(state->model));
+    return is_busy(m) || (m->best && is_busy(m->best)) ? MST_OK : save(m, state->model);
 }
 
 /* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged
@@ -484,7 +494,7 @@ static mst_status end(void *context, mst_train_state *state) {
     if (state->failed || !state->model) return mst_checkpoint_manager_wait(m);
     mst_store *store = mst_model_store(state->model);
     MST_TRY(version_of(store, &version));
-    if (version != m->saved_version) MST_TRY(mst_checkpoint_manager_save(m, store));
+    if (version != m->saved_version) MST_TRY(save(m, state->model));
     return mst_checkpoint_manager_wait(m);
 }
 

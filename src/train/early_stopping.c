@@ -66,14 +66,16 @@ static mst_status exchange_weights(const mst_early_stopping *e, mst_store *store
 /* A fit that is resumed after its first epoch goes on from what it kept, also where it was stopped by this. */
 static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
     mst_store *store = mst_model_store(state->model);
-    double best_epoch = 0, waited = 0, has_weights = 0;
+    double best_epoch = 0, waited = 0, has_weights = 0, counted = 0;
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "best", &e->best));
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "best_epoch", &best_epoch));
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "waited", &waited));
     MST_TRY(mst_monitor_kept(store, who, e->monitor, "has_weights", &has_weights));
+    MST_TRY(mst_monitor_kept(store, who, e->monitor, "counted", &counted));
     e->best_epoch = (int64_t)best_epoch;
     e->waited = (int64_t)waited;
     e->has_best_weights = has_weights != 0;
+    e->counted = (int64_t)counted;
     if (e->waited > 0 && e->waited >= e->patience) state->stop = true;
     return MST_OK;
 }
@@ -81,6 +83,7 @@ static mst_status go_on(mst_early_stopping *e, mst_train_state *state) {
 static mst_status keep_numbers(const mst_early_stopping *e, mst_store *store) {
     MST_TRY(mst_monitor_keep(store, who, e->monitor, "best", e->best));
     MST_TRY(mst_monitor_keep(store, who, e->monitor, "best_epoch", (double)e->best_epoch));
+    MST_TRY(mst_monitor_keep(store, who, e->monitor, "counted", (double)e->counted));
     return mst_monitor_keep(store, who, e->monitor, "waited", (double)e->waited);
 }
 
@@ -98,7 +101,7 @@ static mst_status forget_weights(const mst_early_stopping *e, mst_store *store) 
 
 static void begin_anew(mst_early_stopping *e) {
     e->best = larger_is_better(e) ? -INFINITY : INFINITY;
-    e->best_epoch = e->waited = 0;
+    e->best_epoch = e->waited = e->counted = 0;
     e->has_best_weights = false;
 }
 
@@ -130,7 +133,7 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
     mst_store *store = mst_model_store(state->model);
     double value;
-    if (mst_monitor_is_cut_off(state)) return MST_OK;
+    if (mst_monitor_is_cut_off(state) || state->epoch < e->counted) return MST_OK;
     MST_TRY(mst_monitor_value("early stopping", e->monitor, state, &value));
     double gain = larger_is_better(e) ? value - e->best : e->best - value;
     bool better = gain > e->min_delta;
@@ -142,12 +145,17 @@ static mst_status early_epoch_end(void *context, mst_train_state *state) {
     } else if (++e->waited >= e->patience) {
         state->stop = true;
     }
+    e->counted = state->epoch + 1;
     return keep_numbers(e, store);
 }
 
+/* A worker may have got the state of another one that has exchanged the weights already. */
 static mst_status early_end(void *context, mst_train_state *state) {
     const mst_early_stopping *e = context;
+    double restored = 0;
     if (!e->restore_best_weights || !e->has_trained || !e->has_best_weights) return MST_OK;
+    MST_TRY(mst_monitor_kept(mst_model_store(state->model), who, e->monitor, "restored", &restored));
+    if (restored == (double)state->step) return MST_OK;
     return exchange_weights(e, mst_model_store(state->model), state->step);
 }
 

@@ -5,8 +5,13 @@
  *      step         run, read what it gave, check that the loss is finite, callbacks
  *
  * Where training is (epoch, batch, running sums) is state of the store and counted by the step itself (position.c),
- * so a checkpoint at any step can be resumed there, and the sums of the epoch go on. train_end of each callback is
- * called also when training failed. */
+ * so a checkpoint at any step can be resumed there, and the sums of the epoch go on. The position goes to the next
+ * epoch behind the callbacks of the one that ends: until then a fit that is resumed ends the epoch once more. train_end
+ * of each callback is called also when training failed.
+ *
+ * In a cluster a step happens on all workers or on none, but those that were cut off before they knew of it get the
+ * state of the others (recover). Where these have ended the epoch by then, its row in the state (ended_epoch.h) is what
+ * the callbacks here see: so each worker's callbacks see each epoch end once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +21,15 @@
 #include "base/clock.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "cluster/task.h"
 #include "data/dataset.h"
+#include "train/ended_epoch.h"
 #include "train/history.h"
 #include "train/position.h"
+#include "train/replica_check.h"
+#include "train/served.h"
 #include "train/trainer.h"
+#include "train/workers.h"
 
 enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000 };
 
@@ -35,6 +45,10 @@ typedef struct fit {
     int64_t batch_size;
     mst_position position; /**< where the epoch begins */
     bool resumes;
+    bool copied;   /**< the state came from another worker */
+    bool returns;  /**< the job was under way: the process before this one was lost */
+    bool tells;    /**< maybe before its callbacks saw the end of the epoch that has ended last */
+    bool in_epoch; /**< callbacks have seen this epoch begin, and not end */
     double began, first_step_end, last_step_end;
     int64_t timed_examples; /* after the first step */
     double last_good_loss;
@@ -45,27 +59,37 @@ typedef struct fit {
 
 typedef mst_status (*hook)(void *context, mst_train_state *state);
 
-/* A callback's new learning rate. */
-static mst_status set_learning_rate(const fit *f) {
+/* A callback's new learning rate. In a cluster what the store has of it counts from now on: a worker that comes back
+ * knows no more. */
+static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
         return MST_FAIL(MST_INVALID, "fit: a callback sets the learning rate, but the optimizer has a schedule");
+    if (mst_is_served(f->trainer))
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "fit: a callback sets the learning rate, which the parameter servers have: take a schedule");
     mst_tensor *value;
     MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
     mst_tensor_set(value, 0, f->state.learning_rate);
+    if (f->trainer->options.task) f->state.learning_rate = mst_tensor_get(value, 0);
     mst_status status = mst_session_set_variable(f->trainer->session, variable, value);
     mst_tensor_release(value);
     return status;
 }
 
-static mst_status call(fit *f, size_t offset) {
-    const double learning_rate = f->state.learning_rate;
+static mst_status call_each(fit *f, size_t offset) {
     for (int i = 0; i < f->num_callbacks; i++) {
         hook function;
         memcpy(&function, (const char *)&f->callbacks[i] + offset, sizeof function);
         const uint64_t errors = mst_error_count();
         if (function) MST_TRY(mst_error_complete(function(f->callbacks[i].context, &f->state), errors));
     }
+    return MST_OK;
+}
+
+static mst_status call(fit *f, size_t offset) {
+    const double learning_rate = f->state.learning_rate;
+    MST_TRY(call_each(f, offset));
     return f->state.learning_rate == learning_rate ? MST_OK : set_learning_rate(f);
 }
 #define CALL(f, name) call((f), offsetof(mst_callback, name))
@@ -93,7 +117,7 @@ static void read_sums(mst_train_state *s, const double *sum) {
 /* What the step gave: see MST_FETCH_METRICS. */
 static void read_step(fit *f) {
     mst_tensor *const *output = f->trainer->train.output;
-    double sum[MST_NUM_SUMS(MST_MAX_METRICS)];
+    double sum[MST_NUM_SUMS(MST_MAX_METRICS)] = {0};
     const int num_sums = MST_NUM_SUMS(f->state.num_metrics);
     for (int i = 0; i < num_sums; i++) sum[i] = mst_tensor_get(output[MST_FETCH_METRICS + i], 0);
     read_sums(&f->state, sum);
@@ -112,9 +136,13 @@ static void update_state(fit *f, double now) {
 }
 
 static mst_status run_step(fit *f, const mst_batch *batch) {
+    MST_TRY(mst_served_use_values(f->trainer));
     MST_TRY(mst_trainer_run(&f->trainer->train, batch));
     read_step(f);
     double now = mst_clock_seconds();
+    if (mst_is_served(f->trainer))
+        MST_TRY(mst_served_update(f->trainer, f->position.epoch, f->state.step_in_epoch - 1, &f->state.step));
+    mst_workers_committed(f->trainer, ++f->position.number);
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
     if (f->any_step)
@@ -122,6 +150,8 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     else
         f->first_step_end = now;
     f->any_step = true;
+    if (f->options->check_replicas > 0 && f->state.step % f->options->check_replicas == 0)
+        MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     update_state(f, now);
     f->last_step_end = now;
     return CALL(f, step_end);
@@ -136,11 +166,25 @@ static int64_t validation_batch_size(const fit *f) {
 
 static mst_status validate(fit *f) {
     if (!f->options->validation) return MST_OK;
+    if (mst_is_served(f->trainer) && !mst_task_is_chief(f->trainer->options.task)) return MST_OK;
     mst_result result;
+    MST_TRY(mst_served_use_values(f->trainer));
     MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, validation_batch_size(f), &result, NULL));
     f->state.has_validation = true;
     f->state.validation_loss = result.loss;
     memcpy(f->state.validation_metric, result.metric, sizeof result.metric);
+    return MST_OK;
+}
+
+/* False where no row of BATCH is this worker's, and the others do not wait for its gradients. */
+static bool has_rows(const fit *f, const mst_batch *batch) {
+    const mst_sharded_step *step = &f->trainer->train;
+    return !mst_is_served(f->trainer) || step->strategy.synchronous ||
+           mst_window_rows(mst_trainer_window(step), mst_batch_size(batch)).count > 0;
+}
+
+static mst_status leave_out(fit *f) {
+    f->state.step_in_epoch++;
     return MST_OK;
 }
 
@@ -151,41 +195,78 @@ static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
     while (!*done && !s->stop && (s->num_steps < 0 || s->step < s->num_steps)) {
         const mst_batch *batch;
         MST_TRY(mst_iterator_next(iterator, &batch));
-        if (batch) MST_TRY(run_step(f, batch));
+        if (batch) MST_TRY(has_rows(f, batch) ? run_step(f, batch) : leave_out(f));
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
     return MST_OK;
 }
 
-/* The batches of the epoch from that of the position on. */
-static mst_status train_epoch(fit *f) {
+/* The position is at the beginning of an epoch; ENDED: the one before it, NULL: none. */
+static mst_status store_position(fit *f, const mst_train_state *ended) {
+    f->position.learning_rate = f->state.learning_rate;
+    MST_TRY(mst_position_begin_epoch(f->trainer, &f->position, ended));
+    mst_workers_committed(f->trainer, ++f->position.number);
+    return MST_OK;
+}
+
+/* The batches of the epoch from that of the position on; *DONE: there are no more. */
+static mst_status train_epoch(fit *f, bool *done) {
     mst_iterator *iterator;
-    bool done = false;
-    MST_TRY(mst_iterator_create(f->batches, f->position.epoch, &iterator));
+    const mst_window here = mst_trainer_window(&f->trainer->train);
+    MST_TRY(mst_iterator_create_window(f->batches, f->position.epoch, here, &iterator));
     mst_status status = mst_iterator_skip(iterator, f->position.batch);
     f->last_step_end = mst_clock_seconds();
     if (!f->any_step) f->first_step_end = f->last_step_end;
-    if (!status) status = run_batches(f, iterator, &done);
+    if (!status) status = run_batches(f, iterator, done);
     mst_iterator_destroy(iterator);
-    if (status || !done) return status;
-    f->position.epoch++;
-    f->position.batch = 0;
-    return mst_position_begin_epoch(f->trainer, &f->position);
+    return status;
 }
 
-static mst_status run_epoch(fit *f) {
-    double sum[MST_NUM_SUMS(MST_MAX_METRICS)];
+/* Callbacks see an epoch begin once, also where it goes on after a recovery. */
+static mst_status begin_epoch(fit *f) {
+    double sum[MST_NUM_SUMS(MST_MAX_METRICS)] = {0};
     MST_TRY(mst_position_sums(f->trainer, sum));
     read_sums(&f->state, sum);
     f->state.step_in_epoch = f->position.batch;
     f->state.has_validation = false;
-    MST_TRY(CALL(f, epoch_begin));
-    MST_TRY(train_epoch(f));
+    if (f->in_epoch) return MST_OK;
+    f->in_epoch = true;
+    return CALL(f, epoch_begin);
+}
+
+/* WHOLE: the next one begins; else training ends within this one. */
+static mst_status end_epoch(fit *f, bool whole) {
     double paused = mst_clock_seconds();
+    /* a worker may stop alone, and all workers are needed for a comparison */
+    if (f->options->check_replicas == MST_CHECK_EACH_EPOCH && !f->state.stop)
+        MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     MST_TRY(validate(f));
     if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
+    const mst_train_state ended = f->state;
     MST_TRY(CALL(f, epoch_end));
     f->first_step_end += mst_clock_seconds() - paused; /* not training time */
+    f->in_epoch = false;
+    f->state.epoch++;
+    if (!whole) return MST_OK;
+    f->position.epoch++;
+    f->position.batch = 0;
+    return store_position(f, &ended);
+}
+
+static mst_status run_epoch(fit *f) {
+    bool whole = false;
+    MST_TRY(begin_epoch(f));
+    MST_TRY(train_epoch(f, &whole));
+    return end_epoch(f, whole);
+}
+
+/* The other workers have ended this epoch. The state is theirs, so callbacks do not change the learning rate in it. */
+static mst_status tell_ended_epoch(fit *f) {
+    MST_TRY(mst_ended_epoch_read(f->trainer->model->store, f->position.epoch - 1, &f->state));
+    if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
+    MST_TRY(call_each(f, offsetof(mst_callback, epoch_end)));
+    f->in_epoch = false;
+    f->state.epoch++;
     return MST_OK;
 }
 
@@ -196,15 +277,72 @@ static bool is_done(const fit *f) {
     return s->step >= s->num_steps && (f->position.batch == 0 || f->position.batch != s->steps_per_epoch);
 }
 
-static mst_status run_epochs(fit *f) {
-    for (; !f->state.stop && !is_done(f); f->state.epoch++) MST_TRY(run_epoch(f));
+static mst_status read_learning_rate(fit *f);
+
+/* Takes the learning rate of the other workers. Where the epoch has not begun here, that is the rate before its first
+ * callbacks, which change it here as they have changed it there. */
+static mst_status take_learning_rate(fit *f) {
+    if (f->in_epoch || f->position.batch > 0 || isnan(f->position.learning_rate)) return read_learning_rate(f);
+    f->state.learning_rate = f->position.learning_rate;
     return MST_OK;
 }
 
+static mst_status join_servers(fit *f);
+
+/* After a server was started again: all go on from the state that the chief has kept. */
+static mst_status return_to_servers(fit *f) {
+    mst_position now;
+    MST_TRY(join_servers(f));
+    MST_TRY(mst_position_read(f->trainer, &now));
+    f->state.step = now.step;
+    f->in_epoch = false;
+    return store_position(f, NULL);
+}
+
+/* After a worker was lost: waits for it, and goes on from where the workers are then. STATUS: the error of the step or
+ * callback that has failed; returned where it has another reason. */
+static mst_status recover(fit *f, mst_status status) {
+    mst_task_joined joined;
+    if (mst_served_must_join(f->trainer)) return return_to_servers(f);
+    if (!mst_workers_lost(f->trainer, status)) return status;
+    status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
+    if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
+    if (status) return f->state.stop ? MST_OK : status;
+    MST_TRY(mst_position_read(f->trainer, &f->position));
+    f->state.step = f->position.step;
+    if (f->in_epoch && f->position.epoch > f->position.first_epoch + f->state.epoch) MST_TRY(tell_ended_epoch(f));
+    return take_learning_rate(f);
+}
+
+/* Callbacks see the end of each epoch that they have seen begin, also where this worker got its last step with the
+ * state of the others. */
+static mst_status run_epochs(fit *f) {
+    bool in_epoch = f->returns && f->position.batch > 0; /* seen by the callbacks of the process before */
+    while (!f->state.stop && (in_epoch || !is_done(f))) {
+        const mst_status status = run_epoch(f);
+        if (status) MST_TRY(recover(f, status));
+        in_epoch = f->in_epoch;
+    }
+    return MST_OK;
+}
+
+/* As long as other workers make steps with parameter servers, a server may be lost, and with it steps of this one. */
+static mst_status run_until_all_finish(fit *f) {
+    for (;;) {
+        MST_TRY(run_epochs(f));
+        const mst_status status = f->state.stop ? MST_OK : mst_served_finish(f->trainer);
+        if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
+        if (!status || f->state.stop) return MST_OK;
+        MST_TRY(recover(f, status));
+    }
+}
+
 static mst_status run_training(fit *f) {
-    if (!f->resumes) MST_TRY(mst_position_begin_epoch(f->trainer, &f->position));
+    if (!f->resumes) MST_TRY(store_position(f, NULL));
     MST_TRY(CALL(f, train_begin));
-    return run_epochs(f);
+    if (f->tells) MST_TRY(tell_ended_epoch(f));
+    if (f->returns) MST_TRY(take_learning_rate(f));
+    return run_until_all_finish(f);
 }
 
 /* Every callback sees the end, also of a training that failed: what it holds is freed there. The first error stays. */
@@ -247,16 +385,42 @@ static mst_status prepare_data(fit *f) {
 static mst_status prepare_position(fit *f) {
     mst_position *p = &f->position;
     MST_TRY(mst_position_read(f->trainer, p));
-    f->resumes = f->options->resume && p->begun;
+    f->resumes = (f->options->resume || f->copied) && p->begun;
     if (!f->resumes)
         *p = (mst_position){.first_epoch = p->epoch + (p->batch > 0),
                             .first_step = p->step,
                             .epoch = p->epoch + (p->batch > 0),
                             .seed = (int64_t)f->trainer->options.seed,
-                            .step = p->step};
+                            .step = p->step,
+                            .number = p->number};
     mst_graph_set_seed(f->trainer->graph, (uint64_t)p->seed);
     f->state.epoch = p->epoch - p->first_epoch;
+    f->state.step_in_epoch = p->batch;
     f->state.resumed = f->resumes;
+    f->returns &= f->resumes;
+    return MST_OK;
+}
+
+/* Where the epoch before the position is still to be told, training goes on from its end. */
+static mst_status prepare_to_tell(fit *f) {
+    const mst_position *p = &f->position;
+    if (!f->returns || p->batch > 0 || p->epoch == p->first_epoch) return MST_OK;
+    const mst_status status = mst_ended_epoch_read(f->trainer->model->store, p->epoch - 1, &f->state);
+    if (status == MST_NOT_FOUND) return MST_OK; /* it ended before there was a cluster */
+    MST_TRY(status);
+    f->tells = true;
+    f->state.epoch--;
+    return MST_OK;
+}
+
+/* A worker that was started again goes on where the servers say. */
+static mst_status join_servers(fit *f) {
+    bool moved;
+    if (!mst_is_served(f->trainer)) return MST_OK;
+    MST_TRY(mst_served_join(f->trainer, f->options, f->batch_size, &f->position, &moved));
+    f->resumes &= !moved;
+    f->state.epoch = f->position.epoch - f->position.first_epoch;
+    f->state.step_in_epoch = f->position.batch;
     return MST_OK;
 }
 
@@ -267,6 +431,10 @@ static mst_status read_learning_rate(fit *f) {
     mst_tensor *value;
     if (mst_schedule_is_set(schedule)) {
         f->state.learning_rate = mst_schedule_at(schedule, f->position.step);
+        return MST_OK;
+    }
+    if (mst_is_served(f->trainer)) { /* the servers have it */
+        f->state.learning_rate = f->trainer->optimizer.learning_rate;
         return MST_OK;
     }
     MST_TRY(mst_session_get_variable(f->trainer->session, f->trainer->train.values.learning_rate, &value));
@@ -297,8 +465,10 @@ static mst_status prepare_state(fit *f) {
     int64_t steps = o->steps;
     bool known = steps > 0 || (per_epoch > 0 && !__builtin_mul_overflow(per_epoch, s->num_epochs, &steps));
     if (!known || __builtin_add_overflow(f->position.first_step, steps, &s->num_steps)) s->num_steps = -1;
+    if (mst_is_served(trainer) && o->steps == 0) s->num_steps = -1; /* the updates of all workers are counted */
     if (o->steps > 0 && per_epoch > 0) s->num_epochs = (o->steps + per_epoch - 1) / per_epoch;
-    return read_learning_rate(f);
+    MST_TRY(read_learning_rate(f));
+    return prepare_to_tell(f);
 }
 
 static mst_status prepare_callbacks(fit *f) {
@@ -348,11 +518,20 @@ static mst_status fit_prepare(fit *f, mst_model *model) {
     if (o->data->batch_size && o->drop_remainder)
         return MST_FAIL(MST_INVALID, "fit: the data comes in batches: say drop_remainder to mst_dataset_batch");
     if (o->epochs < 0 || o->steps < 0) return MST_FAIL(MST_INVALID, "fit: epochs and steps must not be negative");
+    if (o->check_replicas < MST_CHECK_NEVER)
+        return MST_FAIL(MST_INVALID,
+                        "fit: check_replicas is %lld: give a number of steps, 0 (each epoch) or -1 (never)",
+                        (long long)o->check_replicas);
     MST_TRY(mst_trainer_check_data(f->trainer, o->data, true, f->batch_size));
     if (o->data->batch_size) f->batch_size = o->data->batch_size;
     MST_TRY(check_validation(f));
     MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));
+    mst_task_joined joined;
+    MST_TRY(mst_workers_join(f->trainer, o, f->batch_size, &joined));
+    f->copied = joined.copied;
+    f->returns = joined.returns;
     MST_TRY(prepare_position(f));
+    MST_TRY(join_servers(f));
     MST_TRY(prepare_data(f));
     return prepare_state(f);
 }
@@ -365,6 +544,7 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     mst_status status = prepare_callbacks(&f);
     if (!status) status = fit_prepare(&f, model);
     if (!status) status = run_training(&f);
+    if (status && f.trainer) status = mst_workers_fail(f.trainer, status);
     model->in_fit = false;
     status = end_training(&f, status);
     if (!status && result) fill_result(&f, result);

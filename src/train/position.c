@@ -1,6 +1,7 @@
 /* Where training is: entries of the store, which each step brings up to date itself. */
 #include "train/position.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,11 @@
 #include "graph/graph.h"
 #include "muster/ops.h"
 #include "store/store.h"
+#include "train/ended_epoch.h"
 
 #define BATCH "fit/batch"
+#define NUMBER "fit/number"
+#define RATE "fit/learning_rate"
 
 /* The entries of a position that are numbers. */
 static const struct place {
@@ -36,6 +40,10 @@ static mst_value add_up(mst_graph *graph, const char *name, mst_value value) {
     return mst_assign_add(state_variable(graph, name, MST_F64, MST_STATE_METRIC), mst_cast(value, MST_F64));
 }
 
+static mst_value count_up(mst_graph *graph, const char *name) {
+    return mst_assign_add(state_variable(graph, name, MST_I64, MST_STATE_CURSOR), mst_scalar(graph, MST_I64, 1));
+}
+
 /* Sum I of an epoch: of the values and of the counts of each metric, then of the losses and of the examples. */
 static const char *sum_name(const mst_trainer *trainer, int i, char name[128]) {
     if (i >= 2 * trainer->num_metrics) return i == 2 * trainer->num_metrics ? "fit/loss_sum" : "fit/examples";
@@ -57,7 +65,9 @@ static mst_value position_build(mst_trainer *trainer, mst_sharded_step *step) {
     add[n++] = mst_mul(mst_cast(values->loss, MST_F64), examples);
     add[n++] = examples;
     for (int i = 0; i < n; i++) step->fetch[step->num_fetches++] = add_up(graph, sum_name(trainer, i, name), add[i]);
-    return mst_assign_add(state_variable(graph, BATCH, MST_I64, MST_STATE_CURSOR), mst_scalar(graph, MST_I64, 1));
+    const mst_value counted = count_up(graph, BATCH);
+    if (!trainer->options.task) return counted;
+    return mst_group((const mst_value[]){counted, count_up(graph, NUMBER)}, 2);
 }
 
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step) {
@@ -69,24 +79,36 @@ mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step) {
 
 /* ---- in the store ---- */
 
-/* Leaves *OUT as it is where there is no such entry; FOUND may be NULL. */
-static mst_status get_i64(mst_store *store, const char *name, int64_t *out, bool *found) {
+/* The entry NAME, of 8 bytes. Leaves *OUT as it is where there is none; FOUND may be NULL. */
+static mst_status get_number(mst_store *store, const char *name, void *out, bool *found) {
     mst_tensor *value;
     const mst_status status = mst_store_get(store, NULL, name, &value);
     if (found) *found = !status;
     if (status == MST_NOT_FOUND) return MST_OK;
     MST_TRY(status);
-    *out = *(const int64_t *)mst_tensor_data(value);
+    memcpy(out, mst_tensor_data(value), sizeof(int64_t));
     mst_tensor_release(value);
     return MST_OK;
 }
 
 mst_status mst_position_read(mst_trainer *trainer, mst_position *out) {
     mst_store *store = trainer->model->store;
-    *out = (mst_position){.begun = false};
+    *out = (mst_position){.learning_rate = NAN};
     for (int i = 0; i < NUM_PLACES; i++)
-        MST_TRY(get_i64(store, places[i].name, (int64_t *)(void *)((char *)out + places[i].offset), &out->begun));
-    return get_i64(store, MST_STATE_GLOBAL_STEP, &out->step, NULL);
+        MST_TRY(get_number(store, places[i].name, (char *)out + places[i].offset, &out->begun));
+    MST_TRY(get_number(store, NUMBER, &out->number, NULL));
+    MST_TRY(get_number(store, RATE, &out->learning_rate, NULL));
+    return get_number(store, MST_STATE_GLOBAL_STEP, &out->step, NULL);
+}
+
+mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position) {
+    mst_tensor *value;
+    if (position->number || (!position->begun && !position->step)) return MST_OK;
+    position->number = 1;
+    MST_TRY(mst_tensor_copy(MST_I64, MST_SCALAR, &position->number, &value));
+    const mst_status status = mst_store_set(trainer->model->store, NULL, NUMBER, MST_STATE_CURSOR, value);
+    mst_tensor_release(value);
+    return status;
 }
 
 mst_status mst_position_sums(mst_trainer *trainer, double *out) {
@@ -100,12 +122,24 @@ mst_status mst_position_sums(mst_trainer *trainer, double *out) {
     return MST_OK;
 }
 
-static mst_status add_number(mst_snapshot *changes, const struct place *place, const mst_position *position) {
+static mst_status add_number(mst_snapshot *changes, const char *name, mst_dtype dtype, mst_state_kind kind,
+                             const void *number) {
     mst_tensor *value;
-    MST_TRY(mst_tensor_copy(MST_I64, MST_SCALAR, (const char *)position + place->offset, &value));
-    const mst_status status = mst_snapshot_add(changes, NULL, place->name, place->kind, value);
+    MST_TRY(mst_tensor_copy(dtype, MST_SCALAR, number, &value));
+    const mst_status status = mst_snapshot_add(changes, NULL, name, kind, value);
     mst_tensor_release(value);
     return status;
+}
+
+/* What only a cluster has: the state has changed once more, the rate of the epoch, the row of the one before. */
+static mst_status add_of_cluster(mst_snapshot *changes, mst_store *store, const mst_position *position,
+                                 const mst_train_state *ended) {
+    int64_t number = 0;
+    MST_TRY(get_number(store, NUMBER, &number, NULL));
+    number++;
+    MST_TRY(add_number(changes, NUMBER, MST_I64, MST_STATE_CURSOR, &number));
+    MST_TRY(add_number(changes, RATE, MST_F64, MST_STATE_CURSOR, &position->learning_rate));
+    return ended ? mst_ended_epoch_add(changes, position->epoch - 1, ended) : MST_OK;
 }
 
 static mst_status add_zero_sums(mst_snapshot *changes, mst_store *store) {
@@ -122,11 +156,14 @@ static mst_status add_zero_sums(mst_snapshot *changes, mst_store *store) {
     return status;
 }
 
-mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position) {
+mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position, const mst_train_state *ended) {
     mst_snapshot *changes;
     MST_TRY(mst_snapshot_create(&changes));
     mst_status status = add_zero_sums(changes, trainer->model->store);
-    for (int i = 0; i < NUM_PLACES && !status; i++) status = add_number(changes, &places[i], position);
+    for (int i = 0; i < NUM_PLACES && !status; i++)
+        status =
+            add_number(changes, places[i].name, MST_I64, places[i].kind, (const char *)position + places[i].offset);
+    if (trainer->options.task && !status) status = add_of_cluster(changes, trainer->model->store, position, ended);
     /* all at once: no snapshot sees a part of it */
     if (!status) status = mst_store_restore(trainer->model->store, changes);
     mst_snapshot_release(changes);

@@ -12,6 +12,9 @@ typedef struct mst_position {
     int64_t epoch, batch;            /**< of the next batch; epochs are counted over all fits */
     int64_t seed;                    /**< of shuffling and random numbers */
     int64_t step;                    /**< global_step */
+    int64_t number;                  /**< in a cluster: steps made and epochs begun, with which the state changed */
+    double
+        learning_rate; /**< in a cluster: at the beginning of the epoch, before callbacks may set another; else NaN */
 } mst_position;
 
 /** Builds the variables of the position and of an epoch's sums, and what a step adds to them. Appends the fetches from
@@ -19,9 +22,15 @@ typedef struct mst_position {
 mst_value mst_position_build(mst_trainer *trainer, mst_sharded_step *step);
 /** Reads the position; all but `step` is 0 before the first fit. */
 MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out);
+/** In a cluster: counts a state that a training without one has made as changed once, so that it is known from one in
+ *  which no step was made. */
+MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
 /** Reads the sums of the epoch so far into OUT, MST_NUM_SUMS numbers. */
 MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, double *out);
-/** Sets the position, but not global_step, and the sums of the epoch to 0. */
-MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position);
+/** Sets the position, but not global_step, and the sums of the epoch to 0. In a cluster also the row of the epoch that
+ *  ended before it (train/ended_epoch.h); ENDED is the state at its end, NULL: there was none. All of it changes at
+ *  once. */
+MST_CHECKED mst_status mst_position_begin_epoch(mst_trainer *trainer, const mst_position *position,
+                                                const mst_train_state *ended);
 
 #endif

@@ -22,7 +22,8 @@ struct mst_progress_state {
     mst_progress kind;
     bool terminal;
     int64_t every;
-    double drawn; /* state->seconds when last drawn */
+    bool in_epoch; /* its first line has been printed */
+    double drawn;  /* state->seconds when last drawn */
     double epoch_began;
     double seconds_at_line;
     int64_t examples_at_line, step_at_line, examples_before; /* of whole epochs */
@@ -171,6 +172,7 @@ static mst_status train_begin(void *context, mst_train_state *state) {
 static mst_status epoch_begin(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
     p->epoch_began = state->seconds;
+    p->in_epoch = true;
     if (p->kind != MST_PROGRESS_LINES)
         fprintf(p->file, "Epoch %" PRId64 "/%" PRId64 "\n", state->epoch + 1, state->num_epochs);
     return MST_OK;
@@ -188,6 +190,8 @@ static mst_status step_end(void *context, mst_train_state *state) {
 
 static mst_status epoch_end(void *context, mst_train_state *state) {
     mst_progress_state *p = context;
+    if (!p->in_epoch) MST_TRY(epoch_begin(context, state)); /* a process before this one has begun it */
+    p->in_epoch = false;
     p->examples_before += state->examples;
     if (p->kind != MST_PROGRESS_LINES) {
         progress_draw(p, state, true);

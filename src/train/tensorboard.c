@@ -3,6 +3,7 @@
  *      FOLDER/train        epoch_loss, epoch_accuracy, ..., epoch_learning_rate    step: the epoch
  *                          batch_loss, batch_accuracy, ...                          step: updates made
  *                          layer1/weights/histogram                                 step: the epoch
+ *                          staleness, of asynchronous parameter servers             step: the epoch
  *                          the graph, and of profiled steps their times
  *      FOLDER/validation   epoch_loss, ...; evaluation_loss_vs_iterations, ...
  *      FOLDER              the hyperparameters, and which metrics they are compared by
@@ -19,8 +20,11 @@
 #include "base/no_memory.h"
 #include "format/events.h"
 #include "muster/train.h"
+#include "summary/writer.h"
+#include "train/served.h"
 
 enum { TAG_TEXT = 128 };
+static const char STALENESS[] = "staleness";
 
 typedef struct mst_tensorboard_log {
     mst_summary_writer *root, *train, *validation;
@@ -28,6 +32,7 @@ typedef struct mst_tensorboard_log {
     bool tracing;
     bool has_columns;    /* of the page of hyperparameters */
     int64_t resume_step; /* 0: training has begun here */
+    int64_t stale_epoch; /* the first whose staleness is to be written */
 } log_state;
 
 /* ---- writers ---- */
@@ -68,13 +73,21 @@ static mst_status open_writer(const mst_tensorboard *t, const char *name, mst_su
     return status;
 }
 
+/* An epoch whose last step had been made ends once more, but its gradients were counted before. */
+static int64_t first_stale_epoch(const mst_train_state *state) {
+    return state->epoch + (state->step_in_epoch > 0 && state->step_in_epoch == state->steps_per_epoch);
+}
+
 /* Whether a point stays when training goes on from this state: later ones are written again. */
 static bool is_before(void *context, const char *tag, int64_t step) {
     const mst_train_state *state = context;
     if (strcmp(tag, MST_EVENT_GRAPH) == 0) return false;
     const char *end = strrchr(tag, '/');
     const bool by_epoch = strncmp(tag, "epoch_", 6) == 0 || (end && strcmp(end, "/histogram") == 0);
-    return by_epoch ? step < state->epoch : step <= state->step;
+    if (strcmp(tag, STALENESS) == 0) return step < first_stale_epoch(state);
+    if (by_epoch) return step < state->epoch;
+    const bool at_end = strncmp(tag, "evaluation_", 11) == 0; /* of an epoch, which is still to come within one */
+    return at_end && state->step_in_epoch > 0 ? step < state->step : step <= state->step;
 }
 
 static mst_status drop_later(const mst_tensorboard *t, const char *name, mst_train_state *state) {
@@ -170,6 +183,19 @@ static mst_status write_weights(mst_summary_writer *writer, const mst_train_stat
     return status;
 }
 
+/* Where training is stopped while the servers are asked, the last epoch has no histogram. */
+static mst_status write_staleness(const log_state *log, const mst_train_state *state) {
+    mst_trainer *trainer;
+    mst_tensor *counts;
+    if (state->epoch < log->stale_epoch) return MST_OK;
+    MST_TRY(mst_trainer_of(state->model, &trainer));
+    const mst_status status = mst_served_staleness(trainer, &counts);
+    if (status) return status == MST_CANCELLED ? MST_OK : status;
+    if (counts) mst_summary_counts(log->train, STALENESS, counts, state->epoch);
+    mst_tensor_release(counts);
+    return MST_OK;
+}
+
 static mst_status write_validation(const mst_tensorboard *t, const mst_train_state *state) {
     MST_TRY(open_writer(t, "validation", &t->log->validation));
     write_metrics(t->log->validation, "epoch_%s", state, state->validation_loss, state->validation_metric,
@@ -216,6 +242,7 @@ static mst_status train_begin(void *context, mst_train_state *state) {
     if (!t->log) return MST_NO_MEMORY("for a log");
     if (state->resumed) {
         t->log->resume_step = state->step + 1;
+        t->log->stale_epoch = first_stale_epoch(state);
         MST_TRY(drop_later(t, "train", state));
         MST_TRY(drop_later(t, "validation", state));
     }
@@ -243,7 +270,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
     if (t->log->root && !t->log->has_columns) write_columns(t, state);
     if (t->histograms_every > 0 && state->epoch % t->histograms_every == 0)
         MST_TRY(write_weights(t->log->train, state));
-    return MST_OK;
+    return write_staleness(t->log, state);
 }
 
 /* Closes everything; the first error is returned. */

@@ -8,6 +8,9 @@
  *      batch    rows 0 ... n - 1
  *      shard    0: the first part   1: the next ...     feed of shard s, component c: a function that copies these rows
  *
+ * In a cluster a task trains the shards of its window only, and copies only their rows of the global batch. It
+ * evaluates all shards itself, as all tasks do.
+ *
  * A feed copies its rows straight from the batch to the memory of the step, on the thread of the shard's device. */
 #include "train/trainer.h"
 
@@ -18,12 +21,16 @@
 #include "base/argument.h"
 #include "base/failure.h"
 #include "base/no_memory.h"
+#include "cluster/task.h"
 #include "data/dataset.h"
 #include "graph/spec.h"
 #include "loss/loss.h"
 #include "muster/ops.h"
+#include "run/session.h"
 #include "store/store.h"
+#include "strategy/strategy.h"
 #include "train/position.h"
+#include "train/served.h"
 #include "train/trainer_objective.h"
 
 enum { BATCHES_AHEAD = 2 };
@@ -32,22 +39,25 @@ enum { BATCHES_AHEAD = 2 };
 
 static void destroy_step(mst_sharded_step *step) {
     for (int i = 0; i < step->num_fetches; i++) mst_tensor_release(step->output[i]);
+    mst_tensor_release(step->divisor);
     free(step->placeholder);
     free(step->confusion);
     free(step->feed);
     free(step->rows);
     free(step->fetch);
     free(step->output);
+    pthread_rwlock_destroy(&step->filling);
 }
 
 static void trainer_destroy(mst_trainer *trainer) {
     if (!trainer) return;
+    mst_session_destroy(trainer->session);
     destroy_step(&trainer->train);
     destroy_step(&trainer->evaluate);
-    mst_session_destroy(trainer->session);
     mst_graph_destroy(trainer->graph);
     mst_tensor_release(trainer->class_weight);
     mst_arena_free(&trainer->names);
+    mst_served_free(trainer);
     free(trainer->row);
     free(trainer->target);
     free(trainer->num_classes);
@@ -56,16 +66,54 @@ static void trainer_destroy(mst_trainer *trainer) {
     free(trainer);
 }
 
+static mst_status share_with_servers(mst_strategy *strategy, const mst_task *task) {
+    const int workers = mst_task_num_workers(task), self = mst_task_worker(task);
+    if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * workers;
+    if (strategy->num_shards < workers)
+        return MST_FAIL(MST_INVALID, "compile: %d shards are too few for %d workers: take at least as many",
+                        strategy->num_shards, workers);
+    strategy->first_shard = (int)mst_part_begin(strategy->num_shards, workers, self);
+    strategy->num_shards_here = (int)mst_part_begin(strategy->num_shards, workers, self + 1) - strategy->first_shard;
+    return MST_OK;
+}
+
+/* Takes this task's part of the shards of all workers. */
+static mst_status trainer_share(mst_trainer *trainer) {
+    mst_strategy *strategy = &trainer->strategy;
+    mst_task *task = trainer->options.task;
+    const bool served = task && mst_task_servers(task);
+    const mst_strategy_kind wanted = served ? MST_STRATEGY_PARAMETER_SERVER : MST_STRATEGY_MULTI_WORKER;
+    mst_task_group *group;
+    if (!task && strategy->kind != MST_STRATEGY_MULTI_WORKER && strategy->kind != MST_STRATEGY_PARAMETER_SERVER)
+        return MST_OK;
+    if (!task)
+        return MST_FAIL(MST_INVALID, "compile: the strategy %s needs a cluster: give the task (mst_task_open)",
+                        mst_strategy_names[strategy->kind]);
+    if (strategy->kind != wanted)
+        return MST_FAIL(MST_INVALID,
+                        "compile: a task of a cluster %s parameter servers trains with the strategy %s, not %s",
+                        served ? "with" : "without", mst_strategy_names[wanted], mst_strategy_names[strategy->kind]);
+    if (served) return share_with_servers(strategy, task);
+    if (strategy->num_shards == 0) strategy->num_shards = strategy->num_devices * mst_task_num_workers(task);
+    MST_TRY(mst_task_share(task, strategy->num_shards, &group));
+    const mst_shards window = mst_group_window(group, mst_group_self(group));
+    strategy->first_shard = window.first;
+    strategy->num_shards_here = window.count;
+    mst_session_join(trainer->session, group);
+    return MST_OK;
+}
+
 static mst_status trainer_make(mst_trainer *trainer) {
     if (!trainer->options.session.store) trainer->options.session.store = trainer->model->store;
     MST_TRY(mst_graph_create(&trainer->graph));
     mst_graph_set_seed(trainer->graph, trainer->options.seed);
     MST_TRY(mst_session_create(trainer->graph, &trainer->options.session, &trainer->session));
-    trainer->options.session.devices = trainer->options.session.visible_devices =
-        NULL; /* the strings are the caller's */
+    mst_session_options *session = &trainer->options.session;
+    session->devices = session->visible_devices = session->job_name = NULL; /* the strings are the caller's */
     trainer->strategy = trainer->options.strategy;
     trainer->strategy.num_devices =
         trainer->strategy.kind == MST_STRATEGY_ONE ? 1 : mst_session_num_devices(trainer->session);
+    MST_TRY(trainer_share(trainer));
     MST_TRY(mst_strategy_resolve(&trainer->strategy));
     trainer->devices = calloc((size_t)trainer->strategy.num_devices, sizeof *trainer->devices);
     if (!trainer->devices) return MST_NO_MEMORY("for a trainer");
@@ -98,6 +146,8 @@ mst_status mst_compile_with(mst_model *model, const mst_compile_options *options
     if (!trainer) return MST_NO_MEMORY("for a trainer");
     trainer->model = model;
     trainer->options = *options;
+    pthread_rwlock_init(&trainer->train.filling, NULL);
+    pthread_rwlock_init(&trainer->evaluate.filling, NULL);
     mst_status status = trainer_make(trainer);
     if (!status) status = take_store(model, trainer);
     if (status) {
@@ -206,20 +256,21 @@ mst_value mst_trainer_placeholder(mst_graph *graph, const mst_spec *row, const c
 static void build_replica(void *context, mst_graph *graph, int shard, mst_replica *out) {
     mst_sharded_step *step = context;
     mst_trainer *trainer = step->trainer;
-    mst_value *values = &step->placeholder[shard * trainer->num_components], outputs[MST_MAX_OUTPUTS];
+    const int here = shard - step->strategy.first_shard;
+    mst_value *values = &step->placeholder[here * trainer->num_components], outputs[MST_MAX_OUTPUTS];
     for (int c = 0; c < trainer->num_components; c++)
         values[c] = mst_trainer_placeholder(graph, &trainer->row[c], c < trainer->num_inputs ? "inputs" : "labels");
     mst_model_call_all(trainer->model, values, trainer->num_inputs, step->training, outputs, trainer->num_outputs);
     mst_objective_build(trainer, values, outputs, step->training, out);
     if (!step->training)
-        step->confusion[shard] = mst_objective_confusion(trainer, values[trainer->num_inputs], outputs[0]);
+        step->confusion[here] = mst_objective_confusion(trainer, values[trainer->num_inputs], outputs[0]);
 }
 
 static mst_status make_arrays(mst_sharded_step *step, int shards, int num_components) {
     const size_t num_feeds = (size_t)num_components * (size_t)shards;
     step->placeholder = calloc(num_feeds, sizeof *step->placeholder);
     step->confusion = calloc((size_t)shards, sizeof *step->confusion);
-    step->feed = calloc(num_feeds, sizeof *step->feed);
+    step->feed = calloc(num_feeds + 1, sizeof *step->feed);
     step->rows = calloc(num_feeds, sizeof *step->rows);
     size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 3;
     step->fetch = calloc(most, sizeof *step->fetch);
@@ -231,7 +282,37 @@ static mst_status make_arrays(mst_sharded_step *step, int shards, int num_compon
 static mst_status fill_rows(void *context, const mst_spec *spec, int64_t first_row, void *dst) {
     const mst_rows *rows = context;
     const int64_t count = spec->shape.dim[0];
-    return count ? mst_batch_copy(rows->batch, rows->component, rows->first + first_row, count, dst) : MST_OK;
+    mst_status status = MST_OK;
+    pthread_rwlock_rdlock(&rows->step->filling);
+    if (!rows->batch)
+        status = MST_FAIL(MST_CANCELLED, "the step has been given up");
+    else if (count)
+        status = mst_batch_copy(rows->batch, rows->component, rows->first + first_row, count, dst);
+    pthread_rwlock_unlock(&rows->step->filling);
+    return status;
+}
+
+/* Of a step whose update is made elsewhere: the gradients are fetched, and what divides them is fed. */
+static void add_gradients(mst_trainer *trainer, mst_sharded_step *step) {
+    const mst_step_values *values = &step->values;
+    const int count = values->num_gradients;
+    if (count == 0) return;
+    const size_t all = (size_t)step->num_fetches + (size_t)count;
+    mst_value *fetch = realloc(step->fetch, all * sizeof *fetch);
+    if (fetch) step->fetch = fetch;
+    mst_tensor **output = realloc(step->output, all * sizeof *output);
+    if (output) step->output = output;
+    mst_status status = fetch && output ? MST_OK : MST_NO_MEMORY("for %d gradients", count);
+    if (!status && step->strategy.synchronous)
+        status = mst_tensor_create(mst_value_spec(values->divisor).dtype, MST_SCALAR, &step->divisor);
+    if (status) {
+        mst_graph_keep_error(trainer->graph);
+        return;
+    }
+    memcpy(step->fetch + step->num_fetches, values->gradient, (size_t)count * sizeof *fetch);
+    memset(step->output + step->num_fetches, 0, (size_t)count * sizeof *output);
+    step->gradient = step->output + step->num_fetches;
+    step->num_fetches += count;
 }
 
 static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
@@ -244,6 +325,7 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
         step->fetch[step->num_fetches++] = values->global_step;
         step->fetch[step->num_fetches++] = values->train;
         step->fetch[step->num_fetches++] = counted;
+        add_gradients(trainer, step);
         return;
     }
     for (int m = 0; m < trainer->num_metrics; m++) {
@@ -252,28 +334,40 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
     }
     if (mst_value_is_none(step->confusion[0])) return;
     mst_with_device (trainer->graph, trainer->devices[0])
-        step->total_confusion = mst_add_n(step->confusion, trainer->strategy.num_shards);
+        step->total_confusion = mst_strategy_sum(&step->strategy, step->confusion);
     step->fetch[step->num_fetches++] = step->total_confusion;
+}
+
+/* STRATEGY with the shards of all tasks here: tasks that evaluate need not wait for each other. */
+static mst_strategy with_all_shards(mst_strategy strategy) {
+    strategy.first_shard = strategy.num_shards_here = 0;
+    strategy.synchronous = false;
+    if (strategy.num_shards % strategy.num_devices) strategy.num_devices = 1;
+    return strategy;
 }
 
 mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool training) {
     if (step->built) return MST_OK;
-    if (!step->placeholder) MST_TRY(make_arrays(step, trainer->strategy.num_shards, trainer->num_components));
     step->trainer = trainer;
     step->training = training;
-    mst_strategy_build(trainer->graph, &trainer->strategy, training ? &trainer->optimizer : NULL, build_replica, step,
+    step->strategy = training ? trainer->strategy : with_all_shards(trainer->strategy);
+    if (!step->placeholder)
+        MST_TRY(make_arrays(step, mst_strategy_window(&step->strategy).count, trainer->num_components));
+    mst_strategy_build(trainer->graph, &step->strategy, training ? &trainer->optimizer : NULL, build_replica, step,
                        &step->values);
     add_fetches(trainer, step);
     MST_TRY(mst_graph_check(trainer->graph));
-    for (int i = 0; i < trainer->num_components * trainer->strategy.num_shards; i++) {
+    for (int i = 0; i < trainer->num_components * mst_strategy_window(&step->strategy).count; i++) {
         step->feed[i] = (mst_feed){.value = step->placeholder[i],
                                    .fill = fill_rows,
                                    .context = &step->rows[i],
                                    .spec = mst_value_spec(step->placeholder[i])};
+        step->rows[i].step = step;
         step->rows[i].component = i % trainer->num_components;
     }
     step->built = true;
-    return mst_session_init_variables(trainer->session);
+    MST_TRY(mst_session_init_variables(trainer->session));
+    return training ? mst_served_build(trainer) : MST_OK;
 }
 
 mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {
@@ -288,20 +382,35 @@ mst_status mst_build(mst_model *model, const mst_dataset *data, bool training) {
 
 /* ---- run ---- */
 
-/* True where a label of OUTPUT in the batch is no class; it is then the calling thread's error. */
-static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch, int output) {
-    const int64_t size = mst_batch_size(batch), classes = trainer->num_classes[output];
+mst_window mst_trainer_window(const mst_sharded_step *step) {
+    return (mst_window){mst_strategy_window(&step->strategy), step->strategy.num_shards};
+}
+
+/* The labels of OUTPUT of ROWS. */
+static mst_status copy_labels(const mst_trainer *trainer, const mst_batch *batch, mst_row_range rows, int output,
+                              mst_tensor **out) {
+    const int c = trainer->num_inputs + output;
+    mst_shape shape = mst_batch_shape(batch, c);
+    shape.dim[0] = rows.count;
+    MST_TRY(mst_tensor_create(trainer->row[c].dtype, shape, out));
+    const mst_status status = mst_batch_copy(batch, c, rows.first, rows.count, mst_tensor_data(*out));
+    if (status) mst_tensor_release(*out);
+    return status;
+}
+
+/* True where a label of OUTPUT in ROWS is no class; it is then the calling thread's error. */
+static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch, mst_row_range rows, int output) {
+    const int64_t classes = trainer->num_classes[output];
     mst_tensor *labels;
-    if (!mst_objective_has_classes(trainer, output) || mst_batch_tensor(batch, trainer->num_inputs + output, &labels))
-        return false;
+    if (!mst_objective_has_classes(trainer, output) || copy_labels(trainer, batch, rows, output, &labels)) return false;
     bool found = false;
-    for (int64_t i = 0; i < size && mst_tensor_count(labels) == size && !found; i++) {
+    for (int64_t i = 0; i < rows.count && mst_tensor_count(labels) == rows.count && !found; i++) {
         const double label = mst_tensor_get(labels, i);
-        const int64_t row = mst_batch_row(batch, i);
+        const int64_t in_batch = rows.first + i, row = mst_batch_row(batch, in_batch);
         found = !(label >= 0 && label < (double)classes && label == floor(label));
         if (found)
             MST_FAIL(MST_INVALID, "label %.15g of row %lld of the %s is not one of the %lld classes, 0 to %lld", label,
-                     (long long)(row < 0 ? i : row), row < 0 ? "batch" : "data", (long long)classes,
+                     (long long)(row < 0 ? in_batch : row), row < 0 ? "batch" : "data", (long long)classes,
                      (long long)classes - 1);
     }
     mst_tensor_release(labels);
@@ -309,33 +418,57 @@ static bool find_wrong_label(const mst_trainer *trainer, const mst_batch *batch,
 }
 
 /* A kernel sees the rows of its shard only: names the row of the data that has a wrong label. */
-static mst_status explain(const mst_trainer *trainer, const mst_batch *batch, mst_status status) {
+static mst_status explain(const mst_sharded_step *step, const mst_batch *batch, mst_status status) {
+    const mst_trainer *trainer = step->trainer;
+    const mst_row_range rows = mst_window_rows(mst_trainer_window(step), mst_batch_size(batch));
     mst_failure failure;
     if (status != MST_INVALID) return status;
     mst_failure_keep(&failure, status);
     for (int o = 0; o < trainer->num_outputs; o++)
-        if (find_wrong_label(trainer, batch, o)) return mst_error_at(failure.node, failure.device);
+        if (find_wrong_label(trainer, batch, rows, o)) return mst_error_at(failure.node, failure.device);
     return mst_failure_restore(&failure);
+}
+
+/* BATCH is what a run of STEP reads its rows from. */
+static void take_batch(mst_sharded_step *step, const mst_batch *batch) {
+    const mst_window here = mst_trainer_window(step);
+    const int components = step->trainer->num_components;
+    pthread_rwlock_wrlock(&step->filling);
+    for (int s = 0; s < here.shards.count; s++) {
+        const mst_window shard = {{here.shards.first + s, 1}, here.num_shards};
+        const mst_row_range range = mst_window_rows(shard, mst_batch_size(batch));
+        for (int c = 0; c < components; c++) {
+            mst_rows *rows = &step->rows[components * s + c];
+            rows->batch = batch;
+            rows->first = range.first;
+            mst_feed *feed = &step->feed[components * s + c];
+            feed->spec.shape = mst_batch_shape(batch, c); /* lengths differ from one padded batch to the next */
+            feed->spec.shape.dim[0] = range.count;
+            feed->grain = mst_batch_grain(batch, c);
+        }
+    }
+    pthread_rwlock_unlock(&step->filling);
+}
+
+/* A device of a run that was too late may copy rows still: waits until none does, and lets none begin. */
+static void leave_batch(mst_sharded_step *step) {
+    pthread_rwlock_wrlock(&step->filling);
+    for (int i = 0; i < step->trainer->num_components * mst_trainer_window(step).shards.count; i++)
+        step->rows[i].batch = NULL;
+    pthread_rwlock_unlock(&step->filling);
 }
 
 mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
     mst_trainer *trainer = step->trainer;
-    const int shards = trainer->strategy.num_shards, components = trainer->num_components;
-    int64_t size = mst_batch_size(batch), first = 0;
-    for (int s = 0; s < shards; s++) {
-        int64_t count = size / shards + (s < size % shards);
-        for (int c = 0; c < components; c++) {
-            mst_rows *rows = &step->rows[components * s + c];
-            rows->batch = batch;
-            rows->first = first;
-            mst_feed *feed = &step->feed[components * s + c];
-            feed->spec.shape = mst_batch_shape(batch, c); /* lengths differ from one padded batch to the next */
-            feed->spec.shape.dim[0] = count;
-            feed->grain = mst_batch_grain(batch, c);
-        }
-        first += count;
+    take_batch(step, batch);
+    int num_feeds = trainer->num_components * mst_trainer_window(step).shards.count;
+    if (step->divisor) {
+        mst_tensor_set(step->divisor, 0, (double)mst_batch_size(batch));
+        step->feed[num_feeds++] = (mst_feed){.value = step->values.divisor, .tensor = step->divisor};
     }
-    const mst_status status = mst_session_run(trainer->session, step->feed, components * shards, step->fetch,
-                                              step->num_fetches, step->output);
-    return status ? explain(trainer, batch, status) : MST_OK;
+    const mst_status status =
+        mst_session_run(trainer->session, step->feed, num_feeds, step->fetch, step->num_fetches, step->output);
+    if (!status) return MST_OK;
+    leave_batch(step);
+    return explain(step, batch, status);
 }

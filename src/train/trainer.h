@@ -3,12 +3,16 @@
 #ifndef MUSTER_TRAIN_TRAINER_H
 #define MUSTER_TRAIN_TRAINER_H
 
+#include <pthread.h>
+
+#include "base/shard_rows.h"
 #include "model/model.h"
 #include "muster/train.h"
 
 /** Which rows of a batch a placeholder is fed: the context of its fill function. */
 typedef struct mst_rows {
-    const mst_batch *batch;
+    struct mst_sharded_step *step;
+    const mst_batch *batch; /**< NULL: no run of the step is under way, or it was too late */
     int component;
     int64_t first;
 } mst_rows;
@@ -17,17 +21,24 @@ typedef struct mst_rows {
 typedef struct mst_sharded_step {
     struct mst_trainer *trainer;
     bool training;
+    mst_strategy strategy; /**< the trainer's; in a cluster each task evaluates all shards */
     mst_step_values values;
-    mst_value *placeholder; /**< [num_shards][num_components] */
-    mst_value *confusion;   /**< [num_shards], of the evaluating step; MST_NONE where there are no classes */
-    mst_feed *feed;         /**< like placeholder */
-    mst_rows *rows;         /**< like placeholder */
+    mst_value *placeholder;   /**< [shards here][num_components] */
+    mst_value *confusion;     /**< [shards here], of the evaluating step; MST_NONE where there are no classes */
+    mst_feed *feed;           /**< like placeholder */
+    mst_rows *rows;           /**< like placeholder */
+    pthread_rwlock_t filling; /**< of `rows`: devices that copy rows read them */
     mst_value *fetch;
     mst_tensor **output;
     int num_fetches;
     mst_value total_confusion;
+    mst_tensor *divisor;   /**< fed: rows of the batch of all workers; NULL: nothing is fed */
+    mst_tensor **gradient; /**< of the step's values; part of output. NULL: none */
     bool built;
 } mst_sharded_step;
+
+/** The shards that STEP, which is built, computes here. */
+mst_window mst_trainer_window(const mst_sharded_step *step);
 
 /** Fetches of a step, in this order:
  *
@@ -64,6 +75,8 @@ typedef struct mst_trainer {
     int64_t *num_classes;                        /**< [num_outputs], its last dimension */
     mst_tensor *class_weight;                    /**< NULL: none */
     mst_sharded_step train, evaluate;
+    mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/served.h) */
+    int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */
 } mst_trainer;
 

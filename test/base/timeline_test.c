@@ -165,6 +165,60 @@ static void what_was_written_before_is_seen_after(void **state) {
     pthread_join(thread, NULL);
 }
 
+static void *advance_each(void *line) {
+    for (int i = 0; i < MANY; i++) mst_timeline_advance((mst_timeline *)line + i, 1);
+    return NULL;
+}
+
+static void a_thread_waits_for_any_of_several_on_the_line_that_all_advance(void **state) {
+    (void)state;
+    mst_timeline any = {0}, line[MANY];
+    for (int i = 0; i < MANY; i++) line[i] = (mst_timeline){.also = &any};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, advance_each, line), 0);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        assert_true(mst_timeline_wait(&any, i, mst_clock_after(LONG), false));
+        for (uint64_t k = 0; k < i; k++) assert_int_equal(mst_timeline_value(&line[k]), 1);
+    }
+    pthread_join(thread, NULL);
+    mst_timeline_add(&line[0], 5);
+    assert_int_equal(mst_timeline_value(&any), MANY + 1);
+}
+
+/* Lines that the waiting thread frees as soon as their value has come, and the one that tells where they are. */
+typedef struct freed {
+    mst_timeline next;
+    mst_timeline *line;
+} freed;
+
+static void *advance_what_is_freed(void *context) {
+    freed *f = context;
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        mst_timeline_wait(&f->next, i, MST_NEVER, i % 2 == 0);
+        if (i % 3)
+            mst_timeline_add(f->line, 1);
+        else
+            mst_timeline_advance(f->line, 1);
+    }
+    return NULL;
+}
+
+static void who_has_waited_may_free_the_line_at_once(void **state) {
+    (void)state;
+    freed f = {.line = NULL};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, advance_what_is_freed, &f), 0);
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        mst_timeline *line = f.line = aligned_alloc(_Alignof(mst_timeline), sizeof *line);
+        assert_non_null(line);
+        *line = (mst_timeline){0};
+        mst_timeline_advance(&f.next, i);
+        assert_true(mst_timeline_wait(line, 1, mst_clock_after(LONG), i % 5 == 0));
+        free(line);
+    }
+    pthread_join(thread, NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reached_value_needs_no_waiting),
@@ -175,6 +229,8 @@ int main(void) {
         cmocka_unit_test(each_waiter_goes_when_its_value_has_come),
         cmocka_unit_test(several_threads_add_to_one_line),
         cmocka_unit_test(what_was_written_before_is_seen_after),
+        cmocka_unit_test(a_thread_waits_for_any_of_several_on_the_line_that_all_advance),
+        cmocka_unit_test(who_has_waited_may_free_the_line_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

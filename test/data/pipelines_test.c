@@ -1,6 +1,7 @@
 /* Random pipelines of all transforms over all kinds of sources, beside what the same transforms do to lists: each row
  * comes as often as it should and where it should, with the string of its record and the random changes of its pass,
- * and an iterator that is saved anywhere and restored elsewhere goes on exactly.
+ * an iterator that is saved anywhere and restored elsewhere goes on exactly, and one that makes only a part of each
+ * batch makes that part of the same batches.
  *
  * A row is an id (i64 []), a picture (u8 [1, 2]: 0 and 1, and flips of them), where the pipeline has strings
  * "record I" of the id I that the source gave, behind padded_batch, and in half of the caches, zips and interleaves, a
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "data/cursors/row.h"
+#include "data/dataset.h"
 #include "format/png_encode.h"
 #include "support/folder.h"
 #include "support/pipeline.h"
@@ -348,31 +350,33 @@ static bool is_same_row(const pipeline *p, const columns *c, int64_t i, const ro
     return !p->has_text || mst_string_equal(c->text[i], text_of(r->record, text, sizeof text));
 }
 
-/* The lists of the N rows from R on, padded to the longest of them. */
-static bool are_lists_right(const pipeline *p, const mst_batch *batch, const columns *c, const row *r, int64_t n) {
+/* The lists of the N rows from R on, padded to the longest of them; C has those of RANGE. */
+static bool are_lists_right(const pipeline *p, const mst_batch *batch, const columns *c, const row *r, int64_t n,
+                            mst_row_range range) {
     int64_t longest = 0;
     for (int64_t i = 0; i < n; i++) longest = r[i].id % LENGTHS > longest ? r[i].id % LENGTHS : longest;
     if (!mst_shape_equal(mst_batch_shape(batch, num_components(p)), MST_SHAPE(n, longest))) return false;
-    for (int64_t i = 0, at = 0; i < n; i++)
+    for (int64_t i = 0, at = 0; i < range.count; i++)
         for (int64_t k = 0; k < longest; k++, at++) {
-            const int64_t wanted = k < r[i].id % LENGTHS ? r[i].id : -1;
+            const int64_t id = r[range.first + i].id, wanted = k < id % LENGTHS ? id : -1;
             if ((p->scales ? (int64_t)c->list.f64[at] : c->list.i64[at]) != wanted) return false;
         }
     return true;
 }
 
-/* All components at once, or every other time one by one. */
-static mst_status read_batch(const pipeline *p, const mst_batch *batch, bool at_once, columns *c) {
+/* All components of RANGE at once, or every other time one by one. */
+static mst_status read_batch(const pipeline *p, const mst_batch *batch, mst_row_range range, bool at_once, columns *c) {
     const int n = num_components(p);
     void *dst[COMPONENTS + 1] = {&c->id, c->picture, c->text};
     dst[n] = &c->list;
-    if (at_once) return mst_batch_copy_all(batch, 0, mst_batch_size(batch), dst);
-    for (int i = 0; i < n + p->padded; i++) MST_TRY(mst_batch_copy(batch, i, 0, mst_batch_size(batch), dst[i]));
+    if (at_once) return mst_batch_copy_all(batch, range.first, range.count, dst);
+    for (int i = 0; i < n + p->padded; i++) MST_TRY(mst_batch_copy(batch, i, range.first, range.count, dst[i]));
     return MST_OK;
 }
 
-/* Returns how large the position at the end is: what is still held there is a leak. */
-static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it, const list *expected, int64_t from) {
+/* Of an iterator of WINDOW. Returns how large the position at the end is: what is still held there is a leak. */
+static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it, mst_window window,
+                           const list *expected, int64_t from) {
     static columns c;
     const mst_batch *batch;
     for (int64_t element = 0;; element++) {
@@ -381,14 +385,17 @@ static int64_t expect_rest(const pipeline *p, const char *what, mst_iterator *it
         const int64_t n = mst_batch_size(batch);
         if (from + n > expected->n)
             fail_msg("%s: %s: more than %d rows", random_pipeline_name(p), what, (int)expected->n);
-        if (read_batch(p, batch, element % 2, &c))
+        const mst_row_range range = mst_window_rows(window, n);
+        if (read_batch(p, batch, range, element % 2, &c))
             fail_msg("%s: %s: %s", random_pipeline_name(p), what, mst_error()->message);
         const row *wanted = &expected->row[from];
-        for (int64_t i = 0; i < n; i++, from++)
-            if (!is_same_row(p, &c, i, &wanted[i]))
-                fail_msg("%s: %s: row %d is another (%d, not %d)", random_pipeline_name(p), what, (int)from,
-                         (int)(p->scales ? (int64_t)c.id.f64[i] : c.id.i64[i]), (int)wanted[i].id);
-        if (p->padded && !are_lists_right(p, batch, &c, wanted, n))
+        for (int64_t i = 0; i < range.count; i++)
+            if (!is_same_row(p, &c, i, &wanted[range.first + i]))
+                fail_msg("%s: %s: row %d is another (%d, not %d)", random_pipeline_name(p), what,
+                         (int)(from + range.first + i), (int)(p->scales ? (int64_t)c.id.f64[i] : c.id.i64[i]),
+                         (int)wanted[range.first + i].id);
+        from += n;
+        if (p->padded && !are_lists_right(p, batch, &c, wanted, n, range))
             fail_msg("%s: %s: the lists before row %d are others", random_pipeline_name(p), what, (int)from);
     }
     if (from < expected->n)
@@ -430,12 +437,23 @@ static void check_restart(const pipeline *p, const list *expected, int64_t epoch
         if (time < twice) (void)advance(it, more);
     }
     const int64_t from = (elements + more) * each;
-    const int64_t size = expect_rest(p, "restored", it, expected, from < expected->n ? from : expected->n);
+    const int64_t size =
+        expect_rest(p, "restored", it, (mst_window){0}, expected, from < expected->n ? from : expected->n);
     if (!p->prefetch && size > at_end) /* a prefetch saves where it began */
         fail_msg("%s: %d numbers are saved at the end, at most %d should", random_pipeline_name(p), (int)size,
                  (int)at_end);
     mst_iterator_destroy(it);
     mst_dataset_release(d);
+}
+
+/* Another window in each pipeline and epoch. */
+static void check_window(const pipeline *p, mst_dataset *d, const list *expected, int64_t epoch) {
+    const int32_t num_shards = 1 + (int32_t)random_below(4), first = (int32_t)random_below(num_shards);
+    const mst_window window = {{first, 1 + (int32_t)random_below(num_shards - first)}, num_shards};
+    mst_iterator *it;
+    EXPECT_OK(mst_iterator_create_window(d, epoch, window, &it));
+    (void)expect_rest(p, "of a window", it, window, expected, 0);
+    mst_iterator_destroy(it);
 }
 
 static void check(const pipeline *p) {
@@ -453,8 +471,9 @@ static void check(const pipeline *p) {
         random_pipeline_rows(p, p->num_stages, epoch, known, &expected);
         if (mst_dataset_num_rows(d) >= 0) assert_int_equal(mst_dataset_num_rows(d), expected.n);
         EXPECT_OK(mst_iterator_create(d, epoch, &it));
-        const int64_t at_end = expect_rest(p, "from the beginning", it, &expected, 0);
+        const int64_t at_end = expect_rest(p, "from the beginning", it, (mst_window){0}, &expected, 0);
         mst_iterator_destroy(it);
+        if (p->batch) check_window(p, d, &expected, epoch);
         const int64_t elements = expected.n / (p->batch ? p->batch : 1);
         for (int i = 0; i < 3; i++) check_restart(p, &expected, epoch, random_below(elements + 1), i == 2, at_end);
     }

@@ -10,7 +10,7 @@
 static void specification_gives_devices_with_full_names(void **state) {
     (void)state;
     mst_devices devices;
-    EXPECT_OK(mst_devices_create("cpu:4/1", NULL, 0, &devices));
+    EXPECT_OK(mst_devices_create("cpu:4/1", NULL, 0, NULL, &devices));
     assert_int_equal(devices.count, 4);
     assert_string_equal(devices.device[0].text, "/job:localhost/replica:0/task:0/device:CPU:0");
     assert_string_equal(devices.device[3].text, "/job:localhost/replica:0/task:0/device:CPU:3");
@@ -26,7 +26,7 @@ static void default_is_one_device_of_all_cores(void **state) {
     static const char *const specs[] = {NULL, "", "cpu", "CPU", "cpu:1"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         mst_devices devices;
-        EXPECT_OK(mst_devices_create(specs[i], NULL, 7, &devices));
+        EXPECT_OK(mst_devices_create(specs[i], NULL, 7, NULL, &devices));
         assert_int_equal(devices.count, 1);
         assert_int_equal(devices.device[0].num_threads, mst_num_cores());
         assert_int_equal(devices.device[0].first_core, 0);
@@ -42,7 +42,7 @@ static void cores_are_shared_evenly_and_each_device_has_at_least_one_thread(void
         char spec[16];
         mst_devices devices;
         snprintf(spec, sizeof spec, "cpu:%d", count);
-        EXPECT_OK(mst_devices_create(spec, NULL, 0, &devices));
+        EXPECT_OK(mst_devices_create(spec, NULL, 0, NULL, &devices));
         assert_int_equal(devices.count, count);
         for (int i = 0; i < count; i++) {
             int share = cores / count > 0 ? cores / count : 1;
@@ -56,11 +56,11 @@ static void cores_are_shared_evenly_and_each_device_has_at_least_one_thread(void
 static void visible_devices_are_numbered_anew(void **state) {
     (void)state;
     mst_devices devices;
-    EXPECT_OK(mst_devices_create("cpu:4/1", NULL, 0, &devices));
+    EXPECT_OK(mst_devices_create("cpu:4/1", NULL, 0, NULL, &devices));
     assert_int_equal(devices.count, 4);
     int core = devices.device[3].first_core;
     mst_devices_free(&devices);
-    EXPECT_OK(mst_devices_create("cpu:4/1", "3,1", 0, &devices));
+    EXPECT_OK(mst_devices_create("cpu:4/1", "3,1", 0, NULL, &devices));
     assert_int_equal(devices.count, 2);
     assert_string_equal(devices.device[0].text, "/job:localhost/replica:0/task:0/device:CPU:0");
     assert_string_equal(devices.device[1].text, "/job:localhost/replica:0/task:0/device:CPU:1");
@@ -68,7 +68,7 @@ static void visible_devices_are_numbered_anew(void **state) {
     mst_devices_free(&devices);
     static const char *const bad[] = {"4", "0,0", "-1", "x", "1 0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(mst_devices_create("cpu:4/1", bad[i], 0, &devices), MST_INVALID);
+        assert_int_equal(mst_devices_create("cpu:4/1", bad[i], 0, NULL, &devices), MST_INVALID);
         assert_null(devices.device);
     }
 }
@@ -77,7 +77,7 @@ static void lists_continue_the_numbers_of_a_type(void **state) {
     (void)state;
     mst_devices devices;
     char text[512];
-    EXPECT_OK(mst_devices_create("cpu:2/1,cpu/3", NULL, 0, &devices));
+    EXPECT_OK(mst_devices_create("cpu:2/1,cpu/3", NULL, 0, NULL, &devices));
     assert_int_equal(devices.count, 3);
     assert_int_equal(devices.device[2].name.index, 2);
     assert_int_equal(devices.device[2].num_threads, 3);
@@ -92,7 +92,7 @@ static void malformed_specifications_are_refused(void **state) {
                                       "tpu:4",  "cpu:100000", ":2",   "/cpu",    "cpu:2/-1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         mst_devices devices;
-        EXPECT_ERROR(mst_devices_create(bad[i], NULL, 0, &devices), MST_INVALID, bad[i]);
+        EXPECT_ERROR(mst_devices_create(bad[i], NULL, 0, NULL, &devices), MST_INVALID, bad[i]);
         assert_null(devices.device);
     }
     mst_session *session;

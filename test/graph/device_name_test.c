@@ -84,10 +84,41 @@ static void open_fields_are_taken_from_the_defaults(void **state) {
     EXPECT_OK(mst_device_name_parse("/gpu", &name));
     mst_device_name_fill(&name, &defaults);
     assert_string_equal(mst_device_name_print(&name, text), "/job:localhost/replica:0/task:0/device:GPU:0");
-    assert_false(mst_device_name_equal(&name, &defaults));
     EXPECT_OK(mst_device_name_parse("", &name));
     mst_device_name_fill(&name, &defaults);
-    assert_true(mst_device_name_equal(&name, &defaults));
+    assert_string_equal(mst_device_name_print(&name, text), "/job:localhost/replica:0/task:0/device:CPU:0");
+}
+
+static void job_without_a_task_is_its_task_0(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"/cpu:1", "/job:worker/replica:0/task:2/device:CPU:1"},
+        {"/task:1", "/job:worker/replica:0/task:1/device:CPU:0"},
+        {"/job:worker", "/job:worker/replica:0/task:0/device:CPU:0"},
+        {"/job:ps", "/job:ps/replica:0/task:0/device:CPU:0"},
+        {"/job:ps/task:3/cpu:1", "/job:ps/replica:0/task:3/device:CPU:1"},
+    };
+    mst_device_name defaults, name;
+    char text[MST_DEVICE_TEXT];
+    EXPECT_OK(mst_device_name_parse("/job:worker/replica:0/task:2/device:CPU:0", &defaults));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        EXPECT_OK(mst_device_name_parse(cases[i][0], &name));
+        mst_device_name_fill(&name, &defaults);
+        assert_string_equal(mst_device_name_print(&name, text), cases[i][1]);
+    }
+}
+
+static void tasks_have_names(void **state) {
+    (void)state;
+    mst_device_name name;
+    char text[MST_DEVICE_TEXT];
+    EXPECT_OK(mst_device_name_of_task("my_job-2", MST_MOST_TASK, &name));
+    assert_string_equal(mst_device_name_print(&name, text), "/job:my_job-2/replica:0/task:1000000");
+    EXPECT_ERROR(mst_device_name_of_task("a b", 0, &name), MST_INVALID, "job 'a b': a name has 1 to 47 letters");
+    EXPECT_ERROR(mst_device_name_of_task("", 0, &name), MST_INVALID, "job '': a name has");
+    EXPECT_ERROR(mst_device_name_of_task("ps", -1, &name), MST_INVALID,
+                 "task -1 of job 'ps': tasks are counted from 0");
+    EXPECT_ERROR(mst_device_name_of_task("ps", MST_MOST_TASK + 1, &name), MST_INVALID, "to at most 1000000");
 }
 
 int main(void) {
@@ -97,6 +128,8 @@ int main(void) {
         cmocka_unit_test(bad_names_are_refused_with_the_right_form),
         cmocka_unit_test(inner_fields_replace_outer_ones),
         cmocka_unit_test(open_fields_are_taken_from_the_defaults),
+        cmocka_unit_test(job_without_a_task_is_its_task_0),
+        cmocka_unit_test(tasks_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

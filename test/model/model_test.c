@@ -458,6 +458,23 @@ static void a_call_of_a_model_that_has_failed_gives_the_graph_its_whole_error(vo
     mst_model_destroy(model);
 }
 
+static void a_layer_on_a_value_fails_with_the_error_of_the_layer_in_a_model(void **state) {
+    (void)state;
+    mst_model *model = new_model();
+    mst_graph *graph = engine_graph();
+    mst_dense(model, -1, .name = "wrong");
+    EXPECT_ERROR(mst_model_check(model), MST_INVALID, "'wrong'");
+    const mst_error_info kept = *mst_error();
+    char message[512];
+    snprintf(message, sizeof message, "%s", kept.message);
+    assert_true(mst_value_is_none(mst_dense(engine_input(graph, "x", MST_SHAPE(1, 2)), -1, .name = "wrong")));
+    EXPECT_ERROR(mst_graph_check(graph), MST_INVALID, message);
+    assert_string_equal(mst_error()->file, kept.file);
+    assert_int_equal(mst_error()->line, kept.line);
+    mst_graph_destroy(graph);
+    mst_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stack_and_the_same_written_as_a_graph_are_one_model),
@@ -478,6 +495,7 @@ int main(void) {
         cmocka_unit_test(the_first_mistake_is_kept),
         cmocka_unit_test(a_call_with_the_wrong_values_names_the_input),
         cmocka_unit_test(a_call_of_a_model_that_has_failed_gives_the_graph_its_whole_error),
+        cmocka_unit_test(a_layer_on_a_value_fails_with_the_error_of_the_layer_in_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

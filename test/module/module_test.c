@@ -17,7 +17,7 @@ static char *modules;
 static int begin(void **state) {
     (void)state;
     const char *path = getenv("MUSTER_MODULE_PATH");
-    modules = path ? strdup(path) : NULL;
+    modules = path ? strndup(path, strcspn(path, ":")) : NULL; /* the first folder has those of the tests */
     return modules ? 0 : -1;
 }
 
@@ -221,7 +221,8 @@ static void codecs_are_in_the_static_library(void **state) {
     for (const mst_module_info *info = mst_module_infos(); info->name; info++) {
         const void *interface;
         char file[LONGEST];
-        const bool built = info->version[0] && strcmp(info->name, "plot") != 0;
+        const bool is_linked = strcmp(info->name, "plot") != 0 && strcmp(info->name, "zmq") != 0;
+        const bool built = info->version[0] && is_linked;
         assert_int_equal(mst_module_is_here(info->name), built);
         if (!built) continue;
         snprintf(file, sizeof file, "libmuster-%s.so", info->name);

@@ -59,7 +59,8 @@ def parse(path):
 
 # Ops that TensorFlow cannot say: it refuses their graphs.
 REFUSED = {"class_number", "concat_grad", "confusion_matrix", "gather_grad", "global_norm", "reduce_prod_others",
-           "reduce_prod_others_grad", "scatter_last", "slice_grad", "tile_grad"}
+           "reduce_prod_others_grad", "scatter_last", "slice_grad", "sparse_gradient",
+           "sum_shards", "tile_grad"}
 # Cases that TensorFlow's ops of the kind refuse: dtypes that they do not have, in the main.
 SOME_REFUSED = {
     "abs", "broadcast_like", "clip", "in_top_k", "matmul", "neg", "pow", "sign", "square", "squared_difference",

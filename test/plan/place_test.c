@@ -119,6 +119,63 @@ static void device_that_is_not_there_is_an_error_that_names_those_that_could(voi
     engine_end(g, beyond);
 }
 
+/* The session of worker 1. */
+static mst_session *session_of_worker(mst_graph *g, bool soft) {
+    mst_session *session;
+    EXPECT_OK(mst_session_create(
+        g,
+        &(mst_session_options){
+            .devices = "cpu:2/1", .job_name = "worker", .task_index = 1, .allow_soft_placement = soft},
+        &session));
+    return session;
+}
+
+static void devices_have_the_job_and_task_of_the_session(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value y = mst_scalar(g, MST_F32, 1);
+    mst_with_device (g, "/cpu:1") y = mst_neg(y);
+    mst_with_device (g, "/task:1") y = mst_neg(y);
+    mst_with_device (g, "/job:worker/task:1/cpu:1") y = mst_neg(y);
+    mst_session *session = session_of_worker(g, false);
+    assert_string_equal(mst_session_device(session, 1), engine_here("/job:worker/replica:0/task:1/device:CPU:1"));
+    assert_true(engine_number(session, y) == -1);
+    engine_end(g, session);
+}
+
+static void device_of_another_task_is_an_error_also_with_soft_placement(void **state) {
+    (void)state;
+    static const char *const scopes[][2] = {
+        {"/job:ps/task:0",
+         "was put on /job:ps/replica:0/task:0/device:CPU:0, which belongs to a task that this session "
+         "does not run on; it could run on /job:worker/replica:0/task:1/device:CPU:0, "},
+        {"/job:worker", "was put on /job:worker/replica:0/task:0/device:CPU:0, which belongs to a task"},
+        {"/task:0/cpu:1", "was put on /job:worker/replica:0/task:0/device:CPU:1, which belongs to a task"},
+    };
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        mst_graph *g = engine_graph();
+        mst_value y = MST_NONE;
+        mst_with_device (g, scopes[i][0]) y = mst_neg(mst_scalar(g, MST_F32, 1));
+        for (int soft = 0; soft < 2; soft++) {
+            mst_session *session = session_of_worker(g, soft);
+            EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_INVALID, engine_here(scopes[i][1]));
+            mst_session_destroy(session);
+        }
+        mst_graph_destroy(g);
+    }
+}
+
+static void task_of_a_session_must_have_a_name(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_session *session;
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.job_name = "a/b"}, &session), MST_INVALID,
+                 "session: job 'a/b': a name has");
+    EXPECT_ERROR(mst_session_create(g, &(mst_session_options){.job_name = "ps", .task_index = -1}, &session),
+                 MST_INVALID, "session: task -1 of job 'ps'");
+    mst_graph_destroy(g);
+}
+
 static void device_without_the_kernel_is_an_error_that_names_node_and_device(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -164,6 +221,9 @@ int main(void) {
         cmocka_unit_test(nodes_go_where_their_scope_says_and_to_device_0_without),
         cmocka_unit_test(writers_without_a_device_go_to_their_variable),
         cmocka_unit_test(device_that_is_not_there_is_an_error_that_names_those_that_could),
+        cmocka_unit_test(devices_have_the_job_and_task_of_the_session),
+        cmocka_unit_test(device_of_another_task_is_an_error_also_with_soft_placement),
+        cmocka_unit_test(task_of_a_session_must_have_a_name),
         cmocka_unit_test(device_without_the_kernel_is_an_error_that_names_node_and_device),
         cmocka_unit_test(soft_placement_runs_on_the_cpu_what_the_device_cannot),
         cmocka_unit_test(device_type_is_registered_once),

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "op/index/gather.h"
+#include "op/state/sparse_gradient.h"
 #include "support/test.h"
 #include "support/training.h"
 
@@ -11,7 +12,8 @@
 enum { ROWS = 5000, COLUMNS = 24, TAKEN = 40, STEPS = 3 };
 
 typedef struct embedding {
-    bool twice; /* the table is used by two gathers */
+    bool twice;    /* the table is used by two gathers */
+    int64_t words; /* of so many different ones; 0: half of the table */
     mst_value table;
 } embedding;
 
@@ -21,7 +23,8 @@ static void build_replica(void *context, mst_graph *graph, int shard, mst_replic
     (void)shard;
     e->table = mst_get_variable(graph, "table", MST_SHAPE(ROWS, COLUMNS), MST_F32,
                                 mst_random_uniform_initializer(.low = -1, .high = 1));
-    mst_value words = mst_random_uniform_int(graph, MST_SHAPE(TAKEN, 3), .high = ROWS / 2, .dtype = MST_I64);
+    const int64_t high = e->words ? e->words : ROWS / 2;
+    mst_value words = mst_random_uniform_int(graph, MST_SHAPE(TAKEN, 3), .high = high, .dtype = MST_I64);
     mst_value x = mst_reduce_mean(mst_gather(e->table, words, 0), .axes = MST_AXES(1));
     if (e->twice) {
         mst_value more = mst_random_uniform_int(graph, MST_SHAPE(TAKEN), .high = 9, .dtype = MST_I32);
@@ -112,8 +115,7 @@ static void bits_do_not_depend_on_the_strategy(void **state) {
 }
 
 /* Domains have other shards, and not always a node of the tree: what they send is cut in other ways. */
-static void bits_do_not_depend_on_which_shards_a_domain_has(void **state) {
-    (void)state;
+static void expect_bits_of_any_domains(embedding e) {
     enum { SHARDS = 12 };
     static const struct {
         mst_strategy_kind kind;
@@ -131,7 +133,7 @@ static void bits_do_not_depend_on_which_shards_a_domain_has(void **state) {
         trained first = {NULL, 0};
         for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
             const mst_optimizer optimizer = {.learning_rate = 0.1, .clip_global_norm = 0.1};
-            trained t = train((embedding){.twice = true}, mst_optimizer_named(rules[c], optimizer),
+            trained t = train(e, mst_optimizer_named(rules[c], optimizer),
                               (mst_strategy){.kind = places[p].kind, .num_shards = SHARDS}, places[p].devices);
             if (p == 0) {
                 first = t;
@@ -143,6 +145,12 @@ static void bits_do_not_depend_on_which_shards_a_domain_has(void **state) {
         }
         mst_tensor_release(first.table);
     }
+}
+
+static void bits_do_not_depend_on_which_shards_a_domain_has(void **state) {
+    (void)state;
+    expect_bits_of_any_domains((embedding){.twice = true});
+    expect_bits_of_any_domains((embedding){.words = 300}); /* a word is in some shards and not in others */
 }
 
 /* ---- by hand ---- */
@@ -288,6 +296,103 @@ static void check_numerics_looks_at_the_rows_that_are_there(void **state) {
     engine_end(g, session);
 }
 
+/* ---- rows that are made in one graph and applied in another ---- */
+
+static mst_tensor *doubles(mst_shape shape, const double *values) {
+    mst_tensor *tensor;
+    EXPECT_OK(mst_tensor_copy(MST_F64, shape, values, &tensor));
+    return tensor;
+}
+
+static mst_tensor *numbers_of(int64_t count, const int64_t *numbers) {
+    mst_tensor *tensor;
+    EXPECT_OK(mst_tensor_copy(MST_I64, MST_SHAPE(count), numbers, &tensor));
+    return tensor;
+}
+
+/* Two shards on two devices, whose values and indices are fed. */
+static mst_row_values build_leaf(mst_graph *g, const char *type, const mst_leaf_rows_options *options, mst_feed *feed) {
+    mst_value src[4];
+    char device[32];
+    for (int i = 0; i < 4; i += 2) {
+        snprintf(device, sizeof device, "/device:%s:%d", type, i / 2);
+        mst_with_device (g, engine_here(device)) {
+            feed[i].value = mst_placeholder(g, MST_F64, MST_SHAPE(-1, 1), i ? "v1" : "v0");
+            src[i] = mst_identity(feed[i].value);
+            feed[i + 1].value = src[i + 1] = mst_placeholder(g, MST_I64, MST_SHAPE(-1), i ? "i1" : "i0");
+        }
+    }
+    return mst_leaf_rows(src, 4, options);
+}
+
+/* Row 3 comes up twice in the first shard, with 1 and -4, and once in the second, with 10. WANTED: the three rows. */
+static void expect_leaf(const char *type, const mst_leaf_rows_options *options, int64_t width, const double *wanted) {
+    const int64_t numbers[] = {3, 1, 3, 8};
+    char devices[32];
+    mst_graph *g = engine_graph();
+    mst_feed feed[4] = {{.tensor = doubles(MST_SHAPE(3, 1), (double[]){1, 2, -4})},
+                        {.tensor = numbers_of(3, (int64_t[]){3, 1, 3})},
+                        {.tensor = doubles(MST_SHAPE(2, 1), (double[]){10, 5})},
+                        {.tensor = numbers_of(2, (int64_t[]){3, 8})}};
+    const mst_row_values rows = build_leaf(g, type, options, feed);
+    snprintf(devices, sizeof devices, "%s:2/1", type);
+    mst_session *session = engine_session(g, engine_here(devices));
+    mst_tensor *got[2] = {NULL};
+    EXPECT_OK(mst_session_run(session, feed, 4, (const mst_value[]){rows.rows, rows.numbers}, 2, got));
+    for (int64_t i = 0; i < 4; i++) assert_int_equal(mst_tensor_get(got[1], i), numbers[i]);
+    for (int64_t i = 0; i < 3 * width; i++) assert_true(mst_tensor_get(got[0], i) == wanted[i]);
+    for (int i = 0; i < 2; i++) mst_tensor_release(got[i]);
+    for (int i = 0; i < 4; i++) mst_tensor_release(feed[i].tensor);
+    engine_end(g, session);
+}
+
+static void rows_of_two_shards_are_added_up(void **state) {
+    (void)state;
+    static const char *const types[] = {"CPU", "island"};
+    for (int d = 0; d < 2; d++) {
+        expect_leaf(types[d], &(mst_leaf_rows_options){.num_rows = 9, .num_shards = 2}, 1, (double[]){2, 7, 5});
+        expect_leaf(types[d], &(mst_leaf_rows_options){.num_rows = 9, .num_shards = 2, .clip = 3}, 1,
+                    (double[]){2, 1 - 3 + 3, 3});
+        expect_leaf(types[d], &(mst_leaf_rows_options){.num_rows = 9, .num_shards = 2, .squares = true}, 2,
+                    (double[]){2, 4, 7, 1 + 16 + 100, 5, 25});
+    }
+}
+
+/* Of three rows two are there. What is fed is checked, too, since the update takes it as it is. */
+static void rows_that_are_given_are_applied(void **state) {
+    (void)state;
+    static const struct {
+        int64_t numbers[4];
+        const char *fails;
+    } cases[] = {{{2, 0, 3, 9}, NULL},
+                 {{0, 9, 9, 9}, NULL},
+                 {{2, 0, 4, 0}, "row 4 after row 0 is not in [0, 4)"},
+                 {{2, 3, 0, 0}, "row 0 after row 3 is not in [0, 4)"},
+                 {{4, 0, 1, 2}, "there are to be 4 rows, but there is room for 3"},
+                 {{-1, 0, 1, 2}, "there are to be -1 rows"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const mst_optimizer sgd = mst_sgd(.learning_rate = 1, .momentum = 0.5, .sparse = MST_SPARSE_TENSORFLOW);
+        table t = {.g = engine_graph()};
+        t.variable = mst_get_variable(t.g, "table", MST_SHAPE(4, 2), MST_F64, mst_constant_initializer(1));
+        const mst_row_values given = {mst_placeholder(t.g, MST_F64, MST_SHAPE(-1, 2), "values"),
+                                      mst_placeholder(t.g, MST_I64, MST_SHAPE(-1), "numbers")};
+        t.gradient = mst_sparse_gradient(given, t.variable, NULL);
+        t.train = mst_apply_gradients(&sgd, &t.gradient, &t.variable, 1, MST_NONE);
+        t.session = engine_session(t.g, "cpu:1/1");
+        EXPECT_OK(mst_session_init_variables(t.session));
+        const mst_feed feed[] = {
+            {.value = given.rows, .tensor = doubles(MST_SHAPE(3, 2), (double[]){1, 2, 3, 4, NAN, NAN})},
+            {.value = given.numbers, .tensor = numbers_of(4, cases[c].numbers)}};
+        const mst_status status = mst_session_run(t.session, feed, 2, &t.train, 1, NULL);
+        if (cases[c].fails) EXPECT_ERROR(status, MST_INVALID, cases[c].fails);
+        if (!cases[c].fails) EXPECT_OK(status);
+        expect_table(&t,
+                     c == 0 ? (const double[]){0, -1, 1, 1, 1, 1, -2, -3} : (const double[]){1, 1, 1, 1, 1, 1, 1, 1});
+        for (int i = 0; i < 2; i++) mst_tensor_release(feed[i].tensor);
+        engine_end(t.g, t.session);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_do_not_depend_on_the_strategy),
@@ -299,6 +404,8 @@ int main(void) {
         cmocka_unit_test(weight_decay_and_penalty_reach_all_rows),
         cmocka_unit_test(readers_of_a_sparse_gradient_get_it_dense),
         cmocka_unit_test(index_out_of_range_changes_nothing),
+        cmocka_unit_test(rows_of_two_shards_are_added_up),
+        cmocka_unit_test(rows_that_are_given_are_applied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * not fit are refused with their place. */
 #include <math.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "support/test.h"
 #include "support/training.h"
@@ -550,6 +551,35 @@ static void labels_of_one_column_can_be_evaluated(void **state) {
     for (int i = 0; i < 2; i++) mst_tensor_release(part[i]);
 }
 
+/* Takes longer than the step may; *CONTEXT counts the calls under way. */
+static mst_status map_slowly(const mst_array *in, mst_array *out, void *context) {
+    atomic_int *running = context;
+    atomic_fetch_add(running, 1);
+    usleep(20000);
+    memcpy(out[0].data, in[0].data, (size_t)in[0].count * sizeof(float));
+    memcpy(out[1].data, in[1].data, sizeof(int32_t));
+    atomic_fetch_sub(running, 1);
+    return MST_OK;
+}
+
+static void no_row_is_made_behind_a_fit_whose_step_was_too_late(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *mapped, *batches;
+    const mst_spec specs[] = {{MST_F32, MST_SHAPE(FEATURES)}, {MST_I32, MST_SCALAR}};
+    atomic_int running = 0;
+    EXPECT_OK(mst_dataset_map(data, map_slowly, &running, specs, 2, &mapped));
+    EXPECT_OK(mst_dataset_batch(mapped, 32, false, &batches));
+    mst_model *model = training_model(8, CLASSES, 0);
+    EXPECT_OK(mst_compile(model, .optimizer = mst_sgd(.learning_rate = 0.1), .strategy = {.num_shards = 2},
+                          .session = {.devices = "cpu:2/1", .timeout = 0.1}));
+    EXPECT_ERROR(mst_fit(model, .data = batches), MST_DEADLINE, "did not end in 0.1 s");
+    assert_int_equal(atomic_load(&running), 0);
+    mst_model_destroy(model);
+    mst_dataset_release(batches);
+    mst_dataset_release(mapped);
+    mst_dataset_release(data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fit_learns_separable_classes),
@@ -577,6 +607,7 @@ int main(void) {
         cmocka_unit_test(loss_that_is_not_a_number_stops_with_the_step_and_the_last_good_loss),
         cmocka_unit_test(accuracy_of_a_model_that_ends_in_sigmoid_is_that_of_probabilities),
         cmocka_unit_test(labels_of_one_column_can_be_evaluated),
+        cmocka_unit_test(no_row_is_made_behind_a_fit_whose_step_was_too_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

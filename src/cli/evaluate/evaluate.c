@@ -6,14 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "cli/command.h"
 #include "cli/evaluate/confusion.h"
+#include "cli/file_stamp.h"
 #include "cli/json_events.h"
 #include "cli/print_restored.h"
-#include "cli/saved_model.h"
 #include "cli/signals.h"
 
 void evaluate_print(const mst_result *result, const mst_tensor *confusion, const char *const *names) {
@@ -28,6 +27,22 @@ void evaluate_add(json_t **event, const mst_result *result, const mst_tensor *co
     for (int m = 0; m < result->num_metrics; m++)
         json_add(event, "test_", result->metric_name[m], json_number(result->metric[m]));
     if (confusion) confusion_add(event, confusion, names);
+}
+
+mst_status evaluate_saved(const saved_options *o, const saved_model *saved, mst_result *result,
+                          mst_tensor **confusion) {
+    const int64_t rows = mst_dataset_num_rows(saved->data);
+    const int64_t batch = rows > 0 && o->batch_size > rows ? rows : o->batch_size;
+    return mst_evaluate(saved->model, saved->data, batch, result, confusion);
+}
+
+mst_status evaluate_write_event(const saved_options *o, const saved_model *saved, const mst_result *result,
+                                const mst_tensor *confusion) {
+    json_t *event = json_event("evaluated");
+    json_add(&event, "", "step", json_integer(saved->restored.step));
+    evaluate_add(&event, result, confusion, saved->names);
+    json_add(&event, "", "weights", json_string(o->use_ema ? "ema" : "last"));
+    return json_write(event);
 }
 
 /* ---- the command ---- */
@@ -50,33 +65,16 @@ static const option_section sections[] = {
 static mst_status show(const evaluate_options *o, const saved_model *saved) {
     mst_result result;
     mst_tensor *confusion = NULL;
-    const int64_t rows = mst_dataset_num_rows(saved->data);
-    const int64_t batch = rows > 0 && o->saved.batch_size > rows ? rows : o->saved.batch_size;
-    MST_TRY(mst_evaluate(saved->model, saved->data, batch, &result, o->confusion ? &confusion : NULL));
+    MST_TRY(evaluate_saved(&o->saved, saved, &result, o->confusion ? &confusion : NULL));
     mst_status status = MST_OK;
     if (o->saved.json) {
-        json_t *event = json_event("evaluated");
-        json_add(&event, "", "step", json_integer(saved->restored.step));
-        evaluate_add(&event, &result, confusion, saved->names);
-        json_add(&event, "", "weights", json_string(o->saved.use_ema ? "ema" : "last"));
-        status = json_write(event);
+        status = evaluate_write_event(&o->saved, saved, &result, confusion);
     } else {
         evaluate_print(&result, confusion, saved->names);
         fflush(stdout);
     }
     mst_tensor_release(confusion);
     return status;
-}
-
-/* When the state file was written last; 0 where there is none. */
-static struct timespec state_written(const evaluate_options *o) {
-    struct stat info;
-    char *name;
-    struct timespec time = {.tv_sec = 0};
-    if (asprintf(&name, "%s/checkpoint", o->saved.checkpoint_dir) < 0) return time;
-    if (stat(name, &info) == 0) time = info.st_mtim;
-    free(name);
-    return time;
 }
 
 static mst_status show_if_new(const evaluate_options *o, saved_model *saved) {
@@ -92,10 +90,10 @@ static mst_status show_if_new(const evaluate_options *o, saved_model *saved) {
 
 static mst_status follow(const evaluate_options *o, saved_model *saved) {
     const struct timespec pause = {.tv_nsec = 200000000};
-    struct timespec seen = {.tv_sec = 0};
+    file_stamp seen = {.number = 0};
     for (signals_catch(); !signals_caught(); nanosleep(&pause, NULL)) {
-        const struct timespec now = state_written(o);
-        if (now.tv_sec == seen.tv_sec && now.tv_nsec == seen.tv_nsec) continue;
+        const file_stamp now = file_stamp_of(o->saved.checkpoint_dir, "checkpoint");
+        if (file_stamp_equal(now, seen)) continue;
         seen = now;
         MST_TRY(show_if_new(o, saved));
     }

@@ -21,8 +21,10 @@
 #include "cli/predict/predict.h"
 #include "cli/scale_inputs.h"
 #include "cli/signals.h"
+#include "cli/train/evaluator.h"
 #include "cli/train/train_augment.h"
 #include "cli/train/train_checkpoint.h"
+#include "cli/train/train_cluster.h"
 #include "cli/train/train_events.h"
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
@@ -66,7 +68,7 @@ static int check_stored_inputs(training *t, const char *part, const mst_dataset 
                         t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
 }
 
-static int train_open_part(training *t, const char *part, mst_dataset **out) {
+int train_open_part(training *t, const char *part, mst_dataset **out) {
     const mst_data_options options = {
         .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
     if (mst_dataset_open_with(t->data, part, &options, out))
@@ -169,7 +171,7 @@ static int make_model(training *t) {
                                    .pin_threads = o->pin,
                                    .check_numerics = o->check_numerics};
     if (mst_compile(t->model, .optimizer = t->optimizer, .loss = t->objective.loss, .metric = {t->objective.metric},
-                    .strategy = t->strategy, .session = session, .seed = o->seed))
+                    .strategy = t->strategy, .session = session, .task = t->task, .seed = o->seed))
         return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
@@ -227,6 +229,7 @@ static mst_status fit(training *t) {
                                            .steps = o->steps,
                                            .resume = t->resumes,
                                            .no_shuffle = !o->shuffle,
+                                           .check_replicas = o->check_replicas,
                                            .callbacks = callbacks,
                                            .num_callbacks = count},
                         &t->result);
@@ -348,10 +351,23 @@ static void print_summary(const training *t) {
     printf("weights sha256: %s\n", t->sha256);
 }
 
+/* The last values of parameter servers, and their steps, are those of all workers. */
+static mst_status leave_servers(training *t) {
+    mst_tensor *step;
+    if (!train_cluster_is_served(t) || is_interrupted(t)) return MST_OK;
+    MST_TRY(mst_task_leave(t->task));
+    MST_TRY(mst_store_get(mst_model_store(t->model), NULL, "global_step", &step));
+    t->result.step = (int64_t)mst_tensor_get(step, 0);
+    mst_tensor_release(step);
+    return MST_OK;
+}
+
 static mst_status train(training *t) {
     MST_TRY(fit(t));
+    MST_TRY(leave_servers(t));
     MST_TRY(mst_checkpoint_manager_close(t->checkpoints));
     t->checkpoints = NULL;
+    if (!is_interrupted(t)) MST_TRY(train_checkpoint_note_end(t));
     MST_TRY(train_checkpoint_save(t));
     if (t->o->use_ema) MST_TRY(take_averages(t));
     MST_TRY(use_test_part(t));
@@ -361,16 +377,21 @@ static mst_status train(training *t) {
     return MST_OK;
 }
 
-static int run_training(training *t) {
+/* O: the options of T. */
+static int run_training(training *t, train_options *o) {
     int status = check_options(t);
+    if (!status) status = train_cluster_find(t);
+    if (!status && t->evaluates) return evaluator_run(t);
+    if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
     if (!status) status = train_choose_devices(t);
     if (!status) status = open_data(t);
+    if (!status) status = train_cluster_open(t, o);
     if (!status) status = make_model(t);
     signals_catch();
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
     if (train(t)) return command_fail_library(EXIT_FAILED, NULL);
-    return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : EXIT_DONE;
+    return is_interrupted(t) ? EXIT_SIGNAL + signals_caught() : train_cluster_leave(t);
 }
 
 /* The data spec; to be freed. NULL where memory runs out. */
@@ -382,17 +403,18 @@ static char *data_spec(const train_options *o) {
 }
 
 static int train_run(const command_call *call) {
-    const train_options *o = call->options;
-    char *data = data_spec(o);
+    train_options o = *(const train_options *)call->options;
+    char *data = data_spec(&o);
     if (!data) return command_fail(EXIT_FAILED, "cannot get memory for the name of the data");
-    training t = {.o = o,
+    training t = {.o = &o,
                   .list = call->list,
                   .data = data,
-                  .events = {.json = o->json, .every = o->log_every, .began = mst_clock_seconds()}};
-    int status = run_training(&t);
+                  .events = {.json = o.json, .every = o.log_every, .began = mst_clock_seconds()}};
+    int status = run_training(&t, &o);
     (void)!mst_checkpoint_manager_close(t.checkpoints); /* after an error, which has been told */
     mst_tensor_release(t.confusion);
     mst_model_destroy(t.model);
+    train_cluster_close(&t);
     mst_dataset_release(t.test);
     mst_dataset_release(t.validation);
     mst_dataset_release(t.train);

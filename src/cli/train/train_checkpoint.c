@@ -16,6 +16,7 @@
 #include "cli/model_note.h"
 #include "cli/print_restored.h"
 #include "cli/train/noted_options.h"
+#include "cli/train/training_end.h"
 
 /* ---- options ---- */
 
@@ -82,8 +83,9 @@ static int open_manager(training *t) {
                                       .anew = !o->resume,
                                       .monitor = o->best ? monitor_of(t) : NULL};
     if (o->save_every) (void)read_interval(o->save_every, &options.every_steps, &options.every_seconds);
-    return mst_checkpoint_manager_open(&options, &t->checkpoints) ? command_fail_library(EXIT_FAILED, "checkpoint-dir")
-                                                                  : EXIT_DONE;
+    const bool failed =
+        mst_checkpoint_manager_open(&options, &t->checkpoints) || training_end_remove(o->checkpoint_dir);
+    return failed ? command_fail_library(EXIT_FAILED, "checkpoint-dir") : EXIT_DONE;
 }
 
 /* Restores the weights of --load into the model. */
@@ -201,6 +203,15 @@ int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) 
     }
     if (t->checkpoints) callbacks[count++] = mst_checkpoint_callback(t->checkpoints);
     return count;
+}
+
+mst_status train_checkpoint_note_end(const training *t) {
+    const train_options *o = t->o;
+    if (!o->checkpoint_dir) return MST_OK;
+    return training_end_write(
+        o->checkpoint_dir,
+        &(training_end){
+            .step = t->result.step, .steps = o->steps, .epochs = o->epochs, .stopped_early = t->result.stopped});
 }
 
 /* Writes to the file of --save what belongs to the model: weights, their averages and the number of steps; not what

@@ -12,6 +12,8 @@ int train_checkpoint_check(const training *t);
 int train_checkpoint_restore(training *t);
 /** Adds the callbacks of checkpoints and of early stopping to the COUNT that are there; returns the new count. */
 int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count);
+/** Notes in the folder of checkpoints, which has the last one, that training has ended. */
+MST_CHECKED mst_status train_checkpoint_note_end(const training *t);
 /** Writes the file of --save. */
 MST_CHECKED mst_status train_checkpoint_save(const training *t);
 

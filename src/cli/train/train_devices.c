@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shard_rows.h"
 #include "cli/command.h"
-#include "cli/train/training.h"
+#include "cli/train/train_cluster.h"
 
 enum { DEFAULT_BATCH = 200, DEFAULT_SHARDS = 4, SPEC_SIZE = 32 };
 
@@ -17,6 +18,13 @@ static int devices_for(int shards, int cores) {
     int count = shards < cores ? shards : cores;
     while (shards % count != 0) count--;
     return count;
+}
+
+/* How many of the SHARDS this worker has (mst_task_share). */
+static int shards_here(const training *t, int shards) {
+    if (!t->cluster) return shards;
+    const int workers = mst_cluster_num_workers(t->cluster), self = mst_cluster_self(t->cluster);
+    return (int)(mst_part_begin(shards, workers, self + 1) - mst_part_begin(shards, workers, self));
 }
 
 static int train_devices_describe(training *t) {
@@ -32,10 +40,14 @@ static int train_devices_describe(training *t) {
 int train_choose_devices(training *t) {
     const train_options *o = t->o;
     const bool one = o->strategy == MST_STRATEGY_ONE;
-    int shards = o->shards ? o->shards : DEFAULT_SHARDS;
+    const int workers = t->cluster ? mst_cluster_num_workers(t->cluster) : 1;
+    int shards = o->shards ? o->shards : workers > DEFAULT_SHARDS ? workers : DEFAULT_SHARDS;
     char chosen[SPEC_SIZE] = "cpu";
+    if (shards < workers)
+        return command_fail(EXIT_USAGE, "train: --shards %d are too few for %d workers: give at least as many", shards,
+                            workers);
     if (!o->devices && !one) {
-        const int cores = mst_num_cores(), count = devices_for(shards, cores);
+        const int cores = train_cluster_cores(t, mst_num_cores()), count = devices_for(shards_here(t, shards), cores);
         snprintf(chosen, sizeof chosen, "cpu:%d/1", count);
         t->idle_cores = cores - count;
     }
@@ -44,9 +56,19 @@ int train_choose_devices(training *t) {
     int status = train_devices_describe(t);
     if (status) return status;
     const int devices = one ? 1 : t->num_devices;
-    if (!o->shards && shards % devices != 0) shards = devices;
-    t->strategy = (mst_strategy){.kind = (mst_strategy_kind)o->strategy, .num_shards = shards, .num_devices = devices};
-    if (mst_strategy_resolve(&t->strategy)) return command_fail_library(EXIT_USAGE, "shards");
+    if (!o->shards && !t->cluster && shards % devices != 0) shards = devices;
+    t->strategy = (mst_strategy){.kind = !t->cluster                  ? (mst_strategy_kind)o->strategy
+                                         : train_cluster_is_served(t) ? MST_STRATEGY_PARAMETER_SERVER
+                                                                      : MST_STRATEGY_MULTI_WORKER,
+                                 .synchronous = train_cluster_is_served(t) && o->is_sync,
+                                 .replicas_to_aggregate = o->replicas_to_aggregate,
+                                 .max_staleness = o->max_staleness,
+                                 .num_shards = shards,
+                                 .num_devices = devices};
+    mst_strategy here = t->strategy; /* what the devices must divide; which shards they are does not matter */
+    if (t->cluster) here.num_shards_here = shards_here(t, shards);
+    if (mst_strategy_resolve(&here)) return command_fail_library(EXIT_USAGE, "shards");
+    t->strategy.kind = here.kind;
     t->batch_size = o->batch_size          ? o->batch_size
                     : o->batch_per_replica ? o->batch_per_replica * shards
                                            : DEFAULT_BATCH;

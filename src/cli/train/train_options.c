@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cluster_options.h"
 #include "cli/objective.h"
 
 #define AT(member) offsetof(train_options, member)
@@ -14,7 +15,6 @@ static const double default_rate = 0.003;
 
 static const char *const models[] = {"mlp", NULL};
 static const char *const later_models[] = {"text_cnn", "mobilenet_v2", NULL};
-static const char *const later_strategies[] = {"multi-worker", "parameter-server", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
 
 static const option model_options[] = {
@@ -86,7 +86,7 @@ static const option training_options[] = {
 
 static const option strategy_options[] = {
     {"strategy", OPTION_CHOICE, AT(strategy), .initial = "auto", .choices = mst_strategy_names,
-     .choice_help = mst_strategy_help, .later = later_strategies, .help = "where replicas run"},
+     .choice_help = mst_strategy_help, .help = "where replicas run"},
     {"devices", OPTION_TEXT, AT(devices), "SPEC",
      .help =
          "cpu:2 is the CPU as two devices, cpu:2/4 with 4 threads each, cpu all cores as one (default: as many devices "
@@ -106,6 +106,31 @@ static const option strategy_options[] = {
     {"dump-plan", OPTION_TEXT, AT(dump_plan), "PASS",
      .help = "each plan as it is after a pass, such as memory, or after all of them (all), on standard error"},
     {"check-numerics", OPTION_FLAG, AT(check_numerics), .help = "names the first node that makes a NaN or Inf"},
+    {"check-replicas", OPTION_INTEGER, AT(check_replicas), "N", "0", -1, 1e15,
+     .help =
+         "steps between comparisons of the weights that devices and workers keep, which ends training where one has "
+         "other bits; 0: once an epoch, -1: never"},
+    {0}};
+
+static const option cluster_options[] = {
+    CLUSTER_TASK_OPTIONS,
+    {"issync", OPTION_INT, AT(is_sync), "0|1", NULL, 0, 1,
+     .help = "with parameter servers: 1: each update is made of the gradients of all workers; 0: of one worker's "
+             "(default 0)"},
+    {"replicas-to-aggregate", OPTION_INT, AT(replicas_to_aggregate), "N", NULL, 1, 1e6,
+     .help = "with --issync 1: an update is made when the gradients of N workers are there; later ones are dropped "
+             "(default: all workers)"},
+    {"max-staleness", OPTION_INT, AT(max_staleness), "N", NULL, 1, 1e9,
+     .help = "with --issync 0: at most N updates are made between the reading of variables and that of their gradients "
+             "(default: any)"},
+    CLUSTER_UPDATE_LOG_OPTIONS,
+    CLUSTER_CONNECTION_OPTIONS("the key of the cluster, which 'muster keygen FILE' makes: connections are encrypted, "
+                               "and only tasks with the same key can join",
+                               CLUSTER_TRANSPORT_HELP),
+    {"timeout", OPTION_NUMBER, AT(timeout), "SECONDS", NULL, 0.1, 1e6,
+     .help = "silence after which a task is lost (default 10)"},
+    {"recovery-timeout", OPTION_NUMBER, AT(recovery_timeout), "SECONDS", NULL, 0.1, 1e9,
+     .help = "how long the others wait for a lost task to come back (default 600)"},
     {0}};
 
 static const option output_options[] = {
@@ -122,7 +147,7 @@ static const option output_options[] = {
          "goes on from a checkpoint, so does the file"},
     {"logdir", OPTION_FILE, AT(logdir), "DIR",
      .help = "writes curves, the graph and the options to DIR, for TensorBoard and 'muster plot': each epoch, and as "
-             "batch_loss and so on every --log-every steps"},
+             "batch_loss and so on every --log-every steps; an evaluator writes to DIR/eval"},
     {"histograms-every", OPTION_INTEGER, AT(histograms_every), "N", NULL, 1, 1e15,
      .help = "with --logdir: epochs between histograms of the weights (default: none)"},
     {"profile", OPTION_TEXT, AT(profile), "A:B",
@@ -221,6 +246,7 @@ const option_section train_sections[] = {
     [SCHEDULE] = {"Schedule of the learning rate", schedule_options, mst_schedule_fields, schedule_names,
                   AT(optimizer.schedule), .noted = true},
     {.title = "Checkpoints", .options = checkpoint_options},
+    {.title = "Cluster", .options = cluster_options},
     {0}};
 
 bool train_data_is_known(const char *spec) {

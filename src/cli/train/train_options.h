@@ -19,6 +19,10 @@ typedef struct train_options {
     int64_t crop_padding;
     double brightness, contrast;
     int strategy; /**< mst_strategy_kind */
+    const char *ps_hosts, *worker_hosts, *job_name, *bind, *cluster_key, *update_log, *replay_updates, *transport;
+    bool insecure;
+    int task_index, is_sync, replicas_to_aggregate, max_staleness;
+    double timeout, recovery_timeout;
     const char *devices, *visible_devices;
     int shards;
     int64_t batch_size, batch_per_replica;
@@ -42,6 +46,7 @@ typedef struct train_options {
     int progress; /**< mst_progress */
     int64_t log_every;
     bool json, summary;
+    int64_t check_replicas;
     bool log_device_placement, allow_soft_placement, check_numerics, pin;
     const char *dump_plan;
     int64_t memory_limit;

@@ -34,13 +34,27 @@ static void print_optimizer(const training *t) {
     if (schedule->kind != MST_SCHEDULE_NONE) printf(" (%s)", mst_schedule_names[schedule->kind]);
 }
 
+/* " = 2 x 100": of each worker, where all have the same. */
+static void print_workers(const training *t) {
+    const int workers = t->task ? mst_task_num_workers(t->task) : 1;
+    if (workers > 1 && t->batch_size % workers == 0 && t->strategy.num_shards % workers == 0)
+        printf(" = %d x %" PRId64, workers, t->batch_size / workers);
+}
+
+static void print_cluster(const training *t) {
+    char text[256];
+    if (t->cluster) printf("; %s", mst_cluster_print(t->cluster, text, sizeof text));
+}
+
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT];
     print_model(t);
-    printf(" on %s (%s examples), %s over %s, batch %s in %d shard%s, ", t->data,
-           number_text(mst_dataset_num_rows(t->train), examples), mst_strategy_names[t->strategy.kind], t->devices,
-           number_text(t->batch_size, batch), t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
+    printf(" on %s (%s examples), %s over %s, batch %s", t->data, number_text(mst_dataset_num_rows(t->train), examples),
+           mst_strategy_names[t->strategy.kind], t->devices, number_text(t->batch_size, batch));
+    print_workers(t);
+    printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
+    print_cluster(t);
     putchar('\n');
     if (mst_dataset_num_corrupt(t->train))
         printf("%s damaged records were left out\n", number_text(mst_dataset_num_corrupt(t->train), examples));
@@ -64,6 +78,8 @@ static mst_status write_start(const training *t) {
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
     json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));
     json_add(&event, "", "devices", devices);
+    if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));
+    if (t->task) json_add(&event, "", "workers", json_integer(mst_task_num_workers(t->task)));
     json_add(&event, "", "idle_cores", json_integer(t->idle_cores));
     json_add(&event, "", "shards", json_integer(t->strategy.num_shards));
     json_add(&event, "", "batch_size", json_integer(t->batch_size));

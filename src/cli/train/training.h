@@ -8,7 +8,9 @@
 #include "cli/train/train_events.h"
 #include "cli/train/train_options.h"
 #include "muster/checkpoint.h"
+#include "muster/cluster.h"
 #include "muster/device.h"
+#include "muster/task.h"
 
 typedef struct training {
     const train_options *o;
@@ -17,6 +19,9 @@ typedef struct training {
     char *devices;    /**< specification; owned */
     mst_device_info *device;
     int num_devices, idle_cores; /**< idle: only where the devices were chosen for the user */
+    mst_cluster *cluster;        /**< NULL: none */
+    mst_task *task;              /**< likewise */
+    bool evaluates;              /**< this task is the evaluator of the job, and does not train */
     mst_strategy strategy;
     mst_optimizer optimizer;
     objective objective;
@@ -43,6 +48,8 @@ typedef struct training {
  *  What is not given is the same on every machine: a batch of 200 in 4 shards. There are as many devices, of one core
  *  each, as there are cores and as divide the shards, so their number changes no weight. */
 int train_choose_devices(training *t);
+/** Opens a part of the data, "train" or "test", with inputs scaled as the options say. */
+int train_open_part(training *t, const char *part, mst_dataset **out);
 /** Number of updates, -1 where that is not known. */
 int64_t train_total_steps(const training *t);
 /** The first line: what runs, and how idle cores can be used; or the event "start". To be called when the model's graph

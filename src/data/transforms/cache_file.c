@@ -339,7 +339,8 @@ static mst_status write_some(cursor *c, int64_t n) {
     if (n > most_rows(c)) n = most_rows(c);
     MST_TRY(c->part->type->rows(c->part, c->rows, n, &got));
     c->base.num_corrupt = mst_cursor_base(c->part)->num_corrupt;
-    mst_status status = mst_team_fetch_copy_all(c->fetch, &(mst_element){.count = got, .rows = c->rows}, c->column);
+    const mst_element element = {.count = got, .rows = c->rows};
+    mst_status status = mst_team_fetch_copy_all(c->fetch, &element, 0, got, c->column);
     mst_cursor_forget(c->part, c->rows, got);
     if (!status) status = source_of(c)->has_one_size ? append_rows(c, got) : append_packed_rows(c, got);
     MST_TRY(status);

@@ -38,11 +38,14 @@ MST_API MST_CHECKED mst_status mst_dataset_padded_batch(mst_dataset *dataset, in
 
 /* A batch is made in two walks over its rows: the first holds each row, of its own length, in an arena and finds the
  * longest; the second copies them to their places in memory of the padded shape, of which only what no row covers is
- * filled. Memory is used again from batch to batch and grows with the longest one. */
+ * filled. Memory is used again from batch to batch and grows with the longest one.
+ *
+ * Of a window of the batch only its rows are kept and padded. The others are made too where they may be the longest. */
 
 /* Behind mst_dataset_batch, which says what rows a batch has. */
 typedef struct padded_batch {
     mst_dataset base;
+    bool finds_lengths; /* a dimension is that of the longest row */
     mst_tensor **value; /* of each component: what pads it */
 } padded_batch;
 
@@ -80,6 +83,7 @@ static mst_status padded_batch_skip(mst_cursor *cursor, int64_t n, int64_t *skip
 typedef struct holder {
     padded_cursor *cursor;
     piece *piece;
+    bool only_shapes; /* the row is not wanted */
 } holder;
 
 static mst_status check_length(const mst_shape *found, const mst_shape *wanted, int component) {
@@ -100,18 +104,22 @@ static mst_status hold(const mst_array *in, void *context) {
     for (int c = 0; c < d->num_components; c++) {
         const size_t bytes = (size_t)in[c].count * mst_dtype_size(in[c].dtype);
         MST_TRY(check_length(&in[c].shape, &d->row[c].shape, c));
+        h->piece[c] = (piece){NULL, in[c].shape};
+        if (h->only_shapes) continue;
         void *data = mst_arena_copy(&h->cursor->arena, in[c].data, bytes);
         if (!data) return MST_NO_MEMORY("for a row of %zu bytes", bytes);
         if (in[c].dtype == MST_STRING) MST_TRY(mst_strings_keep(&h->cursor->arena, data, in[c].count));
-        h->piece[c] = (piece){data, in[c].shape};
+        h->piece[c].data = data;
     }
     return MST_OK;
 }
 
-static mst_status hold_rows(padded_cursor *c, const mst_element *element) {
+static mst_status hold_rows(padded_cursor *c, const mst_element *element, mst_row_range wanted) {
     mst_arena_clear(&c->arena);
     for (int64_t i = 0; i < element->count; i++) {
-        holder h = {c, c->piece + i * c->base.dataset->num_components};
+        const bool is_wanted = i >= wanted.first && i < wanted.first + wanted.count;
+        if (!is_wanted && !dataset_of(&c->base)->finds_lengths) continue;
+        holder h = {c, c->piece + i * c->base.dataset->num_components, !is_wanted};
         MST_TRY(mst_row_fetch_look(c->fetch, "padded_batch", element, i, hold, &h));
     }
     return MST_OK;
@@ -168,16 +176,17 @@ static const char *place(const char *src, const mst_shape *from, char *dst, cons
     return src;
 }
 
-static mst_status pad(padded_cursor *c, int i, int64_t count) {
+/* Component I of the WANTED of COUNT rows. */
+static mst_status pad(padded_cursor *c, int i, int64_t count, mst_row_range wanted) {
     const mst_dataset *d = c->base.dataset;
     const size_t size = mst_dtype_size(d->row[i].dtype);
     const void *value = mst_tensor_data(dataset_of(&c->base)->value[i]);
     c->shape[i] = shape_of(c, i, count);
-    MST_TRY(make_room(c, i, count));
+    MST_TRY(make_room(c, i, wanted.count));
     const int64_t each = mst_shape_count(c->shape[i]);
     char *dst = c->component[i];
-    for (int64_t row = 0; row < count; row++, dst += (size_t)each * size) {
-        const piece *p = &c->piece[row * d->num_components + i];
+    for (int64_t row = 0; row < wanted.count; row++, dst += (size_t)each * size) {
+        const piece *p = &c->piece[(wanted.first + row) * d->num_components + i];
         if (!mst_shape_equal(p->shape, c->shape[i])) padded_batch_fill(dst, each, size, value);
         if (mst_shape_count(p->shape)) place(p->data, &p->shape, dst, &c->shape[i], 0, size);
     }
@@ -190,11 +199,13 @@ static mst_status padded_batch_next(mst_cursor *cursor, mst_element *element) {
     *element = (mst_element){0};
     MST_TRY(cursor->upstream->type->batch(cursor->upstream, &rows));
     if (!rows.count) return MST_OK;
-    mst_status status = hold_rows(c, &rows);
+    const mst_row_range wanted = mst_window_rows(cursor->window, rows.count);
+    mst_status status = hold_rows(c, &rows, wanted);
     mst_cursor_forget(cursor->upstream, rows.rows, rows.count);
-    for (int i = 0; i < cursor->dataset->num_components && !status; i++) status = pad(c, i, rows.count);
+    for (int i = 0; i < cursor->dataset->num_components && !status; i++) status = pad(c, i, rows.count, wanted);
     if (!status)
-        *element = (mst_element){.count = rows.count, .memory = (const void *const *)c->component, .shape = c->shape};
+        *element = (mst_element){
+            .count = rows.count, .first = wanted.first, .memory = (const void *const *)c->component, .shape = c->shape};
     return status;
 }
 
@@ -279,6 +290,7 @@ static mst_status padded_batch_set_up(padded_batch *d, const mst_padding *paddin
     for (int i = 0; i < n; i++) {
         const mst_padding *p = padding ? &padding[i] : &defaults;
         MST_TRY(choose_shape(&d->base.row[i], p, i));
+        d->finds_lengths |= mst_shape_count(d->base.row[i].shape) < 0;
         MST_TRY(choose_value(d->base.row[i].dtype, p, i, &d->value[i]));
     }
     return MST_OK;

@@ -1,8 +1,8 @@
 /** The same batches, with the next N made ahead by a background thread of the iterator: for maps, records and
  *  pictures. In-memory data does not need it. Where the rows of a batch take more than a millisecond, one thread for
  *  each core makes them together; .threads is another number of threads. The order stays, whatever their number.
- *  Comes after mst_dataset_batch. Memory: N + 1 batches. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or
- *  a dataset of rows. */
+ *  Comes after mst_dataset_batch. Memory: N + 1 batches; of a task that trains a part of each batch, N + 1 of these
+ *  parts. OPTIONS may be NULL. Fails with MST_INVALID for N below 1 or a dataset of rows. */
 #ifdef MST_DATASET_HEADER
 MST_API MST_CHECKED mst_status mst_dataset_prefetch(mst_dataset *dataset, int64_t n, mst_dataset **out);
 
@@ -16,7 +16,6 @@ MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, i
 #include "data/transforms/prefetch.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,7 @@ MST_API MST_CHECKED mst_status mst_dataset_prefetch_with(mst_dataset *dataset, i
 #include "base/failure.h"
 #include "base/no_memory.h"
 #include "base/process.h"
+#include "base/thread.h"
 #include "data/cancel.h"
 #include "data/team_fetch.h"
 #include "device/device.h"
@@ -40,7 +40,8 @@ typedef struct prefetch {
 } prefetch;
 
 typedef struct slot {
-    int64_t count;
+    int64_t count;        /* rows of the batch */
+    mst_row_range wanted; /* those that are here */
     void **component;
     size_t *capacity; /* bytes of each component */
     mst_shape *shape; /* of a row of each component */
@@ -93,21 +94,22 @@ static mst_status make_room(const mst_dataset *dataset, slot *s, const mst_eleme
 }
 
 /* Copies the bytes of strings into the slot. */
-static mst_status keep_strings(const prefetch_cursor *c, slot *s, int64_t count) {
+static mst_status keep_strings(const prefetch_cursor *c, slot *s) {
     const mst_dataset *dataset = c->base.dataset;
     mst_arena_clear(&s->text);
     for (int i = 0; i < dataset->num_components; i++) {
         if (dataset->row[i].dtype != MST_STRING) continue;
-        MST_TRY(mst_strings_keep(&s->text, s->component[i], count * mst_shape_count(s->shape[i])));
+        MST_TRY(mst_strings_keep(&s->text, s->component[i], s->wanted.count * mst_shape_count(s->shape[i])));
     }
     mst_team_fetch_forget_strings(c->fetch);
     return MST_OK;
 }
 
 static mst_status prefetch_copy(prefetch_cursor *c, slot *s, const mst_element *element) {
-    MST_TRY(make_room(c->base.dataset, s, element, element->count));
-    MST_TRY(mst_team_fetch_copy_all(c->fetch, element, s->component));
-    return keep_strings(c, s, element->count);
+    s->wanted = mst_window_rows(c->base.window, element->count);
+    MST_TRY(make_room(c->base.dataset, s, element, s->wanted.count));
+    MST_TRY(mst_team_fetch_copy_all(c->fetch, element, s->wanted.first, s->wanted.count, s->component));
+    return keep_strings(c, s);
 }
 
 static mst_status prefetch_fill(prefetch_cursor *c, slot *s) {
@@ -147,13 +149,8 @@ static void *prefetch_run(void *argument) {
     return NULL;
 }
 
-/* Blocks signals in the new thread: they are for the program's own threads. */
 static mst_status start_thread(prefetch_cursor *c) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&c->thread, NULL, prefetch_run, c);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int error = mst_thread_start(&c->thread, prefetch_run, c);
     if (error) return MST_FAIL(MST_UNAVAILABLE, "prefetch: cannot start a thread: %s", strerror(error));
     c->has_thread = true;
     c->process = mst_process_number();
@@ -177,8 +174,18 @@ static mst_status check_process(const prefetch_cursor *c) {
     return c->has_thread ? mst_process_check(c->process, "iterator with prefetch") : MST_OK;
 }
 
+/* Room for the largest batch, so that later ones need more only where their rows are longer (padded_batch). */
+static mst_status make_all_room(prefetch_cursor *c) {
+    const mst_dataset *dataset = c->base.dataset;
+    const int64_t most = mst_window_rows(c->base.window, mst_dataset_most_rows(dataset)).count;
+    for (int64_t i = 0; i < c->num_slots; i++)
+        if (make_room(dataset, &c->slots[i], NULL, most)) return mst_error_prefix("prefetch");
+    return MST_OK;
+}
+
 /* Begins anew while the thread is paused; STATUS says whether upstream could be brought to its place. */
 static mst_status prefetch_begin(prefetch_cursor *c, mst_status status, int64_t passed) {
+    if (!status) status = make_all_room(c);
     c->start.count = 0;
     mst_cursor_save(c->base.upstream, &c->start);
     c->passed = passed;
@@ -244,8 +251,10 @@ static mst_status batch(mst_cursor *cursor, mst_element *element) {
     } else if (c->looked_at) {
         const slot *s = &c->slots[c->first];
         c->passed++;
-        *element = (mst_element){
-            .count = s->count, .memory = (const void *const *)s->component, .shape = s->has_shape ? s->shape : NULL};
+        *element = (mst_element){.count = s->count,
+                                 .first = s->wanted.first,
+                                 .memory = (const void *const *)s->component,
+                                 .shape = s->has_shape ? s->shape : NULL};
     } else {
         status = mst_failure_restore(&c->failure);
     }
@@ -321,7 +330,6 @@ static const mst_cursor_type cursor_type = {.start = prefetch_start,
 
 static mst_status make_slots(prefetch_cursor *c) {
     const mst_dataset *dataset = c->base.dataset;
-    int64_t most = mst_dataset_most_rows(dataset);
     c->num_slots = ((const prefetch *)dataset)->n + 1;
     if (!(c->slots = calloc((size_t)c->num_slots, sizeof *c->slots)))
         return MST_NO_MEMORY("for %lld batches", (long long)c->num_slots);
@@ -331,7 +339,6 @@ static mst_status make_slots(prefetch_cursor *c) {
         s->capacity = calloc((size_t)dataset->num_components, sizeof *s->capacity);
         s->shape = calloc((size_t)dataset->num_components, sizeof *s->shape);
         if (!s->component || !s->capacity || !s->shape) return MST_NO_MEMORY("for a batch");
-        MST_TRY(make_room(dataset, s, NULL, most));
     }
     return MST_OK;
 }

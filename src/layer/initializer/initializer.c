@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/argument.h"
+#include "graph/graph.h"
 #include "graph/spec.h"
 
 /* standard deviation of a normal distribution with deviation 1 that is cut off beyond 2 */
@@ -84,7 +85,6 @@ mst_value mst_initializer_value(mst_graph *graph, mst_initializer initializer, m
     const mst_initializer_form *form = mst_initializer_table[initializer.kind];
     if (dtype == MST_BF16 && !form->makes_bf16)
         return mst_cast(mst_initializer_value(graph, initializer, MST_F32, shape), dtype);
-    const mst_status status = initializer_check(&initializer, dtype, shape);
-    if (status) return mst_value_fail(graph, status, "%s", mst_error()->message);
+    if (initializer_check(&initializer, dtype, shape)) return mst_value_of_last_error(graph);
     return form->value(graph, &initializer, dtype, shape);
 }

@@ -9,7 +9,8 @@
  *  step           i64 scalar, number of updates before this one
  *  state          f64 scalar, what the rule keeps from update to update; written where it keeps something
  *  per variable   itself, its slots, its moving average, its master (f32); all written, all of its shape. Then its
- *                 gradients, one a shard, of its shape and dtype (of a variable with a master: f32 or its dtype)
+ *                 gradients, one a shard of this task, of its shape and dtype (of a variable with a master: f32 or its
+ *                 dtype)
  *  dst            scalar: the penalties l1 * sum |w| + l2 / 2 * sum w^2 of all variables, of the weights as a reader of
  *                 its phase sees them, before all writes
  *
@@ -31,20 +32,25 @@
 static const mst_field apply_gradients_fields[] = {
     MST_OPTIMIZER_FIELDS(ROW),
     MST_FIELD_I32(mst_apply_options, num_variables, 0, 1, 1 << 24, "variables"),
-    MST_FIELD_I32(mst_apply_options, num_shards, 1, 1, 1 << 20, "gradients of each variable"),
+    MST_FIELD_I32(mst_apply_options, num_shards, 1, 1, 1 << 20, "shards of all tasks"),
+    MST_FIELD_I32(mst_apply_options, first_shard, 0, 0, 1 << 20, "first shard of this task"),
+    MST_FIELD_I32(mst_apply_options, num_gradients, 0, 0, 1 << 20, "gradients of each variable; 0: of all shards"),
     MST_FIELD_I32(mst_apply_options, num_slots, 0, 0, 0, "slot variables of each variable"),
     MST_FIELD_BOOL(mst_apply_options, averages, "each variable has a moving average"),
     MST_FIELD_BOOL(mst_apply_options, masters, "each variable has its value in f32 beside"),
     MST_FIELD_END,
 };
 
-/* Sources of a variable that are written. */
-static int num_written(const mst_apply_options *o) {
+mst_shards mst_apply_window(const mst_apply_options *o) {
+    return (mst_shards){o->first_shard, o->num_gradients ? o->num_gradients : o->num_shards};
+}
+
+int mst_apply_num_written(const mst_apply_options *o) {
     return 1 + o->num_slots + (o->averages ? 1 : 0) + (o->masters ? 1 : 0);
 }
 
 int mst_apply_per_variable(const mst_apply_options *o) {
-    return num_written(o) + o->num_shards;
+    return mst_apply_num_written(o) + mst_apply_window(o).count;
 }
 
 int mst_apply_source(const mst_apply_options *o, int v) {
@@ -53,9 +59,9 @@ int mst_apply_source(const mst_apply_options *o, int v) {
 
 static mst_status infer_variable(mst_infer *c, int v) {
     const mst_apply_options *o = c->options;
-    const int first = mst_apply_source(o, v), gradients = first + num_written(o);
+    const int first = mst_apply_source(o, v), gradients = first + mst_apply_num_written(o);
     if (!o->masters) MST_TRY(mst_infer_want_float(c, first));
-    for (int i = first + 1; i < gradients + o->num_shards; i++) {
+    for (int i = first + 1; i < first + mst_apply_per_variable(o); i++) {
         mst_shape shape;
         const mst_dtype dtype = c->src[i].dtype;
         if (!o->masters)
@@ -72,9 +78,13 @@ static mst_status apply_gradients_infer(mst_infer *c) {
     if (o->num_slots < 0 || o->num_slots > MST_RULE_SLOTS || !mst_rule_find(o->optimizer.rule))
         return mst_infer_fail(c, "there is no optimizer '%s' with %d slots", o->optimizer.rule ? o->optimizer.rule : "",
                               o->num_slots);
+    const mst_shards window = mst_apply_window(o);
+    if (window.first + window.count > o->num_shards)
+        return mst_infer_fail(c, "has gradients of shards %d to %d of %d", window.first,
+                              window.first + window.count - 1, o->num_shards);
     if (c->num_src - MST_APPLY_FIRST != (int64_t)o->num_variables * mst_apply_per_variable(o))
         return mst_infer_fail(c, "has %d sources for %d variables and %d shards", c->num_src, o->num_variables,
-                              o->num_shards);
+                              window.count);
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_LEARNING_RATE, MST_F32));
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_STEP, MST_I64));
     MST_TRY(mst_infer_want_dtype(c, MST_APPLY_STATE, MST_F64));
@@ -88,7 +98,7 @@ static bool writes(const void *options, int num_src, int i) {
     const mst_apply_options *o = options;
     (void)num_src;
     if (i == MST_APPLY_STATE) return mst_rule_find(o->optimizer.rule)->next_state != NULL;
-    return i >= MST_APPLY_FIRST && (i - MST_APPLY_FIRST) % mst_apply_per_variable(o) < num_written(o);
+    return i >= MST_APPLY_FIRST && (i - MST_APPLY_FIRST) % mst_apply_per_variable(o) < mst_apply_num_written(o);
 }
 
 static mst_status apply_gradients_reference(const mst_kernel_args *a) {

@@ -2,20 +2,27 @@
 #ifndef MUSTER_OP_APPLY_GRADIENTS_H
 #define MUSTER_OP_APPLY_GRADIENTS_H
 
+#include "base/shard_tree.h"
 #include "muster/optimizer.h"
 
 typedef struct mst_apply_options {
     int zero_;
     mst_optimizer optimizer; /**< its schedule is in the source learning_rate */
-    int32_t num_variables, num_shards;
-    int32_t num_slots; /**< of each variable */
-    bool averages;     /**< each variable has a moving average */
-    bool masters;      /**< each variable has its value in f32 beside */
+    int32_t num_variables;
+    int32_t num_shards;                 /**< of all tasks */
+    int32_t first_shard, num_gradients; /**< the window of shards whose gradients are here; 0 gradients: all shards */
+    int32_t num_slots;                  /**< of each variable */
+    bool averages;                      /**< each variable has a moving average */
+    bool masters;                       /**< each variable has its value in f32 beside */
 } mst_apply_options;
 
 /** Sources before those of the first variable: learning rate, global step, state of the rule. */
 enum { MST_APPLY_LEARNING_RATE, MST_APPLY_STEP, MST_APPLY_STATE, MST_APPLY_FIRST };
 
+/** The shards whose gradients are sources. */
+mst_shards mst_apply_window(const mst_apply_options *options);
+/** Sources of a variable that are written: itself, its slots, its average, its master. */
+int mst_apply_num_written(const mst_apply_options *options);
 /** Sources of a variable, the first of which is the variable itself. */
 int mst_apply_per_variable(const mst_apply_options *options);
 /** Sources of variable V begin at this index: itself, its slots, its average, its master, its gradients by shard. */

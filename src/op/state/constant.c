@@ -74,10 +74,12 @@ static mst_value adopt(mst_graph *graph, mst_tensor *tensor) {
 /* A tensor for numbers; NULL where there can be none, with the error on the graph. */
 static mst_tensor *numbers(mst_graph *graph, mst_dtype dtype, mst_shape shape) {
     mst_tensor *tensor = NULL;
-    if (dtype == MST_STRING)
+    if (dtype == MST_STRING) {
         mst_value_fail(graph, MST_INVALID, "constant: its numbers cannot be string: use mst_string_values");
-    else if (mst_tensor_create(dtype, shape, &tensor))
-        mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
+    } else if (mst_tensor_create(dtype, shape, &tensor)) {
+        mst_error_prefix("constant");
+        mst_graph_keep_error(graph);
+    }
     return tensor;
 }
 
@@ -101,8 +103,10 @@ mst_value mst_fill(mst_graph *graph, mst_dtype dtype, mst_shape shape, double va
 mst_value mst_string_values(mst_graph *graph, mst_shape shape, const mst_string *value) {
     if (MST_IS_NULL(graph) || (mst_shape_count(shape) != 0 && MST_IS_NULL_IN(graph, value))) return MST_NONE;
     mst_tensor *tensor;
-    if (mst_tensor_copy(MST_STRING, shape, value, &tensor))
-        return mst_value_fail(graph, mst_error()->code, "constant: %s", mst_error()->message);
+    if (mst_tensor_copy(MST_STRING, shape, value, &tensor)) {
+        mst_error_prefix("constant");
+        return mst_value_of_last_error(graph);
+    }
     return adopt(graph, tensor);
 }
 

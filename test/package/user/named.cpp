@@ -98,7 +98,8 @@ static void scopes(mst_graph *graph, mst_value x) {
     mst_with_name (graph, "outer")
         mst_with_device (graph, "/cpu:0")
             mst_with_control (graph, x)
-                mst_with_variables (graph, "shared", MST_REUSE_AUTO) mst_identity(x);
+                mst_with_variables (graph, "shared", MST_REUSE_AUTO)
+                    mst_with_replica_device (graph, .num_ps = 2, .by_bytes = true) mst_identity(x);
 }
 
 static bool graphs() {
@@ -161,8 +162,19 @@ static bool models() {
     return good;
 }
 
+// A cluster of one worker is no cluster.
+static bool tasks() {
+    mst_cluster *cluster = nullptr;
+    mst_task *task = nullptr;
+    if (mst_cluster_from_tf_config("{}", &cluster)) return false;
+    const mst_status status = mst_task_open(&task, .cluster = cluster, .timeout = 1, .recovery_timeout = 60);
+    const mst_status served = mst_server_run(.cluster = cluster, .timeout = 1);
+    mst_cluster_release(cluster);
+    return status == MST_INVALID && !task && served == MST_INVALID;
+}
+
 int main() {
-    const bool good = optimizers_and_schedules() && graphs() && models();
+    const bool good = optimizers_and_schedules() && graphs() && models() && tasks();
     std::puts(good ? "every macro works in C++" : mst_error()->message);
     return good ? 0 : 1;
 }

@@ -1,0 +1,176 @@
+/** Clusters: which tasks work together, at which addresses, and which of them this process is.
+ *
+ *      mst_cluster *cluster;
+ *      MST_TRY(mst_cluster_from_environment(NULL, &cluster));
+ *      puts(mst_cluster_print(cluster, text, sizeof text));     worker 0 of 2 at a:2222, with worker 1 at b:2222
+ *
+ *  A task is one process. Tasks form jobs, in which they are counted from 0: "chief" (or "master"), "worker", "ps" (a
+ *  parameter server), "evaluator", or any other name, such as "local". Without a cluster a process is the one task of
+ *  job "localhost".
+ *
+ *  Beside its job and index each task has a number in the cluster. First come the training tasks: the chief, the
+ *  workers, the parameter servers, then tasks of other jobs in alphabetical order of the jobs. The evaluator comes last
+ *  and is no training task.
+ *
+ *      number            0        1         2       3        4          5
+ *      job and index     chief    worker 0  ps 0    ps 1     reader 0   evaluator 0
+ *                        <----------------- training tasks ---------->
+ *
+ *  An address is "host:port": a name, an IPv4 address, or an IPv6 address in brackets, "[::1]:2222". A "grpc://" or
+ *  "tcp://" before it and spaces around it are dropped, and letters become lower case. There is no default port, as
+ *  TensorFlow has none. Names are not resolved here.
+ *
+ *  A description is refused with MST_INVALID where two tasks have one address, a job is empty, there are several chiefs
+ *  or evaluators, this process is none of the tasks, or some tasks are on a loopback address (which other hosts cannot
+ *  reach) and others are not. The error names the tasks and says where the description came from.
+ */
+#ifndef MUSTER_CLUSTER_H
+#define MUSTER_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "muster/graph.h"
+#include "muster/named.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The description of a cluster. It never changes; any thread may use it. */
+typedef struct mst_cluster mst_cluster;
+
+/** The tasks of one job. */
+typedef struct mst_cluster_job {
+    const char *name; /**< letters, digits, '_' and '-' */
+    int num_tasks;
+    const char *const *address; /**< [num_tasks]; NULL, or an element that is NULL: not known */
+    const int32_t *index; /**< [num_tasks]; NULL: 0, 1, 2, ... Else the cluster is sparse (mst_cluster_is_sparse) */
+} mst_cluster_job;
+
+typedef struct mst_cluster_options {
+    int zero_;
+    const mst_cluster_job *jobs;
+    int num_jobs;
+    /** Which task this process is. An evaluator may be missing in the jobs. */
+    const char *job_name;
+    int task_index;
+    bool allow_any_port; /**< a port may be 0: the system chooses one when the task starts to listen */
+} mst_cluster_options;
+
+/** All of OPTIONS is copied. *OUT is released by the caller, here and below. */
+MST_API MST_CHECKED mst_status mst_cluster_create(const mst_cluster_options *options, mst_cluster **out);
+
+/** From the text of TensorFlow's environment variable TF_CONFIG, as TensorFlow and Kubeflow write it:
+ *
+ *      {"cluster": {"chief": ["a:2222"], "worker": ["b:2222", "c:2222"]}, "task": {"type": "worker", "index": 1}}
+ *
+ *  A job may also be an object that has the index of each task as its key, {"1": "b:2222"}; the cluster is then sparse,
+ *  as it is under the key "sparseCluster". There a list of one address is that of this task, whatever its index. The
+ *  index of the task may be a string. Other keys are ignored.
+ *  NULL, "", "{}" and text without a cluster: one task, of job "localhost". */
+MST_API MST_CHECKED mst_status mst_cluster_from_tf_config(const char *text, mst_cluster **out);
+
+/** From the flags of TensorFlow's programs: --ps_hosts and --worker_hosts, lists "host:port,host:port" (NULL or "": the
+ *  job has no tasks), --job_name and --task_index. */
+MST_API MST_CHECKED mst_status mst_cluster_from_hosts(const char *ps_hosts, const char *worker_hosts,
+                                                      const char *job_name, int task_index, mst_cluster **out);
+
+typedef struct mst_launcher_options {
+    int zero_;
+    /** Address at which worker 0 listens, under mpiexec and torchrun. Default under torchrun: MASTER_ADDR and
+     *  MASTER_PORT, or the port after it where torchrun itself listens on that one; under mpiexec: see below. */
+    const char *leader;
+    /** Port of the first task of each host under srun; those of the host's other tasks follow. Default: made from the
+     *  numbers of job and step, 10000 to 30416. */
+    int port;
+} mst_launcher_options;
+
+/** From what the launcher of this process put into its environment; all its processes are workers. The first of these
+ *  that is there counts:
+ *
+ *      TF_CONFIG   mst_cluster_from_tf_config
+ *      torchrun    RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT
+ *      mpiexec     of Open MPI: OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE
+ *      srun        SLURM_PROCID, SLURM_NTASKS, and all addresses from SLURM_STEP_NODELIST
+ *      mpiexec     of MPICH and its relatives: PMI_RANK, PMI_SIZE
+ *
+ *  Under torchrun the address of worker 0 is known, under mpiexec none. Where all processes run on one host, all are
+ *  known: the workers have the ports after that of worker 0, under mpiexec at localhost, from a port from 10000 to
+ *  30416, in which two mpiexec rarely agree.
+ *  Without any: one task, of job "localhost". OPTIONS may be NULL. */
+MST_API MST_CHECKED mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out);
+
+/** Adds a reference; returns CLUSTER. */
+MST_API mst_cluster *mst_cluster_retain(mst_cluster *cluster);
+/** NULL is allowed. */
+MST_API void mst_cluster_release(mst_cluster *cluster);
+
+/** One task. The strings live as long as the cluster. */
+typedef struct mst_task_info {
+    const char *job;
+    int32_t index;
+    const char *address; /**< NULL: not known */
+} mst_task_info;
+/** Task NUMBER; all 0 where there is none. */
+MST_API mst_task_info mst_cluster_task(const mst_cluster *cluster, int number);
+/** The number of a task, -1 where it is not in the description. */
+MST_API int mst_cluster_find(const mst_cluster *cluster, const char *job, int index);
+/** The number of this process. */
+MST_API int mst_cluster_self(const mst_cluster *cluster);
+
+/** Tasks in all, and those that train. In a sparse cluster these counts are of the tasks that this one knows. */
+MST_API int mst_cluster_num_tasks(const mst_cluster *cluster);
+MST_API int mst_cluster_num_training_tasks(const mst_cluster *cluster);
+/** Training tasks that compute replicas, which have the numbers 0 to COUNT - 1: the chief and the workers. In a cluster
+ *  that has neither these nor parameter servers, all training tasks. */
+MST_API int mst_cluster_num_workers(const mst_cluster *cluster);
+MST_API int mst_cluster_num_ps(const mst_cluster *cluster);
+
+/** Whether this process initialises variables and saves: the chief, worker 0 where there is no chief, and in a cluster
+ *  that has neither these nor parameter servers task 0. The evaluator is no chief. */
+MST_API bool mst_cluster_is_chief(const mst_cluster *cluster);
+/** The number of the task that others report to: the first parameter server, or task 0 where there is none. -1 where
+ *  this task does not know it. */
+MST_API int mst_cluster_leader(const mst_cluster *cluster);
+/** Whether all tasks are on this machine: at loopback addresses. */
+MST_API bool mst_cluster_is_local(const mst_cluster *cluster);
+/** Whether each task knows a part of the others only, so that workers can be added while the job runs. */
+MST_API bool mst_cluster_is_sparse(const mst_cluster *cluster);
+/** A hash of all training tasks and their addresses, which is the same on all tasks of a cluster that were told the
+ *  same. 0 where it is sparse. */
+MST_API uint64_t mst_cluster_hash(const mst_cluster *cluster);
+
+/** One line, "worker 0 of 2 at localhost:20000, with worker 1 at localhost:20001, ps 0 at localhost:2222", into TEXT of
+ *  SIZE bytes; where that is too short, it ends with "...". Returns TEXT. */
+MST_API const char *mst_cluster_print(const mst_cluster *cluster, char *text, size_t size);
+
+/* ---- variables on parameter servers ---- */
+
+typedef struct mst_replica_device_options {
+    int zero_;
+    const mst_cluster *cluster; /**< its number of parameter servers counts; NULL: NUM_PS */
+    int num_ps;
+    const char *ps_device;     /**< of variables, with a job; default "/job:ps" */
+    const char *worker_device; /**< of all else; default "/job:worker" */
+    /** Each variable goes to the server that has the fewest bytes so far; default: to one server after the other. */
+    bool by_bytes;
+} mst_replica_device_options;
+
+/** Opens a device scope in which variables go to parameter servers and other nodes to the worker, as TensorFlow's
+ *  replica_device_setter does. All variables count, in the order in which they are made; slots go to the server of
+ *  their variable, and shared variables stay where they are. Fields of inner device scopes count before those of this
+ *  one: in "/cpu:1" a variable goes to "/job:ps/task:0/device:CPU:1". A variable in a scope of another job goes there,
+ *  and is not counted. Without parameter servers it is as mst_device_push(graph, NULL), the scope of no device.
+ *  Closed by mst_device_pop. MST_INVALID on the graph where ps_device names no job or num_ps is negative. */
+MST_API int mst_replica_device_push(mst_graph *graph, const mst_replica_device_options *options);
+/** mst_with_replica_device (graph, .cluster = cluster, .worker_device = "/job:worker/task:1") { ... } */
+#define mst_with_replica_device(g, ...)                                                                 \
+    MST_SCOPE_BLOCK_(mst_replica_device_push((g), &MST_NAMED(mst_replica_device_options, __VA_ARGS__)), \
+                     mst_device_pop(g))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

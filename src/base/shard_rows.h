@@ -1,0 +1,37 @@
+/** Which rows of a batch each shard has: neighbouring ones, from the first shard to the last. The first shards have one
+ *  row more where the batch does not divide.
+ *
+ *      10 rows, 4 shards     0 1 2 | 3 4 5 | 6 7 | 8 9
+ */
+#ifndef MUSTER_BASE_SHARD_ROWS_H
+#define MUSTER_BASE_SHARD_ROWS_H
+
+#include "base/shard_tree.h"
+
+/** The shards of one task, of NUM_SHARDS in all. Zero: there are no shards, the task has all rows. */
+typedef struct mst_window {
+    mst_shards shards;
+    int32_t num_shards;
+} mst_window;
+
+/** Rows FIRST to FIRST + COUNT - 1 of a batch. */
+typedef struct mst_row_range {
+    int64_t first, count;
+} mst_row_range;
+
+/** Where part I of N begins, when SIZE things are cut in this way; part N would begin behind the last. Workers share
+ *  the shards out likewise. */
+static inline int64_t mst_part_begin(int64_t size, int64_t n, int64_t i) {
+    const int64_t more = size % n;
+    return size / n * i + (i < more ? i : more);
+}
+
+/** The rows that the shards of WINDOW have of a batch of SIZE rows. */
+static inline mst_row_range mst_window_rows(mst_window window, int64_t size) {
+    if (!window.num_shards) return (mst_row_range){0, size};
+    const int64_t first = mst_part_begin(size, window.num_shards, window.shards.first);
+    const int64_t end = mst_part_begin(size, window.num_shards, window.shards.first + window.shards.count);
+    return (mst_row_range){first, end - first};
+}
+
+#endif

@@ -1,0 +1,16 @@
+/** Waking of threads that poll an eventfd. */
+#ifndef MUSTER_BASE_WAKE_H
+#define MUSTER_BASE_WAKE_H
+
+#include <stdint.h>
+#include <unistd.h>
+
+/** Makes the eventfd FD readable. */
+static inline void mst_wake(int fd) {
+    const uint64_t one = 1;
+    if (write(fd, &one, sizeof one) < 0) {
+        /* its counter is full: it is readable already */
+    }
+}
+
+#endif

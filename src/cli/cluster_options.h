@@ -1,0 +1,47 @@
+/** Options of commands that are tasks of a cluster, as rows of their tables. The file of a command has AT(member), the
+ *  offset of a member in its struct of options; members are named as the options are. */
+#ifndef MUSTER_CLI_CLUSTER_OPTIONS_H
+#define MUSTER_CLI_CLUSTER_OPTIONS_H
+
+#include "cli/option_list.h"
+
+/* clang-format off */
+
+/** Which tasks there are, and which of them this one is. */
+#define CLUSTER_TASK_OPTIONS                                                                                          \
+    {"worker-hosts", OPTION_TEXT, AT(worker_hosts), "HOST:PORT,...",                                                  \
+     .help = "all workers of the cluster, in place of the environment variable TF_CONFIG or what mpiexec, srun or "   \
+             "torchrun say"},                                                                                         \
+    {"ps-hosts", OPTION_TEXT, AT(ps_hosts), "HOST:PORT,...", .help = "its parameter servers"},                        \
+    {"job-name", OPTION_TEXT, AT(job_name), "JOB", .help = "the job of this task: worker, ps or evaluator"},          \
+    {"task-index", OPTION_INT, AT(task_index), "N", NULL, 0, 1e6, .help = "its place in the list of its job, from 0", \
+     .alias = "task-id"}
+
+/** How other tasks are reached. KEY_HELP and TRANSPORT_HELP are the help of --cluster-key and --transport. */
+#define CLUSTER_CONNECTION_OPTIONS(KEY_HELP, TRANSPORT_HELP)                                                          \
+    {"bind", OPTION_TEXT, AT(bind), "HOST:PORT",                                                                      \
+     .help = "where this task listens, if that is not the address by which the others know it"},                      \
+    {"cluster-key", OPTION_FILE, AT(cluster_key), "FILE", .help = (KEY_HELP)},                                        \
+    {"insecure", OPTION_FLAG, AT(insecure),                                                                           \
+     .help = "listens where other machines can connect: all that can are trusted (default: without a key on "         \
+             "localhost alone)"},                                                                                     \
+    {"transport", OPTION_WORD, AT(transport), .choices = (const char *const[]){"shm", "zmq", NULL},                   \
+     .help = (TRANSPORT_HELP)}
+
+/** The order of the updates of asynchronous parameter servers. */
+#define CLUSTER_UPDATE_LOG_OPTIONS                                                                                    \
+    {"update-log", OPTION_FILE, AT(update_log), "DIR",                                                                \
+     .help = "asynchronous parameter servers write to DIR in which order they have applied whose gradients, a file "  \
+             "each"},                                                                                                 \
+    {"replay-updates", OPTION_FILE, AT(replay_updates), "DIR",                                                        \
+     .help = "the same job makes the updates again in the order that --update-log DIR has written: its weights have " \
+             "the same bits"}
+
+#define CLUSTER_KEY_HELP "the key of the cluster (muster keygen)"
+#define CLUSTER_TRANSPORT_HELP                                                                                        \
+    "how data go to other tasks: shm: to those of this machine and user through shared memory, else over TCP; "       \
+    "zmq: all over TCP (default: shm where the machine has such memory)"
+
+/* clang-format on */
+
+#endif

@@ -1,0 +1,194 @@
+/* What a task can check by itself. */
+#include "cli/doctor/doctor_checks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "base/file.h"
+#include "cli/number_text.h"
+#include "muster/dataset.h"
+#include "muster/device.h"
+
+const char *doctor_task_name(const mst_cluster *cluster, int task, char text[DOCTOR_NAME]) {
+    const mst_task_info info = mst_cluster_task(cluster, task);
+    snprintf(text, DOCTOR_NAME, "%.48s:%d", info.job, (int)info.index);
+    return text;
+}
+
+/* ---- names ---- */
+
+/* Whether all tasks are on one machine, as far as addresses say: at one host. */
+static bool has_one_host(const mst_cluster *cluster) {
+    const char *first = mst_cluster_task(cluster, 0).address;
+    const size_t length = (size_t)(strrchr(first, ':') - first);
+    for (int i = 1; i < mst_cluster_num_training_tasks(cluster); i++) {
+        const char *address = mst_cluster_task(cluster, i).address;
+        if ((size_t)(strrchr(address, ':') - address) != length || strncmp(address, first, length) != 0) return false;
+    }
+    return true;
+}
+
+void doctor_check_names(doctor_report *report, const mst_cluster *cluster, const char *self) {
+    static const double SECONDS = 5;
+    const int n = mst_cluster_num_training_tasks(cluster), before = report->findings;
+    const bool one_host = mst_cluster_is_local(cluster) || has_one_host(cluster);
+    mst_checkup_name *found = calloc((size_t)n, sizeof *found);
+    char name[DOCTOR_NAME];
+    if (!found || mst_checkup_resolve(cluster, SECONDS, found)) {
+        doctor_add(report, DOCTOR_FINDING, "names", self, NULL, "%s", found ? mst_error()->message : "out of memory");
+        free(found);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const char *address = mst_cluster_task(cluster, i).address;
+        doctor_task_name(cluster, i, name);
+        if (!*found[i].numeric)
+            doctor_add(report, DOCTOR_FINDING, "names", self,
+                       "correct the name, or add it to the DNS or to /etc/hosts of this machine",
+                       "%s at %s: its host is not known on this machine", name, address);
+        else if (found[i].is_loopback && !one_host)
+            doctor_add(report, DOCTOR_FINDING, "names", self,
+                       "take the name out of the lines of 127.0.0.1 and 127.0.1.1 in /etc/hosts, or give addresses in "
+                       "numbers",
+                       "%s at %s is %s on this machine, where other machines cannot reach it", name, address,
+                       found[i].numeric);
+    }
+    if (report->findings == before)
+        doctor_add(report, DOCTOR_OK, "names", self, NULL, "all %d are known; this task's is %s", n,
+                   found[mst_cluster_self(cluster)].numeric);
+    free(found);
+}
+
+/* ---- the machine ---- */
+
+void doctor_check_machine(doctor_report *report, const char *self) {
+    mst_machine m;
+    mst_machine_read(&m);
+    doctor_add(report, DOCTOR_OK, "devices", self, NULL, "%d of %d cores may be used, %.1f GiB memory, %s kernels",
+               m.num_cores, m.num_all_cores, (double)m.memory / (1 << 30), m.isa);
+}
+
+/* ---- the folder of checkpoints ---- */
+
+/* The part of PATH that is there: folders that are missing are made when training begins. To be freed. */
+static char *find_existing(const char *path) {
+    struct stat info;
+    char *there = strdup(path);
+    while (there && stat(there, &info) && errno == ENOENT) {
+        char *slash = strrchr(there, '/');
+        if (!slash) {
+            free(there);
+            return strdup(".");
+        }
+        slash[slash == there] = '\0';
+    }
+    return there;
+}
+
+/* Writes some bytes to a file of the folder, which is removed then. */
+static mst_status try_to_write(const char *folder) {
+    enum { BYTES = 1 << 16 };
+    static const char bytes[BYTES];
+    char path[4200];
+    mst_file file;
+    snprintf(path, sizeof path, "%s/muster-doctor", folder);
+    MST_TRY(mst_file_create(path, &file));
+    const mst_status status = mst_file_append(&file, bytes, sizeof bytes);
+    mst_file_abandon(&file);
+    return status;
+}
+
+void doctor_check_folder(doctor_report *report, const char *path, const char *self) {
+    struct statvfs disk;
+    char *there = find_existing(path);
+    if (!there || try_to_write(there)) {
+        doctor_add(report, DOCTOR_FINDING, "checkpoints", self,
+                   "give --checkpoint-dir a folder in which this user may write, on a disk that is not full", "%s: %s",
+                   path, there ? mst_error()->message : "out of memory");
+    } else {
+        const bool made = strcmp(there, path) != 0;
+        const double free_bytes = statvfs(there, &disk) ? -1 : (double)disk.f_bavail * (double)disk.f_frsize;
+        doctor_add(report, DOCTOR_OK, "checkpoints", self, NULL, "%s %s, %.1f GiB free", path,
+                   made ? "will be made, and can be written" : "can be written", free_bytes / (1 << 30));
+    }
+    free(there);
+}
+
+/* ---- data ---- */
+
+enum { MOST_HASHED = 256 }; /* rows */
+
+/* FNV-1a of 64 bits */
+static uint64_t add_bytes(uint64_t hash, const void *data, size_t size) {
+    const unsigned char *at = data;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static mst_status hash_component(const mst_batch *row, int component, uint64_t *hash) {
+    mst_tensor *tensor;
+    MST_TRY(mst_batch_tensor(row, component, &tensor));
+    const int64_t count = mst_shape_count(mst_tensor_shape(tensor));
+    *hash = add_bytes(*hash, &count, sizeof count);
+    if (mst_tensor_dtype(tensor) != MST_STRING) {
+        *hash = add_bytes(*hash, mst_tensor_data(tensor), mst_tensor_bytes(tensor));
+    } else {
+        const mst_string *text = mst_tensor_data(tensor);
+        for (int64_t i = 0; i < count; i++) *hash = add_bytes(*hash, text[i].data, text[i].length);
+    }
+    mst_tensor_release(tensor);
+    return MST_OK;
+}
+
+/* Of the first rows; *ROWS: how many. */
+static mst_status hash_rows(mst_dataset *dataset, uint64_t *hash, int *rows) {
+    mst_iterator *iterator;
+    const mst_batch *row;
+    mst_status status = MST_OK;
+    MST_TRY(mst_iterator_create(dataset, 0, &iterator));
+    *hash = UINT64_C(0xcbf29ce484222325);
+    for (*rows = 0; *rows < MOST_HASHED && !status; ++*rows) {
+        status = mst_iterator_next(iterator, &row);
+        if (status || !row) break;
+        for (int c = 0; c < mst_dataset_num_components(dataset) && !status; c++) status = hash_component(row, c, hash);
+    }
+    mst_iterator_destroy(iterator);
+    return status;
+}
+
+static void print_shapes(const mst_dataset *dataset, char *text, size_t size) {
+    size_t used = 0;
+    for (int c = 0; c < mst_dataset_num_components(dataset) && used < size; c++) {
+        const mst_spec spec = mst_dataset_spec(dataset, c);
+        used += (size_t)snprintf(text + used, size - used, "%s%s [", c ? ", " : "", mst_dtype_name(spec.dtype));
+        for (int d = 0; d < spec.shape.ndim && used < size; d++)
+            used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, d ? ", " : "", spec.shape.dim[d]);
+        if (used < size) used += (size_t)snprintf(text + used, size - used, "]");
+    }
+}
+
+void doctor_check_data(doctor_report *report, const char *spec, const char *self, char *data, size_t size) {
+    mst_dataset *dataset = NULL;
+    uint64_t hash = 0;
+    int hashed = 0;
+    char shapes[256], rows[NUMBER_TEXT];
+    mst_status status = mst_dataset_open(spec, "train", &dataset);
+    if (!status) status = hash_rows(dataset, &hash, &hashed);
+    *data = '\0';
+    if (status) {
+        doctor_add(report, DOCTOR_FINDING, "data", self, "every task that trains must see the data of --data", "%s",
+                   mst_error()->message);
+    } else {
+        const int64_t count = mst_dataset_num_rows(dataset);
+        print_shapes(dataset, shapes, sizeof shapes);
+        snprintf(data, size, "%s%s rows of %s; the first %d have hash %016" PRIx64, count < 0 ? "?" : "",
+                 count < 0 ? "" : number_text(count, rows), shapes, hashed, hash);
+        doctor_add(report, DOCTOR_OK, "data", self, NULL, "%s: %s", spec, data);
+    }
+    mst_dataset_release(dataset);
+}

@@ -1,0 +1,35 @@
+#include "cli/launch/core_split.h"
+
+#include <stdio.h>
+
+#include "muster/device.h"
+
+/* The first hardware thread of the core that has THREAD; THREAD itself where the system does not say. */
+static int first_of_core(int thread) {
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", thread);
+    FILE *file = fopen(path, "r");
+    int first = thread;
+    if (file) {
+        if (fscanf(file, "%d", &first) != 1 || first < 0 || first >= CPU_SETSIZE) first = thread;
+        fclose(file);
+    }
+    return first;
+}
+
+int split_cores(int count, cpu_set_t *part) {
+    cpu_set_t allowed;
+    int core[CPU_SETSIZE], number[CPU_SETSIZE], num_cores = 0; /* of each thread; of the core that begins with it */
+    if (sched_getaffinity(0, sizeof allowed, &allowed)) return 0;
+    for (int i = 0; i < CPU_SETSIZE; i++) number[i] = -1;
+    for (size_t i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &allowed)) continue;
+        core[i] = first_of_core((int)i);
+        if (number[core[i]] < 0) number[core[i]] = num_cores++;
+    }
+    if (num_cores != mst_num_cores() || num_cores < count) return 0;
+    for (int k = 0; k < count; k++) CPU_ZERO(&part[k]);
+    for (size_t i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &allowed)) CPU_SET(i, &part[((number[core[i]] + 1) * count - 1) / num_cores]);
+    return num_cores;
+}

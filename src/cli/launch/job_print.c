@@ -1,0 +1,169 @@
+#include "cli/launch/job_print.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/no_memory.h"
+#include "cli/launch/remote_command.h"
+#include "cli/launch/shell_words.h"
+
+/* ---- shell ---- */
+
+static mst_status print_task(const job_task *task, const char *folder, const char *ssh) {
+    char *command = task_command(folder, task);
+    if (!command) return MST_NO_MEMORY("for the command of %s", task->name);
+    if (task->host) {
+        printf("%s ", ssh);
+        shell_word_write(stdout, task->host->target);
+        putchar(' ');
+        shell_word_write(stdout, command);
+    } else {
+        fputs(command, stdout);
+    }
+    putchar('\n');
+    free(command);
+    return MST_OK;
+}
+
+mst_status job_print_shell(const job *job, const char *ssh) {
+    char *folder = getcwd(NULL, 0);
+    if (!folder) return MST_FAIL(MST_IO, "the current folder has no name: change to another one");
+    mst_status status = MST_OK;
+    for (int i = 0; !status && i < job->num_tasks; i++) status = print_task(&job->task[i], folder, ssh);
+    free(folder);
+    return status;
+}
+
+/* ---- Slurm ---- */
+
+/* {"ps":[...],"worker":[...]}, where each list is made by the function `addresses` of the script */
+static void print_cluster(const job_plan *plan) {
+    printf("cluster=\"{");
+    for (int role = 0, first = 0, count = 0; role < JOB_EVALUATOR; first += plan->num[role++])
+        if (plan->num[role])
+            printf("%s\\\"%s\\\":[$(addresses %d %d)]", count++ ? "," : "", job_role_name((job_role)role), first,
+                   plan->num[role]);
+    printf("}\"\nexport cluster\n");
+}
+
+/* Which of the tasks number $i of the job is. */
+static void print_choice(const job_plan *plan) {
+    for (int role = 0, first = 0, count = 0; role < JOB_NUM_ROLES; first += plan->num[role++])
+        if (plan->num[role])
+            printf("%s [ \"$i\" -lt %d ]; then type=%s index=$((i - %d))\n", count++ ? "elif" : "if",
+                   first + plan->num[role], job_role_name((job_role)role), first);
+    printf("fi\n");
+}
+
+static int num_tasks(const job_plan *plan) {
+    int count = 0;
+    for (int role = 0; role < JOB_NUM_ROLES; role++) count += plan->num[role];
+    return count;
+}
+
+/* The step that asks for the names of hosts is laid out over them as the step that runs the program is. */
+void job_print_slurm(const job_plan *plan) {
+    printf(
+        "#!/bin/sh\n"
+        "#SBATCH --job-name=muster\n"
+        "#SBATCH --ntasks=%d\n"
+        "# Submit this with sbatch. Slurm chooses the machines; each task is told of all by TF_CONFIG.\n"
+        "set -eu\n",
+        num_tasks(plan));
+    if (plan->first_port)
+        printf("port=%d\n", plan->first_port);
+    else
+        printf("port=$((10000 + SLURM_JOB_ID %% 20000)) # of task 0; the others count up from there\n");
+    printf(
+        "hosts=$(srun --label hostname | sort -n | sed 's/^ *[0-9]*: *//')\n"
+        "# addresses FIRST COUNT: of these tasks, as JSON\n"
+        "addresses() {\n"
+        "    printf '%%s\\n' \"$hosts\" | awk -v first=\"$1\" -v count=\"$2\" -v port=\"$port\" '\n"
+        "        NR > first && NR <= first + count { printf \"%%s\\\"%%s:%%d\\\"\", between, $1, port + NR - 1; "
+        "between "
+        "= \",\" }'\n"
+        "}\n");
+    print_cluster(plan);
+    printf("exec srun --kill-on-bad-exit=1 sh -c 'i=$SLURM_PROCID\n");
+    print_choice(plan);
+    printf(
+        "TF_CONFIG=\"{\\\"cluster\\\":$cluster,\\\"task\\\":{\\\"index\\\":$index,\\\"type\\\":\\\"$type\\\"}}\"\n"
+        "export TF_CONFIG\n"
+        "exec \"$@\"' sh");
+    shell_words_write(stdout, plan->arguments);
+    putchar('\n');
+}
+
+/* ---- Kubernetes ---- */
+
+/* Kubernetes replaces $(NAME) in arguments, and reads $$ as $. */
+static char *escape_dollars(const char *text) {
+    char *escaped = malloc(2 * strlen(text) + 1), *to = escaped;
+    if (!escaped) return NULL;
+    for (; *text; text++) {
+        *to++ = *text;
+        if (*text == '$') *to++ = '$';
+    }
+    *to = '\0';
+    return escaped;
+}
+
+static mst_status add_argument(json_t *list, const char *argument) {
+    char *text = escape_dollars(argument);
+    const int failed = !text || json_array_append_new(list, json_string(text));
+    free(text);
+    if (!failed) return MST_OK;
+    return MST_FAIL(MST_INVALID, "--print kubernetes: '%s' is no UTF-8, or too long: a manifest cannot have it",
+                    argument);
+}
+
+/* The program and its arguments as JSON, which YAML takes; to be freed. */
+static mst_status command_text(const job_plan *plan, char **out) {
+    json_t *list = json_array();
+    mst_status status = MST_OK;
+    for (int i = 0; !status && i < plan->num_arguments; i++) status = add_argument(list, plan->arguments[i]);
+    *out = status ? NULL : json_dumps(list, JSON_ENSURE_ASCII);
+    json_decref(list);
+    return status || *out ? status : MST_NO_MEMORY("for %d arguments", plan->num_arguments);
+}
+
+static void print_replicas(const char *kind, int count, const char *restart, int port, const char *image,
+                           const char *command) {
+    printf(
+        "    %s:\n"
+        "      replicas: %d\n"
+        "      restartPolicy: %s\n"
+        "      template:\n"
+        "        spec:\n"
+        "          containers:\n"
+        "            - name: tensorflow\n"
+        "              image: %s\n"
+        "              command: %s\n",
+        kind, count, restart, image, command);
+    if (port)
+        printf("              ports:\n                - name: tfjob-port\n                  containerPort: %d\n", port);
+}
+
+mst_status job_print_kubernetes(const job_plan *plan, const char *image, int restarts) {
+    static const char *const kinds[] = {"PS", "Chief", "Worker", "Evaluator"};
+    char *command;
+    MST_TRY(command_text(plan, &command));
+    printf(
+        "# Submit this with kubectl create -f FILE, where Kubeflow's training operator is installed.\n"
+        "apiVersion: kubeflow.org/v1\n"
+        "kind: TFJob\n"
+        "metadata:\n"
+        "  name: muster\n"
+        "spec:\n");
+    if (!plan->num[JOB_CHIEF]) printf("  successPolicy: AllWorkers\n");
+    printf("  runPolicy:\n    cleanPodPolicy: Running\n    backoffLimit: %d\n  tfReplicaSpecs:\n", restarts);
+    for (int role = 0; role < JOB_NUM_ROLES; role++)
+        if (plan->num[role])
+            print_replicas(kinds[role], plan->num[role], restarts ? "OnFailure" : "Never", plan->first_port, image,
+                           command);
+    free(command);
+    return MST_OK;
+}

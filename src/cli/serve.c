@@ -1,0 +1,24 @@
+#include "cli/serve.h"
+
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/signals.h"
+
+static bool is_stopped(void *context) {
+    (void)context;
+    return signals_caught() != 0;
+}
+
+int serve(mst_server_options options, bool quiet) {
+    char text[256];
+    options.log = quiet ? NULL : stderr;
+    options.stop = is_stopped;
+    if (!quiet) printf("serves as %s\n", mst_cluster_print(options.cluster, text, sizeof text));
+    fflush(stdout);
+    signals_catch();
+    const mst_status status = mst_server_run_with(&options);
+    if (!status && !quiet) printf("all workers have done their work\n");
+    if (status == MST_CANCELLED && signals_caught()) return EXIT_SIGNAL + signals_caught();
+    return status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+}

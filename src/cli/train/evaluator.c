@@ -1,0 +1,211 @@
+/* The evaluator of a job: it looks at the folder of checkpoints several times a second.
+ *
+ *      the state file was written anew  ->  restore the newest checkpoint  ->  evaluate  ->  line or event, TensorBoard
+ *      else, the training has ended     ->  done
+ *      else                             ->  say now and then what it waits for
+ *
+ * The state file is written when a checkpoint is whole, so a half-written one is never seen, and of several new ones
+ * only the newest is taken. Whether the training has ended is asked before the newest checkpoint is looked for: the
+ * note of the end is written behind the last one. */
+#include "cli/train/evaluator.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/folder.h"
+#include "base/no_memory.h"
+#include "cli/command.h"
+#include "cli/evaluate/evaluate.h"
+#include "cli/file_stamp.h"
+#include "cli/json_events.h"
+#include "cli/print_restored.h"
+#include "cli/saved_model.h"
+#include "cli/signals.h"
+#include "cli/train/training_end.h"
+#include "muster/summary.h"
+
+enum { EVALUATION_ROWS = 1000 /* of a batch, as of muster evaluate */ };
+static const double seconds_between_lines = 5;
+
+typedef struct evaluator {
+    const train_options *o;
+    const option_list *list;
+    saved_options options;
+    saved_model saved;
+    bool is_open;
+    training_end end_before; /* what was noted when this process began */
+    file_stamp seen;         /* of the state file, when its newest checkpoint was restored last */
+    char *path;              /* of the checkpoint that was evaluated last; NULL: none was */
+    mst_result result;       /* of that one */
+    int64_t count;           /* checkpoints evaluated */
+    mst_summary_writer *log; /* NULL: none yet */
+    double said;             /* when it said last what it does */
+} evaluator;
+
+/* ---- what was found ---- */
+
+static mst_status open_log(evaluator *e) {
+    mst_folder root, folder;
+    if (!e->o->logdir || e->log) return MST_OK;
+    MST_TRY(mst_folder_make(e->o->logdir));
+    MST_TRY(mst_folder_open(e->o->logdir, &root));
+    mst_status status = mst_folder_open_in(&root, "eval", &folder);
+    mst_folder_close(&root);
+    MST_TRY(status);
+    const mst_summary_options options = {.resume_step = e->saved.restored.step};
+    status = mst_summary_writer_create(folder.path, &options, &e->log);
+    mst_folder_close(&folder);
+    return status;
+}
+
+/* Under the tags of validation, so that TensorBoard draws both into one picture. */
+static mst_status write_log(evaluator *e) {
+    char tag[128];
+    MST_TRY(open_log(e));
+    if (!e->log) return MST_OK;
+    const mst_result *result = &e->result;
+    mst_summary_scalar(e->log, "evaluation_loss_vs_iterations", result->loss, e->saved.restored.step);
+    for (int m = 0; m < result->num_metrics; m++) {
+        snprintf(tag, sizeof tag, "evaluation_%s_vs_iterations", result->metric_name[m]);
+        mst_summary_scalar(e->log, tag, result->metric[m], e->saved.restored.step);
+    }
+    return mst_summary_flush(e->log);
+}
+
+static mst_status show_result(const evaluator *e) {
+    if (e->o->json) return evaluate_write_event(&e->options, &e->saved, &e->result, NULL);
+    printf("step %" PRId64 ", ", e->saved.restored.step);
+    evaluate_print(&e->result, NULL, NULL);
+    fflush(stdout);
+    return json_check_output();
+}
+
+static mst_status show_end(const evaluator *e) {
+    if (!e->o->json) {
+        printf("done: training has ended, and step %" PRId64 " is its last checkpoint\n", e->saved.restored.step);
+        return MST_OK;
+    }
+    json_t *event = json_event("done");
+    json_add(&event, "", "step", json_integer(e->saved.restored.step));
+    json_add(&event, "", "checkpoints", json_integer(e->count));
+    evaluate_add(&event, &e->result, NULL, NULL);
+    return json_write(event);
+}
+
+static void say_waiting(evaluator *e) {
+    const double now = mst_clock_seconds();
+    if (e->o->progress == MST_PROGRESS_NONE || (e->said > 0 && now - e->said < seconds_between_lines)) return;
+    e->said = now;
+    if (e->path)
+        fprintf(stderr, "evaluator:0: waiting for a checkpoint after that of step %" PRId64 " in '%s'\n",
+                e->saved.restored.step, e->o->checkpoint_dir);
+    else
+        fprintf(stderr, "evaluator:0: waiting for a checkpoint in '%s'\n", e->o->checkpoint_dir);
+}
+
+/* ---- the newest checkpoint ---- */
+
+/* Checkpoints are of one model: it is built from the first one. */
+static mst_status restore(evaluator *e) {
+    if (e->is_open) return saved_model_restore(&e->options, &e->saved);
+    const mst_status status = saved_model_open_quietly(&e->options, e->list, "evaluate", &e->saved);
+    e->is_open = status == MST_OK;
+    if (status) saved_model_close(&e->saved);
+    return status;
+}
+
+static mst_status evaluate_restored(evaluator *e) {
+    if (e->path && strcmp(e->path, e->saved.restored.path) == 0) return MST_OK;
+    MST_TRY(restored_show(&e->saved.restored, false, true)); /* what is damaged */
+    MST_TRY(evaluate_saved(&e->options, &e->saved, &e->result, NULL));
+    free(e->path);
+    e->path = strdup(e->saved.restored.path);
+    if (!e->path) return MST_NO_MEMORY("for a path");
+    e->count++;
+    e->said = mst_clock_seconds();
+    MST_TRY(show_result(e));
+    return write_log(e);
+}
+
+/* Evaluates the newest checkpoint where it is new. *IS_NEWEST: no other was written meanwhile. One that was the newest
+ * can be removed while it is read, when several others are written: then the next look finds these. */
+static mst_status evaluate_newest(evaluator *e, bool *is_newest) {
+    const file_stamp now = file_stamp_of(e->o->checkpoint_dir, "checkpoint");
+    *is_newest = true;
+    if (!file_stamp_is_set(now) || file_stamp_equal(now, e->seen)) return MST_OK;
+    const mst_status status = restore(e);
+    *is_newest = file_stamp_equal(now, file_stamp_of(e->o->checkpoint_dir, "checkpoint"));
+    if (status) return *is_newest ? status : MST_OK;
+    e->seen = now;
+    return evaluate_restored(e);
+}
+
+/* ---- the end ---- */
+
+/* Whether the note of the end is of the training that is followed. One that was there before this process may be of a
+ * training that was since begun anew: it counts where that would make no step more. */
+static bool training_has_ended(const evaluator *e) {
+    training_end end;
+    if (!training_end_read(e->o->checkpoint_dir, &end)) return false;
+    if (!file_stamp_equal(end.stamp, e->end_before.stamp)) return true;
+    return e->o->resume && !end.stopped_early && end.steps == e->o->steps && end.epochs == e->o->epochs;
+}
+
+static mst_status follow(evaluator *e) {
+    const struct timespec pause = {.tv_nsec = 200000000};
+    for (;; nanosleep(&pause, NULL)) {
+        bool is_newest;
+        const bool ended = training_has_ended(e);
+        MST_TRY(evaluate_newest(e, &is_newest));
+        if (ended && is_newest) break;
+        say_waiting(e);
+    }
+    if (e->path) return show_end(e);
+    return MST_FAIL(MST_NOT_FOUND, "training has ended, and '%s' has no checkpoint of it", e->o->checkpoint_dir);
+}
+
+/* ---- the task ---- */
+
+/* The data is opened once before there is a checkpoint: what is wrong with it is told at once. */
+static int check_before(training *t) {
+    struct stat info;
+    if (stat(t->o->checkpoint_dir, &info) == 0 && !S_ISDIR(info.st_mode))
+        return command_fail(EXIT_FAILED, "--checkpoint-dir: '%s' is no folder", t->o->checkpoint_dir);
+    const int status = train_open_part(t, "test", &t->test);
+    mst_dataset_release(t->test);
+    t->test = NULL;
+    return status;
+}
+
+static saved_options options_of(const training *t) {
+    const train_options *o = t->o;
+    return (saved_options){.checkpoint_dir = o->checkpoint_dir,
+                           .use_ema = o->use_ema,
+                           .loss = o->loss,
+                           .data = t->data,
+                           .label = o->label,
+                           .class_names = o->class_names,
+                           .name_map = o->name_map,
+                           .image_size = o->image_size,
+                           .raw_pixels = o->raw_pixels,
+                           .batch_size = EVALUATION_ROWS,
+                           .devices = o->devices ? o->devices : "cpu",
+                           .json = o->json};
+}
+
+int evaluator_run(training *t) {
+    evaluator e = {.o = t->o, .list = t->list, .options = options_of(t)};
+    signals_end_at_once();
+    (void)training_end_read(t->o->checkpoint_dir, &e.end_before);
+    if (!t->o->resume) e.seen = file_stamp_of(t->o->checkpoint_dir, "checkpoint"); /* of an earlier training */
+    int status = check_before(t);
+    if (!status && follow(&e)) status = command_fail_library(EXIT_FAILED, NULL);
+    if (mst_summary_writer_close(e.log) && !status) status = command_fail_library(EXIT_FAILED, "logdir");
+    if (e.is_open) saved_model_close(&e.saved);
+    free(e.path);
+    return status;
+}

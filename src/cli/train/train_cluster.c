@@ -1,0 +1,190 @@
+#include "cli/train/train_cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/serve.h"
+#include "cli/signals.h"
+
+/* ---- which cluster ---- */
+
+static mst_status read_cluster(const train_options *o, mst_cluster **out) {
+    if (!o->worker_hosts && !o->job_name && !o->ps_hosts) return mst_cluster_from_environment(NULL, out);
+    if (!o->worker_hosts)
+        return MST_FAIL(MST_INVALID, "%s is for a cluster: give --worker_hosts too",
+                        o->job_name ? "--job_name" : "--ps_hosts");
+    if (!o->job_name) return MST_FAIL(MST_INVALID, "--worker_hosts is for a cluster: give --job_name and --task_index");
+    return mst_cluster_from_hosts(o->ps_hosts, o->worker_hosts, o->job_name, o->task_index, out);
+}
+
+static int check_updates(const train_options *o, bool served) {
+    const char *log = o->update_log ? "--update-log" : o->replay_updates ? "--replay-updates" : NULL;
+    if (!served && (o->is_sync || o->replicas_to_aggregate || o->max_staleness || log))
+        return command_fail(EXIT_USAGE,
+                            "%s is for a cluster with parameter servers: give --ps_hosts too, or leave it out",
+                            o->is_sync                 ? "--issync 1"
+                            : o->replicas_to_aggregate ? "--replicas-to-aggregate"
+                            : o->max_staleness         ? "--max-staleness"
+                                                       : log);
+    if (log && o->is_sync)
+        return command_fail(EXIT_USAGE, "%s is not for --issync 1, whose updates have one order: leave one of them out",
+                            log);
+    if (o->replicas_to_aggregate && !o->is_sync)
+        return command_fail(EXIT_USAGE,
+                            "--replicas-to-aggregate needs --issync 1: else the gradients of each worker make an "
+                            "update of their own");
+    if (o->max_staleness && o->is_sync)
+        return command_fail(EXIT_USAGE,
+                            "--max-staleness is not for --issync 1, whose gradients are never older than the "
+                            "variables: leave one of them out");
+    return EXIT_DONE;
+}
+
+static int check_cluster(const train_options *o, const mst_cluster *cluster) {
+    const mst_task_info self = mst_cluster_task(cluster, mst_cluster_self(cluster));
+    if (mst_cluster_self(cluster) >= mst_cluster_num_workers(cluster) && strcmp(self.job, "ps") != 0)
+        return command_fail(EXIT_FAILED,
+                            "this is task %s:%d of the cluster: muster train is for its chief, workers, parameter "
+                            "servers and evaluator",
+                            self.job, (int)self.index);
+    const bool served = mst_cluster_num_ps(cluster) > 0;
+    if (served && o->strategy == MST_STRATEGY_MULTI_WORKER)
+        return command_fail(EXIT_USAGE,
+                            "the cluster has parameter servers: leave them out, or take --strategy parameter-server");
+    if (!served && o->strategy == MST_STRATEGY_PARAMETER_SERVER)
+        return command_fail(EXIT_USAGE,
+                            "--strategy parameter-server needs a cluster with parameter servers: give --ps_hosts, "
+                            "--worker_hosts, --job_name and --task_index, or start all tasks with "
+                            "'muster launch --ps 1 --workers 2 -- muster train ...'");
+    return check_updates(o, served);
+}
+
+/* ---- the evaluator, which needs nobody's address ---- */
+
+static const char evaluator_job[] = "evaluator";
+
+static bool is_evaluator(const mst_cluster *cluster) {
+    return strcmp(mst_cluster_task(cluster, mst_cluster_self(cluster)).job, evaluator_job) == 0;
+}
+
+/* Whether TF_CONFIG says so. What else is wrong with it does not matter where one process trains alone. */
+static bool environment_is_evaluator(void) {
+    mst_cluster *cluster;
+    if (mst_cluster_from_environment(NULL, &cluster)) return false;
+    const bool is = is_evaluator(cluster);
+    mst_cluster_release(cluster);
+    return is;
+}
+
+static int check_evaluator(const train_options *o) {
+    if (o->task_index > 0)
+        return command_fail(EXIT_USAGE, "--task_index %d: a job has one evaluator, number 0", o->task_index);
+    if (o->checkpoint_dir) return EXIT_DONE;
+    return command_fail(EXIT_USAGE,
+                        "train: this task is the evaluator of the job, which evaluates its checkpoints: say "
+                        "--checkpoint-dir DIR, the folder to which the chief writes them");
+}
+
+int train_cluster_find(training *t) {
+    const train_options *o = t->o;
+    const bool served = o->strategy == MST_STRATEGY_PARAMETER_SERVER;
+    const bool wanted = o->strategy == MST_STRATEGY_MULTI_WORKER || served;
+    const bool flags = o->worker_hosts || o->ps_hosts || o->job_name || o->is_sync || o->replicas_to_aggregate ||
+                       o->max_staleness || o->update_log || o->replay_updates;
+    t->evaluates = o->job_name && strcmp(o->job_name, evaluator_job) == 0;
+    if (t->evaluates && !o->worker_hosts && !o->ps_hosts) return check_evaluator(o);
+    if (!wanted && o->strategy != MST_STRATEGY_DEFAULT && !flags) {
+        t->evaluates = environment_is_evaluator();
+        return t->evaluates ? check_evaluator(o) : EXIT_DONE;
+    }
+    if (!wanted && o->strategy != MST_STRATEGY_DEFAULT)
+        return command_fail(EXIT_USAGE,
+                            "the flags of a cluster (--worker_hosts, --ps_hosts, --job_name, --issync, "
+                            "--replicas-to-aggregate, --max-staleness, --update-log, --replay-updates) go with "
+                            "--strategy multi-worker or parameter-server, or without --strategy");
+    if (read_cluster(o, &t->cluster)) return command_fail_usage("train");
+    t->evaluates = is_evaluator(t->cluster);
+    if (t->evaluates) return check_evaluator(o);
+    const int status = check_cluster(o, t->cluster);
+    if (status || mst_cluster_num_workers(t->cluster) > 1 || mst_cluster_num_ps(t->cluster) > 0) return status;
+    mst_cluster_release(t->cluster);
+    t->cluster = NULL;
+    if (!wanted) return EXIT_DONE;
+    return command_fail(EXIT_USAGE,
+                        "--strategy multi-worker needs a cluster of several workers: set TF_CONFIG, give "
+                        "--worker_hosts, --job_name and --task_index, or start all workers with "
+                        "'muster launch --workers 2 -- muster train ...'");
+}
+
+bool train_cluster_is_served(const training *t) {
+    return t->cluster && mst_cluster_num_ps(t->cluster) > 0;
+}
+
+bool train_cluster_is_server(const training *t) {
+    return t->cluster && mst_cluster_self(t->cluster) >= mst_cluster_num_workers(t->cluster);
+}
+
+int train_cluster_serve(const training *t) {
+    const train_options *o = t->o;
+    return serve((mst_server_options){.cluster = t->cluster,
+                                      .bind = o->bind,
+                                      .key_file = o->cluster_key,
+                                      .insecure = o->insecure,
+                                      .transport = o->transport,
+                                      .timeout = o->timeout,
+                                      .recovery_timeout = o->recovery_timeout,
+                                      .update_log = o->update_log,
+                                      .replay_updates = o->replay_updates},
+                 o->progress == MST_PROGRESS_NONE);
+}
+
+int train_cluster_cores(const training *t, int count) {
+    if (!t->cluster || !mst_cluster_is_local(t->cluster)) return count;
+    mst_machine machine; /* a launcher has given some of its cores to the other workers already */
+    mst_machine_read(&machine);
+    const int share = machine.num_all_cores / mst_cluster_num_workers(t->cluster);
+    return share < 1 ? 1 : count < share ? count : share;
+}
+
+/* ---- the task ---- */
+
+static bool is_stopped(void *context) {
+    (void)context;
+    return signals_caught() != 0;
+}
+
+/* What only the chief writes. */
+static void leave_files_to_chief(train_options *o) {
+    o->checkpoint_dir = o->save = o->history = o->logdir = o->profile = o->predict = NULL;
+    o->best = false;
+}
+
+int train_cluster_open(training *t, train_options *o) {
+    if (!t->cluster) return EXIT_DONE;
+    const mst_task_options options = {.cluster = t->cluster,
+                                      .bind = o->bind,
+                                      .key_file = o->cluster_key,
+                                      .insecure = o->insecure,
+                                      .transport = o->transport,
+                                      .timeout = o->timeout,
+                                      .recovery_timeout = o->recovery_timeout,
+                                      .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr,
+                                      .stop = is_stopped};
+    if (mst_task_open_with(&options, &t->task)) return command_fail_library(EXIT_FAILED, NULL);
+    if (mst_task_is_chief(t->task)) return EXIT_DONE;
+    leave_files_to_chief(o);
+    t->log.folder = NULL;
+    return EXIT_DONE;
+}
+
+int train_cluster_leave(training *t) {
+    if (!t->task || !mst_task_leave(t->task)) return EXIT_DONE;
+    return signals_caught() ? EXIT_SIGNAL + signals_caught() : command_fail_library(EXIT_FAILED, NULL);
+}
+
+void train_cluster_close(training *t) {
+    mst_task_close(t->task);
+    mst_cluster_release(t->cluster);
+}

@@ -1,0 +1,41 @@
+/** How a description of a cluster is made: begun, filled with tasks, ended.
+ *
+ *      mst_cluster *cluster;
+ *      MST_TRY(mst_cluster_begin(&cluster));
+ *      mst_status status = mst_cluster_add(cluster, "worker", 0, "a:2222");
+ *      ...
+ *      if (!status) status = mst_cluster_end(cluster, "worker", 0);
+ *      return mst_cluster_give(cluster, status, "TF_CONFIG", out);
+ */
+#ifndef MUSTER_CLUSTER_CLUSTER_SPEC_H
+#define MUSTER_CLUSTER_CLUSTER_SPEC_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "muster/cluster.h"
+
+struct mst_cluster {
+    _Atomic int references;
+    mst_arena arena;
+    mst_task_info *task; /**< [num_tasks], by number */
+    int64_t num_tasks, capacity;
+    int num_training, num_workers, num_ps;
+    int self;
+    bool sparse;         /**< set by the maker, before the end */
+    bool allow_any_port; /**< likewise, before tasks are added */
+    uint64_t hash;
+};
+
+MST_CHECKED mst_status mst_cluster_begin(mst_cluster **out);
+/** Adds a task, and copies the strings. ADDRESS may be NULL: not known. */
+MST_CHECKED mst_status mst_cluster_add(mst_cluster *cluster, const char *job, int64_t index, const char *address);
+/** Checks and numbers the tasks; this process is task INDEX of JOB. */
+MST_CHECKED mst_status mst_cluster_end(mst_cluster *cluster, const char *job, int64_t index);
+/** Gives CLUSTER to *OUT; or, where STATUS is an error, releases it and names SOURCE in front of the message. Returns
+ *  STATUS. */
+MST_CHECKED mst_status mst_cluster_give(mst_cluster *cluster, mst_status status, const char *source, mst_cluster **out);
+/** The cluster of a process that has none. */
+MST_CHECKED mst_status mst_cluster_local(mst_cluster **out);
+
+#endif

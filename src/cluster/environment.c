@@ -1,0 +1,251 @@
+/* Clusters from what launchers put into the environment of the processes that they start. All of these are workers.
+ *
+ * Open MPI's mpiexec and torchrun are asked before Slurm: inside a job of Slurm its variables are there for whatever
+ * was started in it. MPICH's variables count only where they contradict Slurm's, because srun --mpi=pmi2 sets them too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/argument.h"
+#include "base/rng.h"
+#include "cluster/address.h"
+#include "cluster/cluster_spec.h"
+#include "cluster/node_list.h"
+#include "graph/device_name.h"
+
+enum { MOST_PROCESSES = MST_MOST_TASK, MOST_PORT = 65535 };
+
+static const char worker[] = "worker";
+
+/* ---- variables ---- */
+
+/* "" where it is not set. */
+static const char *value_of(const char *variable) {
+    const char *value = getenv(variable);
+    return value ? value : "";
+}
+
+static bool is_set(const char *variable) {
+    return *value_of(variable) != '\0';
+}
+
+static bool have_same_value(const char *a, const char *b) {
+    return strcmp(value_of(a), value_of(b)) == 0;
+}
+
+static mst_status read_variable(const char *variable, long least, long most, int64_t *out) {
+    const char *value = value_of(variable);
+    char *end;
+    if (!*value) return MST_FAIL(MST_INVALID, "%s is not set", variable);
+    const long number = strtol(value, &end, 10);
+    if (*end || number < least || number > most)
+        return MST_FAIL(MST_INVALID, "%s is '%.80s', which is no number from %ld to %ld", variable, value, least, most);
+    *out = number;
+    return MST_OK;
+}
+
+/* Number of this process, and how many there are. */
+typedef struct place {
+    int64_t rank, size;
+} place;
+
+static mst_status read_place(const char *rank, const char *size, place *out) {
+    MST_TRY(read_variable(size, 1, MOST_PROCESSES, &out->size));
+    return read_variable(rank, 0, (long)out->size - 1, &out->rank);
+}
+
+/* ---- ports ---- */
+
+/* Jobs that run at the same time on one host should not have the same ports: those of neighbouring numbers are far
+ * enough apart for a host with many tasks, and all are below those that systems give to clients. */
+static int64_t port_of_job(uint64_t number) {
+    enum { FIRST = 10000, APART = 64, PLACES = 320 };
+    return FIRST + (int64_t)(number % PLACES) * APART;
+}
+
+/* ---- mpiexec and torchrun: at most the address of worker 0 is known, or all are on one host ---- */
+
+/* LEADER is the address of worker 0, NULL: not known. On ONE_HOST the others have the ports after its own. */
+static mst_status add_workers(mst_cluster *cluster, const place *place, const char *leader, bool one_host) {
+    const char *colon = leader && one_host ? strrchr(leader, ':') : NULL;
+    const long port = colon ? strtol(colon + 1, NULL, 10) : 0;
+    char address[MST_ADDRESS_TEXT];
+    for (int64_t i = 0; i < place->size; i++) {
+        if (colon) snprintf(address, sizeof address, "%.*s:%lld", (int)(colon - leader), leader, (long long)port + i);
+        MST_TRY(mst_cluster_add(cluster, worker, i, i == 0 ? leader : colon ? address : NULL));
+    }
+    return mst_cluster_end(cluster, worker, place->rank);
+}
+
+/* The parent of process PID; 0 where it is not known. */
+static long parent_of(pid_t pid) {
+    char path[64], line[512] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    const char *name_end = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    fclose(file);
+    return name_end && strlen(name_end) > strlen(") S ") ? strtol(name_end + strlen(") S "), NULL, 10) : 0;
+}
+
+/* A number that the processes of one mpiexec have in common, and those of another one have not: the name that Open MPI
+ * gives the job; of MPICH the helper process, which starts each process as a session. 0: there is none. */
+static uint64_t number_of_mpiexec(void) {
+    const char *name = value_of("PMIX_NAMESPACE");
+    return *name ? mst_rng_hash_name(name) : (uint64_t)parent_of(getsid(0));
+}
+
+/* The variables of an MPI. */
+typedef struct mpi_variables {
+    const char *rank, *size, *size_here; /* SIZE_HERE: processes on this host */
+} mpi_variables;
+
+static const mpi_variables open_mpi = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"};
+static const mpi_variables mpich = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"};
+
+static mst_status read_mpiexec(mst_cluster *cluster, const mpi_variables *mpi, const char *leader) {
+    char here[MST_ADDRESS_TEXT];
+    place place;
+    MST_TRY(read_place(mpi->rank, mpi->size, &place));
+    const bool one_host = have_same_value(mpi->size, mpi->size_here);
+    const uint64_t number = one_host ? number_of_mpiexec() : 0;
+    snprintf(here, sizeof here, "localhost:%lld", (long long)port_of_job(number));
+    return add_workers(cluster, &place, !leader && number ? here : leader, one_host);
+}
+
+/* torchrun keeps a server of its own at MASTER_PORT, unless TORCHELASTIC_USE_AGENT_STORE says that worker 0 has to. */
+static mst_status print_master(char *text, size_t size) {
+    const char *host = value_of("MASTER_ADDR");
+    int64_t port;
+    MST_TRY(read_variable("MASTER_PORT", 1, MOST_PORT, &port));
+    if (strcmp(value_of("TORCHELASTIC_USE_AGENT_STORE"), "True") == 0) port += port < MOST_PORT ? 1 : -1;
+    const bool is_ipv6 = strchr(host, ':') && *host != '[';
+    snprintf(text, size, is_ipv6 ? "[%s]:%d" : "%s:%d", host, (int)port);
+    return MST_OK;
+}
+
+static mst_status read_torchrun(mst_cluster *cluster, const char *leader) {
+    char master[MST_ADDRESS_TEXT];
+    place place;
+    MST_TRY(read_place("RANK", "WORLD_SIZE", &place));
+    if (!leader) MST_TRY(print_master(master, sizeof master));
+    return add_workers(cluster, &place, leader ? leader : master, have_same_value("WORLD_SIZE", "LOCAL_WORLD_SIZE"));
+}
+
+/* ---- srun: the names of all hosts, and how many tasks each has ---- */
+
+static mst_status choose_port(int port, int64_t *out) {
+    enum { STEPS = 7 /* of a job, which have numbers of their own */ };
+    int64_t job, step = 0;
+    *out = port;
+    if (port) return MST_OK;
+    MST_TRY(read_variable("SLURM_JOB_ID", 0, INT32_MAX, &job));
+    if (is_set("SLURM_STEP_ID")) MST_TRY(read_variable("SLURM_STEP_ID", 0, UINT32_MAX, &step));
+    *out = port_of_job((uint64_t)(job * STEPS + step));
+    return MST_OK;
+}
+
+/* The next number of "2(x3),1", which stands for 2, 2, 2, 1. */
+typedef struct repeated {
+    const char *text;
+    long number, times;
+} repeated;
+
+static mst_status next_count(repeated *counts, long *out) {
+    const char *all = value_of("SLURM_STEP_TASKS_PER_NODE");
+    if (!counts->text) counts->text = all;
+    if (counts->times == 0) {
+        char *end;
+        counts->number = strtol(counts->text, &end, 10);
+        counts->times = 1;
+        if (strncmp(end, "(x", 2) == 0) counts->times = strtol(end + 2, &end, 10);
+        if (*end == ')') end++;
+        const bool good = end != counts->text && (!*end || *end == ',') && counts->number > 0 &&
+                          counts->number <= MOST_PROCESSES && counts->times > 0;
+        if (!good)
+            return MST_FAIL(MST_INVALID,
+                            "SLURM_STEP_TASKS_PER_NODE is '%.80s', which is no list like 2(x3),1 with "
+                            "a number for each host",
+                            all);
+        counts->text = *end ? end + 1 : end;
+    }
+    counts->times--;
+    *out = counts->number;
+    return MST_OK;
+}
+
+static mst_status fail_count(const place *place) {
+    return MST_FAIL(MST_INVALID, "SLURM_STEP_TASKS_PER_NODE has other than the %lld tasks of SLURM_NTASKS",
+                    (long long)place->size);
+}
+
+/* Tasks are numbered host by host. */
+static mst_status add_hosts_tasks(mst_cluster *cluster, const mst_node_list *nodes, const place *place, int64_t port) {
+    char address[MST_ADDRESS_TEXT];
+    repeated counts = {0};
+    int64_t task = 0, own_node, here = -1;
+    MST_TRY(read_variable("SLURM_NODEID", 0, MOST_PROCESSES, &own_node));
+    for (int64_t node = 0; node < nodes->count; node++) {
+        long count;
+        MST_TRY(next_count(&counts, &count));
+        if (count > place->size - task) return fail_count(place);
+        if (place->rank >= task && place->rank < task + count) here = node;
+        for (long i = 0; i < count; i++, task++) {
+            snprintf(address, sizeof address, "%s:%lld", nodes->name[node], (long long)port + i);
+            MST_TRY(mst_cluster_add(cluster, worker, task, address));
+        }
+    }
+    if (task != place->size) return fail_count(place);
+    if (here != own_node)
+        return MST_FAIL(MST_INVALID, "tasks are not numbered host by host: start them with srun --distribution=block");
+    return mst_cluster_end(cluster, worker, place->rank);
+}
+
+static mst_status read_srun(mst_cluster *cluster, int first_port) {
+    mst_node_list nodes = {0};
+    place place;
+    int64_t port;
+    MST_TRY(read_place("SLURM_PROCID", "SLURM_NTASKS", &place));
+    MST_TRY(choose_port(first_port, &port));
+    mst_status status = mst_node_list_read(value_of("SLURM_STEP_NODELIST"), place.size, &nodes);
+    if (status) mst_error_prefix("SLURM_STEP_NODELIST");
+    if (!status) status = add_hosts_tasks(cluster, &nodes, &place, port);
+    mst_node_list_free(&nodes);
+    return status;
+}
+
+/* ---- which launcher it was ---- */
+
+static bool is_torchrun(void) {
+    return is_set("RANK") && is_set("WORLD_SIZE") && is_set("MASTER_ADDR") && is_set("MASTER_PORT");
+}
+
+/* Under mpiexec in a job of Slurm the variables of srun are those of MPICH's helpers, one on each host. */
+static bool is_srun(void) {
+    if (!is_set("SLURM_STEP_NODELIST") || !is_set("SLURM_PROCID")) return false;
+    return !is_set(mpich.rank) ||
+           (have_same_value(mpich.rank, "SLURM_PROCID") && have_same_value(mpich.size, "SLURM_NTASKS"));
+}
+
+mst_status mst_cluster_from_environment(const mst_launcher_options *options, mst_cluster **out) {
+    static const mst_launcher_options defaults = {0};
+    if (MST_IS_NULL(out)) return MST_INVALID;
+    if (!options) options = &defaults;
+    if (options->port < 0 || options->port > MOST_PORT)
+        return MST_FAIL(MST_INVALID, "port %d: it must be from 1 to %d", options->port, MOST_PORT);
+    if (is_set("TF_CONFIG")) return mst_cluster_from_tf_config(value_of("TF_CONFIG"), out);
+    mst_cluster *cluster;
+    MST_TRY(mst_cluster_begin(&cluster));
+    if (is_torchrun())
+        return mst_cluster_give(cluster, read_torchrun(cluster, options->leader), "environment of torchrun", out);
+    if (is_set(open_mpi.rank))
+        return mst_cluster_give(cluster, read_mpiexec(cluster, &open_mpi, options->leader), "environment of mpiexec",
+                                out);
+    if (is_srun()) return mst_cluster_give(cluster, read_srun(cluster, options->port), "environment of srun", out);
+    if (is_set(mpich.rank))
+        return mst_cluster_give(cluster, read_mpiexec(cluster, &mpich, options->leader), "environment of mpiexec", out);
+    mst_cluster_release(cluster);
+    return mst_cluster_local(out);
+}

@@ -1,0 +1,661 @@
+#include "cluster/leader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+
+typedef enum phase { GATHERING, PROPOSING, RUNNING, LEAVING, ENDING, OVER, REFUSED } phase; /* leader.h */
+
+/* A process that has a task's number, or wants it. */
+typedef struct process {
+    uint64_t instance;   /* 0: none */
+    bool ready;          /* brings STATE to the next generation */
+    bool has_run;        /* has been in a generation */
+    uint32_t generation; /* the greatest that it has seen */
+    char address[MST_ADDRESS_TEXT];
+    mst_member_state state;
+} process;
+
+typedef struct seat {
+    process member;
+    bool present;      /* the member is connected; else it is the last one that was, which messages name */
+    process applicant; /* wants the seat while it is taken: decided by PROBE or the loss of either */
+    bool member_answered, applicant_answered; /* PROBE */
+    bool acknowledged;                        /* the last thing that all must acknowledge */
+    bool left;
+    bool has_told; /* what it has started, when a task had waited too long */
+    mst_started_exchange started;
+    int64_t absent_since;
+    char why[128]; /* it is absent */
+} seat;
+
+struct mst_leader {
+    const mst_members_options *options;
+    mst_members *members;
+    mst_leader_send *send;
+    phase phase;
+    uint32_t job, generation;
+    bool has_begun; /* this process has begun a generation */
+    bool has_run;   /* the job has, under this leader or another */
+    bool all_left;  /* all have done their work once: who does not come back is not needed */
+    seat *seat;     /* [num_tasks] */
+    mst_member_standing *standing;
+    int64_t state_number; /* committed here */
+    int64_t now, reported_at;
+    int64_t deadline;         /* ENDING: it ends then, whoever has not acknowledged */
+    mst_task_failure verdict; /* ENDING and OVER; code MST_OK: there is none */
+    mst_task_failure held;    /* waits for its cause to be known; code MST_OK: there is none */
+    int64_t held_until;
+    uint64_t ignored;
+};
+
+static const double CAUSE_MAY_BE_LATE = 1; /* seconds, of the cause of a failure */
+
+static int64_t after(int64_t now, double seconds) {
+    return now + (int64_t)(seconds * 1e9);
+}
+
+/* ---- messages ---- */
+
+/* "task worker:1 at host:port" */
+static const char *task_text(const mst_leader *leader, int32_t task, const char *address, char text[384]) {
+    if (!address[0] && leader->options->address[task]) address = leader->options->address[task];
+    snprintf(text, 384, "task %.100s%s%s", leader->options->name[task], address[0] ? " at " : "", address);
+    return text;
+}
+
+static const char *member_text(const mst_leader *leader, int32_t task, char text[384]) {
+    return task_text(leader, task, leader->seat[task].member.address, text);
+}
+
+/* To the process INSTANCE of TASK. */
+static void tell(mst_leader *leader, int32_t task, uint64_t instance, mst_member_message *message) {
+    message->job = leader->job;
+    message->generation = leader->generation;
+    message->to = instance;
+    leader->send(leader->members, task, message);
+}
+
+static void tell_others(mst_leader *leader, mst_member_message *message) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (i != leader->options->self && leader->seat[i].member.instance)
+            tell(leader, i, leader->seat[i].member.instance, message);
+}
+
+static void tell_self(mst_leader *leader, mst_member_message *message) {
+    tell(leader, leader->options->self, leader->options->instance, message);
+}
+
+static void tell_all(mst_leader *leader, mst_member_message *message) {
+    tell_others(leader, message);
+    tell_self(leader, message);
+}
+
+/* ---- ends: of a generation, of the job ---- */
+
+static void await_acknowledgements(mst_leader *leader, phase phase) {
+    leader->phase = phase;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].acknowledged = false;
+}
+
+/* An applicant is told a verdict, too. */
+static bool all_acknowledged(const mst_leader *leader) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        const seat *s = &leader->seat[i];
+        if (!s->acknowledged || (leader->phase == ENDING && s->applicant.instance)) return false;
+    }
+    return true;
+}
+
+/* Nobody is ready any more. */
+static void end_generation(mst_leader *leader, const mst_task_failure *failure) {
+    mst_member_message message = {.kind = MST_MEMBER_END, .failure = *failure};
+    leader->phase = GATHERING;
+    leader->reported_at = leader->now;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        leader->seat[i].member.ready = leader->seat[i].left = false;
+    tell_all(leader, &message);
+}
+
+static void end_generation_without(mst_leader *leader, int32_t task, const char *why) {
+    char text[384];
+    mst_task_failure failure;
+    mst_task_failure_set(&failure, MST_UNAVAILABLE, task, leader->state_number, "%s: %s",
+                         member_text(leader, task, text), why);
+    mst_task_failure_add_steps(&failure);
+    end_generation(leader, &failure);
+}
+
+static void tell_applicants(mst_leader *leader, mst_member_message *message) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (leader->seat[i].applicant.instance) tell(leader, i, leader->seat[i].applicant.instance, message);
+}
+
+/* All know how the job has ended, or have had the time to hear it. */
+static void close_job(mst_leader *leader) {
+    mst_member_message message = {.kind = leader->verdict.code ? MST_MEMBER_VERDICT : MST_MEMBER_BYE};
+    message.failure = leader->verdict;
+    leader->phase = OVER;
+    if (leader->verdict.code) {
+        tell_self(leader, &message);
+    } else {
+        tell_applicants(leader, &message);
+        tell_all(leader, &message);
+    }
+}
+
+/* TASK was lost, and longer ago than the leader would wait for it. */
+static bool is_gone(const mst_leader *leader, int32_t task) {
+    const seat *s = &leader->seat[task];
+    return leader->has_run && !s->present && leader->now > after(s->absent_since, leader->options->linger);
+}
+
+static void end_job(mst_leader *leader, const mst_task_failure *failure) {
+    mst_member_message message = {.kind = MST_MEMBER_VERDICT, .failure = *failure};
+    if (leader->phase >= LEAVING) return;
+    leader->verdict = *failure;
+    leader->deadline = after(leader->now, leader->options->linger);
+    await_acknowledgements(leader, ENDING);
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].acknowledged = is_gone(leader, i);
+    leader->seat[leader->options->self].acknowledged = true; /* hears it last */
+    tell_applicants(leader, &message);
+    tell_others(leader, &message);
+    if (all_acknowledged(leader)) close_job(leader);
+}
+
+static void let_all_leave(mst_leader *leader) {
+    mst_member_message message = {.kind = MST_MEMBER_ALL_LEFT};
+    leader->all_left = true;
+    await_acknowledgements(leader, LEAVING);
+    tell_all(leader, &message);
+}
+
+void mst_leader_refused(mst_leader *leader, int32_t task, const char *where) {
+    mst_member_message message = {.kind = MST_MEMBER_NOTICE};
+    char text[384];
+    mst_task_failure_set(&message.failure, MST_EXISTS, task, leader->state_number,
+                         "a second process as %s, on %s, was refused: the first is alive, and the job goes on",
+                         member_text(leader, task, text), where);
+    if (leader->phase < ENDING) tell_all(leader, &message);
+}
+
+/* The job goes on without this process, which alone hears FAILURE. */
+static void refuse(mst_leader *leader, int32_t task, uint64_t instance, const mst_task_failure *failure) {
+    mst_member_message message = {.kind = MST_MEMBER_VERDICT, .failure = *failure};
+    if (task == leader->options->self) leader->phase = REFUSED;
+    tell(leader, task, instance, &message);
+}
+
+/* ---- fingerprints ---- */
+
+/* The name of the first fingerprint that differs, or NULL. */
+static const char *difference(const mst_member_state *a, const mst_member_state *b) {
+    int32_t i = 0;
+    while (i < a->num_fingerprints && i < b->num_fingerprints && a->fingerprint[i].hash == b->fingerprint[i].hash &&
+           strcmp(a->fingerprint[i].name, b->fingerprint[i].name) == 0)
+        i++;
+    if (i < a->num_fingerprints) return a->fingerprint[i].name;
+    return i < b->num_fingerprints ? b->fingerprint[i].name : NULL;
+}
+
+static void difference_failure(const mst_leader *leader, int32_t first, int32_t second, const char *name,
+                               mst_task_failure *failure) {
+    char a[384], b[384];
+    mst_task_failure_set(failure, MST_INVALID, second, MST_NO_STATE,
+                         "%s differs between %s and %s: start all tasks with the same command",
+                         mst_fingerprint_words(name), member_text(leader, first, a), member_text(leader, second, b));
+}
+
+static bool is_ready(const seat *s) {
+    return s->present && s->member.ready;
+}
+
+/* The task that the others are compared with: one that has been in a generation, else one that is ready; or -1. */
+static int32_t reference(const mst_leader *leader) {
+    int32_t first = -1;
+    for (int32_t i = leader->options->num_tasks - 1; i >= 0; i--) {
+        const seat *s = &leader->seat[i];
+        if (!is_ready(s)) continue;
+        const bool better = s->member.generation || first < 0 || !leader->seat[first].member.generation;
+        if (better) first = i;
+    }
+    return first;
+}
+
+static bool all_ready(const mst_leader *leader) {
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (!is_ready(&leader->seat[i])) return false;
+    return true;
+}
+
+/* A newcomer that differs from those who have been in a generation is refused. Where nobody has, the job ends. */
+static void compare_fingerprints(mst_leader *leader) {
+    const int32_t first = reference(leader);
+    const bool first_has_run = first >= 0 && leader->seat[first].member.generation;
+    if (first < 0 || (leader->has_run && !first_has_run && !all_ready(leader))) return;
+    for (int32_t i = 0; i < leader->options->num_tasks && leader->phase == GATHERING; i++) {
+        seat *s = &leader->seat[i];
+        const char *name = is_ready(s) ? difference(&leader->seat[first].member.state, &s->member.state) : NULL;
+        if (!name) continue;
+        mst_task_failure failure;
+        difference_failure(leader, first, i, name, &failure);
+        if (!first_has_run || s->member.generation) {
+            end_job(leader, &failure);
+        } else {
+            const uint64_t instance = s->member.instance;
+            s->present = s->member.ready = false;
+            s->member.instance = 0;
+            refuse(leader, i, instance, &failure);
+        }
+    }
+}
+
+/* ---- a generation begins ---- */
+
+/* Whether the tasks were together before. Not so in a job that has only been proposed. */
+static bool has_run(const mst_leader *leader) {
+    bool has = leader->has_begun;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) has |= leader->seat[i].member.has_run;
+    return has;
+}
+
+/* The task with the greatest state number, the lowest of those; -1: nobody has a state. In a job that begins anew the
+ * chief, if it has made or restored any step: a later checkpoint elsewhere may be of another job. */
+static int32_t find_source(const mst_leader *leader) {
+    const int32_t chief = leader->options->chief;
+    int32_t source = -1;
+    int64_t greatest = MST_NO_STATE;
+    if (!has_run(leader) && leader->seat[chief].member.state.state_number > 0) return chief;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        const int64_t number = leader->seat[i].member.state.state_number;
+        if (number <= greatest) continue;
+        greatest = number;
+        source = i;
+    }
+    return source;
+}
+
+static void propose(mst_leader *leader) {
+    mst_member_message message = {.kind = MST_MEMBER_BEGIN, .source = find_source(leader), .has_run = has_run(leader)};
+    mst_task_failure failure;
+    if (message.source < 0) {
+        mst_task_failure_set(&failure, MST_UNAVAILABLE, -1, MST_NO_STATE,
+                             "no task has a whole state any more: all that had it were lost while the others copied "
+                             "it; start the job again from its checkpoint");
+        end_job(leader, &failure);
+        return;
+    }
+    const mst_member_state *source = &leader->seat[message.source].member.state;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        const mst_member_state *state = &leader->seat[i].member.state;
+        leader->standing[i] = (mst_member_standing){
+            .instance = leader->seat[i].member.instance,
+            .state_number = state->state_number,
+            .copies = state->state_number != source->state_number || state->state_hash != source->state_hash};
+    }
+    message.standing = leader->standing;
+    leader->generation++;
+    await_acknowledgements(leader, PROPOSING);
+    tell_all(leader, &message);
+}
+
+/* Begins as soon as nobody is missing. */
+static void gather(mst_leader *leader) {
+    if (leader->phase == GATHERING) compare_fingerprints(leader);
+    if (leader->phase == GATHERING && all_ready(leader)) propose(leader);
+}
+
+static void begin_generation(mst_leader *leader) {
+    mst_member_message message = {.kind = MST_MEMBER_GO};
+    leader->phase = RUNNING;
+    leader->has_begun = leader->has_run = true;
+    leader->state_number = leader->seat[leader->options->self].member.state.state_number;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].left = false;
+    tell_all(leader, &message);
+}
+
+/* ---- who is there ---- */
+
+/* The job has run under an earlier leader: from now on the missing have a limited time. */
+static void learn_that_it_has_run(mst_leader *leader) {
+    if (leader->has_run) return;
+    leader->has_run = true;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) leader->seat[i].absent_since = leader->now;
+}
+
+static void tell_how_it_ended(mst_leader *leader, int32_t task, uint64_t instance) {
+    mst_member_message message = {.kind = leader->verdict.code ? MST_MEMBER_VERDICT : MST_MEMBER_BYE};
+    message.failure = leader->verdict;
+    tell(leader, task, instance, &message);
+}
+
+static process process_of(uint64_t instance, const mst_member_message *here) {
+    process p = {.instance = instance,
+                 .ready = here->ready,
+                 .has_run = here->has_run,
+                 .generation = here->generation,
+                 .state = here->state};
+    memcpy(p.address, here->address, sizeof p.address);
+    return p;
+}
+
+/* PROCESS, which has just said where it stands, has the number TASK. */
+static void take_seat(mst_leader *leader, int32_t task, const process *p) {
+    seat *s = &leader->seat[task];
+    if (leader->phase == RUNNING || leader->phase == LEAVING)
+        end_generation_without(leader, task, "its connection broke and was made again");
+    if (leader->phase == PROPOSING) leader->phase = GATHERING;
+    const bool replaces = s->member.instance != p->instance;
+    if (s->applicant.instance == p->instance) s->applicant.instance = 0;
+    if (leader->phase == ENDING && replaces && !s->acknowledged) s->applicant = s->member; /* must hear it as well */
+    s->member = *p;
+    s->present = true;
+    s->acknowledged = s->left = false;
+    if (p->generation) learn_that_it_has_run(leader);
+    if (p->generation > leader->generation) leader->generation = p->generation;
+    if (leader->phase == ENDING && task == leader->options->self)
+        s->acknowledged = true; /* hears it last */
+    else if (leader->phase >= ENDING)
+        tell_how_it_ended(leader, task, p->instance);
+    else
+        gather(leader);
+}
+
+/* A second process with the number of one that is there. */
+static void hear_applicant(mst_leader *leader, int32_t task, const process *p) {
+    seat *s = &leader->seat[task];
+    mst_member_message message = {.kind = MST_MEMBER_PROBE, .instance = p->instance};
+    s->applicant = *p;
+    s->member_answered = s->applicant_answered = false;
+    if (leader->phase >= ENDING) {
+        tell_how_it_ended(leader, task, p->instance);
+        return;
+    }
+    tell(leader, task, p->instance, &message);
+    tell(leader, task, s->member.instance, &message);
+}
+
+/* Both have answered: they are alive at the same time. */
+static void refuse_applicant(mst_leader *leader, int32_t task) {
+    seat *s = &leader->seat[task];
+    char a[384], b[384];
+    mst_task_failure failure;
+    const uint64_t instance = s->applicant.instance;
+    mst_task_failure_set(&failure, MST_EXISTS, task, MST_NO_STATE,
+                         "two processes run as one task, %s and %s: give each its own index",
+                         member_text(leader, task, a), task_text(leader, task, s->applicant.address, b));
+    if (!leader->has_run) {
+        end_job(leader, &failure);
+        return;
+    }
+    char where[MST_ADDRESS_TEXT];
+    snprintf(where, sizeof where, "%s", s->applicant.address[0] ? s->applicant.address : "an unknown host");
+    s->applicant.instance = 0;
+    refuse(leader, task, instance, &failure);
+    mst_leader_refused(leader, task, where);
+}
+
+/* The job goes on under another process, which leads since this one was lost to the others. */
+static void step_down(mst_leader *leader) {
+    mst_task_failure failure;
+    mst_task_failure_set(&failure, MST_UNAVAILABLE, leader->options->self, leader->state_number,
+                         "another process has taken over as task %s while this one was stopped or cut off: this one "
+                         "ends, the job goes on",
+                         leader->options->name[leader->options->self]);
+    refuse(leader, leader->options->self, leader->options->instance, &failure);
+}
+
+static void hear_here(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
+    seat *s = &leader->seat[from];
+    const bool knows_this = message->to == leader->options->instance;
+    if (leader->has_begun && message->job > leader->job && leader->phase < ENDING) {
+        step_down(leader);
+        return;
+    }
+    if (!leader->has_begun && !knows_this && message->job >= leader->job) leader->job = message->job + 1;
+    const process p = process_of(instance, message);
+    if (s->present && s->member.instance != instance) {
+        hear_applicant(leader, from, &p);
+        return;
+    }
+    leader->all_left |= message->all_left;
+    take_seat(leader, from, &p);
+}
+
+/* ---- failures whose cause is looked for ---- */
+
+/* What TASK has not come to, if it is behind the one that has waited too long. */
+static void explain(const mst_leader *leader, int32_t task, mst_task_failure *failure) {
+    const mst_started_exchange *late = &leader->seat[failure->task].started, *s = &leader->seat[task].started;
+    const size_t length = strlen(failure->message), room = sizeof failure->message - length;
+    const char *name = leader->options->name[task];
+    if (!leader->seat[task].has_told)
+        snprintf(failure->message + length, room, "; %s does not answer", name);
+    else if (!s->count && late->count)
+        snprintf(failure->message + length, room, "; %s has not started any exchange", name);
+    else if (s->count < late->count)
+        snprintf(failure->message + length, room,
+                 "; %s has not come to exchange %u of run %" PRIu64 ": it has been at exchange %u of run %" PRIu64
+                 " for %.1f s",
+                 name, late->exchange, late->run, s->exchange, s->run, s->milliseconds * 1e-3);
+}
+
+static void tell_cause(mst_leader *leader) {
+    for (int32_t i = 0; i < leader->options->num_tasks && leader->held.code == MST_DEADLINE; i++)
+        explain(leader, i, &leader->held);
+    end_job(leader, &leader->held);
+}
+
+/* Only the first, or the first that is not derived: those that come while it is held have the same cause. */
+static void await_cause(mst_leader *leader, const mst_task_failure *failure) {
+    mst_member_message message = {.kind = MST_MEMBER_PROBE};
+    if (leader->held.code && (!leader->held.derived || failure->derived)) return;
+    leader->held = *failure;
+    leader->held_until = after(leader->now, CAUSE_MAY_BE_LATE);
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        leader->seat[i].has_told = false;
+        leader->seat[i].started = (mst_started_exchange){0};
+    }
+    if (failure->code == MST_DEADLINE) tell_all(leader, &message);
+}
+
+static void hear_started(mst_leader *leader, int32_t from, const mst_member_message *message) {
+    leader->seat[from].has_told = true;
+    leader->seat[from].started = message->started;
+    if (leader->held.code != MST_DEADLINE || leader->held.derived || leader->phase >= LEAVING) return;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (!leader->seat[i].has_told) return;
+    tell_cause(leader);
+}
+
+/* ---- what members say ---- */
+
+/* Of a process that wants a seat, or of the member whose seat it wants. */
+static void hear_answer(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
+    seat *s = &leader->seat[from];
+    if (!message->instance && instance == s->member.instance) hear_started(leader, from, message);
+    if (!s->applicant.instance || message->instance != s->applicant.instance) return;
+    if (instance == s->applicant.instance)
+        s->applicant_answered = true;
+    else
+        s->member_answered |= instance == s->member.instance;
+    if (s->applicant_answered && s->member_answered) refuse_applicant(leader, from);
+}
+
+static void hear_acknowledge(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
+    seat *s = &leader->seat[from];
+    const mst_member_kind due[REFUSED] = {
+        [PROPOSING] = MST_MEMBER_BEGIN, [LEAVING] = MST_MEMBER_ALL_LEFT, [ENDING] = MST_MEMBER_VERDICT};
+    const bool of_generation = leader->phase != ENDING; /* a verdict reaches those, too, who have not seen it */
+    if (message->acknowledged != due[leader->phase] || (of_generation && message->generation != leader->generation)) {
+        leader->ignored++;
+        return;
+    }
+    if (leader->phase == ENDING && instance == s->applicant.instance)
+        s->applicant.instance = 0;
+    else
+        s->acknowledged |= s->present && instance == s->member.instance;
+    if (!all_acknowledged(leader)) return;
+    if (leader->phase == PROPOSING)
+        begin_generation(leader);
+    else
+        close_job(leader);
+}
+
+static void hear_left(mst_leader *leader, int32_t from) {
+    leader->seat[from].left = true;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++)
+        if (!leader->seat[i].left) return;
+    let_all_leave(leader);
+}
+
+static void hear_failed(mst_leader *leader, int32_t from, const mst_member_message *message) {
+    char text[384];
+    mst_task_failure failure = message->failure;
+    failure.task = from;
+    mst_task_failure_prefix(&failure, member_text(leader, from, text));
+    if (failure.derived || failure.code == MST_DEADLINE)
+        await_cause(leader, &failure);
+    else
+        end_job(leader, &failure);
+}
+
+static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
+    const int32_t task = message->failure.task;
+    char why[384];
+    if (task < 0) {
+        leader->ignored++;
+        return;
+    }
+    snprintf(why, sizeof why, "%.200s (seen by %.150s)", message->failure.message, leader->options->name[from]);
+    end_generation_without(leader, task, why);
+}
+
+/* Whether MESSAGE can still matter: of a member, and of the present generation where it is about one. */
+static bool is_due(const mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
+    const seat *s = &leader->seat[from];
+    const bool of_generation = message->kind == MST_MEMBER_LEFT || message->kind == MST_MEMBER_LINK_LOST;
+    if (!s->present || instance != s->member.instance) return false;
+    return !of_generation || (leader->phase == RUNNING && message->generation == leader->generation);
+}
+
+void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message) {
+    if (leader->phase == REFUSED)
+        leader->ignored++;
+    else if (message->kind == MST_MEMBER_HERE)
+        hear_here(leader, from, instance, message);
+    else if (message->kind == MST_MEMBER_ACKNOWLEDGE && message->acknowledged == MST_MEMBER_PROBE)
+        hear_answer(leader, from, instance, message);
+    else if (message->kind == MST_MEMBER_ACKNOWLEDGE)
+        hear_acknowledge(leader, from, instance, message);
+    else if (!is_due(leader, from, instance, message))
+        leader->ignored++;
+    else if (message->kind == MST_MEMBER_LEFT)
+        hear_left(leader, from);
+    else if (message->kind == MST_MEMBER_FAILED)
+        hear_failed(leader, from, message);
+    else
+        hear_link_lost(leader, from, message);
+}
+
+void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const char *why) {
+    seat *s = &leader->seat[task];
+    if (s->applicant.instance == instance && leader->phase != ENDING) s->applicant.instance = 0;
+    if (leader->phase == REFUSED || !s->present || s->member.instance != instance) return;
+    s->present = s->member.ready = false;
+    s->absent_since = leader->now;
+    snprintf(s->why, sizeof s->why, "%s", why);
+    if (leader->phase == RUNNING || leader->phase == LEAVING) end_generation_without(leader, task, why);
+    if (leader->phase == PROPOSING) leader->phase = GATHERING;
+    const process next = s->applicant;
+    if (next.instance && leader->phase < ENDING) take_seat(leader, task, &next);
+}
+
+void mst_leader_committed(mst_leader *leader, int64_t state_number) {
+    leader->state_number = state_number;
+}
+
+/* ---- time ---- */
+
+/* A task that was lost, and has not come back in time. */
+static void look_for_the_lost(mst_leader *leader) {
+    for (int32_t i = 0; i < leader->options->num_tasks && leader->phase <= PROPOSING; i++) {
+        const seat *s = &leader->seat[i];
+        char text[384];
+        mst_task_failure failure;
+        if (s->present || leader->now <= after(s->absent_since, leader->options->recovery_timeout)) continue;
+        if (leader->all_left) {
+            close_job(leader);
+            return;
+        }
+        mst_task_failure_set(&failure, MST_UNAVAILABLE, i, leader->state_number,
+                             "%s did not come back within %g s (%s): start the job again, or give a longer recovery "
+                             "timeout",
+                             member_text(leader, i, text), leader->options->recovery_timeout, s->why);
+        end_job(leader, &failure);
+    }
+}
+
+static void report_waiting(mst_leader *leader) {
+    mst_member_message message = {.kind = MST_MEMBER_WAITING};
+    leader->reported_at = leader->now;
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        const seat *s = &leader->seat[i];
+        if (is_ready(s)) continue;
+        if (message.num_waited++ < MST_WAITING_MOST)
+            message.waited[message.num_listed++] = (mst_waited_task){.task = i, .present = s->present};
+    }
+    for (int32_t i = 0; i < leader->options->num_tasks; i++) {
+        message.ready = is_ready(&leader->seat[i]);
+        if (i != leader->options->self && leader->seat[i].member.instance)
+            tell(leader, i, leader->seat[i].member.instance, &message);
+    }
+    message.ready = is_ready(&leader->seat[leader->options->self]);
+    tell_self(leader, &message);
+}
+
+void mst_leader_tick(mst_leader *leader, int64_t now) {
+    leader->now = now;
+    if (leader->held.code && leader->phase < LEAVING && now > leader->held_until) tell_cause(leader);
+    if (leader->phase <= PROPOSING && leader->has_run) look_for_the_lost(leader);
+    if (leader->phase == ENDING && now > leader->deadline) close_job(leader);
+    if (leader->phase == GATHERING && now > after(leader->reported_at, leader->options->report)) report_waiting(leader);
+}
+
+uint64_t mst_leader_ignored(const mst_leader *leader) {
+    return leader->ignored;
+}
+
+/* ---- create and destroy ---- */
+
+mst_status mst_leader_create(const mst_members_options *options, mst_members *members, mst_leader_send *send,
+                             mst_leader **out) {
+    mst_leader *leader = calloc(1, sizeof *leader);
+    if (!leader) return MST_NO_MEMORY("for the leader of a cluster");
+    leader->options = options;
+    leader->members = members;
+    leader->send = send;
+    leader->job = 1;
+    leader->now = leader->reported_at = options->now;
+    leader->state_number = MST_NO_STATE;
+    leader->seat = calloc((size_t)options->num_tasks, sizeof *leader->seat);
+    leader->standing = calloc((size_t)options->num_tasks, sizeof *leader->standing);
+    if (!leader->seat || !leader->standing) {
+        mst_leader_destroy(leader);
+        return MST_NO_MEMORY("for the leader of a cluster of %d tasks", options->num_tasks);
+    }
+    for (int32_t i = 0; i < options->num_tasks; i++)
+        snprintf(leader->seat[i].why, sizeof leader->seat[i].why, "it was never there");
+    *out = leader;
+    return MST_OK;
+}
+
+void mst_leader_destroy(mst_leader *leader) {
+    if (!leader) return;
+    free(leader->seat);
+    free(leader->standing);
+    free(leader);
+}

@@ -1,0 +1,38 @@
+/** The leader's half of a member (members.h): hears who is there, and says when a generation begins and ends.
+ *
+ *      GATHERING    waits until all tasks are there and ready
+ *      PROPOSING    has sent BEGIN; waits until all have acknowledged it
+ *      RUNNING      has sent GO
+ *      LEAVING      all have left, has sent ALL_LEFT; waits until all have acknowledged it
+ *      ENDING       has sent VERDICT; waits until all have acknowledged it
+ *      OVER         has sent BYE, or knows that all have the verdict
+ *      REFUSED      must not lead: another process does, or this one has other options than the job
+ *
+ *  Each task has a seat: the process that has its number. A change of the leader's is made before it is told, and the
+ *  leader's own member is told last: it may answer at once. */
+#ifndef MUSTER_CLUSTER_LEADER_H
+#define MUSTER_CLUSTER_LEADER_H
+
+#include "cluster/members.h"
+
+typedef struct mst_leader mst_leader;
+
+/** How the leader speaks, to its own member too. MESSAGE's `to` is the process it is for. */
+typedef void mst_leader_send(mst_members *members, int32_t task, const mst_member_message *message);
+
+/** OPTIONS as mst_members_create has completed them; they must outlive the leader. */
+MST_CHECKED mst_status mst_leader_create(const mst_members_options *options, mst_members *members,
+                                         mst_leader_send *send, mst_leader **out);
+/** NULL is allowed. */
+void mst_leader_destroy(mst_leader *leader);
+
+/** MESSAGE is one of those to the leader. */
+void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, const mst_member_message *message);
+void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const char *why);
+/** A second process of TASK, on the host WHERE, was refused: tells all. */
+void mst_leader_refused(mst_leader *leader, int32_t task, const char *where);
+void mst_leader_committed(mst_leader *leader, int64_t state_number);
+void mst_leader_tick(mst_leader *leader, int64_t now);
+uint64_t mst_leader_ignored(const mst_leader *leader);
+
+#endif

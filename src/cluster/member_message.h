@@ -1,0 +1,103 @@
+/** Messages by which the members of a cluster agree who is there (members.h), as bytes.
+ *
+ *      "MST", version     4 bytes
+ *      kind               1
+ *      job, generation    4 each, below 2^31
+ *      to                 8: instance of the process that the message is for; 0: whichever has the number
+ *      body               by kind, see the functions of member_message.c
+ *
+ *  Numbers are little-endian, texts are 2 bytes of length and UTF-8 without control characters. A message is read to
+ *  its last byte or refused; every length is checked before it is used, and nothing is allocated.
+ */
+#ifndef MUSTER_CLUSTER_MEMBER_MESSAGE_H
+#define MUSTER_CLUSTER_MEMBER_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cluster/fingerprint.h"
+#include "cluster/task_failure.h"
+
+typedef enum mst_member_kind {
+    /* to the leader */
+    MST_MEMBER_HERE = 1,    /**< who I am, what I have seen, and what I bring if I am ready for the next generation */
+    MST_MEMBER_ACKNOWLEDGE, /**< BEGIN, PROBE, ALL_LEFT or VERDICT has arrived */
+    MST_MEMBER_LEFT,        /**< my work is done */
+    MST_MEMBER_FAILED,      /**< my program has failed for a reason of its own */
+    MST_MEMBER_LINK_LOST,   /**< my connection to another member has broken */
+    /* from the leader */
+    MST_MEMBER_BEGIN,    /**< all are ready: this will be the next generation */
+    MST_MEMBER_GO,       /**< all have acknowledged: it begins */
+    MST_MEMBER_END,      /**< it has ended */
+    MST_MEMBER_WAITING,  /**< no generation is under way, and for whom the leader waits */
+    MST_MEMBER_PROBE,    /**< are you alive, and what are you doing? */
+    MST_MEMBER_ALL_LEFT, /**< all have done their work */
+    MST_MEMBER_BYE,      /**< all know that */
+    MST_MEMBER_VERDICT,  /**< the job has ended with an error */
+    MST_MEMBER_NOTICE,   /**< something that everybody should know, and that changes nothing */
+    MST_MEMBER_KINDS
+} mst_member_kind;
+
+enum { MST_ADDRESS_TEXT = 256, MST_WAITING_MOST = 32 };
+
+/** What a member brings to the next generation. */
+typedef struct mst_member_state {
+    int32_t num_fingerprints;
+    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
+    int64_t state_number; /**< committed steps and edits that its state has, below 2^62; MST_NO_STATE */
+    uint64_t state_hash;
+} mst_member_state;
+
+/** How a member stands in a generation. */
+typedef struct mst_member_standing {
+    uint64_t instance;    /**< its process: data of the generation goes to this one, and comes from it */
+    int64_t state_number; /**< with which it came, or MST_NO_STATE */
+    bool copies;          /**< it takes the state of the source */
+} mst_member_standing;
+
+/** The last exchange (collective/group.h) that a member has started. */
+typedef struct mst_started_exchange {
+    uint64_t count; /**< of exchanges that it has started in this generation; 0: none, and the rest is 0 */
+    uint64_t run;
+    uint32_t exchange;     /**< its number in the plan */
+    uint32_t milliseconds; /**< since then */
+} mst_started_exchange;
+
+/** One of the tasks that the others wait for. */
+typedef struct mst_waited_task {
+    int32_t task;
+    bool present; /**< its process is there, but not ready yet */
+} mst_waited_task;
+
+typedef struct mst_member_message {
+    mst_member_kind kind;
+    uint32_t job, generation;
+    uint64_t to;
+    bool ready;                     /**< HERE: state counts. WAITING: the receiver is known to be ready */
+    bool has_run;                   /**< HERE: the sender has been in a generation. BEGIN: a task has */
+    bool all_left;                  /**< HERE: the sender knows that all have done their work */
+    char address[MST_ADDRESS_TEXT]; /**< HERE: "host:port" of the sender, for messages; or "" */
+    mst_member_state state;         /**< HERE */
+    mst_member_kind acknowledged;   /**< ACKNOWLEDGE */
+    uint64_t instance;              /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
+    mst_started_exchange started;   /**< ACKNOWLEDGE of PROBE */
+    mst_task_failure failure;       /**< FAILED, LINK_LOST, END, VERDICT, NOTICE */
+    int32_t source;                 /**< BEGIN: the task whose state counts */
+    mst_member_standing *standing;  /**< BEGIN: [number of tasks], the caller's */
+    int32_t num_waited, num_listed; /**< WAITING: all, and those in the list */
+    mst_waited_task waited[MST_WAITING_MOST];
+} mst_member_message;
+
+/** Bytes of the longest message between NUM_TASKS tasks. */
+#define MST_MEMBER_MESSAGE_MOST(num_tasks) (2048 + 17 * (size_t)(num_tasks))
+
+/** Writes MESSAGE to DST, which has room for MST_MEMBER_MESSAGE_MOST(num_tasks); returns the number of bytes. Control
+ *  characters in its texts become '?'. */
+size_t mst_member_message_encode(const mst_member_message *message, int32_t num_tasks, uint8_t *dst);
+/** Reads a message. STANDING: [num_tasks], is filled by BEGIN. MST_CORRUPT where it is none, or one for another number
+ *  of tasks. */
+MST_CHECKED mst_status mst_member_message_decode(const void *data, size_t bytes, int32_t num_tasks,
+                                                 mst_member_standing *standing, mst_member_message *out);
+
+#endif

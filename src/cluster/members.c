@@ -1,0 +1,466 @@
+#include "cluster/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "cluster/leader.h"
+
+/* The middle column of the drawing in members.h. */
+typedef enum phase {
+    AWAY,     /* the program is not ready */
+    READY,    /* HERE has been sent, or will be when there is a leader */
+    AGREED,   /* has acknowledged BEGIN */
+    STEPPING, /* in a generation */
+    LEFT,     /* in a generation, its own work done */
+    FINISHED, /* in a generation, and knows that all have left */
+    OVER      /* bye or failed */
+} phase;
+
+struct mst_members {
+    mst_members_options options;
+    phase phase;
+    mst_leader *leader;       /* of the task that leads; else NULL */
+    bool connected;           /* to the leader */
+    bool twice;               /* said to be connected once more, without a loss */
+    bool heard;               /* from the leader, since connected */
+    bool refused;             /* at the leader's address; the reason is in lost_why */
+    uint64_t leader_instance; /* 0: not known yet */
+    uint32_t job, generation; /* the greatest seen */
+    int32_t source;           /* of the state of that generation */
+    bool anew;                /* the job begins with that generation */
+    bool has_run;             /* has been in a generation */
+    bool all_left;            /* all have done their work once */
+    mst_member_state state;
+    int64_t state_number; /* committed */
+    mst_started_exchange started;
+    int64_t started_at;
+    bool failing; /* the program has failed, and there is no verdict yet */
+    mst_task_failure failure;
+    int64_t now, leader_lost_at, failed_at, reported_at, heard_at, refused_at;
+    char lost_why[128];
+    uint64_t ignored;
+    mst_member_standing *standing, *received; /* of the generation; of a message */
+    uint8_t *buffer;
+};
+
+static bool in_generation(const mst_members *members) {
+    return members->phase == STEPPING || members->phase == LEFT || members->phase == FINISHED;
+}
+
+static bool is_past(int64_t now, int64_t since, double seconds) {
+    return (double)(now - since) * 1e-9 > seconds;
+}
+
+/* ---- to the leader ---- */
+
+static void send_bytes(mst_members *members, int32_t to, uint64_t instance, const mst_member_message *message) {
+    const size_t bytes = mst_member_message_encode(message, members->options.num_tasks, members->buffer);
+    members->options.events.send(members->options.events.context, to, instance, members->buffer, bytes);
+}
+
+static void tell_leader(mst_members *members, mst_member_message *message) {
+    message->job = members->job;
+    message->generation = members->generation;
+    message->to = members->leader_instance;
+    if (members->leader)
+        mst_leader_received(members->leader, members->options.self, members->options.instance, message);
+    else /* HERE is for a new leader as well */
+        send_bytes(members, members->options.leader, message->kind == MST_MEMBER_HERE ? 0 : message->to, message);
+}
+
+static void acknowledge(mst_members *members, const mst_member_message *what) {
+    mst_member_message message = {
+        .kind = MST_MEMBER_ACKNOWLEDGE, .acknowledged = what->kind, .instance = what->instance};
+    message.started = members->started;
+    if (message.started.count)
+        message.started.milliseconds = (uint32_t)((members->now - members->started_at) / 1000000);
+    tell_leader(members, &message);
+}
+
+static void tell_failure(mst_members *members) {
+    mst_member_message message = {.kind = MST_MEMBER_FAILED, .failure = members->failure};
+    if (members->failing) tell_leader(members, &message);
+}
+
+/* All that the leader should know of this member. */
+static void say_here(mst_members *members) {
+    const mst_members_options *o = &members->options;
+    mst_member_message message = {.kind = MST_MEMBER_HERE, .has_run = members->has_run, .all_left = members->all_left};
+    message.ready = members->phase == READY || members->phase == AGREED;
+    message.state = members->state;
+    snprintf(message.address, sizeof message.address, "%s", o->address[o->self] ? o->address[o->self] : "");
+    tell_leader(members, &message);
+    tell_failure(members);
+}
+
+/* ---- changes ---- */
+
+static void end_job(mst_members *members, const mst_task_failure *failure) {
+    members->phase = OVER;
+    members->options.events.failed(members->options.events.context, failure);
+}
+
+static void say_bye(mst_members *members) {
+    members->phase = OVER;
+    members->options.events.bye(members->options.events.context);
+}
+
+/* Out of the generation that is under way or agreed upon. */
+static void end_generation(mst_members *members, const mst_task_failure *failure) {
+    const bool had_begun = in_generation(members);
+    if (members->phase == AGREED) members->phase = READY;
+    if (!had_begun) return;
+    members->phase = AWAY;
+    members->options.events.ended(members->options.events.context, failure);
+}
+
+static void lose_leader(mst_members *members, const char *why) {
+    const mst_members_options *o = &members->options;
+    const char *address = o->address[o->leader];
+    mst_task_failure failure;
+    members->connected = members->heard = members->twice = false;
+    members->leader_lost_at = members->reported_at = members->now;
+    snprintf(members->lost_why, sizeof members->lost_why, "%s", why);
+    mst_task_failure_set(&failure, MST_UNAVAILABLE, o->leader, members->state_number, "task %s%s%s, which leads: %s",
+                         o->name[o->leader], address ? " at " : "", address ? address : "", why);
+    mst_task_failure_add_steps(&failure);
+    end_generation(members, &failure);
+}
+
+/* The leader has not come back. */
+static void give_up(mst_members *members) {
+    const mst_members_options *o = &members->options;
+    const char *address = o->address[o->leader];
+    mst_task_failure failure = members->failure;
+    if (members->all_left) {
+        say_bye(members);
+        return;
+    }
+    if (!members->failing)
+        mst_task_failure_set(&failure, MST_UNAVAILABLE, o->leader, members->state_number,
+                             "task %s%s%s, which leads, did not come back within %g s (%s): start the job again, or "
+                             "give a longer recovery timeout",
+                             o->name[o->leader], address ? " at " : "", address ? address : "", o->recovery_timeout,
+                             members->lost_why);
+    end_job(members, &failure);
+}
+
+/* ---- from the leader ---- */
+
+static void agree(mst_members *members, const mst_member_message *message) {
+    const int32_t num_tasks = members->options.num_tasks;
+    if ((members->phase != READY && members->phase != AGREED) || message->generation <= members->generation) {
+        members->ignored++;
+        return;
+    }
+    memcpy(members->standing, message->standing, (size_t)num_tasks * sizeof *members->standing);
+    members->phase = AGREED;
+    members->generation = message->generation;
+    members->source = message->source;
+    members->anew = !message->has_run;
+    members->state_number = members->state.state_number;
+    acknowledge(members, message);
+}
+
+static void begin_generation(mst_members *members, const mst_member_message *message) {
+    if (members->phase != AGREED || message->generation != members->generation) {
+        members->ignored++;
+        return;
+    }
+    members->phase = STEPPING;
+    members->has_run = true;
+    members->started = (mst_started_exchange){0};
+    const mst_generation generation = {.job = members->job,
+                                       .number = members->generation,
+                                       .source = members->source,
+                                       .copies = members->standing[members->options.self].copies,
+                                       .anew = members->anew,
+                                       .standing = members->standing};
+    members->options.events.begun(members->options.events.context, &generation);
+}
+
+/* No generation is under way. */
+static void hear_waiting(mst_members *members, const mst_member_message *message) {
+    const mst_waiting waiting = {message->num_waited, message->num_listed, message->waited};
+    mst_task_failure failure;
+    if (members->phase != READY) {
+        mst_task_failure_set(&failure, MST_UNAVAILABLE, members->options.leader, members->state_number,
+                             "generation %u has ended; why has not arrived here", members->generation);
+        end_generation(members, &failure);
+    }
+    if (members->phase == READY) members->options.events.waiting(members->options.events.context, &waiting);
+    if (!message->ready && (members->phase != AWAY || members->failing)) say_here(members);
+}
+
+static void finish(mst_members *members, const mst_member_message *message) {
+    if (members->phase != LEFT || message->generation != members->generation) {
+        members->ignored++;
+        return;
+    }
+    members->phase = FINISHED;
+    members->all_left = true;
+    acknowledge(members, message);
+}
+
+static void obey(mst_members *members, const mst_member_message *message) {
+    switch (message->kind) {
+        case MST_MEMBER_BEGIN: agree(members, message); break;
+        case MST_MEMBER_GO: begin_generation(members, message); break;
+        case MST_MEMBER_END:
+            if (message->generation != members->generation)
+                members->ignored++;
+            else
+                end_generation(members, &message->failure);
+            break;
+        case MST_MEMBER_WAITING: hear_waiting(members, message); break;
+        case MST_MEMBER_PROBE: acknowledge(members, message); break;
+        case MST_MEMBER_ALL_LEFT: finish(members, message); break;
+        case MST_MEMBER_BYE: say_bye(members); break;
+        case MST_MEMBER_NOTICE:
+            members->options.events.notice(members->options.events.context, &message->failure);
+            break;
+        default: /* MST_MEMBER_VERDICT */ acknowledge(members, message); end_job(members, &message->failure);
+    }
+}
+
+/* A message to this process from one that leads. */
+static void hear_leader(mst_members *members, uint64_t instance, const mst_member_message *message) {
+    const bool is_new = instance != members->leader_instance;
+    if (members->phase == OVER || message->job < members->job ||
+        (is_new && members->leader_instance && message->job == members->job)) {
+        members->ignored++;
+        return;
+    }
+    if (is_new && members->leader_instance) lose_leader(members, "its process was started again");
+    members->leader_instance = instance;
+    members->connected = members->heard = true;
+    members->heard_at = members->now;
+    members->job = message->job;
+    obey(members, message);
+}
+
+/* How the leader speaks. */
+static void speak(mst_members *members, int32_t task, const mst_member_message *message) {
+    if (task != members->options.self)
+        send_bytes(members, task, message->to, message);
+    else if (message->to == members->options.instance)
+        hear_leader(members, members->options.instance, message);
+}
+
+/* ---- create and destroy ---- */
+
+mst_status mst_members_create(const mst_members_options *options, mst_members **out) {
+    mst_members *members = calloc(1, sizeof *members);
+    if (!members) return MST_NO_MEMORY("for a member of a cluster");
+    const size_t num_tasks = (size_t)options->num_tasks;
+    members->options = *options;
+    mst_members_options *o = &members->options;
+    if (o->recovery_timeout == 0) o->recovery_timeout = 60;
+    if (o->refusal_timeout == 0) o->refusal_timeout = 15;
+    if (o->report == 0) o->report = 5;
+    if (o->linger == 0) o->linger = 5;
+    members->now = members->leader_lost_at = members->reported_at = o->now;
+    members->state_number = MST_NO_STATE;
+    snprintf(members->lost_why, sizeof members->lost_why, "it was never there");
+    members->standing = calloc(num_tasks, sizeof *members->standing);
+    members->received = calloc(num_tasks, sizeof *members->received);
+    members->buffer = malloc(MST_MEMBER_MESSAGE_MOST(num_tasks));
+    mst_status status = MST_OK;
+    if (!members->standing || !members->received || !members->buffer)
+        status = MST_NO_MEMORY("for a member of a cluster of %d tasks", o->num_tasks);
+    if (!status && o->self == o->leader) status = mst_leader_create(o, members, speak, &members->leader);
+    if (status) {
+        mst_members_destroy(members);
+        return status;
+    }
+    members->connected = members->leader != NULL;
+    say_here(members);
+    *out = members;
+    return MST_OK;
+}
+
+void mst_members_destroy(mst_members *members) {
+    if (!members) return;
+    mst_leader_destroy(members->leader);
+    free(members->standing);
+    free(members->received);
+    free(members->buffer);
+    free(members);
+}
+
+/* ---- by the program ---- */
+
+mst_status mst_members_ready(mst_members *members, const mst_member_state *state) {
+    if (members->phase == OVER) return MST_FAIL(MST_INVALID, "the job of this task has ended");
+    if (members->phase != AWAY) return MST_FAIL(MST_INVALID, "generation %u has not ended", members->generation);
+    members->state = *state;
+    members->state_number = state->state_number;
+    members->phase = READY;
+    members->reported_at = members->now;
+    if (members->connected) say_here(members);
+    return MST_OK;
+}
+
+void mst_members_committed(mst_members *members, int64_t state_number) {
+    members->state_number = state_number;
+    if (members->leader) mst_leader_committed(members->leader, state_number);
+}
+
+void mst_members_started(mst_members *members, uint64_t count, uint64_t run, uint32_t exchange) {
+    if (count == members->started.count) return;
+    members->started.count = count;
+    members->started.run = run;
+    members->started.exchange = exchange;
+    members->started_at = members->now;
+}
+
+void mst_members_left(mst_members *members, uint32_t generation) {
+    mst_member_message message = {.kind = MST_MEMBER_LEFT};
+    if (members->phase != STEPPING || generation != members->generation) return;
+    members->phase = LEFT;
+    tell_leader(members, &message);
+}
+
+void mst_members_failed(mst_members *members, const mst_failure *failure) {
+    if (members->phase == FINISHED || members->phase == OVER || members->failing) return;
+    mst_task_failure_from(&members->failure, failure, members->options.self, members->state_number);
+    members->failing = true;
+    members->failed_at = members->now;
+    if (members->connected) tell_failure(members);
+}
+
+/* ---- by the transport and the clock ---- */
+
+void mst_members_connected(mst_members *members, int32_t task) {
+    if (task != members->options.leader || members->leader || members->phase == OVER) return;
+    members->twice = members->connected;
+    members->connected = true;
+    members->refused = false;
+    members->heard_at = members->now;
+    if (!in_generation(members) && !(members->twice && members->phase == AGREED)) say_here(members);
+}
+
+/* A connection to another member than the leader. */
+static void lose_link(mst_members *members, int32_t task, uint64_t instance, const char *why) {
+    mst_member_message message = {.kind = MST_MEMBER_LINK_LOST};
+    mst_task_failure_set(&message.failure, MST_UNAVAILABLE, task, members->state_number, "%s", why);
+    if (in_generation(members) && members->standing[task].instance == instance) tell_leader(members, &message);
+}
+
+/* The second of two connections may be to another process, which leads now, or the other direction of the first: so the
+ * new leader is told who is here, but does not count before it has answered. */
+static void lose_connection(mst_members *members, const char *why) {
+    const bool twice = members->twice;
+    lose_leader(members, why);
+    if (twice) say_here(members);
+}
+
+/* The leader's transport takes another process for this task, or knows of no such task. */
+static void be_refused(mst_members *members, const char *why) {
+    members->refused = true;
+    members->refused_at = members->now;
+    snprintf(members->lost_why, sizeof members->lost_why, "%s", why);
+}
+
+void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, const char *why) {
+    if (members->phase == OVER && !members->leader) return;
+    if (members->leader)
+        mst_leader_lost(members->leader, task, instance, why);
+    else if (task != members->options.leader)
+        lose_link(members, task, instance, why);
+    else if (!instance)
+        be_refused(members, why);
+    else if (instance == members->leader_instance || !members->heard)
+        lose_connection(members, why);
+}
+
+void mst_members_received(mst_members *members, int32_t from, uint64_t instance, const void *data, size_t bytes) {
+    const mst_members_options *o = &members->options;
+    mst_member_message message;
+    if (from < 0 || from >= o->num_tasks ||
+        mst_member_message_decode(data, bytes, o->num_tasks, members->received, &message)) {
+        members->ignored++;
+        return;
+    }
+    const bool to_leader = message.kind <= MST_MEMBER_LINK_LOST;
+    const bool for_another = message.to && message.to != o->instance && message.kind != MST_MEMBER_HERE;
+    if (for_another || to_leader != (members->leader != NULL) || (!to_leader && from != o->leader))
+        members->ignored++;
+    else if (to_leader)
+        mst_leader_received(members->leader, from, instance, &message);
+    else
+        hear_leader(members, instance, &message);
+}
+
+/* The refusal has lasted. */
+static void accept_refusal(mst_members *members) {
+    const mst_members_options *o = &members->options;
+    mst_task_failure failure;
+    mst_task_failure_set(&failure, MST_INVALID, o->self, members->state_number,
+                         "task %s, which leads, refuses this process, which runs as %s: %s", o->name[o->leader],
+                         o->name[o->self], members->lost_why);
+    end_job(members, &failure);
+}
+
+/* Another process has this task's number, and is alive. */
+static void give_way(mst_members *members, const char *where) {
+    const mst_members_options *o = &members->options;
+    const char *address = o->address[o->self];
+    mst_task_failure failure;
+    mst_task_failure_set(&failure, MST_EXISTS, o->self, members->state_number,
+                         "task %s%s%s runs already, in a process on %s that is alive: give each task its own index",
+                         o->name[o->self], address ? " at " : "", address ? address : "", where);
+    end_job(members, &failure);
+}
+
+void mst_members_taken(mst_members *members, int32_t by, int32_t task, const char *where) {
+    const mst_members_options *o = &members->options;
+    if (members->leader && by == o->self)
+        mst_leader_refused(members->leader, task, where);
+    else if (task == o->self && by == o->leader && !members->connected && members->phase != OVER)
+        give_way(members, where);
+}
+
+/* Without a leader. */
+static void wait_for_leader(mst_members *members) {
+    const mst_members_options *o = &members->options;
+    if (members->refused && is_past(members->now, members->refused_at, o->refusal_timeout)) {
+        accept_refusal(members);
+        return;
+    }
+    const bool failed_later = members->failing && members->failed_at > members->leader_lost_at;
+    const int64_t since = failed_later ? members->failed_at : members->leader_lost_at;
+    if ((members->has_run || members->failing) && is_past(members->now, since, o->recovery_timeout)) {
+        give_up(members);
+        return;
+    }
+    if (members->phase != READY || !is_past(members->now, members->reported_at, o->report)) return;
+    const mst_waited_task leader = {.task = o->leader, .present = false};
+    const mst_waiting waiting = {1, 1, &leader};
+    members->reported_at = members->now;
+    o->events.waiting(o->events.context, &waiting);
+}
+
+/* A leader says every few seconds that it waits. One that does not may not know this process: another one wanted the
+ * same seat. */
+static void remind_leader(mst_members *members) {
+    if (!is_past(members->now, members->heard_at, 2 * members->options.report)) return;
+    members->heard_at = members->now;
+    say_here(members);
+}
+
+void mst_members_tick(mst_members *members, int64_t now) {
+    members->now = now;
+    if (members->leader)
+        mst_leader_tick(members->leader, now);
+    else if (members->phase != OVER && !members->connected)
+        wait_for_leader(members);
+    else if (members->phase == READY)
+        remind_leader(members);
+}
+
+uint64_t mst_members_ignored(const mst_members *members) {
+    return members->ignored + (members->leader ? mst_leader_ignored(members->leader) : 0);
+}

@@ -1,0 +1,413 @@
+#include "cluster/parcel.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/no_memory.h"
+#include "base/thread.h"
+#include "cluster/task_transport.h"
+
+enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
+static const uint32_t MAGIC = 0x5053534d, VERSION = 3; /* "MSSP" */
+static const uint32_t GENERATION = 1;                  /* there is only one */
+
+/* A body that is on its way here: `arrived` rises when it is there. Where its sender is lost, that may be never: the
+ * memory stays until the transport is closed. */
+typedef struct incoming {
+    struct incoming *next;
+    mst_parcel *parcel;
+    mst_timeline arrived;
+} incoming;
+
+/* Memory for copies of bodies that are sent: the transport's where it has any, so that they are copied no more on the
+ * way. It is used again. */
+typedef struct outgoing {
+    struct outgoing *next;
+    mst_timeline sent; /* rises when the last body has been sent */
+    uint64_t used;     /* how often it has been used */
+    size_t room;
+    void *body;
+    bool is_transports;
+} outgoing;
+
+struct mst_mail {
+    const mst_cluster *cluster;
+    const mst_transport_type *type;
+    mst_transport *transport;
+    uint64_t instance;
+    size_t most_bytes;
+    mst_timeline news; /* rises when there may be something to take */
+    pthread_mutex_t lock;
+    uint64_t last_run; /* number of the last body that was sent as data */
+    mst_parcel *first, **last;
+    incoming *coming, **last_coming; /* in the order of their heads */
+    outgoing *going;
+};
+
+/* ---- heads ---- */
+
+static void put_number(unsigned char *at, uint64_t value, int size) {
+    for (int i = 0; i < size; i++) at[i] = (unsigned char)(value >> 8 * i);
+}
+
+static uint64_t get_number(const unsigned char *at, int size) {
+    uint64_t value = 0;
+    for (int i = 0; i < size; i++) value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+/*      magic, version, kind, round 4 bytes each
+ *      number, step                8 each
+ *      bytes of the body           8
+ *      run                         8: of the data message with the body; 0: the body follows here
+ *      request                     8 */
+void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
+                            unsigned char at[MST_PARCEL_HEAD]) {
+    put_number(at, MAGIC, 4);
+    put_number(at + 4, VERSION, 4);
+    put_number(at + 8, head->kind, 4);
+    put_number(at + 12, head->round, 4);
+    put_number(at + 16, (uint64_t)head->number, 8);
+    put_number(at + 24, (uint64_t)head->step, 8);
+    put_number(at + 32, bytes, 8);
+    put_number(at + 40, run, 8);
+    put_number(at + 48, head->request, 8);
+}
+
+const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_bytes, mst_parcel_head *head,
+                                   size_t *bytes, uint64_t *run) {
+    const unsigned char *at = data;
+    if (size < HEAD || get_number(at, 4) != MAGIC) return "what it has sent is no message of Muster's";
+    if (get_number(at + 4, 4) != VERSION) return "it is of another version of Muster";
+    const uint64_t kind = get_number(at + 8, 4), all = get_number(at + 32, 8);
+    *run = get_number(at + 40, 8);
+    if (kind < MST_PARCEL_HELLO || kind >= MST_PARCEL_KINDS) return "it has sent a message of an unknown kind";
+    if (all > most_bytes) return "it has sent a message that is too long";
+    if (kind == MST_PARCEL_FAILED && *run) return "it has sent an error that is too long";
+    if (*run ? size != HEAD || all == 0 : size - HEAD != all) return "it has sent a message of a wrong length";
+    *head = (mst_parcel_head){.kind = (mst_parcel_kind)kind,
+                              .round = (uint32_t)get_number(at + 12, 4),
+                              .number = (int64_t)get_number(at + 16, 8),
+                              .step = (int64_t)get_number(at + 24, 8),
+                              .request = get_number(at + 48, 8)};
+    *bytes = all;
+    return NULL;
+}
+
+/* ---- what comes; on the transport's thread ---- */
+
+static mst_parcel *make_parcel(const mst_parcel_head *head, int32_t from, uint64_t instance, size_t bytes) {
+    mst_parcel *parcel = calloc(1, sizeof *parcel);
+    if (!parcel) return NULL;
+    *parcel = (mst_parcel){.head = *head, .from = from, .instance = instance, .bytes = bytes};
+    parcel->body = aligned_alloc(ALIGN, (bytes + ALIGN) / ALIGN * ALIGN);
+    if (!parcel->body) {
+        free(parcel);
+        return NULL;
+    }
+    ((char *)parcel->body)[bytes] = '\0';
+    return parcel;
+}
+
+static void enqueue(mst_mail *mail, mst_parcel *parcel) {
+    *mail->last = parcel;
+    mail->last = &parcel->next;
+    mst_timeline_add(&mail->news, 1);
+}
+
+/* A note for the owner, which has no body but a text. */
+static void enqueue_event(mst_mail *mail, mst_parcel_kind kind, int32_t from, uint64_t instance, const char *text) {
+    mst_parcel *parcel = make_parcel(&(mst_parcel_head){.kind = kind}, from, instance, strlen(text));
+    if (!parcel) return; /* what is lost without memory shows as a step that does not end */
+    memcpy(parcel->body, text, parcel->bytes);
+    pthread_mutex_lock(&mail->lock);
+    enqueue(mail, parcel);
+    pthread_mutex_unlock(&mail->lock);
+}
+
+/* Takes PARCEL over. Returns why its body cannot come, or NULL. */
+static const char *await_body(mst_mail *mail, mst_parcel *parcel, uint64_t run) {
+    incoming *in = aligned_alloc(_Alignof(incoming), sizeof *in);
+    if (!in) {
+        mst_parcel_free(parcel);
+        return "there is no memory for its message";
+    }
+    memset(in, 0, sizeof *in);
+    in->parcel = parcel;
+    in->arrived.also = &mail->news;
+    pthread_mutex_lock(&mail->lock);
+    *mail->last_coming = in;
+    mail->last_coming = &in->next;
+    pthread_mutex_unlock(&mail->lock);
+    const mst_key key = {.generation = GENERATION, .run = run};
+    return mail->type->post(mail->transport, parcel->from, key, parcel->body, parcel->bytes, &in->arrived)
+               ? "its message cannot be received"
+               : NULL;
+}
+
+static void mail_control(void *context, int32_t from, uint64_t instance, const void *data, size_t size) {
+    mst_mail *mail = context;
+    mst_parcel_head head;
+    mst_parcel *parcel = NULL;
+    size_t bytes = 0;
+    uint64_t run = 0;
+    const char *why = mst_parcel_head_decode(data, size, mail->most_bytes, &head, &bytes, &run);
+    if (!why && !(parcel = make_parcel(&head, from, instance, bytes))) why = "there is no memory for its message";
+    if (!why && run) why = await_body(mail, parcel, run);
+    if (why) {
+        enqueue_event(mail, MST_PARCEL_LOST, from, instance, why);
+        return;
+    }
+    if (run) return;
+    memcpy(parcel->body, (const char *)data + HEAD, bytes);
+    if (head.kind == MST_PARCEL_FAILED) mst_make_plain(parcel->body); /* it is shown */
+    pthread_mutex_lock(&mail->lock);
+    enqueue(mail, parcel);
+    pthread_mutex_unlock(&mail->lock);
+}
+
+static void mail_connected(void *context, int32_t task) {
+    enqueue_event(context, MST_PARCEL_CONNECTED, task, 0, "");
+}
+
+static void mail_lost(void *context, int32_t task, uint64_t instance, const char *why) {
+    enqueue_event(context, MST_PARCEL_LOST, task, instance, why);
+}
+
+static void mail_mismatch(void *context, int32_t task, mst_key key, const char *why) {
+    (void)key;
+    enqueue_event(context, MST_PARCEL_LOST, task, 0, why);
+}
+
+/* ---- taking ---- */
+
+/* Puts the bodies that have come on the queue. Under the lock. */
+static void take_arrived(mst_mail *mail) {
+    incoming **at = &mail->coming;
+    while (*at) {
+        incoming *in = *at;
+        if (mst_timeline_value(&in->arrived) == 0) {
+            at = &in->next;
+            continue;
+        }
+        *at = in->next;
+        *mail->last = in->parcel;
+        mail->last = &in->parcel->next;
+        free(in);
+    }
+    mail->last_coming = at;
+}
+
+mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline) {
+    for (bool in_time = true;;) {
+        const uint64_t seen = mst_timeline_value(&mail->news);
+        pthread_mutex_lock(&mail->lock);
+        take_arrived(mail);
+        mst_parcel *parcel = mail->first;
+        if (parcel && !(mail->first = parcel->next)) mail->last = &mail->first;
+        pthread_mutex_unlock(&mail->lock);
+        if (parcel || !in_time) return parcel;
+        in_time = mst_timeline_wait(&mail->news, seen + 1, deadline, false);
+    }
+}
+
+void mst_parcel_free(mst_parcel *parcel) {
+    if (!parcel) return;
+    free(parcel->body);
+    free(parcel);
+}
+
+/* ---- sending ---- */
+
+static mst_status send_small(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+                             size_t bytes) {
+    unsigned char message[HEAD + SMALL];
+    mst_parcel_head_encode(head, bytes, 0, message);
+    size_t used = HEAD;
+    for (int i = 0; i < n; used += piece[i++].bytes)
+        if (piece[i].bytes) memcpy(message + used, piece[i].data, piece[i].bytes);
+    return mail->type->control(mail->transport, to, message, used);
+}
+
+static mst_status send_large(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+                             size_t bytes, mst_timeline *sent) {
+    unsigned char message[HEAD];
+    pthread_mutex_lock(&mail->lock);
+    const mst_key key = {.generation = GENERATION, .run = ++mail->last_run};
+    pthread_mutex_unlock(&mail->lock);
+    mst_parcel_head_encode(head, bytes, key.run, message);
+    MST_TRY(mail->type->control(mail->transport, to, message, HEAD));
+    return mail->type->send(mail->transport, to, key, piece, n, sent);
+}
+
+static void free_outgoing(mst_mail *mail, outgoing *out) {
+    if (out->is_transports)
+        mail->type->free(mail->transport, out->body);
+    else
+        free(out->body);
+    free(out);
+}
+
+static outgoing *make_outgoing(mst_mail *mail, size_t bytes) {
+    outgoing *out = aligned_alloc(_Alignof(outgoing), sizeof *out);
+    if (!out) return NULL;
+    memset(out, 0, sizeof *out);
+    out->room = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    if (mail->type->alloc) out->body = mail->type->alloc(mail->transport, out->room);
+    out->is_transports = out->body;
+    if (!out->body) out->body = aligned_alloc(ALIGN, out->room);
+    if (out->body) return out;
+    free(out);
+    return NULL;
+}
+
+/* Memory of which nothing is being sent; NULL where there is none to be had. */
+static outgoing *take_outgoing(mst_mail *mail, size_t bytes) {
+    outgoing *found = NULL;
+    pthread_mutex_lock(&mail->lock);
+    for (outgoing **at = &mail->going; *at && !found; at = &(*at)->next) {
+        outgoing *out = *at;
+        if (mst_timeline_value(&out->sent) < out->used || out->room < bytes || out->room / 2 > bytes) continue;
+        found = out;
+        *at = out->next;
+        break;
+    }
+    pthread_mutex_unlock(&mail->lock);
+    return found ? found : make_outgoing(mail, bytes);
+}
+
+static void give_outgoing(mst_mail *mail, outgoing *out) {
+    pthread_mutex_lock(&mail->lock);
+    out->next = mail->going;
+    mail->going = out;
+    pthread_mutex_unlock(&mail->lock);
+}
+
+/* The same from a copy. */
+static mst_status send_copy(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+                            size_t bytes) {
+    outgoing *out = take_outgoing(mail, bytes);
+    if (!out) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
+    size_t used = 0;
+    for (int i = 0; i < n; used += piece[i++].bytes)
+        if (piece[i].bytes) memcpy((char *)out->body + used, piece[i].data, piece[i].bytes);
+    const mst_status status = send_large(mail, to, head, &(mst_iov){out->body, bytes}, 1, bytes, &out->sent);
+    out->used += !status;
+    give_outgoing(mail, out);
+    return status;
+}
+
+mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
+                         mst_timeline *sent) {
+    size_t bytes = 0;
+    for (int i = 0; i < n; i++) bytes += piece[i].bytes;
+    if (bytes > SMALL && sent) return send_large(mail, to, head, piece, n, bytes, sent);
+    if (bytes > SMALL) return send_copy(mail, to, head, piece, n, bytes);
+    MST_TRY(send_small(mail, to, head, piece, n, bytes));
+    if (sent) mst_timeline_add(sent, 1);
+    return MST_OK;
+}
+
+const char *mst_mail_route(mst_mail *mail, int32_t to) {
+    return mail->type->route ? mail->type->route(mail->transport, to) : "over a transport that does not say how";
+}
+
+const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t size) {
+    const mst_task_info info = mst_cluster_task(mail->cluster, task);
+    snprintf(text, size, "%s:%d at %s", info.job, (int)info.index, info.address ? info.address : "an unknown address");
+    return text;
+}
+
+/* ---- opening and closing ---- */
+
+static mst_status open_type(mst_mail *mail, const mst_mail_options *o, mst_transport_options *options) {
+    const mst_task_transport which = {o->transport, o->key_file, o->log, o->cluster};
+    if (!o->type) return mst_task_transport_open(&which, options, &mail->type, &mail->transport);
+    mail->type = o->type;
+    return mail->type->open(options, &mail->transport);
+}
+
+static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
+    const int tasks = mst_cluster_num_training_tasks(o->cluster);
+    const char **address = calloc((size_t)tasks, sizeof *address);
+    if (!address) return MST_NO_MEMORY("for %d tasks", tasks);
+    for (int i = 0; i < tasks; i++) address[i] = o->address ? o->address[i] : mst_cluster_task(o->cluster, i).address;
+    mst_transport_options options = {.num_tasks = tasks,
+                                     .self = mst_cluster_self(o->cluster),
+                                     .address = address,
+                                     .bind = o->bind,
+                                     .insecure = o->insecure,
+                                     .instance = mail->instance,
+                                     .timeout = o->timeout,
+                                     .events = {.context = mail,
+                                                .control = mail_control,
+                                                .connected = mail_connected,
+                                                .lost = mail_lost,
+                                                .mismatch = mail_mismatch}};
+    pthread_mutex_lock(&mail->lock); /* events may come at once, but nobody sends before there is a head to answer */
+    const mst_status status = open_type(mail, o, &options);
+    pthread_mutex_unlock(&mail->lock);
+    if (!status) mail->type->begin(mail->transport, GENERATION);
+    free(address);
+    return status;
+}
+
+mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
+    static const size_t MOST = (size_t)16 << 30;
+    if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
+    mst_mail *mail = aligned_alloc(_Alignof(mst_mail), sizeof *mail);
+    if (!mail) return MST_NO_MEMORY("for a task");
+    memset(mail, 0, sizeof *mail);
+    mail->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
+    mail->most_bytes = options->most_bytes ? options->most_bytes : MOST;
+    mail->last = &mail->first;
+    mail->last_coming = &mail->coming;
+    while (!mail->instance) randombytes_buf(&mail->instance, sizeof mail->instance);
+    randombytes_buf(&mail->last_run, sizeof mail->last_run); /* unlike those of an instance before this one */
+    mail->last_run >>= 1;
+    pthread_mutex_init(&mail->lock, NULL);
+    const mst_status status = open_transport(mail, options);
+    if (status)
+        mst_mail_close(mail);
+    else
+        *out = mail;
+    return status;
+}
+
+/* Waits until all bodies have been sent, a second at most. */
+static void end_sending(mst_mail *mail) {
+    const int64_t deadline = mst_clock_after(1);
+    for (outgoing *out = mail->going; out; out = out->next) mst_timeline_wait(&out->sent, out->used, deadline, false);
+    mail->type->end(mail->transport);
+    while (mail->going) {
+        outgoing *out = mail->going;
+        mail->going = out->next;
+        free_outgoing(mail, out);
+    }
+}
+
+void mst_mail_close(mst_mail *mail) {
+    if (!mail) return;
+    if (mail->transport) {
+        end_sending(mail);
+        mail->type->close(mail->transport, 1);
+    }
+    for (incoming *in = mail->coming, *next; in; in = next) {
+        next = in->next;
+        mst_parcel_free(in->parcel);
+        free(in);
+    }
+    for (mst_parcel *parcel = mail->first, *next; parcel; parcel = next) {
+        next = parcel->next;
+        mst_parcel_free(parcel);
+    }
+    mst_cluster_release((mst_cluster *)(uintptr_t)mail->cluster);
+    pthread_mutex_destroy(&mail->lock);
+    free(mail);
+}

@@ -1,0 +1,126 @@
+/** Parcels: messages between workers and parameter servers, and between tasks that check their cluster
+ *  (cluster/checkup.h), each a head of some numbers and a body of any size.
+ *
+ *  A small body travels in the control message that has the head. A large one follows as data, straight into the memory
+ *  that the receiver gets for it when the head has come (transport/transport.h):
+ *
+ *      worker                                                 server
+ *      head (kind, number, step, bytes) ---- control ---->    memory for the body, posted
+ *      body ----------------------------------- data ---->    the parcel is whole, and the next to be taken
+ *
+ *  What happens to the connections is taken from the same queue: that a task is connected, or lost and why. A task that
+ *  was started again is another instance. */
+#ifndef MUSTER_CLUSTER_PARCEL_H
+#define MUSTER_CLUSTER_PARCEL_H
+
+#include <stdio.h>
+
+#include "muster/cluster.h"
+#include "transport/transport.h"
+
+typedef struct mst_mail mst_mail;
+
+/** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. */
+typedef enum mst_parcel_kind {
+    MST_PARCEL_HELLO = 1, /**< W: it is there; number: 0, or 1 + the position whose values it wants; step: how many
+                           *   trainings it has finished; body: its fingerprints */
+    MST_PARCEL_EMPTY,     /**< S: there are no values (round 0), or not of this round, or this worker must say HELLO */
+    MST_PARCEL_BEGIN,     /**< W, the chief: body: graph, variables and first values */
+    MST_PARCEL_VALUES,    /**< S: number: position from which the worker goes on; step; body: parcel_body.h */
+    MST_PARCEL_GRADIENTS, /**< W: number: position of the batch; step: that of the values that it has of this round;
+                           *   body: parcel_body.h */
+    MST_PARCEL_COLLECT,   /**< W: asks for all state */
+    MST_PARCEL_STATE,     /**< S: step; body: a snapshot (state_message.h) */
+    MST_PARCEL_LEAVE,     /**< W: it has done its work */
+    MST_PARCEL_DONE,      /**< S: all have; step; body: as of values */
+    MST_PARCEL_FAILED,    /**< both: body: why the job ends, a text without a 0 at its end; small, and what is received
+                           *   has no control characters */
+    MST_PARCEL_FACTS,     /**< C: number: 1: it waits for nobody any more; body: what it says of itself, a text */
+    MST_PARCEL_MEASURE,   /**< C, the leader: measure your links; number: nanoseconds for each */
+    MST_PARCEL_PING,      /**< C: number: of the ping; step: bytes wanted in its answer */
+    MST_PARCEL_PONG,      /**< C: number: of the ping; step: nanoseconds since 1970 here */
+    MST_PARCEL_MEASURED,  /**< C: body: links (mst_checkup_link) */
+    MST_PARCEL_LINKS,     /**< C, the leader: it is over; body: all links */
+    MST_PARCEL_STALENESS, /**< W: asks how stale gradients were
+                           *   S: body: counts, see below */
+    MST_PARCEL_FINISHED,  /**< W: it has made its last step of training NUMBER, from 1 on
+                           *   S: so have all */
+    MST_PARCEL_KINDS,
+    /* never sent: what has happened to a connection */
+    MST_PARCEL_CONNECTED,
+    MST_PARCEL_LOST /**< body: why */
+} mst_parcel_kind;
+
+/** Requests of a worker are numbered from a random number on, so that those of a process before it have others. What a
+ *  server sends in answer has the request's number: an answer to an earlier one, which was sent twice or meant for a
+ *  process that is no more, is known as such and dropped. */
+typedef struct mst_parcel_head {
+    mst_parcel_kind kind;
+    uint32_t round; /**< how often the servers have begun: gradients of an earlier round are dropped */
+    int64_t number, step;
+    uint64_t request; /**< of a worker, or the one that is answered; 0: neither */
+} mst_parcel_head;
+
+/** The body of counts: an i64 for each staleness from 0 to the largest that there was: how many gradients as stale as
+ *  that have been applied since BEGIN. Those of MST_STALENESS_COUNTS - 1 updates and more are counted together. */
+enum { MST_STALENESS_COUNTS = 1024 };
+
+/** The head as it travels: 56 bytes before the body, which has BYTES and travels as data message RUN; 0: right behind
+ *  the head. */
+enum { MST_PARCEL_HEAD = 56 };
+void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
+                            unsigned char at[MST_PARCEL_HEAD]);
+/** From a message of SIZE bytes. Returns NULL, or why that is no head of a parcel, half a sentence. */
+const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_bytes, mst_parcel_head *head,
+                                   size_t *bytes, uint64_t *run);
+
+/** A parcel that has come. */
+typedef struct mst_parcel {
+    struct mst_parcel *next; /**< the mail's */
+    mst_parcel_head head;
+    int32_t from;
+    uint64_t instance;
+    size_t bytes;
+    void *body; /**< [bytes], aligned to 64, and a 0 behind it */
+} mst_parcel;
+
+typedef struct mst_mail_options {
+    const mst_cluster *cluster;
+    const char *bind, *key_file;    /**< as in mst_task_options */
+    const char *transport;          /**< as in mst_task_options */
+    const mst_transport_type *type; /**< another transport, without a key; NULL: that of the option */
+    bool insecure;
+    double timeout;             /**< seconds */
+    FILE *log;                  /**< for how data go; NULL: no line */
+    const char *const *address; /**< of all training tasks; NULL: the cluster's */
+    size_t most_bytes;          /**< of a body; 0: 16 GiB */
+} mst_mail_options;
+
+/** Those of a task, or of a parameter server, that was opened with OPTIONS, a pointer. */
+#define MST_MAIL_OPTIONS(options)                          \
+    ((mst_mail_options){.cluster = (options)->cluster,     \
+                        .bind = (options)->bind,           \
+                        .key_file = (options)->key_file,   \
+                        .transport = (options)->transport, \
+                        .insecure = (options)->insecure,   \
+                        .timeout = (options)->timeout,     \
+                        .log = (options)->log})
+
+/** Listens at the address of this task of the cluster. Errors as mst_task_open_with. */
+MST_CHECKED mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out);
+/** Sends what was asked for within a second, and frees all. NULL is allowed. */
+void mst_mail_close(mst_mail *mail);
+
+/** Sends a parcel whose body is the N pieces. Their memory must stay until *SENT has risen by one; of a small body, or
+ *  where SENT is NULL, they are copied, and *SENT rises before it returns. */
+MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece,
+                                     int n, mst_timeline *sent);
+/** The next parcel that is whole, the caller's (mst_parcel_free); NULL where none comes until DEADLINE. */
+mst_parcel *mst_mail_next(mst_mail *mail, int64_t deadline);
+void mst_parcel_free(mst_parcel *parcel);
+/** How messages to task TO go now, in words; NULL: this task has no connection to it (transport/transport.h). */
+const char *mst_mail_route(mst_mail *mail, int32_t to);
+/** "worker:1 at localhost:2223", in TEXT of SIZE bytes, which is returned. */
+const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t size);
+
+#endif

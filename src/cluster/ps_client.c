@@ -1,0 +1,612 @@
+#include "cluster/ps_client.h"
+
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "cluster/parcel_body.h"
+#include "cluster/ps_begin.h"
+#include "cluster/state_message.h"
+#include "cluster/task_log.h"
+#include "store/store.h"
+
+/* A variable. */
+typedef struct copy {
+    char *name;
+    mst_tensor *value; /* in which it is received; the snapshot's */
+    int32_t ps;
+    bool sparse;
+} copy;
+
+/* A server, and what it has been asked. */
+typedef struct server {
+    int32_t task;
+    bool answered;    /* the request */
+    int64_t lost;     /* since when; 0: it is not */
+    char why[256];    /* lost */
+    uint32_t round;   /* as it has answered; 0: it has no values */
+    int64_t position; /* of this worker, likewise */
+    int64_t step;
+    int64_t has; /* the step of the values that it has sent */
+} server;
+
+/* A request to all servers: sent again to one whose connection was broken. One that has answered before, and was
+ * started again, says so then; the others may wait for it. */
+typedef struct request {
+    mst_parcel_head head;
+    mst_parcel_kind answer; /* that is wanted */
+    const mst_iov *piece;   /* [num_ps][num_pieces]; some may have no bytes */
+    int num_pieces;
+    bool joins;    /* answers may take as long as they like, and it is said for whom this task waits */
+    int64_t until; /* they are not waited for any longer; 0: for ever */
+} request;
+
+struct mst_ps_client {
+    mst_task_options options;
+    mst_mail *mail;
+    int32_t num_ps, self;
+    server *server; /* [num_ps] */
+    mst_ps_program program;
+    mst_snapshot *values; /* in which answers are written */
+    copy *copy;           /* [num_variables] */
+    mst_iov *piece;       /* [num_ps][num_pieces]: the gradients of a step, for each server */
+    int32_t num_pieces;
+    mst_tensor *step;   /* the entry global_step of `values` */
+    mst_snapshot *kept; /* of the chief: from which servers that are started again begin */
+    int64_t kept_at, kept_position;
+    uint64_t request; /* number of the last one */
+    uint32_t round;   /* of all servers */
+    uint32_t began;   /* the last round that this worker has begun */
+    /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
+    int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
+    int64_t finished; /* how many trainings */
+    bool joined, must_join;
+    bool collected;  /* asynchronous: the store has variables that are newer than the values that have come last */
+    bool is_between; /* synchronous servers have not all made the update of the step that this worker makes next */
+    bool failed;     /* the job has ended */
+    int64_t said;    /* for whom it waits: when */
+};
+
+/* ---- opening and closing ---- */
+
+mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_options *mail, mst_ps_client **out) {
+    mst_ps_client *c = calloc(1, sizeof *c);
+    if (!c) return MST_NO_MEMORY("for a task");
+    c->options = *options;
+    c->self = mst_cluster_self(options->cluster);
+    c->num_ps = mst_cluster_num_ps(options->cluster);
+    c->server = calloc((size_t)c->num_ps, sizeof *c->server);
+    mst_status status = c->server ? mst_mail_open(mail, &c->mail) : MST_NO_MEMORY("for a task");
+    if (status) {
+        mst_ps_client_close(c);
+        return status;
+    }
+    randombytes_buf(&c->request, sizeof c->request);
+    c->request >>= 1;
+    for (int32_t p = 0; p < c->num_ps; p++) c->server[p].task = mst_cluster_find(options->cluster, "ps", p);
+    *out = c;
+    return MST_OK;
+}
+
+void mst_ps_client_close(mst_ps_client *c) {
+    if (!c) return;
+    mst_mail_close(c->mail);
+    mst_snapshot_release(c->values);
+    mst_snapshot_release(c->kept);
+    for (int32_t v = 0; c->copy && v < c->program.num_variables; v++) free(c->copy[v].name);
+    free(c->copy);
+    free(c->piece);
+    mst_store_release(c->program.store);
+    free(c->server);
+    free(c);
+}
+
+int32_t mst_ps_client_num_servers(const mst_ps_client *c) {
+    return c->num_ps;
+}
+
+/* ---- the log ---- */
+
+static void say(const mst_ps_client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const mst_ps_client *c, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    mst_task_log(c->options.log, c->options.cluster, format, list);
+    va_end(list);
+}
+
+static void say_whom(mst_ps_client *c) {
+    static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
+    char name[300], list[600] = "";
+    size_t used = 0;
+    const int64_t now = mst_clock_now();
+    if (now - c->said < APART) return;
+    for (int32_t p = 0; p < c->num_ps && used < sizeof list; p++)
+        if (!c->server[p].answered)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                                     mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
+    if (c->said) say(c, "waiting for %s", list);
+    c->said = now;
+}
+
+/* ---- values ---- */
+
+/* Makes an entry in which a value is received. */
+static mst_status add_copy(mst_ps_client *c, const char *name, mst_spec spec, mst_state_kind kind, mst_tensor **out) {
+    MST_TRY(mst_tensor_create(spec.dtype, spec.shape, out));
+    const mst_status status = mst_snapshot_add(c->values, NULL, name, kind, *out);
+    mst_tensor_release(*out); /* the snapshot has it */
+    return status;
+}
+
+static mst_status make_values(mst_ps_client *c, const mst_ps_program *program) {
+    c->copy = calloc((size_t)program->num_variables + 1, sizeof *c->copy);
+    if (!c->copy) return MST_NO_MEMORY("for %d variables", program->num_variables);
+    MST_TRY(mst_snapshot_create(&c->values));
+    MST_TRY(add_copy(c, MST_STATE_GLOBAL_STEP, (mst_spec){MST_I64, MST_SCALAR}, MST_STATE_STEP, &c->step));
+    for (int32_t v = 0; v < program->num_variables; v++) {
+        const mst_ps_variable *from = &program->variable[v];
+        c->copy[v].ps = from->ps;
+        c->copy[v].sparse = from->sparse;
+        if (!(c->copy[v].name = strdup(from->name))) return MST_NO_MEMORY("for %d variables", program->num_variables);
+        MST_TRY(add_copy(c, from->name, from->spec, MST_STATE_WEIGHT, &c->copy[v].value));
+    }
+    return MST_OK;
+}
+
+enum { MOST_PIECES = 3 /* of a gradient: numbers, rows, zeros */ };
+
+static mst_status make_pieces(mst_ps_client *c) {
+    c->num_pieces = MOST_PIECES * c->program.num_leaves * c->program.num_variables;
+    free(c->piece);
+    c->piece = calloc((size_t)c->num_ps * (size_t)c->num_pieces + 1, sizeof *c->piece);
+    return c->piece ? MST_OK : MST_NO_MEMORY("for a step");
+}
+
+/* Writes the variables of server P from what it has sent. */
+static mst_status take_values(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+    mst_parcel_rest rest = {parcel->body, parcel->bytes};
+    char name[300];
+    for (int32_t v = 0; v < c->program.num_variables; v++)
+        if (c->copy[v].ps == p && !mst_parcel_take_value(&rest, c->copy[v].sparse, c->copy[v].value))
+            return MST_FAIL(MST_INVALID, "%s has sent what is no value of '%s': start the same program on all workers",
+                            mst_mail_name(c->mail, parcel->from, name, sizeof name), c->copy[v].name);
+    if (rest.bytes)
+        return MST_FAIL(MST_INVALID,
+                        "%s has sent %zu bytes of variables, %zu too many: start the same program on all workers",
+                        mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes, rest.bytes);
+    c->server[p].round = parcel->head.round;
+    c->server[p].position = parcel->head.number;
+    c->server[p].step = c->server[p].has = parcel->head.step;
+    return MST_OK;
+}
+
+static mst_status take_state(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+    mst_snapshot *state;
+    MST_TRY(mst_state_message_decode(parcel->body, parcel->bytes, &state));
+    const mst_status status = mst_store_restore(c->program.store, state);
+    mst_snapshot_release(state);
+    c->server[p].step = parcel->head.step;
+    return status;
+}
+
+/* Counts that rise, of the first server. */
+static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+    const int64_t *from = parcel->body;
+    const size_t count = parcel->bytes / sizeof *from;
+    char name[300];
+    if (p > 0) return MST_OK;
+    bool fits = parcel->bytes % sizeof *from == 0 && count <= MST_STALENESS_COUNTS;
+    for (size_t i = 0; fits && i < MST_STALENESS_COUNTS; i++) {
+        c->staleness[i] = i < count ? from[i] : 0;
+        fits = c->staleness[i] >= c->counted[i];
+    }
+    if (fits) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "%s has sent %zu bytes that do not say how stale gradients were: start the same program on all "
+                    "tasks",
+                    mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
+}
+
+/* Gives the store the values that all servers have sent. */
+static mst_status store_values(mst_ps_client *c) {
+    c->collected = false;
+    mst_tensor_set(c->step, 0, (double)c->server[0].has);
+    return mst_store_restore(c->program.store, c->values);
+}
+
+/* ---- requests ---- */
+
+static mst_status send_to(mst_ps_client *c, int32_t p, const request *r) {
+    mst_parcel_head head = r->head;
+    head.request = c->request;
+    if (head.kind == MST_PARCEL_GRADIENTS) head.step = c->server[p].has;
+    return mst_mail_send(c->mail, c->server[p].task, &head, r->piece ? r->piece + (ptrdiff_t)p * r->num_pieces : NULL,
+                         r->num_pieces, NULL);
+}
+
+static int32_t server_of(const mst_ps_client *c, int32_t task) {
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (c->server[p].task == task) return p;
+    return -1;
+}
+
+static mst_status fail_lost(mst_ps_client *c, int32_t p) {
+    char name[300];
+    c->failed = true;
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "%s is lost (%s) and has not come back within %g s: look at its output, then start the job again, "
+                    "which goes on from the last checkpoint where it has --checkpoint-dir",
+                    mst_mail_name(c->mail, c->server[p].task, name, sizeof name), c->server[p].why,
+                    c->options.recovery_timeout);
+}
+
+/* The server was started again, and this worker must join anew. */
+static mst_status fail_empty(mst_ps_client *c, int32_t p) {
+    char name[300];
+    c->must_join = true;
+    return MST_FAIL(MST_UNAVAILABLE, "%s was started again and has lost its variables",
+                    mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
+}
+
+/* Server P has ended the job: the other servers, who do not talk to it, hear of it from the workers. */
+static mst_status end_job_of_all(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED};
+    c->failed = true;
+    for (int32_t other = 0; other < c->num_ps; other++)
+        if (other != p && !c->server[other].lost)
+            MST_TRY(
+                mst_mail_send(c->mail, c->server[other].task, &head, &(mst_iov){parcel->body, parcel->bytes}, 1, NULL));
+    return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)parcel->body);
+}
+
+/* What server P has answered, or what has happened to its connection. */
+static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_parcel *parcel) {
+    server *s = &c->server[p];
+    char name[300];
+    if (parcel->head.request && parcel->head.request != c->request) return MST_OK; /* it answers an earlier one */
+    switch (parcel->head.kind) {
+        case MST_PARCEL_CONNECTED:
+            if (!s->lost) return MST_OK;
+            s->lost = 0;
+            say(c, "%s is there again", mst_mail_name(c->mail, s->task, name, sizeof name));
+            return r->head.kind ? send_to(c, p, r) : MST_OK;
+        case MST_PARCEL_LOST:
+            if (s->lost) return MST_OK;
+            s->lost = mst_clock_now();
+            snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
+            say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
+            return MST_OK;
+        case MST_PARCEL_FAILED: return end_job_of_all(c, p, parcel);
+        case MST_PARCEL_EMPTY:
+            if (!r->joins) return fail_empty(c, p);
+            s->answered = true;
+            s->round = 0;
+            return MST_OK;
+        case MST_PARCEL_DONE:
+        case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, parcel)); break;
+        case MST_PARCEL_STATE: MST_TRY(take_state(c, p, parcel)); break;
+        case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
+        case MST_PARCEL_FINISHED: break;
+        default: return MST_OK;
+    }
+    s->answered |= parcel->head.kind == r->answer;
+    return MST_OK;
+}
+
+/* The first server that has not answered; num_ps: all have. */
+static int32_t unanswered(const mst_ps_client *c) {
+    int32_t p = 0;
+    while (p < c->num_ps && c->server[p].answered) p++;
+    return p;
+}
+
+static mst_status check_lost(mst_ps_client *c) {
+    const int64_t now = mst_clock_now();
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        const server *s = &c->server[p];
+        if (!s->answered && s->lost && (double)(now - s->lost) > c->options.recovery_timeout * 1e9)
+            return fail_lost(c, p);
+    }
+    return MST_OK;
+}
+
+/* Takes what comes within SECONDS, if anything does. */
+static mst_status take_next(mst_ps_client *c, const request *r, double seconds) {
+    mst_parcel *parcel = mst_mail_next(c->mail, mst_clock_after(seconds));
+    const int32_t p = parcel ? server_of(c, parcel->from) : -1;
+    const mst_status status = p >= 0 ? take(c, p, r, parcel) : MST_OK;
+    mst_parcel_free(parcel);
+    return status;
+}
+
+/* Sends R to all servers, to one that is lost when it is there again, and waits until all have answered. */
+static mst_status ask(mst_ps_client *c, const request *r) {
+    static const double TICK = 0.05;
+    mst_status status = MST_OK;
+    c->request++;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        c->server[p].answered = false;
+        if (!c->server[p].lost) MST_TRY(send_to(c, p, r));
+    }
+    c->said = 0;
+    while (!status && unanswered(c) < c->num_ps && !(r->until && mst_clock_now() > r->until)) {
+        status = take_next(c, r, TICK);
+        if (!status) status = check_lost(c);
+        if (r->joins) say_whom(c);
+        if (!status && unanswered(c) < c->num_ps && c->options.stop && c->options.stop(c->options.context))
+            status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the parameter servers");
+    }
+    return status;
+}
+
+/* ---- joining ---- */
+
+static bool is_chief(const mst_ps_client *c) {
+    return mst_cluster_is_chief(c->options.cluster);
+}
+
+/* The state of the store becomes that from which servers begin that are started again. */
+static mst_status keep_state_of_servers(mst_ps_client *c) {
+    c->kept_at = mst_clock_now();
+    return mst_store_snapshot_again(c->program.store, &c->kept);
+}
+
+/* Where none is kept, that of this process. */
+static mst_status keep_own_state(mst_ps_client *c) {
+    if (c->kept) return MST_OK;
+    c->kept_position = c->program.position;
+    return keep_state_of_servers(c);
+}
+
+/* The chief: all servers begin with the state that is kept, or with that of the store where there is none. */
+static mst_status send_begin(mst_ps_client *c, uint32_t round) {
+    const mst_ps_program *o = &c->program;
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    mst_status status = keep_own_state(c);
+    mst_ps_job job = {.synchronous = o->synchronous,
+                      .aggregate = o->aggregate,
+                      .staleness = o->staleness,
+                      .num_shards = o->num_shards,
+                      .last_step = o->last_step,
+                      .position = c->kept_position};
+    for (int32_t p = 0; p < c->num_ps && !status; p++) {
+        void *data = NULL;
+        if (p > 0) job.staleness = -1; /* the first server says who may compute */
+        status = mst_ps_begin_encode(&job, p, o->graph[p], c->kept, &data, &body[p].bytes);
+        body[p].data = data;
+    }
+    const request r = {.head = {.kind = MST_PARCEL_BEGIN, .round = round},
+                       .answer = MST_PARCEL_VALUES,
+                       .piece = body,
+                       .num_pieces = 1,
+                       .joins = true};
+    if (!status) status = ask(c, &r);
+    if (!status) c->began = round;
+    for (int32_t p = 0; p < c->num_ps; p++) free((void *)(uintptr_t)body[p].data);
+    free(body);
+    return status;
+}
+
+/* Asks all servers how they are. */
+static mst_status say_hello(mst_ps_client *c, int64_t number) {
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    for (int32_t p = 0; p < c->num_ps; p++)
+        body[p] =
+            (mst_iov){c->program.fingerprint, (size_t)c->program.num_fingerprints * sizeof *c->program.fingerprint};
+    const request r = {.head = {.kind = MST_PARCEL_HELLO, .number = number, .step = c->finished},
+                       .answer = MST_PARCEL_VALUES,
+                       .piece = body,
+                       .num_pieces = 1,
+                       .joins = true};
+    const mst_status status = ask(c, &r);
+    free(body);
+    return status;
+}
+
+/* Whether all servers have values of one round; *LAST is the latest. */
+static bool is_one_round(const mst_ps_client *c, uint32_t *last) {
+    bool same = true;
+    *last = 0;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        same &= c->server[p].round == c->server[0].round;
+        if (c->server[p].round > *last) *last = c->server[p].round;
+    }
+    return same && *last > 0;
+}
+
+/* Until all servers have values: the chief gives them, the others ask again. */
+static mst_status agree(mst_ps_client *c) {
+    static const double AGAIN = 0.1; /* seconds */
+    for (uint32_t last;;) {
+        MST_TRY(say_hello(c, 0));
+        if (!is_one_round(c, &last) && is_chief(c)) MST_TRY(send_begin(c, last + 1));
+        if (is_one_round(c, &last)) {
+            c->round = last;
+            return MST_OK;
+        }
+        MST_TRY(take_next(c, &(request){.joins = true}, AGAIN));
+    }
+}
+
+/* Servers that are ahead drop what they have. */
+static int64_t smallest_position(const mst_ps_client *c) {
+    int64_t position = c->server[0].position;
+    for (int32_t p = 1; p < c->num_ps; p++)
+        if (c->server[p].position < position) position = c->server[p].position;
+    return position;
+}
+
+/* Where it is not, this worker was lost when its gradients had come to some of the servers. */
+static bool is_one_position(const mst_ps_client *c) {
+    bool same = true;
+    for (int32_t p = 1; p < c->num_ps; p++) same &= c->server[p].position == c->server[0].position;
+    return same;
+}
+
+/* The servers that are ahead send the values with which this worker made its gradients at POSITION, so that it makes
+ * the same once more. All state of the servers is of one step only after that, and is kept then. */
+static mst_status join_between(mst_ps_client *c, int64_t position) {
+    MST_TRY(say_hello(c, position + 1));
+    if (!is_chief(c)) return MST_OK;
+    MST_TRY(keep_own_state(c));
+    c->kept_at = 0;
+    return MST_OK;
+}
+
+static mst_status ask_staleness(mst_ps_client *c) {
+    return ask(c, &(request){.head = {.kind = MST_PARCEL_STALENESS}, .answer = MST_PARCEL_STALENESS});
+}
+
+/* Of a round that this worker has begun all gradients are counted, else those from now on. */
+static mst_status begin_counting(mst_ps_client *c) {
+    memset(c->counted, 0, sizeof c->counted);
+    if (c->program.synchronous || c->began == c->round) return MST_OK;
+    MST_TRY(ask_staleness(c));
+    memcpy(c->counted, c->staleness, sizeof c->counted);
+    return MST_OK;
+}
+
+mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, int64_t *position) {
+    mst_store_retain(program->store);
+    mst_store_release(c->program.store);
+    c->program = *program;
+    c->must_join = false;
+    if (!c->copy) MST_TRY(make_values(c, program));
+    MST_TRY(make_pieces(c));
+    MST_TRY(agree(c));
+    *position = smallest_position(c);
+    c->is_between = program->synchronous && !is_one_position(c);
+    if (c->is_between) MST_TRY(join_between(c, *position));
+    c->joined = true;
+    c->program.graph = NULL; /* the caller's */
+    c->program.variable = NULL;
+    c->program.fingerprint = NULL;
+    MST_TRY(store_values(c));
+    if (is_chief(c)) MST_TRY(begin_counting(c));
+    return is_chief(c) && !c->kept ? mst_ps_client_collect(c) : MST_OK;
+}
+
+bool mst_ps_client_is_between(const mst_ps_client *c) {
+    return c->is_between;
+}
+
+bool mst_ps_client_must_join(const mst_ps_client *c) {
+    return c->must_join;
+}
+
+/* ---- steps ---- */
+
+enum { KEPT_APART = 60 /* seconds */ };
+
+/* The chief keeps the state of the servers from time to time, also where nothing is saved. */
+static mst_status keep_if_due(mst_ps_client *c) {
+    const bool is_due = c->kept_at == 0 || mst_clock_now() - c->kept_at > KEPT_APART * INT64_C(1000000000);
+    return is_chief(c) && is_due ? mst_ps_client_collect(c) : MST_OK;
+}
+
+static mst_iov *add_piece(mst_iov *to, const void *data, size_t bytes) {
+    static const char zero[MST_PARCEL_ALIGN] = {0};
+    const size_t rest = mst_parcel_aligned(bytes) - bytes;
+    *to++ = (mst_iov){data, bytes};
+    *to++ = (mst_iov){zero, rest}; /* also of none: each step fills the same pieces */
+    return to;
+}
+
+/* Adds the rows that are there, behind their numbers, from TO on. */
+static mst_iov *add_rows(mst_iov *to, const mst_tensor *rows, const mst_tensor *numbers) {
+    const int64_t count = *(const int64_t *)mst_tensor_data(numbers), most = mst_tensor_shape(rows).dim[0];
+    *to++ = (mst_iov){mst_tensor_data(numbers), (size_t)(1 + count) * sizeof count};
+    return add_piece(to, mst_tensor_data(rows), most ? mst_tensor_bytes(rows) / (size_t)most * (size_t)count : 0);
+}
+
+/* Fills the pieces that server P gets, in the order that cluster/parcel_body.h gives. */
+static void list_pieces(mst_ps_client *c, int32_t p, mst_tensor *const *gradient) {
+    mst_iov *to = c->piece + (ptrdiff_t)p * c->num_pieces;
+    for (int32_t l = 0; l < c->program.num_leaves; l++)
+        for (int32_t v = 0; v < c->program.num_variables; v++) {
+            const copy *at = &c->copy[v];
+            if (at->ps == p)
+                to = at->sparse ? add_rows(to, gradient[0], gradient[1])
+                                : add_piece(to, mst_tensor_data(gradient[0]), mst_tensor_bytes(gradient[0]));
+            gradient += at->sparse ? 2 : 1;
+        }
+}
+
+mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
+    for (int32_t p = 0; p < c->num_ps; p++) list_pieces(c, p, gradient);
+    const request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
+                       .answer = MST_PARCEL_VALUES,
+                       .piece = c->piece,
+                       .num_pieces = c->num_pieces};
+    mst_status status = ask(c, &r);
+    if (!status) status = store_values(c);
+    if (!status) c->is_between = false;
+    *step = c->server[0].step;
+    return status ? status : keep_if_due(c);
+}
+
+mst_status mst_ps_client_collect(mst_ps_client *c) {
+    const request r = {.head = {.kind = MST_PARCEL_COLLECT}, .answer = MST_PARCEL_STATE};
+    MST_TRY(ask(c, &r));
+    c->collected = !c->program.synchronous;
+    mst_tensor_set(c->step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
+    MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, c->step));
+    return keep_state_of_servers(c);
+}
+
+mst_status mst_ps_client_use_values(mst_ps_client *c) {
+    return c->collected ? store_values(c) : MST_OK;
+}
+
+mst_status mst_ps_client_staleness(mst_ps_client *c, int64_t count[MST_STALENESS_COUNTS]) {
+    MST_TRY(ask_staleness(c));
+    for (int i = 0; i < MST_STALENESS_COUNTS; i++) count[i] = c->staleness[i] - c->counted[i];
+    memcpy(c->counted, c->staleness, sizeof c->counted);
+    return MST_OK;
+}
+
+mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
+    mst_failure failure;
+    if (c->failed || status == MST_CANCELLED) return status;
+    mst_failure_keep(&failure, status);
+    const request r = {.head = {.kind = MST_PARCEL_FAILED},
+                       .piece = &(mst_iov){failure.message, strlen(failure.message)},
+                       .num_pieces = 1};
+    for (int32_t p = 0; p < c->num_ps; p++)
+        if (mst_mail_send(c->mail, c->server[p].task, &r.head, r.piece, 1, NULL)) break;
+    c->failed = true;
+    return mst_failure_restore(&failure);
+}
+
+mst_status mst_ps_client_finish(mst_ps_client *c) {
+    request r = {.head = {.kind = MST_PARCEL_FINISHED, .number = c->finished + 1}, .answer = MST_PARCEL_FINISHED};
+    for (;;) {
+        r.until = is_chief(c) ? mst_clock_after(KEPT_APART) : 0;
+        MST_TRY(ask(c, &r));
+        if (unanswered(c) == c->num_ps) break;
+        MST_TRY(mst_ps_client_collect(c)); /* others make steps still */
+    }
+    c->finished++;
+    return MST_OK;
+}
+
+mst_status mst_ps_client_leave(mst_ps_client *c) {
+    if (!c->joined) return MST_OK;
+    c->joined = false;
+    const mst_status status = ask(c, &(request){.head = {.kind = MST_PARCEL_LEAVE}, .answer = MST_PARCEL_DONE});
+    if (!status) return store_values(c);
+    if (!c->must_join) return status;
+    mst_failure lost; /* nobody makes the steps again that the server has lost */
+    mst_failure_keep(&lost, status);
+    return mst_ps_client_fail(c,
+                              MST_FAIL(MST_UNAVAILABLE,
+                                       "%s when this worker had made its last step: start the job again, which goes on "
+                                       "from the last checkpoint where it has --checkpoint-dir",
+                                       lost.message));
+}

@@ -1,0 +1,90 @@
+/** A worker's side of parameter servers: the variables are kept by the servers, and here are copies of them.
+ *
+ *      join      the servers have the values, from the chief's store where they had none; the store gets them
+ *      update    gradients go to the servers, who update; the store gets the new values
+ *      finish    waits until all workers have made their last step of this training
+ *      leave     waits until all workers have done their work; the store gets the last values
+ *
+ *  An update is known by the position of its batch in the data of this worker, a number that rises. The servers apply
+ *  each position once: what is sent again after a broken connection, or by a worker that was started again, is answered
+ *  and not applied. A worker that was started again gets the position from which it goes on. */
+#ifndef MUSTER_CLUSTER_PS_CLIENT_H
+#define MUSTER_CLUSTER_PS_CLIENT_H
+
+#include "cluster/member_message.h"
+#include "cluster/parcel.h"
+#include "muster/graph.h"
+#include "muster/store.h"
+#include "muster/task.h"
+
+typedef struct mst_ps_client mst_ps_client;
+
+/** A variable and the server that keeps it, numbered from 0. */
+typedef struct mst_ps_variable {
+    const char *name;
+    mst_spec spec;
+    int32_t ps;
+    bool sparse; /**< its gradients are rows and their numbers (mst_step_values in muster/strategy.h) */
+} mst_ps_variable;
+
+/** What the workers train, the same on all of them but for the position. */
+typedef struct mst_ps_program {
+    mst_store *store; /**< retained */
+    const mst_ps_variable *variable;
+    int32_t num_variables;
+    /** Of the chief: the update that each server makes, [num_ps], as mst_update_graph_create makes it. Gradient I of a
+     *  server is of its Ith variable. */
+    mst_graph *const *graph;
+    bool synchronous;
+    int32_t aggregate, staleness;   /**< as in mst_ps_job */
+    int32_t num_shards, num_leaves; /**< of all workers; parts of the gradients that this worker sends */
+    int64_t last_step;              /**< no update is made past it; 0: there is no last one */
+    int64_t position;               /**< of this worker where the servers have no values yet */
+    const mst_fingerprint *fingerprint;
+    int32_t num_fingerprints;
+} mst_ps_program;
+
+/** OPTIONS are copied, but not the strings. `cluster` has parameter servers, and this task is a worker. */
+MST_CHECKED mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_options *mail,
+                                          mst_ps_client **out);
+/** NULL is allowed. */
+void mst_ps_client_close(mst_ps_client *client);
+
+int32_t mst_ps_client_num_servers(const mst_ps_client *client);
+
+/** Waits until the servers are there and have values. PROGRAM and what it points to are not needed afterwards.
+ *  *POSITION is the batch from which this worker goes on. MST_INVALID where this worker's fingerprints are not those
+ *  of the others. */
+MST_CHECKED mst_status mst_ps_client_join(mst_ps_client *client, const mst_ps_program *program, int64_t *position);
+/** Sends GRADIENT of the batch at POSITION, and waits for the new values: of leaf 0 those of all variables, of leaf 1,
+ *  ..., of a sparse variable two tensors, of whose rows only those that are there are sent. *STEP: how many updates the
+ *  servers have made. MST_UNAVAILABLE where a server is lost; or where one was started again and has lost
+ *  its values (mst_ps_client_must_join): all then join anew, and go on from the last state that the chief has
+ *  collected. */
+MST_CHECKED mst_status mst_ps_client_update(mst_ps_client *client, int64_t position, mst_tensor *const *gradient,
+                                            int64_t *step);
+/** Whether a request has failed because a server was started again. */
+bool mst_ps_client_must_join(const mst_ps_client *client);
+/** Whether the synchronous servers have not all made the update of the step that this worker makes next: it was killed
+ *  when its gradients had come to some of them. What they keep is then no state of the job. */
+bool mst_ps_client_is_between(const mst_ps_client *client);
+/** The store gets all that the servers keep: variables, slots, positions of the workers. */
+MST_CHECKED mst_status mst_ps_client_collect(mst_ps_client *client);
+/** Where the store has had all that asynchronous servers keep since the last values came, it gets the variables of
+ *  those values again: the gradients of the next step are then of the values by whose step their staleness is counted,
+ *  and which the log of updates names. */
+MST_CHECKED mst_status mst_ps_client_use_values(mst_ps_client *client);
+/** How stale the gradients of an asynchronous job were that the first server, by whose updates steps are counted, has
+ *  applied since the last call, or since this worker has joined; where it is the chief and has just given the servers
+ *  their values, since then. COUNT[i] of them were I updates old, COUNT[MST_STALENESS_COUNTS - 1] as many or more.
+ *  Errors as mst_ps_client_update. */
+MST_CHECKED mst_status mst_ps_client_staleness(mst_ps_client *client, int64_t count[MST_STALENESS_COUNTS]);
+/** This worker has made its last step of a training: waits until all have, so that it can make steps again that a
+ *  server loses until then. Errors as mst_ps_client_update; MST_CANCELLED where the task's `stop` says so. */
+MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client);
+/** This worker has done its work: waits until all have. */
+MST_CHECKED mst_status mst_ps_client_leave(mst_ps_client *client);
+/** The job ends on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. */
+mst_status mst_ps_client_fail(mst_ps_client *client, mst_status status);
+
+#endif

@@ -1,0 +1,76 @@
+/* Which parameter server a variable goes to: each in turn, or the one with the fewest bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/no_memory.h"
+#include "graph/device_name.h"
+#include "graph/graph.h"
+#include "muster/cluster.h"
+
+/* The servers, and what they have been given so far. */
+typedef struct ps_load {
+    int num_ps, next; /* whose turn it is */
+    int64_t bytes[];  /* [num_ps] */
+} ps_load;
+
+static int choose_in_turn(void *context, const mst_spec *variable) {
+    (void)variable;
+    ps_load *load = context;
+    const int chosen = load->next;
+    load->next = (chosen + 1) % load->num_ps;
+    return chosen;
+}
+
+static int choose_by_bytes(void *context, const mst_spec *variable) {
+    ps_load *load = context;
+    int least = 0;
+    for (int i = 1; i < load->num_ps; i++)
+        if (load->bytes[i] < load->bytes[least]) least = i;
+    load->bytes[least] += mst_shape_count(variable->shape) * (int64_t)mst_dtype_size(variable->dtype);
+    return least;
+}
+
+static int count_tasks(const mst_cluster *cluster, const char *job) {
+    int count = 0;
+    for (int i = 0; i < mst_cluster_num_tasks(cluster); i++)
+        count += strcmp(mst_cluster_task(cluster, i).job, job) == 0;
+    return count;
+}
+
+static mst_status count_ps(const mst_replica_device_options *o, const char *ps_device, int *out) {
+    mst_device_name name;
+    MST_TRY(mst_device_name_parse(ps_device, &name));
+    if (!*name.job)
+        return MST_FAIL(MST_INVALID, "replica devices: ps_device is '%s', which names no job: write /job:ps",
+                        ps_device);
+    *out = o->cluster ? count_tasks(o->cluster, name.job) : o->num_ps;
+    if (*out >= 0 && *out <= MST_MOST_TASK) return MST_OK;
+    return MST_FAIL(MST_INVALID, "replica devices: num_ps is %d, must be from 0 to %d", *out, MST_MOST_TASK);
+}
+
+/* A scope that changes nothing, of a graph that keeps the error. */
+static int push_error(mst_graph *graph) {
+    mst_graph_keep_error(graph);
+    return mst_device_push(graph, "");
+}
+
+int mst_replica_device_push(mst_graph *graph, const mst_replica_device_options *options) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL_IN(graph, options)) return 0;
+    const char *ps_device = options->ps_device ? options->ps_device : "/job:ps";
+    const char *worker_device = options->worker_device ? options->worker_device : "/job:worker";
+    int num_ps;
+    if (count_ps(options, ps_device, &num_ps)) return push_error(graph);
+    if (num_ps == 0) return mst_device_push(graph, NULL);
+    const size_t size = sizeof(ps_load) + (size_t)num_ps * sizeof(int64_t);
+    ps_load *load = calloc(1, size);
+    if (!load) {
+        MST_NO_MEMORY("for a device scope");
+        return push_error(graph);
+    }
+    load->num_ps = num_ps;
+    const int open = mst_device_setter_push(graph, ps_device, worker_device,
+                                            options->by_bytes ? choose_by_bytes : choose_in_turn, load, size);
+    free(load);
+    return open;
+}

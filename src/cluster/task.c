@@ -1,0 +1,428 @@
+/* A task: this process as one of a cluster.
+ *
+ *      transport, events    connected, lost, control ----+
+ *      clock thread         ticks -----------------------+--> members, who is there (members.h)
+ *      program              ready, committed, left ------+        |
+ *                                                                 v
+ *                                      begun, ended: of the transport and the group; wakes the program
+ *
+ * The lock is of the members and of what they tell: functions of the transport and of the group that are called under
+ * it do not wait. A program that joins waits on `changed`; the sums of a step end with an error when a generation ends
+ * (collective/group.h), and then the program joins again. */
+#include "cluster/task.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "base/shard_rows.h"
+#include "base/thread.h"
+#include "cluster/task_inside.h"
+#include "cluster/task_log.h"
+#include "cluster/task_transport.h"
+#include "store/store.h"
+
+/* ---- the log ---- */
+
+void mst_task_say(const mst_task *task, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    mst_task_log(task->options.log, task->cluster, format, list);
+    va_end(list);
+}
+
+/* The chief's state counts, and another task has come with a later one. */
+static void say_what_counts(const mst_task *task, const mst_generation *generation) {
+    const mst_member_standing *source = &generation->standing[generation->source];
+    for (int32_t i = 0; i < task->num_workers; i++) {
+        const mst_member_standing *other = &generation->standing[i];
+        if (other->state_number <= source->state_number) continue;
+        mst_task_say(
+            task,
+            "%s came with a later state (%lld steps and starts of epochs) than %s (%lld): a job that begins anew takes "
+            "that of its chief",
+            task->name[i], (long long)other->state_number, task->name[generation->source],
+            (long long)source->state_number);
+        return;
+    }
+}
+
+/* ---- what the members tell: under the lock ---- */
+
+static void members_send(void *context, int32_t to, uint64_t instance, const void *data, size_t bytes) {
+    mst_task *task = context;
+    (void)instance; /* each message says in itself which process it is for */
+    /* what cannot be sent is lost, as on the way: the members say it again */
+    if (task->type->control(task->transport, to, data, bytes)) return;
+}
+
+static void members_begun(void *context, const mst_generation *generation) {
+    mst_task *task = context;
+    task->phase = TOGETHER;
+    task->generation = generation->number;
+    task->source = generation->source;
+    task->copies = generation->copies;
+    task->anew = generation->anew;
+    task->num_copiers = 0;
+    for (int32_t i = 0; i < task->num_workers; i++) {
+        const mst_member_standing *standing = &generation->standing[i];
+        if (standing->copies) task->copiers[task->num_copiers++] = i;
+        if (task->instance[i] && task->instance[i] != standing->instance) task->back[i] = true;
+        task->instance[i] = standing->instance;
+    }
+    if (generation->anew) say_what_counts(task, generation);
+    task->type->begin(task->transport, generation->number);
+    if (task->group) mst_group_begin(task->group, generation->number);
+    pthread_cond_broadcast(&task->changed);
+}
+
+static void end_group(mst_task *task, const mst_task_failure *failure) {
+    const mst_failure plain = mst_task_failure_plain(failure);
+    if (task->group)
+        mst_group_end(task->group, &plain);
+    else if (task->phase == TOGETHER)
+        task->type->end(task->transport);
+}
+
+static void members_ended(void *context, const mst_task_failure *failure) {
+    mst_task *task = context;
+    end_group(task, failure);
+    task->phase = APART;
+    if (failure->task >= 0) task->back[failure->task] = true;
+    mst_task_say(task, "%s", failure->message);
+    pthread_cond_broadcast(&task->changed);
+}
+
+static void members_failed(void *context, const mst_task_failure *failure) {
+    mst_task *task = context;
+    end_group(task, failure);
+    task->phase = FAILED;
+    task->failure = *failure;
+    pthread_cond_broadcast(&task->changed);
+}
+
+static void members_waiting(void *context, const mst_waiting *waiting) {
+    const mst_task *task = context;
+    char list[1000] = "";
+    size_t used = 0;
+    for (int32_t i = 0; i < waiting->num_listed && used < sizeof list; i++) {
+        const mst_waited_task *waited = &waiting->waited[i];
+        const char *address = task->address[waited->task];
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s%s%s", i ? ", " : "", task->name[waited->task],
+                                 address ? " at " : "", address ? address : "",
+                                 waited->present ? " (there, but not ready)" : "");
+    }
+    const int32_t more = waiting->num_waited - waiting->num_listed;
+    if (more > 0)
+        mst_task_say(task, "waiting for %s and %d more", list, more);
+    else
+        mst_task_say(task, "waiting for %s", list);
+}
+
+static void members_notice(void *context, const mst_task_failure *notice) {
+    mst_task_say(context, "%s", notice->message);
+}
+
+static void members_bye(void *context) {
+    mst_task *task = context;
+    task->phase = ALL_LEFT;
+    pthread_cond_broadcast(&task->changed);
+}
+
+/* ---- what the transport tells: on its thread ---- */
+
+static void on_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
+    mst_task *task = context;
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_received(task->members, from, instance, data, bytes);
+    pthread_mutex_unlock(&task->lock);
+}
+
+static void on_connected(void *context, int32_t number) {
+    mst_task *task = context;
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_connected(task->members, number);
+    pthread_mutex_unlock(&task->lock);
+}
+
+static void on_lost(void *context, int32_t number, uint64_t instance, const char *why) {
+    mst_task *task = context;
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_lost(task->members, number, instance, why);
+    pthread_mutex_unlock(&task->lock);
+}
+
+static void on_taken(void *context, int32_t by, int32_t number, const char *where) {
+    mst_task *task = context;
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_taken(task->members, by, number, where);
+    pthread_mutex_unlock(&task->lock);
+}
+
+/* Another task sums something else: the programs are not the same. */
+static void on_mismatch(void *context, int32_t number, mst_key key, const char *why) {
+    mst_task *task = context;
+    mst_failure failure;
+    mst_failure_keep(
+        &failure, MST_FAIL(MST_INVALID,
+                           "%s and %s do not make the same step (run %llu, exchange %u: %s): start the "
+                           "same program with the same options on all workers",
+                           task->name[task->self], task->name[number], (unsigned long long)key.run, key.stream, why));
+    pthread_mutex_lock(&task->lock);
+    if (task->members) mst_members_failed(task->members, &failure);
+    pthread_mutex_unlock(&task->lock);
+}
+
+/* ---- the clock ---- */
+
+void mst_task_wait_a_tick(mst_task *task) {
+    enum { TICK = 50000000 /* nanoseconds */ };
+    const struct timespec until = mst_clock_timespec(TICK);
+    pthread_cond_timedwait(&task->changed, &task->lock, &until);
+}
+
+/* How far the program is, for errors. */
+static void pass_on_progress(mst_task *task) {
+    if (!task->group || task->phase != TOGETHER) return;
+    mst_members_committed(task->members, atomic_load(&task->number));
+    const mst_group_progress progress = mst_group_started(task->group);
+    if (progress.count) mst_members_started(task->members, progress.count, progress.run, progress.stream);
+}
+
+static void *tick(void *context) {
+    mst_task *task = context;
+    pthread_mutex_lock(&task->lock);
+    while (!task->closing) {
+        pass_on_progress(task);
+        mst_members_tick(task->members, mst_clock_now());
+        mst_task_wait_a_tick(task);
+    }
+    pthread_mutex_unlock(&task->lock);
+    return NULL;
+}
+
+static mst_status start_clock(mst_task *task) {
+    task->has_clock = mst_thread_start(&task->clock, tick, task) == 0;
+    return task->has_clock ? MST_OK
+                           : MST_FAIL(MST_OUT_OF_MEMORY, "cannot start a thread for a task: allow more (ulimit -u)");
+}
+
+/* ---- opening and closing ---- */
+
+static mst_status check_cluster(const mst_cluster *cluster) {
+    const int workers = mst_cluster_num_workers(cluster), self = mst_cluster_self(cluster);
+    const mst_task_info info = mst_cluster_task(cluster, self);
+    const bool alone = workers < 2 && mst_cluster_num_ps(cluster) == 0;
+    if (alone) return MST_FAIL(MST_INVALID, "task: the cluster has one worker: to train alone no cluster is needed");
+    if (self >= workers)
+        return MST_FAIL(MST_INVALID, "task: %s:%d is no worker: it does not train", info.job, (int)info.index);
+    if (mst_cluster_is_sparse(cluster))
+        return MST_FAIL(MST_INVALID, "task: each worker must know the addresses of all: give TF_CONFIG the whole list");
+    for (int i = 0; i < workers; i++)
+        if (!mst_cluster_task(cluster, i).address)
+            return MST_FAIL(MST_INVALID, "task: the address of worker %d is not known: give TF_CONFIG the whole list",
+                            i);
+    return MST_OK;
+}
+
+static mst_status name_tasks(mst_task *task) {
+    enum { NAME = 64 };
+    const size_t workers = (size_t)task->num_workers;
+    task->name = calloc(workers, sizeof *task->name);
+    task->address = calloc(workers, sizeof *task->address);
+    task->copiers = calloc(workers, sizeof *task->copiers);
+    task->instance = calloc(workers, sizeof *task->instance);
+    task->back = calloc(workers, sizeof *task->back);
+    task->names = calloc(workers, NAME);
+    if (!task->name || !task->address || !task->copiers || !task->instance || !task->back || !task->names)
+        return MST_NO_MEMORY("for a task");
+    for (int32_t i = 0; i < task->num_workers; i++) {
+        const mst_task_info info = mst_cluster_task(task->cluster, i);
+        task->name[i] = task->names + (size_t)i * NAME;
+        task->address[i] = info.address;
+        snprintf(task->names + (size_t)i * NAME, NAME, "%s:%d", info.job, (int)info.index);
+    }
+    return MST_OK;
+}
+
+static const double REPORT = 2; /* seconds between lines that say for whom the task waits */
+
+static mst_status open_members(mst_task *task, uint64_t instance) {
+    const mst_members_options options = {.num_tasks = task->num_workers,
+                                         .self = task->self,
+                                         .chief = 0,
+                                         .name = task->name,
+                                         .address = task->address,
+                                         .instance = instance,
+                                         .now = mst_clock_now(),
+                                         .recovery_timeout = task->options.recovery_timeout,
+                                         .report = REPORT,
+                                         .events = {.context = task,
+                                                    .send = members_send,
+                                                    .begun = members_begun,
+                                                    .ended = members_ended,
+                                                    .failed = members_failed,
+                                                    .waiting = members_waiting,
+                                                    .notice = members_notice,
+                                                    .bye = members_bye}};
+    pthread_mutex_lock(&task->lock);
+    const mst_status status = mst_members_create(&options, &task->members);
+    pthread_mutex_unlock(&task->lock);
+    return status;
+}
+
+static mst_status open_transport(mst_task *task, uint64_t instance) {
+    const mst_task_options *o = &task->options;
+    mst_transport_options options = {.num_tasks = task->num_workers,
+                                     .self = task->self,
+                                     .address = task->address,
+                                     .bind = o->bind,
+                                     .insecure = o->insecure,
+                                     .instance = instance,
+                                     .timeout = o->timeout,
+                                     .events = {.context = task,
+                                                .control = on_control,
+                                                .connected = on_connected,
+                                                .lost = on_lost,
+                                                .taken = on_taken,
+                                                .mismatch = on_mismatch}};
+    return mst_task_transport_open(&(mst_task_transport){o->transport, o->key_file, o->log, task->cluster}, &options,
+                                   &task->type, &task->transport);
+}
+
+static mst_status task_open(mst_task *task) {
+    const mst_task_options *o = &task->options;
+    uint64_t instance = 0;
+    /* a worker of parameter servers needs nothing of what follows: the servers know who is there */
+    if (mst_cluster_num_ps(o->cluster) > 0) return mst_ps_client_open(o, &MST_MAIL_OPTIONS(o), &task->servers);
+    if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
+    while (!instance) randombytes_buf(&instance, sizeof instance);
+    MST_TRY(name_tasks(task));
+    MST_TRY(open_transport(task, instance));
+    MST_TRY(open_members(task, instance));
+    return start_clock(task);
+}
+
+mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
+    if (MST_IS_NULL(options) || MST_IS_NULL(out) || MST_IS_NULL(options->cluster)) return MST_INVALID;
+    *out = NULL;
+    if (options->transport && strcmp(options->transport, "shm") != 0 && strcmp(options->transport, "zmq") != 0)
+        return MST_FAIL(MST_NOT_FOUND, "task: there is no transport '%s': take shm or zmq", options->transport);
+    if (options->timeout < 0 || options->recovery_timeout < 0 || options->collective_timeout < 0)
+        return MST_FAIL(MST_INVALID, "task: timeouts must not be negative");
+    MST_TRY(check_cluster(options->cluster));
+    mst_task *task = calloc(1, sizeof *task);
+    if (!task) return MST_NO_MEMORY("for a task");
+    task->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
+    task->options = *options;
+    if (task->options.timeout == 0) task->options.timeout = 10;
+    if (task->options.recovery_timeout == 0) task->options.recovery_timeout = 600;
+    if (task->options.collective_timeout == 0) task->options.collective_timeout = 600;
+    task->num_workers = mst_cluster_num_workers(options->cluster);
+    task->self = mst_cluster_self(options->cluster);
+    pthread_mutex_init(&task->lock, NULL);
+    mst_condition_init(&task->changed);
+    const mst_status status = task_open(task);
+    if (status)
+        mst_task_close(task);
+    else
+        *out = task;
+    return status;
+}
+
+void mst_task_close(mst_task *task) {
+    if (!task) return;
+    pthread_mutex_lock(&task->lock);
+    task->closing = true;
+    pthread_cond_broadcast(&task->changed);
+    pthread_mutex_unlock(&task->lock);
+    if (task->has_clock) pthread_join(task->clock, NULL);
+    pthread_mutex_lock(&task->lock);
+    mst_members *members = task->members;
+    task->members = NULL; /* what the transport tells from now on changes nothing: there is no group */
+    pthread_mutex_unlock(&task->lock);
+    mst_group_destroy(task->group);
+    if (task->transport) task->type->close(task->transport, 1);
+    mst_ps_client_close(task->servers);
+    mst_members_destroy(members);
+    mst_store_release(task->state.store);
+    mst_cluster_release((mst_cluster *)(uintptr_t)task->cluster);
+    pthread_mutex_destroy(&task->lock);
+    pthread_cond_destroy(&task->changed);
+    free(task->name);
+    free(task->address);
+    free(task->copiers);
+    free(task->instance);
+    free(task->back);
+    free(task->names);
+    free(task);
+}
+
+/* ---- shards ---- */
+
+mst_ps_client *mst_task_servers(const mst_task *task) {
+    return task->servers;
+}
+
+mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards) {
+    const int32_t n = task->num_workers;
+    mst_task_group *group = task->group;
+    int32_t *number = calloc((size_t)n, sizeof *number);
+    mst_shards *window = calloc((size_t)n, sizeof *window);
+    mst_status status = number && window ? MST_OK : MST_NO_MEMORY("for a task");
+    for (int32_t i = 0; i < n && !status; i++) {
+        const int32_t first = (int32_t)mst_part_begin(num_shards, n, i);
+        number[i] = i;
+        window[i] = (mst_shards){first, (int32_t)mst_part_begin(num_shards, n, i + 1) - first};
+    }
+    const mst_group_options options = {.type = task->type,
+                                       .transport = task->transport,
+                                       .num_members = n,
+                                       .self = task->self,
+                                       .task = number,
+                                       .num_shards = num_shards,
+                                       .window = window};
+    if (!status) status = group ? mst_group_cut(group, num_shards, window) : mst_group_create(&options, &group);
+    free(number);
+    free(window);
+    pthread_mutex_lock(&task->lock); /* the clock and the transport look for it from now on */
+    task->group = group;
+    pthread_mutex_unlock(&task->lock);
+    return status;
+}
+
+mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out) {
+    if (task->shared && mst_group_num_shards(task->group) != num_shards)
+        return MST_FAIL(MST_INVALID, "task: %d shards, but the tasks share %d already", num_shards,
+                        mst_group_num_shards(task->group));
+    if (num_shards < task->num_workers)
+        return MST_FAIL(MST_INVALID, "task: %d shards are too few for %d workers: take at least as many", num_shards,
+                        task->num_workers);
+    if (!task->shared) MST_TRY(mst_task_cut_shards(task, num_shards));
+    task->shared = true;
+    *out = task->group;
+    return MST_OK;
+}
+
+mst_task_group *mst_task_shards(const mst_task *task) {
+    return task->group;
+}
+
+const char *mst_task_name(const mst_task *task, int worker) {
+    return task->name[worker];
+}
+
+int mst_task_num_workers(const mst_task *task) {
+    return MST_IS_NULL(task) ? 0 : task->num_workers;
+}
+
+int mst_task_worker(const mst_task *task) {
+    return MST_IS_NULL(task) ? 0 : task->self;
+}
+
+bool mst_task_is_chief(const mst_task *task) {
+    return MST_IS_NULL(task) ? false : mst_cluster_is_chief(task->cluster);
+}

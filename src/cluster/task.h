@@ -1,0 +1,51 @@
+/** What training needs of a task: the group in which its sessions exchange sums, and coming together. */
+#ifndef MUSTER_CLUSTER_TASK_H
+#define MUSTER_CLUSTER_TASK_H
+
+#include "cluster/fingerprint.h"
+#include "cluster/ps_client.h"
+#include "collective/group.h"
+#include "muster/store.h"
+#include "muster/task.h"
+
+/** This worker's side of the parameter servers; NULL where the cluster has none. Of the functions below only
+ *  mst_task_fail is for such a cluster. */
+mst_ps_client *mst_task_servers(const mst_task *task);
+
+/** Shares NUM_SHARDS out among the workers, and gives the group that sums over them, which lives as long as the task.
+ *  MST_INVALID where there are fewer shards than workers, or they were shared out otherwise before. */
+MST_CHECKED mst_status mst_task_share(mst_task *task, int32_t num_shards, mst_task_group **out);
+
+/** That group; NULL: nothing has been shared out. */
+mst_task_group *mst_task_shards(const mst_task *task);
+/** "worker:1" */
+const char *mst_task_name(const mst_task *task, int worker);
+
+/** What a task brings when it comes together with the others. */
+typedef struct mst_task_state {
+    mst_store *store;
+    int64_t number; /**< steps and edits that its state has */
+    const mst_fingerprint *fingerprint;
+    int32_t num_fingerprints;
+} mst_task_state;
+
+/** How a task has come together with the others. */
+typedef struct mst_task_joined {
+    bool copied;  /**< its store has got the state of another task */
+    bool returns; /**< the tasks had been together before, of which this process may know nothing */
+} mst_task_joined;
+
+/** Waits until all tasks are there and agree on their fingerprints, and makes the states of all alike: that of the
+ *  greatest number counts. Goes on waiting where a task is lost meanwhile. */
+MST_CHECKED mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined);
+/** Whether the tasks have come together, and none is lost. */
+bool mst_task_is_joined(mst_task *task);
+/** Whether they are, and have compared what they train: they may have come together for a collective. */
+bool mst_task_has_agreed(mst_task *task);
+/** The state of the store has this number now. */
+void mst_task_committed(mst_task *task, int64_t number);
+/** The job ends on all tasks with the calling thread's error, whose code is STATUS; returns STATUS. Where that is
+ *  MST_DEADLINE, the error says from then on which task did not come. */
+mst_status mst_task_fail(mst_task *task, mst_status status);
+
+#endif

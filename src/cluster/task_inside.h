@@ -1,0 +1,82 @@
+/** The inside of a task, for the files that it is made of. */
+#ifndef MUSTER_CLUSTER_TASK_INSIDE_H
+#define MUSTER_CLUSTER_TASK_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cluster/members.h"
+#include "cluster/task.h"
+
+/** Where a task is. */
+typedef enum task_phase {
+    APART,    /* it is not ready for the next generation, or that has not begun */
+    TOGETHER, /* in a generation */
+    ALL_LEFT, /* all have done their work */
+    FAILED    /* the job has ended with an error */
+} task_phase;
+
+struct mst_task {
+    const mst_cluster *cluster;
+    mst_task_options options;
+    int32_t num_workers, self;
+    const char **name, **address; /**< [num_workers]; "worker:1", "host:port" */
+    char *names;                  /**< memory of the names */
+    const mst_transport_type *type;
+    mst_transport *transport;
+    mst_ps_client *servers; /**< NULL: the cluster has no parameter servers. Else nothing of what follows is there */
+    mst_task_group *group;  /**< NULL: the shards have not been shared out */
+    bool shared;            /**< they are a model's: their number stays */
+    bool by_call;           /**< the tasks first came together for a collective (muster/task.h), not for training */
+    bool has_agreed;        /**< ... and have compared what they train since then */
+    pthread_mutex_t lock;   /**< of all that follows, but for `store` */
+    pthread_cond_t changed;
+    mst_members *members;
+    task_phase phase;
+    uint32_t generation;
+    int32_t source;
+    bool copies, anew;
+    uint64_t *instance; /**< [num_workers] of the processes of the generation */
+    bool *back;         /**< [num_workers] was lost, or is another process than in the generation before */
+    int32_t *copiers;   /**< [num_workers] tasks that copy the state of the source */
+    int32_t num_copiers;
+    bool was_together;
+    mst_task_failure failure;
+    bool closing;
+    pthread_t clock;
+    bool has_clock;
+    mst_task_state state;   /**< with which it joined last, but for its number; its store is retained */
+    _Atomic int64_t number; /**< of the state, as the program has said last */
+    mst_fingerprint fingerprints[MST_FINGERPRINTS_MOST];
+};
+
+/** What all tasks must call together. */
+typedef enum mst_task_call_kind {
+    MST_CALL_BARRIER,
+    MST_CALL_BROADCAST,
+    MST_CALL_ALL_REDUCE,
+    MST_CALL_ALL_GATHER,
+    MST_CALL_REDUCE_SCATTER,
+    MST_CALL_FIT,
+    MST_CALL_LEAVE,
+    MST_NUM_CALLS
+} mst_task_call_kind;
+
+/** A call, as the tasks tell each other of it; they compare all of it. */
+typedef struct mst_task_call {
+    uint32_t kind, dtype; /**< a mst_task_call_kind, a mst_dtype */
+    int64_t root, count;
+} mst_task_call;
+
+/** Where the tasks first came together for a collective: waits until all make CALL, and fails on all where one makes
+ *  another. */
+MST_CHECKED mst_status mst_task_meet(mst_task *task, const mst_task_call *call);
+/** Writes a line to the task's log. */
+void mst_task_say(const mst_task *task, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Cuts the shards into as many windows as there are workers, and makes the group that sums over them where there is
+ *  none yet. */
+MST_CHECKED mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards);
+/** Waits, under the lock, until something has changed, and for some time at most. */
+void mst_task_wait_a_tick(mst_task *task);
+
+#endif

@@ -1,0 +1,338 @@
+/* How a task comes together with the others, and how it ends (cluster/task.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "cluster/state_message.h"
+#include "cluster/task_inside.h"
+#include "collective/collectives.h"
+#include "store/store.h"
+
+/* ---- the state of another task ---- */
+
+static const uint32_t STATE_SIZE = UINT32_MAX - 1, STATE_BYTES = UINT32_MAX; /* streams that no exchange has */
+
+static mst_key state_key(const mst_task *task, uint32_t stream) {
+    return (mst_key){.generation = task->generation, .stream = stream};
+}
+
+/* Waits until COUNT sends or posts are done; the error of the generation where that has ended first. */
+static mst_status wait_done(const mst_task *task, mst_timeline *done, uint64_t count) {
+    mst_timeline_wait(done, count, MST_NEVER, false);
+    return mst_group_check(task->group);
+}
+
+static mst_status receive_state(mst_task *task, mst_store *store) {
+    mst_timeline done = {0};
+    uint64_t bytes = 0;
+    mst_snapshot *snapshot = NULL;
+    MST_TRY(task->type->post(task->transport, task->source, state_key(task, STATE_SIZE), &bytes, sizeof bytes, &done));
+    MST_TRY(wait_done(task, &done, 1));
+    void *data = bytes <= PTRDIFF_MAX ? malloc(bytes ? bytes : 1) : NULL;
+    if (!data) return MST_NO_MEMORY("for the state of %s", task->name[task->source]);
+    mst_status status =
+        task->type->post(task->transport, task->source, state_key(task, STATE_BYTES), data, bytes, &done);
+    if (!status) status = wait_done(task, &done, 2);
+    if (!status) status = mst_state_message_decode(data, bytes, &snapshot);
+    if (!status) status = mst_store_restore(store, snapshot);
+    mst_snapshot_release(snapshot);
+    free(data);
+    return status;
+}
+
+static mst_status send_state(mst_task *task, const mst_snapshot *snapshot) {
+    mst_timeline done = {0};
+    void *data;
+    size_t size;
+    MST_TRY(mst_state_message_encode(snapshot, &data, &size));
+    const uint64_t bytes = size;
+    const mst_iov pieces[] = {{&bytes, sizeof bytes}, {data, size}};
+    uint64_t sent = 0;
+    mst_status status = MST_OK;
+    for (int32_t i = 0; i < task->num_copiers && !status; i++)
+        for (int k = 0; k < 2 && !status; k++) {
+            const mst_key key = state_key(task, k ? STATE_BYTES : STATE_SIZE);
+            status = task->type->send(task->transport, task->copiers[i], key, &pieces[k], 1, &done);
+            sent += !status;
+        }
+    const mst_status waited = wait_done(task, &done, sent); /* until then the bytes must stay */
+    free(data);
+    return status ? status : waited;
+}
+
+/* In a generation: makes this task's state that of the source. */
+static mst_status agree_on_state(mst_task *task, const mst_snapshot *snapshot, mst_task_joined *joined) {
+    joined->returns = !task->anew;
+    if (task->copies) {
+        MST_TRY(receive_state(task, task->state.store));
+        joined->copied = true;
+        return MST_OK;
+    }
+    return task->self == task->source && task->num_copiers ? send_state(task, snapshot) : MST_OK;
+}
+
+/* ---- joining ---- */
+
+/* Who has come back, and how far the job is. */
+static void say_back(mst_task *task) {
+    char list[600] = "";
+    size_t used = 0;
+    mst_tensor *step;
+    int num_back = 0;
+    for (int32_t i = 0; i < task->num_workers && used < sizeof list; i++) {
+        if (!task->back[i]) continue;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", num_back++ ? ", " : "", task->name[i]);
+        task->back[i] = false;
+    }
+    if (task->anew || mst_store_get(task->state.store, NULL, MST_STATE_GLOBAL_STEP, &step)) return;
+    const long long made = (long long)mst_tensor_get(step, 0);
+    mst_tensor_release(step);
+    if (!task->was_together)
+        mst_task_say(task, "the job is under way: going on after step %lld", made);
+    else if (num_back)
+        mst_task_say(task, "%s %s back: going on after step %lld", list, num_back > 1 ? "are" : "is", made);
+    else
+        mst_task_say(task, "all %d tasks are here again: going on after step %lld", task->num_workers, made);
+}
+
+static mst_status job_failure(const mst_task *task) {
+    const mst_failure plain = mst_task_failure_plain(&task->failure);
+    return mst_failure_restore(&plain);
+}
+
+static bool is_stopped(const mst_task *task) {
+    return task->options.stop && task->options.stop(task->options.context);
+}
+
+/* Is ready for the next generation with STATE, and waits, under the lock, until it has begun. It may have ended again
+ * by then. */
+static mst_status wait_for_generation(mst_task *task, const mst_member_state *state) {
+    const uint32_t before = task->generation;
+    MST_TRY(mst_members_ready(task->members, state));
+    while (task->phase == APART && task->generation == before) {
+        if (is_stopped(task)) return MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks");
+        mst_task_wait_a_tick(task);
+    }
+    return MST_OK;
+}
+
+/* Takes part in the next generation with the state of SNAPSHOT. */
+static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
+    mst_member_state state = {.num_fingerprints = task->state.num_fingerprints,
+                              .state_number = atomic_load(&task->number),
+                              .state_hash = mst_state_hash(snapshot)};
+    memcpy(state.fingerprint, task->fingerprints, (size_t)state.num_fingerprints * sizeof *state.fingerprint);
+    mst_status status = MST_OK;
+    pthread_mutex_lock(&task->lock);
+    while (!status && task->phase == APART) status = wait_for_generation(task, &state);
+    if (!status && task->phase == FAILED) status = job_failure(task);
+    pthread_mutex_unlock(&task->lock);
+    return status;
+}
+
+/* Keeps what the task brings: a task that has done its work may have to bring it once more. */
+static mst_status keep_state(mst_task *task, const mst_task_state *state) {
+    if (state->num_fingerprints > MST_FINGERPRINTS_MOST)
+        return MST_FAIL(MST_INTERNAL, "task: %d fingerprints", state->num_fingerprints);
+    mst_store *before = task->state.store;
+    task->state = *state;
+    atomic_store(&task->number, state->number);
+    task->state.store = mst_store_retain(state->store);
+    mst_store_release(before);
+    if (state->fingerprint != task->fingerprints)
+        memcpy(task->fingerprints, state->fingerprint, (size_t)state->num_fingerprints * sizeof *state->fingerprint);
+    task->state.fingerprint = task->fingerprints;
+    return MST_OK;
+}
+
+/* How data go to the others that are connected: "data go through shared memory", or by two ways to some each. */
+static void say_routes(mst_task *task) {
+    const char *way[2] = {NULL, NULL};
+    int32_t count[2] = {0, 0};
+    for (int32_t i = 0; i < task->num_workers && task->type->route; i++) {
+        const char *route = i == task->self ? NULL : task->type->route(task->transport, i);
+        if (!route) continue;
+        const int which = way[0] && strcmp(way[0], route) != 0;
+        way[which] = route;
+        count[which]++;
+    }
+    if (count[1])
+        mst_task_say(task, "data go %s to %d tasks, %s to %d", way[0], count[0], way[1], count[1]);
+    else if (way[0])
+        mst_task_say(task, "data go %s", way[0]);
+}
+
+/* The tasks are together, and their states are alike. */
+static void begin_together(mst_task *task) {
+    pthread_mutex_lock(&task->lock);
+    if (!task->was_together) say_routes(task);
+    say_back(task);
+    task->was_together = true;
+    pthread_mutex_unlock(&task->lock);
+}
+
+/* ---- beginning to train after collectives ---- */
+
+/* What a task brings, as the others get it. */
+typedef struct brought_state {
+    mst_fingerprint fingerprint[MST_FINGERPRINTS_MOST];
+    int64_t num_fingerprints, number;
+    uint64_t hash;
+} brought_state;
+
+/* ALL: [num_workers] what each task brings. */
+static mst_status gather_states(mst_task *task, const mst_snapshot *snapshot, brought_state *all) {
+    size_t *bytes = calloc((size_t)task->num_workers, sizeof *bytes);
+    if (!bytes) return MST_NO_MEMORY("for the states of %d tasks", task->num_workers);
+    for (int32_t i = 0; i < task->num_workers; i++) bytes[i] = sizeof *all;
+    brought_state *own = &all[task->self];
+    own->num_fingerprints = task->state.num_fingerprints;
+    memcpy(own->fingerprint, task->fingerprints, (size_t)own->num_fingerprints * sizeof *own->fingerprint);
+    own->number = atomic_load(&task->number);
+    own->hash = mst_state_hash(snapshot);
+    const mst_status status =
+        mst_group_all_gather(task->group, bytes, all, mst_clock_after(task->options.collective_timeout));
+    free(bytes);
+    return status;
+}
+
+/* All tasks find the same difference: that of the first task which is not like task 0. */
+static mst_status compare_states(const mst_task *task, const brought_state *all) {
+    for (int32_t i = 1; i < task->num_workers; i++)
+        for (int32_t f = 0; f < MST_FINGERPRINTS_MOST; f++) {
+            if (memcmp(&all[i].fingerprint[f], &all[0].fingerprint[f], sizeof all[0].fingerprint[f]) == 0) continue;
+            return MST_FAIL(MST_INVALID, "%s differs between %s and %s: start all tasks with the same command",
+                            mst_fingerprint_words(task->fingerprints[f].name), task->name[0], task->name[i]);
+        }
+    return MST_OK;
+}
+
+/* As for a job that begins anew (members.h): the state of the chief counts, if it has made or restored any step. */
+static void choose_source(mst_task *task, const brought_state *all) {
+    pthread_mutex_lock(&task->lock);
+    task->source = 0;
+    for (int32_t i = 1; i < task->num_workers && all[0].number <= 0; i++)
+        if (all[i].number > all[task->source].number) task->source = i;
+    const brought_state *source = &all[task->source];
+    task->num_copiers = 0;
+    for (int32_t i = 0; i < task->num_workers; i++)
+        if (all[i].number != source->number || all[i].hash != source->hash) task->copiers[task->num_copiers++] = i;
+    task->copies = all[task->self].number != source->number || all[task->self].hash != source->hash;
+    pthread_mutex_unlock(&task->lock);
+}
+
+static mst_status agree_after_calls(mst_task *task, const mst_snapshot *snapshot, mst_task_joined *joined) {
+    brought_state *all = calloc((size_t)task->num_workers, sizeof *all);
+    mst_status status = all ? MST_OK : MST_NO_MEMORY("for the states of %d tasks", task->num_workers);
+    if (!status) status = gather_states(task, snapshot, all);
+    if (!status) status = compare_states(task, all);
+    if (!status) choose_source(task, all);
+    free(all);
+    return status ? status : agree_on_state(task, snapshot, joined);
+}
+
+/* The tasks are together already, for collectives. What is compared otherwise when they come together (members.h) is
+ * compared now. A task that is lost cannot come back: it would begin with collectives, and the others would not. */
+static mst_status join_after_calls(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
+    const mst_task_call call = {.kind = MST_CALL_FIT};
+    mst_snapshot *snapshot;
+    MST_TRY(mst_task_meet(task, &call));
+    MST_TRY(keep_state(task, state));
+    MST_TRY(mst_store_snapshot(state->store, &snapshot));
+    const mst_status status = agree_after_calls(task, snapshot, joined);
+    mst_snapshot_release(snapshot);
+    task->has_agreed = !status;
+    return status;
+}
+
+mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_joined *joined) {
+    *joined = (mst_task_joined){.copied = false};
+    if (task->by_call) return join_after_calls(task, state, joined);
+    MST_TRY(keep_state(task, state));
+    for (;;) {
+        mst_snapshot *snapshot;
+        MST_TRY(mst_store_snapshot(state->store, &snapshot));
+        mst_status status = come_together(task, snapshot);
+        const bool together = !status;
+        if (!status) status = agree_on_state(task, snapshot, joined);
+        mst_snapshot_release(snapshot);
+        if (!status) begin_together(task);
+        if (!status || !together) return status;
+        if (mst_task_is_joined(task)) return status; /* a failure of its own: the state could not be restored, say */
+    }
+}
+
+bool mst_task_is_joined(mst_task *task) {
+    pthread_mutex_lock(&task->lock);
+    const bool joined = task->phase == TOGETHER;
+    pthread_mutex_unlock(&task->lock);
+    return joined;
+}
+
+bool mst_task_has_agreed(mst_task *task) {
+    return mst_task_is_joined(task) && (!task->by_call || task->has_agreed);
+}
+
+void mst_task_committed(mst_task *task, int64_t number) {
+    atomic_store(&task->number, number);
+}
+
+/* ---- the end ---- */
+
+mst_status mst_task_fail(mst_task *task, mst_status status) {
+    enum { SECONDS = 5 }; /* for the others to hear of it */
+    mst_failure failure;
+    if (task->servers) return mst_ps_client_fail(task->servers, status);
+    mst_failure_keep(&failure, status);
+    const int64_t deadline = mst_clock_after(SECONDS);
+    pthread_mutex_lock(&task->lock);
+    if (task->phase != FAILED) mst_members_failed(task->members, &failure);
+    while (task->phase != FAILED && task->phase != ALL_LEFT && mst_clock_now() < deadline) {
+        mst_task_wait_a_tick(task);
+    }
+    /* who has waited too long does not know for whom: that is found by asking all */
+    if (status == MST_DEADLINE && task->phase == FAILED) failure = mst_task_failure_plain(&task->failure);
+    pthread_mutex_unlock(&task->lock);
+    return mst_failure_restore(&failure);
+}
+
+/* Says that the work is done, and waits until all have said so; *LOST: a task was lost before. */
+static mst_status wait_all_left(mst_task *task, bool *lost) {
+    mst_status status = MST_OK;
+    pthread_mutex_lock(&task->lock);
+    if (task->phase == TOGETHER) mst_members_left(task->members, task->generation);
+    while (task->phase == TOGETHER && !status) {
+        if (is_stopped(task)) status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the other tasks to end");
+        mst_task_wait_a_tick(task);
+    }
+    *lost = task->phase == APART;
+    if (task->phase == FAILED) status = job_failure(task);
+    pthread_mutex_unlock(&task->lock);
+    return status;
+}
+
+static mst_status leave_after_calls(mst_task *task) {
+    const mst_task_call call = {.kind = MST_CALL_LEAVE};
+    bool lost;
+    MST_TRY(mst_task_meet(task, &call));
+    MST_TRY(wait_all_left(task, &lost));
+    return lost ? mst_group_check(task->group) : MST_OK;
+}
+
+mst_status mst_task_leave(mst_task *task) {
+    if (MST_IS_NULL(task)) return MST_INVALID;
+    bool lost;
+    mst_task_joined joined;
+    if (task->servers) return mst_ps_client_leave(task->servers);
+    if (!task->state.store) return MST_OK; /* it has never joined */
+    if (task->by_call) return leave_after_calls(task);
+    for (;;) {
+        MST_TRY(wait_all_left(task, &lost));
+        if (!lost) return MST_OK;
+        mst_task_state state = task->state;
+        state.number = atomic_load(&task->number);
+        MST_TRY(mst_task_join(task, &state, &joined));
+    }
+}

@@ -1,0 +1,35 @@
+#include "cluster/task_transport.h"
+
+#include <sodium.h>
+
+#include "cluster/task_log.h"
+
+static void say_fallback(const mst_task_transport *which, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say_fallback(const mst_task_transport *which, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    mst_task_log(which->log, which->cluster, format, list);
+    va_end(list);
+}
+
+static mst_status open_type(const mst_task_transport *which, const mst_transport_options *options,
+                            const mst_transport_type **type, mst_transport **out) {
+    MST_TRY(mst_transport_find(which->name ? which->name : "shm", type));
+    const mst_status status = (*type)->open(options, out);
+    if (which->name || status != MST_UNAVAILABLE) return status;
+    say_fallback(which, "data go over TCP: %s", mst_error()->message);
+    MST_TRY(mst_transport_find("zmq", type));
+    return (*type)->open(options, out);
+}
+
+mst_status mst_task_transport_open(const mst_task_transport *which, mst_transport_options *options,
+                                   const mst_transport_type **type, mst_transport **out) {
+    mst_cluster_keys keys;
+    if (which->key_file) MST_TRY(mst_cluster_key_read(which->key_file, &keys));
+    options->keys = which->key_file ? &keys : NULL;
+    const mst_status status = open_type(which, options, type, out);
+    options->keys = NULL;
+    sodium_memzero(&keys, sizeof keys);
+    return status;
+}

@@ -1,0 +1,21 @@
+/** How a task opens its transport: which one it takes, and the key of its cluster. */
+#ifndef MUSTER_CLUSTER_TASK_TRANSPORT_H
+#define MUSTER_CLUSTER_TASK_TRANSPORT_H
+
+#include <stdio.h>
+
+#include "muster/cluster.h"
+#include "transport/transport.h"
+
+typedef struct mst_task_transport {
+    const char *name;           /**< NULL: shm, or zmq where this machine has no such memory, with a line in the log */
+    const char *key_file;       /**< of the cluster; NULL: none */
+    FILE *log;                  /**< NULL: no line */
+    const mst_cluster *cluster; /**< whose task the line is of */
+} mst_task_transport;
+
+/** Opens it with OPTIONS, whose keys are those of the file. Errors as mst_task_open_with. */
+MST_CHECKED mst_status mst_task_transport_open(const mst_task_transport *which, mst_transport_options *options,
+                                               const mst_transport_type **type, mst_transport **out);
+
+#endif

@@ -1,0 +1,202 @@
+#include "collective/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "collective/group_thread.h"
+
+/* ---- making ---- */
+
+static mst_status check_windows(const mst_shards *window, int32_t num_members, int32_t num_shards) {
+    int64_t next = 0;
+    for (int32_t m = 0; m < num_members; m++) {
+        if (window[m].first != next || window[m].count < 1)
+            return MST_FAIL(MST_INVALID,
+                            "member %d of a group has %d shards from %d: it must have at least one, from %lld", m,
+                            window[m].count, window[m].first, (long long)next);
+        next += window[m].count;
+    }
+    if (next == num_shards) return MST_OK;
+    return MST_FAIL(MST_INVALID, "the members of a group have %lld of %d shards", (long long)next, num_shards);
+}
+
+mst_status mst_group_cut(mst_task_group *g, int32_t num_shards, const mst_shards *window) {
+    MST_TRY(check_windows(window, g->num_members, num_shards));
+    mst_stages stages = {0};
+    MST_TRY(mst_stages_make(window, g->num_members, num_shards, &stages));
+    mst_stages_free(&g->stages);
+    g->stages = stages;
+    g->num_shards = num_shards;
+    memcpy(g->window, window, (size_t)g->num_members * sizeof *window);
+    return MST_OK;
+}
+
+static mst_status fill(const mst_group_options *o, mst_task_group *g) {
+    const size_t count = (size_t)o->num_members;
+    g->type = o->type;
+    g->transport = o->transport;
+    g->num_members = o->num_members;
+    g->self = o->self;
+    g->task = malloc(count * sizeof *g->task);
+    g->window = malloc(count * sizeof *g->window);
+    if (!g->task || !g->window) return MST_NO_MEMORY("for a group of %d tasks", o->num_members);
+    memcpy(g->task, o->task, count * sizeof *g->task);
+    MST_TRY(mst_group_cut(g, o->num_shards, o->window));
+    return g->num_members > 1 ? mst_group_thread_start(g) : MST_OK;
+}
+
+mst_status mst_group_create(const mst_group_options *options, mst_task_group **out) {
+    if (options->num_members < 1 || options->self < 0 || options->self >= options->num_members)
+        return MST_FAIL(MST_INVALID, "a group has no member %d of %d", options->self, options->num_members);
+    mst_task_group *g = aligned_alloc(_Alignof(mst_task_group), sizeof *g);
+    if (!g) return MST_NO_MEMORY("for a group of %d tasks", options->num_members);
+    memset(g, 0, sizeof *g);
+    pthread_mutex_init(&g->ending, NULL);
+    pthread_mutex_init(&g->lock, NULL);
+    g->last = &g->first;
+    g->next_run = 1;
+    const mst_status status = fill(options, g);
+    if (status)
+        mst_group_destroy(g);
+    else
+        *out = g;
+    return status;
+}
+
+void mst_group_destroy(mst_task_group *g) {
+    if (!g) return;
+    mst_group_thread_stop(g);
+    mst_stages_free(&g->stages);
+    pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->ending);
+    free(g->task);
+    free(g->window);
+    free(g);
+}
+
+/* ---- generations ---- */
+
+void mst_group_begin(mst_task_group *g, uint32_t generation) {
+    pthread_mutex_lock(&g->lock);
+    g->generation = generation;
+    g->active = true;
+    g->next_run = 1;
+    g->progress = (mst_group_progress){0};
+    pthread_mutex_unlock(&g->lock);
+}
+
+mst_group_progress mst_group_started(mst_task_group *g) {
+    pthread_mutex_lock(&g->lock);
+    const mst_group_progress progress = g->progress;
+    pthread_mutex_unlock(&g->lock);
+    return progress;
+}
+
+/* The generation is over for the group before it is for the transport: an exchange that the transport then calls done
+ * is known to have failed. */
+static bool mark_ended(mst_task_group *g, uint32_t generation, const mst_failure *failure) {
+    pthread_mutex_lock(&g->lock);
+    const bool ends = g->active && g->generation == generation;
+    if (ends) {
+        g->active = false;
+        g->failure = *failure;
+    }
+    pthread_mutex_unlock(&g->lock);
+    return ends;
+}
+
+void mst_group_end_generation(mst_task_group *g, uint32_t generation, const mst_failure *failure) {
+    pthread_mutex_lock(&g->ending);
+    if (mark_ended(g, generation, failure)) g->type->end(g->transport);
+    pthread_mutex_unlock(&g->ending);
+}
+
+void mst_group_end(mst_task_group *g, const mst_failure *failure) {
+    pthread_mutex_lock(&g->lock);
+    const uint32_t generation = g->generation;
+    pthread_mutex_unlock(&g->lock);
+    mst_group_end_generation(g, generation, failure);
+}
+
+/* The error of a generation that is over. */
+static mst_status over(mst_task_group *g) {
+    if (g->failure.code) return mst_failure_restore(&g->failure);
+    return MST_FAIL(MST_UNAVAILABLE, "the tasks of the group have not begun to work together");
+}
+
+mst_status mst_group_enter(mst_task_group *g, uint32_t *out) {
+    pthread_mutex_lock(&g->lock);
+    const mst_status status = g->active ? MST_OK : over(g);
+    *out = g->generation;
+    pthread_mutex_unlock(&g->lock);
+    return status;
+}
+
+mst_status mst_group_check(mst_task_group *g) {
+    uint32_t generation;
+    return mst_group_enter(g, &generation);
+}
+
+mst_status mst_group_check_generation(mst_task_group *g, uint32_t generation) {
+    pthread_mutex_lock(&g->lock);
+    const mst_status status = g->active && g->generation == generation ? MST_OK : over(g);
+    pthread_mutex_unlock(&g->lock);
+    return status;
+}
+
+static void check_message(mst_task_group *g, mst_status status, uint32_t generation, mst_timeline *done) {
+    if (!status) return;
+    mst_failure failure;
+    mst_failure_keep(&failure, status);
+    mst_group_end_generation(g, generation, &failure);
+    mst_timeline_add(done, 1);
+}
+
+void mst_group_post(mst_task_group *g, int32_t member, mst_key key, void *into, size_t bytes, mst_timeline *done) {
+    check_message(g, g->type->post(g->transport, g->task[member], key, into, bytes, done), key.generation, done);
+}
+
+void mst_group_send(mst_task_group *g, int32_t member, mst_key key, const mst_iov *piece, int n, mst_timeline *done) {
+    check_message(g, g->type->send(g->transport, g->task[member], key, piece, n, done), key.generation, done);
+}
+
+void mst_group_give_up(mst_task_group *g, uint32_t generation, uint32_t stream, uint64_t run) {
+    mst_failure failure;
+    mst_failure_keep(&failure, MST_FAIL(MST_CANCELLED, "exchange %u of run %llu was given up by member %d", stream,
+                                        (unsigned long long)run, g->self));
+    mst_group_end_generation(g, generation, &failure);
+}
+
+void mst_group_note_start(mst_task_group *g, uint64_t run, uint32_t stream) {
+    g->progress = (mst_group_progress){.count = g->progress.count + 1, .run = run, .stream = stream};
+}
+
+uint64_t mst_group_next_run(mst_task_group *g) {
+    pthread_mutex_lock(&g->lock);
+    const uint64_t run = g->next_run++;
+    pthread_mutex_unlock(&g->lock);
+    return run;
+}
+
+/* ---- what it is ---- */
+
+int32_t mst_group_size(const mst_task_group *g) {
+    return g->num_members;
+}
+
+int32_t mst_group_self(const mst_task_group *g) {
+    return g->self;
+}
+
+int32_t mst_group_num_shards(const mst_task_group *g) {
+    return g->num_shards;
+}
+
+mst_shards mst_group_window(const mst_task_group *g, int32_t member) {
+    return g->window[member];
+}
+
+int32_t mst_group_leaves(const mst_task_group *g, int32_t member, mst_shards *out) {
+    return mst_window_leaves(g->window[member], g->num_shards, out);
+}

@@ -1,0 +1,105 @@
+/** The inside of groups and exchanges, and the thread of a group, which makes the steps of the exchanges under way
+ *  (collective/routes.h).
+ *
+ *  Each message that is received has a timeline, which goes on to the timeline of its step, and that to `news` of the
+ *  group, on which the thread waits. The messages of the last step, in which sums come to their place, and everything
+ *  that is sent go on to `finished`, on which the caller waits. Where all was sent at once, the last step has a sum,
+ *  which the caller makes: it is small, and to wake another thread takes longer.
+ *
+ *      arrived[message] ---> ready[step] ---> news         steps of the thread
+ *      arrived[message] -------------------> finished      the last step
+ */
+#ifndef MUSTER_COLLECTIVE_GROUP_THREAD_H
+#define MUSTER_COLLECTIVE_GROUP_THREAD_H
+
+#include <pthread.h>
+
+#include "collective/group.h"
+#include "collective/routes.h"
+#include "muster/op.h"
+
+struct mst_task_group {
+    mst_timeline news; /**< rises for each message that a step of the thread waits for */
+    const mst_transport_type *type;
+    mst_transport *transport;
+    int32_t num_members, self, num_shards;
+    int32_t *task;
+    mst_shards *window;
+    mst_stages stages;
+    pthread_mutex_t ending; /**< held while the transport's generation is ended */
+    pthread_mutex_t lock;   /**< of all that follows */
+    uint32_t generation;
+    bool active;         /**< the generation is on */
+    mst_failure failure; /**< with which the last one ended */
+    uint64_t next_run;
+    mst_group_progress progress;
+    mst_exchange *first, **last; /**< exchanges that have steps left for the thread, in the order of their starts */
+    uint64_t news_due;           /**< what `news` rises to when all that was started is done */
+    bool quit;
+    bool has_thread;
+    pthread_t thread;
+};
+
+/** Neighbouring bytes of a leaf that are all of one dtype. */
+typedef struct mst_stretch {
+    int64_t first, bytes;
+    mst_dtype dtype;
+} mst_stretch;
+
+struct mst_exchange {
+    mst_task_group *group;
+    uint64_t hash;
+    uint32_t stream;
+    int32_t num_values;
+    int64_t *offset; /**< [num_values]: of each value in a leaf */
+    int32_t num_stretches;
+    mst_stretch *stretch;
+    mst_routes routes;
+    char *memory;     /**< as the routes divide it */
+    bool is_shared;   /**< the memory is the transport's */
+    mst_iov *iov;     /**< of the routes' pieces */
+    mst_array *value; /**< [most terms of a sum] */
+    mst_shards *node; /**< of the routes' terms */
+    int32_t last;     /**< step, which is that of the thread that waits; those before it are the group's thread's */
+    uint64_t due;     /**< what `finished` rises to in a run */
+    uint64_t news;    /**< by how much `news` rises in a run */
+    mst_timeline *arrived, *ready, *finished;
+    /* of the run */
+    bool started;
+    uint64_t run;
+    uint32_t generation;
+    int32_t step;       /**< next one of the thread; the thread's alone */
+    mst_exchange *next; /**< under the group's lock */
+};
+
+/** Starts the thread of the group. */
+MST_CHECKED mst_status mst_group_thread_start(mst_task_group *group);
+/** Ends it, when all exchanges are done. */
+void mst_group_thread_stop(mst_task_group *group);
+
+/** Makes the sums and sends the messages of STEP. */
+void mst_exchange_sum_step(mst_exchange *exchange, int32_t step);
+void mst_exchange_send_step(mst_exchange *exchange, int32_t step);
+
+/** Ends GENERATION where it is on. */
+void mst_group_end_generation(mst_task_group *group, uint32_t generation, const mst_failure *failure);
+/** This member starts exchange STREAM of RUN, for mst_group_started. Under the group's lock. */
+void mst_group_note_start(mst_task_group *group, uint64_t run, uint32_t stream);
+/** mst_group_check; OUT: the generation that is on. */
+MST_CHECKED mst_status mst_group_enter(mst_task_group *group, uint32_t *out);
+/** mst_group_check of GENERATION. */
+MST_CHECKED mst_status mst_group_check_generation(mst_task_group *group, uint32_t generation);
+/** Ends GENERATION where it is on, since this member destroys exchange STREAM of RUN while that is under way. */
+void mst_group_give_up(mst_task_group *group, uint32_t generation, uint32_t stream, uint64_t run);
+/** Posts a message of MEMBER, and sends one to it (transport/transport.h). Where the transport cannot, KEY's generation
+ *  ends, and DONE rises all the same. */
+void mst_group_post(mst_task_group *group, int32_t member, mst_key key, void *into, size_t bytes, mst_timeline *done);
+void mst_group_send(mst_task_group *group, int32_t member, mst_key key, const mst_iov *piece, int n,
+                    mst_timeline *done);
+
+/** The stream of a key: message SERIAL between two members, below 2^8, of exchange NUMBER, below 2^24. */
+static inline uint32_t mst_exchange_stream(uint32_t number, uint32_t serial) {
+    return number << 8 | serial;
+}
+
+#endif

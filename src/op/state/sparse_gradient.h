@@ -1,0 +1,38 @@
+/** Sparse gradients as values of a graph: some rows of a variable and their numbers, made in one graph and applied in
+ *  another. A task that computes them has the op leaf_rows, one that updates the variable sparse_gradient; in between
+ *  they may be added up row by row (kernel/row_merge.h). */
+#ifndef MUSTER_OP_SPARSE_GRADIENT_H
+#define MUSTER_OP_SPARSE_GRADIENT_H
+
+#include "muster/op.h"
+
+typedef struct mst_leaf_rows_options {
+    int zero_;
+    int64_t num_rows;   /**< of the variable */
+    int32_t num_shards; /**< whose rows these are, in order; each has equally many sources */
+    bool squares;       /**< see mst_sum_rows_options (op/state/update.h) */
+    double clip;
+} mst_leaf_rows_options;
+
+typedef struct mst_sparse_gradient_options {
+    int zero_;
+    bool squares; /**< rows have the sums of their squares behind them */
+    bool clipped; /**< the values were clipped before they were added up */
+} mst_sparse_gradient_options;
+
+/** The rows of a gradient, and their numbers. */
+typedef struct mst_row_values {
+    mst_value rows, numbers;
+} mst_row_values;
+
+/** The op leaf_rows, of NUM_SRC sources. */
+mst_row_values mst_leaf_rows(const mst_value *src, int num_src, const mst_leaf_rows_options *options);
+/** The op sparse_gradient. */
+mst_value mst_sparse_gradient(mst_row_values from, mst_value like, const mst_sparse_gradient_options *options);
+
+/** An error where NUMBERS (i64 [1 + n]: how many rows there are, then their numbers) are not at most MOST ascending
+ *  numbers of NUM_ROWS rows. */
+MST_CHECKED mst_status mst_row_numbers_check(const mst_kernel_args *a, const mst_array *numbers, int64_t most,
+                                             int64_t num_rows);
+
+#endif

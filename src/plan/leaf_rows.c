@@ -1,0 +1,98 @@
+/* The lowering of leaf_rows (op/state/sparse_gradient.h), a part of the pass distribute: the rows of each shard are
+ * added up on the shard's device, and those sums where the node is.
+ *
+ *      device 0   values, indices of shard 0 -> sum_rows --+
+ *                                                          +-> merge_rows
+ *      device 1   values, indices of shard 1 -> sum_rows --+
+ */
+#include "base/no_memory.h"
+#include "op/state/sparse_gradient.h"
+#include "plan/distribute.h"
+#include "plan/update_ops.h"
+
+/* The rows and their numbers, of which VALUE and the one after it are, are as many as these say. */
+static void set_counted(mst_plan *plan, int32_t value) {
+    for (int32_t i = value; i < value + 2; i++) plan->value[i].counted_by = value + 1;
+}
+
+static mst_sum_rows_options sum_options(const mst_leaf_rows_options *o) {
+    return (mst_sum_rows_options){.num_rows = o->num_rows, .squares = o->squares, .clip = o->clip};
+}
+
+/* The same values on DEVICE, where they are variables with several copies. */
+static mst_status find_sources(mst_distribution *d, int32_t *src, int count, int32_t device) {
+    for (int i = 0; i < count; i++) {
+        mst_mirror *mirror = mst_distribution_mirror(d, src[i]);
+        if (mirror) MST_TRY(mst_distribution_copy(d, mirror, device, &src[i]));
+    }
+    return MST_OK;
+}
+
+/* Adds the sum of the rows of one shard, from COUNT sources of node N. *OUT is the value of its rows. */
+static mst_status add_shard(mst_distribution *d, int32_t n, const int32_t *from, int count, int32_t *out) {
+    mst_plan *plan = d->plan;
+    const mst_plan_node *leaf = &plan->node[n];
+    const mst_sum_rows_options options = sum_options(leaf->options);
+    mst_spec dst[2] = {plan->value[leaf->dst].spec, plan->value[leaf->dst + 1].spec};
+    int32_t *src = mst_arena_copy(&plan->memory, from, (size_t)count * sizeof *src), added;
+    int64_t rows = 0;
+    for (int i = 1; i < count; i += 2) rows += mst_shape_count(plan->value[from[i]].spec.shape);
+    if (rows > options.num_rows) rows = options.num_rows;
+    dst[0].shape.dim[0] = rows;
+    dst[1].shape.dim[0] = 1 + rows;
+    mst_plan_node sum = {.op = &mst_op_sum_rows,
+                         .name = mst_arena_print(&plan->memory, "%s/shard", leaf->name),
+                         .options = mst_arena_copy(&plan->memory, &options, sizeof options),
+                         .asked = "",
+                         .num_src = count,
+                         .num_control = leaf->num_control,
+                         .control = leaf->control,
+                         .num_dst = 2,
+                         .device = plan->node[plan->value[from[0]].node].device,
+                         .made = leaf->made,
+                         .earliest = leaf->phase,
+                         .group = -1};
+    if (!src || !sum.name || !sum.options) return MST_NO_MEMORY("for a plan");
+    MST_TRY(find_sources(d, src, count, sum.device));
+    MST_TRY(mst_plan_add(plan, &sum, src, dst, &added));
+    *out = plan->node[added].dst;
+    set_counted(plan, *out);
+    return MST_OK;
+}
+
+/* Node N, of one shard, becomes its sum. */
+static mst_status become_sum(mst_plan *plan, int32_t n) {
+    const mst_sum_rows_options options = sum_options(plan->node[n].options);
+    plan->node[n].op = &mst_op_sum_rows;
+    plan->node[n].options = mst_arena_copy(&plan->memory, &options, sizeof options);
+    return plan->node[n].options ? MST_OK : MST_NO_MEMORY("for a plan");
+}
+
+/* Node N becomes the sum of the sums of its shards. */
+static mst_status become_merge(mst_distribution *d, int32_t n) {
+    mst_plan *plan = d->plan;
+    const mst_leaf_rows_options o = *(const mst_leaf_rows_options *)plan->node[n].options;
+    const int each = plan->node[n].num_src / o.num_shards;
+    mst_shards *leaf = mst_arena_alloc(&plan->memory, (size_t)o.num_shards * sizeof *leaf);
+    int32_t *src = mst_arena_alloc(&plan->memory, 2 * (size_t)o.num_shards * sizeof *src);
+    mst_merge_rows_options *options = mst_arena_alloc(&plan->memory, sizeof *options);
+    if (!leaf || !src || !options) return MST_NO_MEMORY("for a plan");
+    for (int32_t s = 0; s < o.num_shards; s++) {
+        leaf[s] = (mst_shards){s, 1};
+        MST_TRY(add_shard(d, n, plan->node[n].src + (ptrdiff_t)s * each, each, &src[2 * s]));
+        src[2 * s + 1] = src[2 * s] + 1;
+    }
+    *options = (mst_merge_rows_options){.num_shards = o.num_shards, .leaf = leaf, .end_row = o.num_rows};
+    mst_plan_node *node = &plan->node[n];
+    node->op = &mst_op_merge_rows;
+    node->options = options;
+    node->num_src = 2 * o.num_shards;
+    node->src = src;
+    return MST_OK;
+}
+
+mst_status mst_distribute_leaf_rows(mst_distribution *d, int32_t n) {
+    const mst_leaf_rows_options *o = d->plan->node[n].options;
+    set_counted(d->plan, d->plan->node[n].dst);
+    return o->num_shards == 1 ? become_sum(d->plan, n) : become_merge(d, n);
+}

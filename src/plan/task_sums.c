@@ -1,0 +1,229 @@
+/* Exchanges: what is summed over the shards of all tasks, a part of the pass distribute.
+ *
+ * An exchange is two nodes on one device. The first hands over this task's leaves of each value and goes on at once;
+ * the second waits for the sums. Between them the device does what does not need the sums (plan/schedule.c):
+ *
+ *      gradient of layer 2                     leaves ----> exchange_start
+ *      gradient of layer 1                     other work       |
+ *      ...                                                      v
+ *      update                                  sums   <---- exchange_wait
+ *
+ * The memory of leaves and sums is the exchange's own (MST_IN_LEAF, MST_IN_SUM), since other threads read and write it
+ * meanwhile; a gradient is made where it is sent from, if nothing else decides where it is (mst_plan_place_leaves).
+ *
+ * All tasks make their exchanges in the same order, that of the common graph: window and devices of a task decide which
+ * values are leaves, but neither how many exchanges there are nor what they sum. */
+#include "plan/task_sums.h"
+
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "collective/group.h"
+#include "op/elementwise/sum_shards.h"
+#include "op/list.h"
+
+mst_status mst_plan_check_window(const mst_plan *plan, int32_t n, mst_shards window, int32_t num_shards) {
+    const mst_task_group *group = plan->host->group;
+    const char *name = plan->node[n].name;
+    if (!group)
+        return MST_FAIL(MST_INVALID,
+                        "'%s' has shards %d to %d of %d: the others are of other tasks, but this session is of no "
+                        "cluster",
+                        name, window.first, window.first + window.count - 1, num_shards);
+    const mst_shards own = mst_group_window(group, mst_group_self(group));
+    if (own.first == window.first && own.count == window.count && mst_group_num_shards(group) == num_shards)
+        return MST_OK;
+    return MST_FAIL(MST_INVALID, "'%s' has shards %d to %d of %d, but this task has shards %d to %d of %d", name,
+                    window.first, window.first + window.count - 1, num_shards, own.first, own.first + own.count - 1,
+                    mst_group_num_shards(group));
+}
+
+/* ---- one exchange ---- */
+
+/* An end of the exchange that is made next. */
+static mst_plan_node end_of(const mst_plan *plan, const mst_plan_sums *sums, const mst_op *op) {
+    return (mst_plan_node){.op = op,
+                           .name = sums->name,
+                           .asked = "",
+                           .device = sums->device,
+                           .port = (int32_t)plan->num_exchanges,
+                           .group = -1};
+}
+
+static mst_status add_start(mst_plan *plan, const mst_plan_sums *sums, int32_t *out) {
+    mst_plan_node start = end_of(plan, sums, &mst_op_exchange_start);
+    start.num_src = sums->num_values * sums->num_leaves;
+    return mst_plan_add(plan, &start, sums->leaf, NULL, out);
+}
+
+/* What the sum of value V is like. That of rows may have all rows of the variable: how many will come from other tasks
+ * is not known. */
+static mst_spec sum_spec(const mst_plan *plan, const mst_plan_sums *sums, int32_t v) {
+    mst_spec spec = plan->value[sums->leaf[v * sums->num_leaves]].spec;
+    if (sums->num_rows) spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2; /* numbers have their count before them */
+    return spec;
+}
+
+static mst_status add_wait(mst_plan *plan, const mst_plan_sums *sums, int32_t start, int32_t *out) {
+    mst_plan_node wait = end_of(plan, sums, &mst_op_exchange_wait);
+    mst_spec *spec = mst_arena_alloc(&plan->memory, (size_t)(sums->num_values + 1) * sizeof *spec);
+    if (!spec) return MST_NO_MEMORY("for a plan");
+    for (int32_t v = 0; v < sums->num_values; v++) spec[v] = sum_spec(plan, sums, v);
+    wait.num_dst = sums->num_values;
+    wait.num_control = 1;
+    wait.control = &start;
+    MST_TRY(mst_plan_add(plan, &wait, NULL, spec, out));
+    for (int32_t v = 0; v < sums->num_values; v++) {
+        mst_plan_value *value = &plan->value[plan->node[*out].dst + v];
+        value->space = MST_IN_SUM;
+        value->index = (int32_t)plan->num_exchanges;
+        value->offset = v;
+        if (sums->num_rows) value->counted_by = plan->node[*out].dst + v / 2 * 2 + 1;
+    }
+    return MST_OK;
+}
+
+static mst_status describe_values(mst_plan *plan, const mst_plan_sums *sums, mst_plan_exchange *x) {
+    x->value = mst_arena_alloc(&plan->memory, (size_t)(sums->num_values + 1) * sizeof *x->value);
+    if (!x->value) return MST_NO_MEMORY("for a plan");
+    for (int32_t v = 0; v < sums->num_values; v++) {
+        const mst_spec spec = sum_spec(plan, sums, v);
+        x->value[v] = (mst_exchange_value){.dtype = spec.dtype, .count = mst_shape_count(spec.shape)};
+    }
+    return MST_OK;
+}
+
+static mst_status describe_rows(mst_plan *plan, const mst_plan_sums *sums, mst_plan_exchange *x) {
+    x->rows = mst_arena_alloc(&plan->memory, (size_t)(sums->num_values / 2 + 1) * sizeof *x->rows);
+    if (!x->rows) return MST_NO_MEMORY("for a plan");
+    for (int32_t v = 0; v < sums->num_values; v += 2) {
+        const mst_spec spec = sum_spec(plan, sums, v);
+        int64_t most = 0;
+        for (int32_t l = 0; l < sums->num_leaves; l++) {
+            const int64_t rows = plan->value[sums->leaf[v * sums->num_leaves + l]].spec.shape.dim[0];
+            if (rows > most) most = rows;
+        }
+        x->rows[v / 2] = (mst_row_exchange_value){.dtype = spec.dtype,
+                                                  .num_rows = spec.shape.dim[0],
+                                                  .columns = mst_shape_count(spec.shape) / spec.shape.dim[0],
+                                                  .most = most};
+    }
+    return MST_OK;
+}
+
+mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int32_t *out) {
+    mst_plan_exchange x = {.num_values = sums->num_values, .num_leaves = sums->num_leaves};
+    MST_TRY(sums->num_rows ? describe_rows(plan, sums, &x) : describe_values(plan, sums, &x));
+    MST_TRY(mst_grow(&plan->exchange, sizeof *plan->exchange, plan->num_exchanges + 1, &plan->exchange_capacity));
+    MST_TRY(add_start(plan, sums, &x.start));
+    MST_TRY(add_wait(plan, sums, x.start, &x.wait));
+    MST_TRY(mst_plan_add_effect(plan, x.wait)); /* the other tasks make it too, whether or not this one needs it */
+    for (int32_t v = 0; v < sums->num_values; v++) out[v] = plan->node[x.wait].dst + v;
+    plan->exchange[plan->num_exchanges++] = x;
+    return MST_OK;
+}
+
+/* ---- where leaves are made ---- */
+
+/* The value whose memory VALUE is; -1 where it is only a part of it. */
+static int32_t whole_root(const mst_plan *plan, int32_t value) {
+    for (const mst_plan_node *node = &plan->node[plan->value[value].node]; mst_plan_is_view(node);
+         node = &plan->node[plan->value[value].node]) {
+        const int32_t src = node->src[0];
+        if (mst_plan_bytes(&plan->value[src]) != mst_plan_bytes(&plan->value[value])) return -1;
+        value = src;
+    }
+    return value;
+}
+
+/* Whether VALUE can be made in any of the host's memory. */
+static bool can_be_anywhere(const mst_plan *plan, int32_t value) {
+    const mst_plan_value *v = &plan->value[value];
+    const mst_plan_node *node = &plan->node[v->node];
+    return v->space == MST_IN_ARENA && !v->constant && !(node->op->flags & (MST_OP_VARIABLE | MST_OP_NO_VALUE)) &&
+           mst_plan_domain(plan, node->device)->type->host;
+}
+
+/* Bytes of the memory of an exchange. Of rows of other tasks there may be as many as of this one. */
+static int64_t bytes_of_exchange(const mst_plan *plan, const mst_plan_exchange *x) {
+    const mst_plan_node *start = &plan->node[x->start], *wait = &plan->node[x->wait];
+    int64_t leaves = 0, sums = 0;
+    for (int i = 0; i < start->num_src; i++) leaves += mst_plan_bytes(&plan->value[start->src[i]]);
+    for (int i = 0; i < wait->num_dst; i++) sums += mst_plan_bytes(&plan->value[wait->dst + i]);
+    return (x->rows ? mst_group_size(plan->host->group) : 1) * leaves + sums;
+}
+
+void mst_plan_place_leaves(mst_plan *plan) {
+    for (int64_t x = 0; x < plan->num_exchanges; x++) {
+        const mst_plan_node *start = &plan->node[plan->exchange[x].start];
+        const int32_t values = plan->exchange[x].num_values, leaves = plan->exchange[x].num_leaves;
+        plan->program[start->device].exchange_bytes += bytes_of_exchange(plan, &plan->exchange[x]);
+        for (int32_t v = 0; v < values; v++) {
+            const int32_t *leaf = &start->src[v * leaves];
+            for (int32_t l = 0; l < leaves; l++) {
+                const int32_t root = whole_root(plan, leaf[l]);
+                if (root < 0 || !can_be_anywhere(plan, root)) continue;
+                plan->value[root].space = MST_IN_LEAF;
+                plan->value[root].index = (int32_t)x;
+                plan->value[root].offset = (int64_t)l * values + v;
+            }
+        }
+    }
+}
+
+/* ---- sum_shards ---- */
+
+/* Whether node N is a sum of ROUND that is still to be lowered: one whose window is all shards is a copy. */
+static bool is_of_round(const mst_plan *plan, int64_t n, mst_sum_round round) {
+    const mst_plan_node *node = &plan->node[n];
+    const mst_sum_shards_options *o = node->options;
+    return node->op == &mst_op_sum_shards && !node->dead && o->round == (int32_t)round && o->num_here < o->num_shards;
+}
+
+/* Makes NODE, a sum_shards, pass on SUM. */
+static void take_sum(mst_plan_node *node, int32_t sum) {
+    node->op = &mst_op_identity;
+    node->options = NULL;
+    node->num_src = 1;
+    node->src[0] = sum;
+}
+
+static mst_status lower_round(mst_distribution *d, mst_sum_round round, const char *name) {
+    mst_plan *plan = d->plan;
+    int32_t count = 0;
+    for (int64_t n = 0; n < d->num_imported; n++) {
+        if (!is_of_round(plan, n, round)) continue;
+        const mst_sum_shards_options *o = plan->node[n].options;
+        MST_TRY(mst_plan_check_window(plan, (int32_t)n, (mst_shards){o->first_shard, o->num_here}, o->num_shards));
+        count++;
+    }
+    if (count == 0) return MST_OK;
+    const int32_t leaves = mst_group_leaves(plan->host->group, mst_group_self(plan->host->group), NULL);
+    int32_t *leaf = mst_arena_alloc(&plan->memory, (size_t)count * (size_t)leaves * sizeof *leaf);
+    int32_t *node = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *node);
+    int32_t *sum = mst_arena_alloc(&plan->memory, (size_t)count * sizeof *sum);
+    if (!leaf || !node || !sum) return MST_NO_MEMORY("for a plan");
+    count = 0;
+    for (int64_t n = 0; n < d->num_imported; n++) {
+        if (!is_of_round(plan, n, round)) continue;
+        memcpy(leaf + count * leaves, plan->node[n].src, (size_t)leaves * sizeof *leaf);
+        node[count++] = (int32_t)n;
+    }
+    const mst_plan_sums sums = {
+        .name = name, .device = plan->node[node[0]].device, .num_values = count, .num_leaves = leaves, .leaf = leaf};
+    MST_TRY(mst_plan_add_exchange(plan, &sums, sum));
+    for (int32_t v = 0; v < count; v++) take_sum(&plan->node[node[v]], sum[v]);
+    return MST_OK;
+}
+
+mst_status mst_distribute_sums(mst_distribution *d) {
+    mst_plan *plan = d->plan;
+    MST_TRY(lower_round(d, MST_SUM_EARLY, "early_sums"));
+    const int64_t before = plan->num_exchanges;
+    MST_TRY(lower_round(d, MST_SUM_LATE, "late_sums"));
+    if (plan->num_exchanges == 0) return MST_OK;
+    plan->vote = (int32_t)before;
+    return plan->num_exchanges > before
+               ? MST_OK
+               : mst_plan_add_exchange(plan, &(mst_plan_sums){.name = "vote", .num_leaves = 1}, NULL);
+}

@@ -1,0 +1,28 @@
+/** Exchanges in a plan: sums over the shards of all tasks (collective/group.h), of rows too
+ *  (collective/row_exchange.h). */
+#ifndef MUSTER_PLAN_TASK_SUMS_H
+#define MUSTER_PLAN_TASK_SUMS_H
+
+#include "plan/distribute.h"
+
+/** Values whose sums travel together. */
+typedef struct mst_plan_sums {
+    const char *name;
+    int32_t device; /**< of this task: the one that starts the exchange and waits for it */
+    int32_t num_values, num_leaves;
+    const int32_t *leaf;     /**< [num_values][num_leaves]: values of the plan */
+    const int64_t *num_rows; /**< NULL: the values are added up element by element. Else they are the arrays of sparse
+                              *   gradients (collective/row_exchange.h), and [num_values / 2] the variables' rows */
+} mst_plan_sums;
+
+/** Whether the session is of a cluster, and WINDOW that of its task; else an error about node N, which has it. */
+MST_CHECKED mst_status mst_plan_check_window(const mst_plan *plan, int32_t n, mst_shards window, int32_t num_shards);
+/** Adds the exchange of SUMS: a node that starts it, and one that waits for it. OUT[v] is the sum of value v, in the
+ *  host's memory, there when the second node has run. */
+MST_CHECKED mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int32_t *out);
+/** Has leaves made in the memory of their exchange, where that is possible. */
+void mst_plan_place_leaves(mst_plan *plan);
+/** Lowers all nodes sum_shards, those of a round as one exchange. */
+MST_CHECKED mst_status mst_distribute_sums(mst_distribution *d);
+
+#endif

@@ -1,0 +1,174 @@
+/* Replay of an asynchronous job: gradients are applied in the order of its log, and each worker computes them with the
+ * values that the log names, so that the variables get the same bits. Two things are held back:
+ *
+ *      values      a worker gets those of the step that the log says it has read, before the next update is made
+ *      gradients   are kept until it is their turn
+ *
+ * Nothing is sent before all workers have said HELLO. Then no tasks can wait for each other, however many servers there
+ * are. The logs of all servers are of one job, which has done all of this once, one thing after the other: values sent,
+ * gradients sent, updates. Take the first of these that has not been done in the replay. What it waits for, on any
+ * server or worker, was before it in that job, so it has been done; therefore it can be done now:
+ *
+ *      values of step S to worker W    wait for update S, and for the gradients of W before them
+ *      gradients of W                  wait for their values from all servers
+ *      update S + 1                    waits for its gradients, and for all to whom values of step S are due
+ *
+ * Where a job has a last step, gradients that come after it are dropped. The log has those too, since another server
+ * may have applied them; and a worker may make some here that it did not make there, which are dropped likewise. */
+#include "server/server_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "cluster/batch_position.h"
+
+#define REPLAY_AGAIN "start all tasks again"
+
+static bool have_all_come(const mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (!s->worker[w].instance) return false;
+    return true;
+}
+
+static mst_status open_replay(mst_server *s) {
+    s->replay = calloc(1, sizeof *s->replay);
+    if (!s->replay) return MST_NO_MEMORY("for a log of updates");
+    MST_TRY(mst_server_read_log(s, s->replay));
+    mst_server_say(s, "replays %lld updates of '%s'", (long long)s->replay->num_updates, s->replay->path);
+    return MST_OK;
+}
+
+void mst_server_close_replay(mst_server *s) {
+    if (s->replay) mst_update_log_free(s->replay);
+    free(s->replay);
+    s->replay = NULL;
+}
+
+/* The next gradients of worker W in the log; NULL: there are none. */
+static const mst_logged_gradients *next_of(const mst_server *s, int32_t w) {
+    const int64_t next = s->replay->first[w];
+    return next < s->replay->num_entries ? &s->replay->entry[next] : NULL;
+}
+
+/* The gradients of W come or are not waited for any more: those behind them are its next. */
+static void pass(mst_server *s, int32_t w) {
+    s->replay->first[w] = next_of(s, w)->later;
+}
+
+/* Whether the job has made its last step, after which gradients are dropped. */
+static bool is_at_end(const mst_server *s) {
+    return s->job.last_step > 0 && s->step >= s->job.last_step;
+}
+
+/* ---- values ---- */
+
+static mst_status send_due_values(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        if (!s->worker[w].held) continue;
+        const mst_logged_gradients *next = next_of(s, w);
+        if (next && next->read < s->step)
+            return MST_FAIL(MST_UNAVAILABLE,
+                            "%s asks again for values of step %lld, and the replay is at step %lld: " REPLAY_AGAIN,
+                            mst_server_name(s, w), (long long)next->read, (long long)s->step);
+        if (!next || next->read == s->step) MST_TRY(mst_server_send_values(s, MST_PARCEL_VALUES, w, w + 1, NULL));
+    }
+    return MST_OK;
+}
+
+/* ---- gradients ---- */
+
+static mst_status are_not_logged(mst_server *s, const mst_parcel *parcel, const char *instead) {
+    const int64_t position = parcel->head.number;
+    return MST_FAIL(MST_INVALID,
+                    "%s has sent gradients of epoch %lld, batch %lld, of values of step %lld, and '%s' has %s: replay "
+                    "it with the same data and the same program",
+                    mst_server_name(s, parcel->from), (long long)mst_epoch_of_position(position),
+                    (long long)mst_batch_of_position(position), (long long)parcel->head.step, s->replay->path, instead);
+}
+
+static mst_status check_with_log(mst_server *s, const mst_parcel *parcel) {
+    const mst_logged_gradients *next = next_of(s, parcel->from);
+    char text[120];
+    if (next && next->position == parcel->head.number && next->read == parcel->head.step) return MST_OK;
+    if (!next && s->job.last_step > 0) return MST_OK;
+    if (!next)
+        snprintf(text, sizeof text, "no more of this worker in its %lld updates", (long long)s->replay->num_updates);
+    else
+        snprintf(text, sizeof text, "those of epoch %lld, batch %lld, of step %lld",
+                 (long long)mst_epoch_of_position(next->position), (long long)mst_batch_of_position(next->position),
+                 (long long)next->read);
+    return are_not_logged(s, parcel, text);
+}
+
+/* Behind the last update: gradients are dropped as they were, or else there should be none. */
+static mst_status end_replay(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        mst_server_worker *worker = &s->worker[w];
+        if (!worker->gradients) continue;
+        if (!is_at_end(s))
+            return MST_FAIL(MST_INVALID,
+                            "'%s' ends at step %lld, and the job goes on: it is the log of a job that did not end",
+                            s->replay->path, (long long)s->step);
+        MST_TRY(mst_server_log_gradients(s, worker->gradients, true));
+        if (next_of(s, w)) pass(s, w);
+        mst_server_drop_gradients(s, w);
+        worker->held = true;
+    }
+    s->waits_since = 0;
+    return send_due_values(s);
+}
+
+static mst_status make_logged_updates(mst_server *s) {
+    const mst_update_log *log = s->replay;
+    for (;;) {
+        MST_TRY(send_due_values(s));
+        const int64_t next = log->num_updates ? s->step + 1 - log->entry[0].step : 0;
+        if (next == log->num_updates) return end_replay(s);
+        const int32_t w = log->entry[next].worker;
+        mst_parcel *parcel = s->worker[w].gradients;
+        if (!parcel) return MST_OK;
+        pass(s, w);
+        s->worker[w].gradients = NULL;
+        const mst_status status = mst_server_apply(s, parcel);
+        mst_parcel_free(parcel);
+        MST_TRY(status);
+        s->waits_since = mst_clock_now(); /* for which others are waited (step_timeout) */
+    }
+}
+
+mst_status mst_server_go_on_with_replay(mst_server *s) {
+    if (!s->round || !have_all_come(s)) return MST_OK;
+    if (!s->replay) MST_TRY(open_replay(s));
+    return make_logged_updates(s);
+}
+
+mst_status mst_server_replay_gradients(mst_server *s, mst_parcel **parcel) {
+    mst_server_worker *w = &s->worker[(*parcel)->from];
+    if (!s->replay) return MST_OK; /* it was sent no values yet */
+    MST_TRY(check_with_log(s, *parcel));
+    mst_server_drop_gradients(s, (*parcel)->from);
+    MST_TRY(mst_server_read_gradients(s, *parcel));
+    w->gradients = *parcel;
+    *parcel = NULL;
+    if (!s->waits_since) s->waits_since = mst_clock_now();
+    return mst_server_go_on_with_replay(s);
+}
+
+mst_status mst_server_check_leaving(mst_server *s, int32_t w) {
+    const mst_logged_gradients *next = s->replay ? next_of(s, w) : NULL;
+    if (!next || next->is_late) return MST_OK;
+    return MST_FAIL(MST_INVALID,
+                    "%s has done its work, and '%s' has gradients of it that have not come, of epoch %lld, batch %lld: "
+                    "replay it with the same data and the same program",
+                    mst_server_name(s, w), s->replay->path, (long long)mst_epoch_of_position(next->position),
+                    (long long)mst_batch_of_position(next->position));
+}
+
+mst_status mst_server_check_instance(mst_server *s, const mst_parcel *hello) {
+    const mst_server_worker *w = &s->worker[hello->from];
+    if (!s->replay || !w->instance || w->instance == hello->instance) return MST_OK;
+    return MST_FAIL(MST_UNAVAILABLE, "%s was started again, and a replay does not go on then: " REPLAY_AGAIN,
+                    mst_server_name(s, hello->from));
+}

@@ -1,0 +1,348 @@
+/* A parameter server. One thread takes the parcels of the workers one after the other (cluster/parcel.h):
+ *
+ *      HELLO        is answered with the values; before there are any, the chief is asked for them
+ *      BEGIN        from the chief: the graph of the update, and the first values
+ *      GRADIENTS    are applied at once, or kept until those of all workers are there
+ *      FINISHED     is answered when all workers have sent it: until then each can make steps again
+ *      LEAVE        the last one ends the job
+ *
+ * Gradients are known by worker and position. Those of a position that has been applied are answered and dropped, so
+ * a worker that does not know whether its message has come may send it again.
+ *
+ * Where a server is started again it is empty, and says so. The chief then begins a new round: all servers get the
+ * state that it has kept, and all workers go on from the positions of that. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/clock.h"
+#include "base/failure.h"
+#include "base/no_memory.h"
+#include "cluster/task_log.h"
+#include "server/server_state.h"
+
+/* ---- the log ---- */
+
+void mst_server_say(mst_server *s, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    mst_task_log(s->options.log, s->options.cluster, format, list);
+    va_end(list);
+}
+
+const char *mst_server_name(mst_server *s, int32_t task) {
+    return mst_mail_name(s->mail, task, s->text, sizeof s->text);
+}
+
+/* The workers for which IS_MISSING, as a list. */
+static const char *list_workers(mst_server *s, bool (*is_missing)(const mst_server_worker *), char *text, size_t size) {
+    size_t used = 0;
+    int32_t more = 0;
+    *text = '\0';
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        if (!is_missing(&s->worker[w])) continue;
+        if (used + sizeof s->text + 20 < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", mst_server_name(s, w));
+        else
+            more++;
+    }
+    if (more) snprintf(text + used, size - used, " and %d more", (int)more);
+    return text;
+}
+
+static bool has_not_come(const mst_server_worker *w) {
+    return !w->instance;
+}
+
+static bool sends_nothing(const mst_server_worker *w) {
+    return !w->gradients;
+}
+
+/* ---- the state ---- */
+
+/* REQUEST 0: also where it has been asked nothing. */
+static mst_status send_text(mst_server *s, int32_t to, uint64_t request, const char *text) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED, .request = request};
+    return mst_mail_send(s->mail, to, &head, &(mst_iov){text, strlen(text)}, 1, NULL);
+}
+
+/* Workers that have not come yet, and do so within some seconds, hear why the job has ended. */
+static void tell_who_comes(mst_server *s, const char *text) {
+    static const double SECONDS = 5;
+    const int64_t until = mst_clock_after(SECONDS);
+    int32_t missing = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) missing += !s->worker[w].instance;
+    for (mst_parcel *p; missing > 0 && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
+        if (p->head.kind != MST_PARCEL_HELLO || p->from >= s->num_workers || s->worker[p->from].instance) continue;
+        s->worker[p->from].instance = p->instance;
+        missing = send_text(s, p->from, p->head.request, text) ? 0 : missing - 1;
+    }
+}
+
+/* The job ends with the calling thread's error, whose code is STATUS: all workers hear of it. */
+static mst_status end_job(mst_server *s, mst_status status) {
+    mst_failure failure;
+    mst_failure_keep(&failure, status);
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (s->worker[w].instance && send_text(s, w, 0, failure.message)) break;
+    if (status != MST_CANCELLED) tell_who_comes(s, failure.message);
+    s->ended = true;
+    return mst_failure_restore(&failure);
+}
+
+/* ---- who is there ---- */
+
+/* The name of the first fingerprint of PARCEL that is not that of the worker that came first; NULL: all are. */
+static const char *find_difference(const mst_server *s, const mst_parcel *parcel) {
+    const mst_fingerprint *mine = s->fingerprints, *theirs = parcel->body;
+    for (size_t i = 0; i < parcel->bytes / sizeof *mine; i++)
+        if (memcmp(&mine[i], &theirs[i], sizeof *mine) != 0) return mine[i].name;
+    return NULL;
+}
+
+static mst_status check_fingerprints(mst_server *s, const mst_parcel *parcel) {
+    if (!s->fingerprints || (!s->round && s->first == parcel->from)) { /* who comes again may have been mended */
+        free(s->fingerprints);
+        s->first = parcel->from;
+        s->fingerprint_bytes = parcel->bytes;
+        s->fingerprints = malloc(parcel->bytes + 1);
+        if (!s->fingerprints) return MST_NO_MEMORY("for a worker");
+        memcpy(s->fingerprints, parcel->body, parcel->bytes);
+        for (size_t i = 0; i < parcel->bytes / sizeof *s->fingerprints; i++)
+            s->fingerprints[i].name[sizeof s->fingerprints->name - 1] = '\0';
+    }
+    const char *name = parcel->bytes != s->fingerprint_bytes ? "version" : find_difference(s, parcel);
+    char first[sizeof s->text];
+    if (!name) return MST_OK;
+    mst_mail_name(s->mail, s->first, first, sizeof first);
+    return MST_FAIL(MST_INVALID, "%s differs between %s and %s: start all tasks with the same command",
+                    mst_fingerprint_words(name), first, mst_server_name(s, parcel->from));
+}
+
+static mst_status greet(mst_server *s, const mst_parcel *parcel) {
+    mst_server_worker *w = &s->worker[parcel->from];
+    const mst_status status = check_fingerprints(s, parcel);
+    if (status && s->round && w->instance) { /* in place of one that did fit: the job goes on */
+        mst_server_say(s, "refuses %s: %s", mst_server_name(s, parcel->from), mst_error()->message);
+        return send_text(s, parcel->from, parcel->head.request, mst_error()->message);
+    }
+    MST_TRY(mst_server_check_instance(s, parcel));
+    if (w->instance && w->instance != parcel->instance) {
+        mst_server_say(s, "%s was started again", mst_server_name(s, parcel->from));
+        MST_TRY(mst_update_writer_add_again(&s->update_log, s->step, parcel->from));
+    }
+    mst_server_drop_gradients(s, parcel->from);
+    w->instance = parcel->instance;
+    w->request = parcel->head.request;
+    w->lost = s->parts = 0;
+    w->has = -1;
+    w->left = w->gone = w->finished = false;
+    if (status) return status;
+    if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* a server before this one knew it */
+    if (mst_server_wants_previous(s, parcel->from, parcel->head.number))
+        return mst_server_send_previous(s, parcel->from);
+    if (s->round) return mst_server_answer(s, parcel->from);
+    w->waits = parcel->from != s->chief;
+    return w->waits ? MST_OK : mst_server_send_empty(s, parcel->from, w->request);
+}
+
+static mst_status send_finished(mst_server *s, int32_t w) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_FINISHED, .request = s->worker[w].request};
+    s->worker[w].finished = false;
+    return mst_mail_send(s->mail, w, &head, NULL, 0, NULL);
+}
+
+static void say_staleness(mst_server *s) {
+    if (s->job.synchronous && s->job.aggregate < s->num_workers)
+        mst_server_say(s, "%lld updates; gradients of %lld came too late", (long long)s->step,
+                       (long long)s->num_dropped);
+    else if (s->num_applied > 0)
+        mst_server_say(s, "%lld updates; gradients were %.2f steps old on average, and %lld at most",
+                       (long long)s->step, (double)s->total_staleness / (double)s->num_applied,
+                       (long long)s->most_staleness);
+}
+
+static mst_status end_training_when_all_finished(mst_server *s) {
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (!s->worker[w].finished && !s->worker[w].left) return MST_OK;
+    s->finished++;
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (s->worker[w].finished) MST_TRY(send_finished(s, w));
+    return MST_OK;
+}
+
+static mst_status end_when_all_left(mst_server *s) {
+    MST_TRY(end_training_when_all_finished(s));
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (!s->worker[w].left) return MST_OK;
+    s->parts = mst_clock_now();
+    say_staleness(s);
+    return mst_server_send_values(s, MST_PARCEL_DONE, 0, s->num_workers, NULL);
+}
+
+/* All have done their work: the server ends when they have heard so, and closed their connections. */
+static void part(mst_server *s) {
+    static const int64_t MOST = INT64_C(5000000000); /* nanoseconds */
+    bool all = true;
+    if (!s->parts) return;
+    for (int32_t w = 0; w < s->num_workers; w++) all &= s->worker[w].gone || s->worker[w].lost;
+    s->ended = all || mst_clock_now() - s->parts > MOST;
+}
+
+static void lose(mst_server *s, const mst_parcel *parcel) {
+    mst_server_worker *w = &s->worker[parcel->from];
+    w->gone |= w->left && parcel->instance == w->instance;
+    if (!w->instance || w->left || w->lost || (parcel->instance && parcel->instance != w->instance)) return;
+    w->lost = mst_clock_now();
+    w->computes = false; /* nobody waits for what it has read */
+    snprintf(w->why, sizeof w->why, "%s", (const char *)parcel->body);
+    mst_server_say(s, "%s is lost: %s", mst_server_name(s, parcel->from), w->why);
+}
+
+/* Those who wait for gradients of worker FROM wait no more. */
+static mst_status go_on_without(mst_server *s, int32_t from) {
+    s->worker[from].computes = false;
+    return s->job.synchronous ? mst_server_update_together(s) : mst_server_answer_held(s);
+}
+
+static mst_status finish(mst_server *s, const mst_parcel *parcel) {
+    if (parcel->head.number <= s->finished) return send_finished(s, parcel->from);
+    s->worker[parcel->from].finished = true;
+    MST_TRY(go_on_without(s, parcel->from));
+    return end_training_when_all_finished(s);
+}
+
+static mst_status leave(mst_server *s, int32_t from) {
+    MST_TRY(mst_server_check_leaving(s, from));
+    s->worker[from].left = true;
+    MST_TRY(go_on_without(s, from));
+    return end_when_all_left(s);
+}
+
+static mst_status take(mst_server *s, mst_parcel **parcel) {
+    const mst_parcel *p = *parcel;
+    if (p->from >= s->num_workers) return MST_OK; /* another server: they have nothing to say to each other */
+    mst_server_worker *w = &s->worker[p->from];
+    const bool current = w->instance == p->instance;
+    switch (p->head.kind) {
+        case MST_PARCEL_HELLO: return greet(s, p);
+        case MST_PARCEL_FAILED:
+            return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
+        case MST_PARCEL_CONNECTED: w->lost = 0, w->gone = false; return MST_OK;
+        case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
+        default: break;
+    }
+    if (!current) return mst_server_send_empty(s, p->from, p->head.request);
+    if (p->head.request < w->request) return MST_OK; /* it has been overtaken */
+    w->request = p->head.request;
+    if (p->head.kind == MST_PARCEL_BEGIN) return mst_server_begin(s, p);
+    if (!s->round) return mst_server_send_empty(s, p->from, w->request);
+    switch (p->head.kind) {
+        case MST_PARCEL_GRADIENTS: return mst_server_take_gradients(s, parcel);
+        case MST_PARCEL_COLLECT: return mst_server_send_state(s, p->from);
+        case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
+        case MST_PARCEL_FINISHED: return finish(s, p);
+        case MST_PARCEL_LEAVE: return leave(s, p->from);
+        default: return MST_OK;
+    }
+}
+
+/* ---- waiting ---- */
+
+static void say_whom(mst_server *s) {
+    static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
+    char list[600];
+    const int64_t now = mst_clock_now();
+    if (now - s->said < APART) return;
+    list_workers(s, has_not_come, list, sizeof list);
+    if (s->said && *list) mst_server_say(s, "waiting for %s", list);
+    s->said = now;
+}
+
+/* Who is lost for too long ends a synchronous job; the others go on without it in an asynchronous one. */
+static mst_status check_lost(mst_server *s, int64_t now) {
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        mst_server_worker *worker = &s->worker[w];
+        if (!worker->lost || worker->left || (double)(now - worker->lost) < s->options.recovery_timeout * 1e9) continue;
+        if (!s->round || s->job.synchronous || s->options.replay_updates)
+            return MST_FAIL(MST_UNAVAILABLE,
+                            "%s is lost (%s) and has not come back within %g s: look at its output, then start the job "
+                            "again, which goes on from the last checkpoint where it has --checkpoint-dir",
+                            mst_server_name(s, w), worker->why, s->options.recovery_timeout);
+        mst_server_say(s, "goes on without %s", mst_server_name(s, w));
+        worker->left = true;
+        MST_TRY(end_when_all_left(s));
+    }
+    return MST_OK;
+}
+
+static mst_status check_step(mst_server *s, int64_t now) {
+    char list[600];
+    if (!s->waits_since || (double)(now - s->waits_since) < s->options.step_timeout * 1e9) return MST_OK;
+    return MST_FAIL(MST_DEADLINE, "nothing has come from %s for %g s, for which the others wait",
+                    list_workers(s, sends_nothing, list, sizeof list), s->options.step_timeout);
+}
+
+static mst_status serve(mst_server *s) {
+    static const double TICK = 0.05;
+    mst_status status = MST_OK;
+    while (!status && !s->ended) {
+        mst_parcel *parcel = mst_mail_next(s->mail, mst_clock_after(TICK));
+        if (parcel) status = take(s, &parcel);
+        mst_parcel_free(parcel);
+        const int64_t now = mst_clock_now();
+        if (!status) status = check_lost(s, now);
+        if (!status) status = check_step(s, now);
+        part(s);
+        if (!s->round || (s->options.replay_updates && !s->replay)) say_whom(s);
+        if (!status && s->options.stop && s->options.stop(s->options.context))
+            status = MST_FAIL(MST_CANCELLED, "the parameter server %s was stopped", mst_server_name(s, s->self));
+    }
+    return status ? end_job(s, status) : MST_OK;
+}
+
+/* ---- opening and closing ---- */
+
+static mst_status open_server(mst_server *s) {
+    const mst_server_options *o = &s->options;
+    s->self = mst_cluster_self(o->cluster);
+    s->num_workers = mst_cluster_num_workers(o->cluster);
+    const mst_task_info self = mst_cluster_task(o->cluster, s->self);
+    if (!self.job || strcmp(self.job, "ps") != 0)
+        return MST_FAIL(MST_INVALID, "server: this task is %s:%d and no parameter server: give it the job 'ps'",
+                        self.job ? self.job : "none", (int)self.index);
+    if (s->num_workers == 0)
+        return MST_FAIL(MST_INVALID, "server: the cluster has no workers: add them to its description");
+    s->worker = calloc((size_t)s->num_workers, sizeof *s->worker);
+    s->position = calloc((size_t)s->num_workers, sizeof *s->position);
+    if (!s->worker || !s->position) return MST_NO_MEMORY("for %d workers", (int)s->num_workers);
+    return mst_mail_open(&MST_MAIL_OPTIONS(o), &s->mail);
+}
+
+static void close_server(mst_server *s) {
+    mst_mail_close(s->mail);
+    if (s->worker) mst_server_clear(s);
+    mst_update_writer_close(&s->update_log);
+    mst_server_close_replay(s);
+    free(s->fingerprints);
+    free(s->position);
+    free(s->worker);
+}
+
+mst_status mst_server_run_with(const mst_server_options *options) {
+    if (MST_IS_NULL(options) || MST_IS_NULL(options->cluster)) return MST_INVALID;
+    if (options->timeout < 0 || options->recovery_timeout < 0 || options->step_timeout < 0)
+        return MST_FAIL(MST_INVALID, "server: a timeout must not be negative");
+    if (options->update_log && options->replay_updates && strcmp(options->update_log, options->replay_updates) == 0)
+        return MST_FAIL(MST_INVALID, "server: the log '%s' is to be replayed and written anew: write to another folder",
+                        options->update_log);
+    mst_server s = {.options = *options};
+    if (s.options.timeout == 0) s.options.timeout = 10;
+    if (s.options.recovery_timeout == 0) s.options.recovery_timeout = 600;
+    if (s.options.step_timeout == 0) s.options.step_timeout = 600;
+    mst_status status = open_server(&s);
+    if (!status) status = serve(&s);
+    close_server(&s);
+    return status;
+}

@@ -1,0 +1,172 @@
+/** A parameter server (server_run.c), and what its parts do. */
+#ifndef MUSTER_SERVER_SERVER_STATE_H
+#define MUSTER_SERVER_SERVER_STATE_H
+
+#include "base/shard_tree.h"
+#include "cluster/fingerprint.h"
+#include "cluster/parcel.h"
+#include "cluster/ps_begin.h"
+#include "muster/op.h"
+#include "muster/server.h"
+#include "muster/session.h"
+#include "server/update_log.h"
+
+/** What the server knows of a worker. */
+typedef struct mst_server_worker {
+    uint64_t instance;     /**< 0: it has not come yet */
+    uint64_t request;      /**< its last one, of this instance: what it is sent answers that */
+    bool waits;            /**< for the first values */
+    bool finished;         /**< it has made its last step of a training, and waits for the others */
+    bool left;             /**< it has done its work, or is given up */
+    bool gone;             /**< there is no connection to it */
+    int64_t lost;          /**< since when; 0: it is not */
+    char why[200];         /**< it is lost */
+    mst_parcel *gradients; /**< that wait for those of others */
+    bool computes;         /**< it has values whose gradients have not come */
+    bool held;        /**< it waits for values until others have come (max_staleness), or until its turn (replay) */
+    int64_t read;     /**< step of its values */
+    int64_t has;      /**< step of the values that it says it has, of this round; -1: none */
+    int64_t previous; /**< its position before the last update */
+} mst_server_worker;
+
+/** A variable, and what its gradient is fed to. */
+typedef struct mst_server_variable {
+    const char *name; /**< the graph's */
+    mst_spec spec;
+    size_t bytes;
+    int32_t feed;    /**< number of the feed of its gradient; of a sparse one the first of two: rows, their numbers */
+    mst_tensor *sum; /**< of the gradients of a step; of a sparse one rows, more of them than are there */
+    /* of a sparse gradient */
+    bool is_sparse;
+    bool has_squares;   /**< rows have the sums of their squares behind them */
+    int64_t num_rows;   /**< of the variable */
+    int64_t columns;    /**< elements of a row of the gradient as it is sent */
+    int64_t *changed;   /**< [num_rows]: step of the values in which a row was first other than in those before */
+    mst_tensor *number; /**< i64: how many rows of `sum` are there, and their numbers */
+} mst_server_variable;
+
+/** A gradient of a leaf, in a parcel. */
+typedef struct mst_server_piece {
+    const void *data;      /**< elements or rows */
+    const int64_t *number; /**< of a sparse one: how many rows there are, and their numbers */
+} mst_server_piece;
+
+typedef struct mst_server {
+    mst_server_options options;
+    mst_mail *mail;
+    int32_t self, num_workers, chief;
+    mst_server_worker *worker; /**< [num_workers] */
+    int64_t *position;
+    char text[200];
+    /* fingerprints of the worker that came first */
+    int32_t first;
+    mst_fingerprint *fingerprints;
+    size_t fingerprint_bytes;
+    /* after BEGIN */
+    uint32_t round; /**< 0: it has not begun */
+    mst_ps_job job;
+    mst_graph *graph;
+    mst_session *session;
+    mst_server_variable *variable;
+    int32_t num_variables;
+    size_t bytes; /**< of all variables */
+    mst_value train;
+    mst_shards *leaf;        /**< of all workers, from left to right */
+    int32_t *first_leaf;     /**< [num_workers + 1] */
+    mst_array *terms;        /**< [2 * leaves]: of the variable that is added up */
+    mst_server_piece *piece; /**< [leaves][num_variables]: of the workers whose gradients are there */
+    void *workspace;         /**< of the sums of rows */
+    mst_feed *feed;
+    int32_t num_feeds;
+    char *zero; /**< zeros: gradients of a worker that is not waited for */
+    int64_t num_dropped, num_applied, total_staleness, most_staleness;
+    int64_t staleness[MST_STALENESS_COUNTS]; /**< counts since BEGIN (cluster/parcel.h) */
+    int64_t step;
+    int64_t waits_since; /**< gradients of a step: when the first came; 0: none is there */
+    int64_t said;
+    int64_t parts;                  /**< since when all have done their work; 0: not yet */
+    mst_tensor **value, **previous; /**< of the variables, at step value_step; before the last update. NULL: not read */
+    int64_t value_step;
+    mst_update_writer update_log;
+    mst_update_log *replay; /**< the log that is replayed; `first` has what comes next. NULL: none, or not yet read */
+    int64_t finished;       /**< trainings that all workers have finished */
+    bool ended;
+} mst_server;
+
+/** A line of the log. */
+void mst_server_say(mst_server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** "worker:1 at localhost:2223", until the next call. */
+const char *mst_server_name(mst_server *s, int32_t task);
+
+/* ---- server_values.c: what workers are sent ---- */
+
+/** Sends the variables to the workers from FIRST to END - 1 for which WHOM says so (NULL: all of them). */
+MST_CHECKED mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t first, int32_t end,
+                                              bool (*whom)(const mst_server_worker *));
+/** Sends the variables to worker W; to all that wait for them. */
+MST_CHECKED mst_status mst_server_answer(mst_server *s, int32_t w);
+MST_CHECKED mst_status mst_server_answer_waiting(mst_server *s);
+/** Whether worker W, which was started again, wants to make step NUMBER - 1 once more, since with its gradients another
+ *  server has not made the update that this one has; sends it the values before that. */
+bool mst_server_wants_previous(const mst_server *s, int32_t w, int64_t number);
+MST_CHECKED mst_status mst_server_send_previous(mst_server *s, int32_t w);
+/** Sends worker TO all that is kept; how stale gradients were. */
+MST_CHECKED mst_status mst_server_send_state(mst_server *s, int32_t to);
+MST_CHECKED mst_status mst_server_send_staleness(mst_server *s, int32_t to);
+/** Says to worker TO, which has sent REQUEST, that there are no values. */
+MST_CHECKED mst_status mst_server_send_empty(mst_server *s, int32_t to, uint64_t request);
+void mst_server_release_values(mst_server *s, mst_tensor **value);
+/** Name of the entry with step and positions of this server. */
+const char *mst_server_progress_name(const mst_server *s, char text[MST_PS_PROGRESS_NAME]);
+
+/* ---- server_begin.c ---- */
+
+/** Takes graph and state from the chief's BEGIN. */
+MST_CHECKED mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel);
+/** Frees what that has made. */
+void mst_server_clear(mst_server *s);
+void mst_server_drop_gradients(mst_server *s, int32_t w);
+
+/* ---- server_gradients.c ---- */
+
+/** Finds the gradients in PARCEL, and checks that they are of this program; MST_INVALID where they are not. */
+MST_CHECKED mst_status mst_server_read_gradients(mst_server *s, const mst_parcel *parcel);
+/** Fills the feeds with the sum of the gradients that are there, of COUNT workers; where that is not all, with a sum as
+ *  large as that of all. */
+MST_CHECKED mst_status mst_server_add_up(mst_server *s, int32_t count);
+/** Fills the feeds with the gradients of WORKER, which have been read. */
+MST_CHECKED mst_status mst_server_take_alone(mst_server *s, int32_t worker);
+
+/* ---- server_update.c ---- */
+
+/** Applies the gradients of *PARCEL, or keeps them and sets it to NULL. */
+MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel);
+/** Applies the gradients of PARCEL, of an asynchronous job, which have been read. The worker's values are `held`. */
+MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel);
+/** Makes the update of a synchronous job where enough gradients are there. */
+MST_CHECKED mst_status mst_server_update_together(mst_server *s);
+/** Gives values to those who wait for them until others have come. */
+MST_CHECKED mst_status mst_server_answer_held(mst_server *s);
+
+/* ---- server_log.c ---- */
+
+/** After BEGIN: opens the log of updates, where there is to be one. */
+MST_CHECKED mst_status mst_server_begin_log(mst_server *s);
+/** Reads the log that is to be replayed. *OUT is freed also after an error. */
+MST_CHECKED mst_status mst_server_read_log(mst_server *s, mst_update_log *out);
+/** Notes gradients that have made the variables those of this step; or that were too late. */
+MST_CHECKED mst_status mst_server_log_gradients(mst_server *s, const mst_parcel *parcel, bool is_late);
+
+/* ---- server_replay.c: only where options.replay_updates is set ---- */
+
+/** Sends the values and makes the updates whose turn it is. Workers for whom values are to be sent are `held`. */
+MST_CHECKED mst_status mst_server_go_on_with_replay(mst_server *s);
+/** Keeps *PARCEL, gradients, until it is their turn, and sets it to NULL. */
+MST_CHECKED mst_status mst_server_replay_gradients(mst_server *s, mst_parcel **parcel);
+/** Whether worker W may leave: all its gradients have been applied. */
+MST_CHECKED mst_status mst_server_check_leaving(mst_server *s, int32_t w);
+/** Whether HELLO is of a process that has taken part from the beginning. */
+MST_CHECKED mst_status mst_server_check_instance(mst_server *s, const mst_parcel *hello);
+void mst_server_close_replay(mst_server *s);
+
+#endif

@@ -1,0 +1,103 @@
+/* Updates: of the gradients of one worker, or of the sum of those of all. */
+#include "server/server_state.h"
+
+#include "base/clock.h"
+
+static mst_status run_update(mst_server *s) {
+    MST_TRY(mst_session_run(s->session, s->feed, s->num_feeds, &s->train, 1, NULL));
+    s->step++;
+    return MST_OK;
+}
+
+/* Whether worker W may compute gradients now, so that those of nobody become too old: each of the others who compute
+ * may come before any of them. */
+static bool may_compute(const mst_server *s, int32_t w) {
+    int64_t others = 0, oldest = s->step;
+    if (s->job.staleness < 0) return true;
+    for (int32_t i = 0; i < s->num_workers; i++) {
+        if (i == w || !s->worker[i].computes) continue;
+        others++;
+        if (s->worker[i].read < oldest) oldest = s->worker[i].read;
+    }
+    return others == 0 || s->step - oldest + others <= s->job.staleness;
+}
+
+mst_status mst_server_answer_held(mst_server *s) {
+    if (s->options.replay_updates) return mst_server_go_on_with_replay(s);
+    for (int32_t w = 0; w < s->num_workers; w++)
+        if (s->worker[w].held && may_compute(s, w)) MST_TRY(mst_server_answer(s, w));
+    return MST_OK;
+}
+
+static void count_staleness(mst_server *s, int64_t staleness) {
+    enum { LAST = MST_STALENESS_COUNTS - 1 };
+    s->num_applied++;
+    s->total_staleness += staleness;
+    if (staleness > s->most_staleness) s->most_staleness = staleness;
+    s->staleness[staleness < LAST ? staleness : LAST]++;
+}
+
+mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel) {
+    mst_server_worker *w = &s->worker[parcel->from];
+    const int64_t staleness = s->step - w->read;
+    MST_TRY(mst_server_take_alone(s, parcel->from));
+    MST_TRY(run_update(s));
+    count_staleness(s, staleness);
+    s->position[parcel->from] = parcel->head.number + 1;
+    w->computes = false;
+    w->held = true;
+    return mst_server_log_gradients(s, parcel, false);
+}
+
+static mst_status update_alone(mst_server *s, const mst_parcel *parcel) {
+    MST_TRY(mst_server_apply(s, parcel));
+    return mst_server_answer_held(s);
+}
+
+mst_status mst_server_update_together(mst_server *s) {
+    int32_t count = 0, active = 0;
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        count += s->worker[w].gradients != NULL;
+        active += !s->worker[w].left && !s->worker[w].finished;
+    }
+    if (count == 0 || (count < s->job.aggregate && count < active)) return MST_OK;
+    MST_TRY(mst_server_add_up(s, count));
+    MST_TRY(run_update(s));
+    for (int32_t w = 0; w < s->num_workers; w++) {
+        if (!s->worker[w].gradients) continue;
+        s->worker[w].previous = s->position[w];
+        s->position[w] = s->worker[w].gradients->head.number + 1;
+        s->worker[w].waits = true;
+        mst_server_drop_gradients(s, w);
+    }
+    s->waits_since = 0;
+    return mst_server_answer_waiting(s);
+}
+
+/* Gradients of values that are not the newest any more: backup workers have been faster. */
+static mst_status drop_late(mst_server *s, const mst_parcel *parcel) {
+    s->num_dropped++;
+    s->position[parcel->from] = parcel->head.number + 1;
+    return mst_server_answer(s, parcel->from);
+}
+
+mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel) {
+    const int32_t from = (*parcel)->from;
+    mst_server_worker *w = &s->worker[from];
+    if ((*parcel)->head.round != s->round) return mst_server_send_empty(s, from, w->request);
+    w->has = (*parcel)->head.step;
+    if ((*parcel)->head.number < s->position[from]) return w->held ? MST_OK : mst_server_answer(s, from);
+    if (s->options.replay_updates) return mst_server_replay_gradients(s, parcel);
+    if (s->job.last_step > 0 && s->step >= s->job.last_step) {
+        MST_TRY(mst_server_log_gradients(s, *parcel, true));
+        return mst_server_answer(s, from);
+    }
+    if (s->job.synchronous && w->read != s->step) return drop_late(s, *parcel);
+    mst_server_drop_gradients(s, from);
+    MST_TRY(mst_server_read_gradients(s, *parcel));
+    if (!s->job.synchronous) return update_alone(s, *parcel);
+    w->gradients = *parcel;
+    *parcel = NULL;
+    if (!s->waits_since) s->waits_since = mst_clock_now();
+    return mst_server_update_together(s);
+}

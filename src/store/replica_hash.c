@@ -1,0 +1,60 @@
+#include "store/replica_hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/byte_hash.h"
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "store/store.h"
+
+/* The bytes of memory that is not the host's are copied to it. */
+static mst_status hash_copy(const mst_copy *copy, size_t bytes, uint64_t *hash) {
+    if (copy->domain->type->host) {
+        *hash = mst_byte_hash(copy->data, bytes);
+        return MST_OK;
+    }
+    void *data = malloc(bytes + 1);
+    if (!data) return MST_NO_MEMORY("to compare the copies of a variable");
+    const mst_status status = mst_domain_copy(&mst_domain_host, data, copy->domain, copy->data, bytes);
+    *hash = mst_byte_hash(data, bytes);
+    free(data);
+    return status;
+}
+
+static mst_status add_copy(const mst_state *state, const mst_copy *copy, mst_replica_hash *out) {
+    uint64_t hash;
+    MST_TRY(hash_copy(copy, state->bytes, &hash));
+    if (out->num_copies++ == 0) {
+        out->hash = hash;
+        snprintf(out->first, sizeof out->first, "%s", copy->place);
+    } else if (hash != out->hash && !out->differs) {
+        out->differs = true;
+        snprintf(out->place, sizeof out->place, "%s", copy->place);
+    }
+    return MST_OK;
+}
+
+/* In a turn that has begun: no copy is written. */
+static mst_status hash_copies(mst_store *store, mst_state *state, mst_replica_hash *out) {
+    mst_status status = mst_state_check_whole(state);
+    if (!status && !state->version) status = MST_FAIL(MST_NOT_FOUND, "store: '%s' has no value yet", state->name);
+    for (mst_copy *copy = status ? NULL : mst_state_use_next(store, state, NULL), *next; copy; copy = next) {
+        if (!status) status = add_copy(state, copy, out);
+        next = mst_state_use_next(store, state, copy);
+        mst_copy_release(store, state, copy);
+    }
+    return status;
+}
+
+mst_status mst_store_hash_replicas(mst_store *store, const char *container, const char *name, mst_replica_hash *out) {
+    *out = (mst_replica_hash){.num_copies = 0};
+    mst_use use = {.state = mst_store_find(store, container, name)};
+    mst_turn turn = {.store = store};
+    if (!use.state) return MST_FAIL(MST_NOT_FOUND, "store: there is no '%s'", name);
+    mst_turn_visit(store, &use, 1, &turn);
+    mst_status status = mst_turn_begin(&turn, mst_store_deadline(store));
+    if (!status) status = hash_copies(store, use.state, out);
+    mst_turn_end(&turn);
+    return status;
+}

@@ -1,0 +1,11 @@
+/** multi-worker: mirrored over the devices of all workers of a cluster (muster/task.h). Each worker has the shards of
+ *  its window, keeps a copy of the variables on each of its devices, and makes the whole update from sums over the
+ *  shards of all. */
+#ifdef MST_STRATEGY_HEADER
+enum { MST_STRATEGY_MULTI_WORKER = 4 };
+#endif
+#include "strategy/strategy.h"
+
+/* In the graph it is mirrored: which shards are here is said beside (first_shard, num_shards_here). */
+const mst_strategy_form mst_strategy_form_multi_worker = {
+    .help = "mirrored over all workers", .scope = "replica", .mirrored = true, .device = mst_strategy_device_spread};

@@ -1,0 +1,182 @@
+#include "train/served.h"
+
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "cluster/batch_position.h"
+#include "cluster/task.h"
+#include "strategy/update_graph.h"
+#include "train/workers.h"
+
+static mst_ps_client *client_of(const mst_trainer *trainer) {
+    return trainer->options.task ? mst_task_servers(trainer->options.task) : NULL;
+}
+
+bool mst_is_served(const mst_trainer *trainer) {
+    return client_of(trainer) != NULL;
+}
+
+/* ---- what each server keeps ---- */
+
+/* One variable after the other goes to the next server. */
+static mst_status divide(const mst_trainer *trainer, int num_ps, mst_ps_variable **out) {
+    const mst_step_values *values = &trainer->train.values;
+    mst_ps_variable *variable = calloc((size_t)values->num_variables + 1, sizeof *variable);
+    if (!variable) return MST_NO_MEMORY("for %d variables", values->num_variables);
+    for (int v = 0; v < values->num_variables; v++)
+        variable[v] = (mst_ps_variable){.name = mst_value_name(values->variable[v]),
+                                        .spec = mst_value_spec(values->variable[v]),
+                                        .ps = v % num_ps,
+                                        .sparse = values->sparse[v]};
+    *out = variable;
+    return MST_OK;
+}
+
+void mst_served_free(mst_trainer *trainer) {
+    for (int p = 0; p < trainer->num_updates; p++) mst_graph_destroy(trainer->update[p]);
+    free(trainer->update);
+    trainer->update = NULL;
+    trainer->num_updates = 0;
+}
+
+/* The graph of the update of server P. */
+static mst_status make_graph_of(const mst_trainer *trainer, int num_ps, int p, mst_graph **graph) {
+    const mst_step_values *values = &trainer->train.values;
+    mst_value *own = calloc((size_t)values->num_variables + 1, sizeof *own);
+    bool *sparse = calloc((size_t)values->num_variables + 1, sizeof *sparse);
+    mst_status status = own && sparse ? MST_OK : MST_NO_MEMORY("for %d variables", values->num_variables);
+    int count = 0;
+    for (int v = p; v < values->num_variables && !status; v += num_ps) {
+        sparse[count] = values->sparse[v];
+        own[count++] = values->variable[v];
+    }
+    if (!status) status = mst_update_graph_create(&trainer->optimizer, own, sparse, count, graph);
+    free(own);
+    free(sparse);
+    return status;
+}
+
+/* On the chief: the graphs of all servers, where there are none yet. */
+static mst_status make_graphs(mst_trainer *trainer, int num_ps) {
+    if (trainer->update || !mst_task_is_chief(trainer->options.task)) return MST_OK;
+    trainer->update = calloc((size_t)num_ps, sizeof(mst_graph *));
+    if (!trainer->update) return MST_NO_MEMORY("for %d parameter servers", num_ps);
+    mst_status status = MST_OK;
+    for (trainer->num_updates = 0; trainer->num_updates < num_ps && !status; trainer->num_updates++)
+        status = make_graph_of(trainer, num_ps, trainer->num_updates, &trainer->update[trainer->num_updates]);
+    if (status) mst_served_free(trainer);
+    return status;
+}
+
+static mst_status check(const mst_trainer *trainer, int num_ps) {
+    const mst_step_values *values = &trainer->train.values;
+    if (values->num_variables < num_ps)
+        return MST_FAIL(MST_INVALID, "%d parameter servers for %d variables: take at most as many servers", num_ps,
+                        values->num_variables);
+    if (num_ps > 1 && trainer->optimizer.clip_global_norm > 0)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "clip_global_norm needs all gradients in one place: take one parameter server, or none");
+    const mst_strategy *strategy = &trainer->strategy;
+    const int workers = mst_task_num_workers(trainer->options.task);
+    if (strategy->replicas_to_aggregate < 0 || strategy->replicas_to_aggregate > workers)
+        return MST_FAIL(MST_INVALID, "strategy: gradients of %d workers are to make an update, but there are %d",
+                        strategy->replicas_to_aggregate, workers);
+    if (num_ps > 1 && strategy->replicas_to_aggregate && strategy->replicas_to_aggregate < workers)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "backup workers need one parameter server, which sees whose gradients come first: take one");
+    if (strategy->max_staleness && strategy->max_staleness < workers - 1)
+        return MST_FAIL(MST_INVALID,
+                        "strategy: max_staleness %d is too small for %d workers, who may all compute at the same time: "
+                        "take at least %d, or train synchronously",
+                        strategy->max_staleness, workers, workers - 1);
+    return MST_OK;
+}
+
+/* Variables that have no value yet, slots, get their first ones. */
+static mst_status init_variables(const mst_trainer *trainer, mst_graph *graph) {
+    mst_session *session;
+    MST_TRY(mst_session_create(graph, &(mst_session_options){.store = trainer->model->store}, &session));
+    const mst_status status = mst_session_init_variables(session);
+    mst_session_destroy(session);
+    return status;
+}
+
+mst_status mst_served_build(mst_trainer *trainer) {
+    if (!mst_is_served(trainer) || !mst_task_is_chief(trainer->options.task)) return MST_OK;
+    const int num_ps = mst_ps_client_num_servers(client_of(trainer));
+    MST_TRY(check(trainer, num_ps));
+    MST_TRY(make_graphs(trainer, num_ps));
+    for (int p = 0; p < num_ps; p++) MST_TRY(init_variables(trainer, trainer->update[p]));
+    return MST_OK;
+}
+
+/* ---- joining ---- */
+
+mst_status mst_served_join(mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
+                           mst_position *position, bool *moved) {
+    mst_fingerprint fingerprint[MST_NUM_WORKER_FINGERPRINTS];
+    const mst_step_values *values = &trainer->train.values;
+    const int num_ps = mst_ps_client_num_servers(client_of(trainer));
+    int64_t number = mst_batch_position(position->epoch, position->batch);
+    const int64_t before = number;
+    MST_TRY(check(trainer, num_ps));
+    MST_TRY(make_graphs(trainer, num_ps));
+    mst_workers_fingerprints(trainer, options, batch_size, fingerprint);
+    mst_ps_program program = {.store = trainer->model->store,
+                              .graph = trainer->update,
+                              .num_variables = values->num_variables,
+                              .synchronous = trainer->strategy.synchronous,
+                              .aggregate = trainer->strategy.replicas_to_aggregate,
+                              .staleness = trainer->strategy.max_staleness ? trainer->strategy.max_staleness : -1,
+                              .num_shards = trainer->strategy.num_shards,
+                              .num_leaves = values->num_leaves,
+                              .last_step = options->steps ? position->first_step + options->steps : 0,
+                              .position = number,
+                              .fingerprint = fingerprint,
+                              .num_fingerprints = MST_NUM_WORKER_FINGERPRINTS};
+    mst_ps_variable *variable;
+    MST_TRY(divide(trainer, num_ps, &variable));
+    program.variable = variable;
+    const mst_status status = mst_ps_client_join(client_of(trainer), &program, &number);
+    free(variable);
+    MST_TRY(status);
+    *moved = number != before;
+    position->epoch = mst_epoch_of_position(number);
+    position->batch = mst_batch_of_position(number);
+    return MST_OK;
+}
+
+bool mst_served_must_join(const mst_trainer *trainer) {
+    return mst_is_served(trainer) && mst_ps_client_must_join(client_of(trainer));
+}
+
+mst_status mst_served_update(mst_trainer *trainer, int64_t epoch, int64_t batch, int64_t *step) {
+    return mst_ps_client_update(client_of(trainer), mst_batch_position(epoch, batch), trainer->train.gradient, step);
+}
+
+mst_status mst_served_finish(mst_trainer *trainer) {
+    return mst_is_served(trainer) ? mst_ps_client_finish(client_of(trainer)) : MST_OK;
+}
+
+mst_status mst_served_staleness(const mst_trainer *trainer, mst_tensor **counts) {
+    int64_t count[MST_STALENESS_COUNTS];
+    int32_t used = MST_STALENESS_COUNTS;
+    *counts = NULL;
+    if (!mst_is_served(trainer) || trainer->strategy.synchronous || !mst_task_is_chief(trainer->options.task))
+        return MST_OK;
+    MST_TRY(mst_ps_client_staleness(client_of(trainer), count));
+    while (used > 0 && count[used - 1] == 0) used--;
+    return used > 0 ? mst_tensor_copy(MST_I64, MST_SHAPE(used), count, counts) : MST_OK;
+}
+
+mst_status mst_served_use_values(mst_trainer *trainer) {
+    return mst_is_served(trainer) ? mst_ps_client_use_values(client_of(trainer)) : MST_OK;
+}
+
+bool mst_served_is_between(const mst_trainer *trainer) {
+    return mst_is_served(trainer) && mst_ps_client_is_between(client_of(trainer));
+}
+
+mst_status mst_served_collect(mst_trainer *trainer) {
+    return mst_is_served(trainer) ? mst_ps_client_collect(client_of(trainer)) : MST_OK;
+}

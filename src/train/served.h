@@ -1,0 +1,40 @@
+/** What mst_fit does where parameter servers keep the variables (muster/server.h). */
+#ifndef MUSTER_TRAIN_SERVED_H
+#define MUSTER_TRAIN_SERVED_H
+
+#include "train/position.h"
+#include "train/trainer.h"
+
+/** Whether the variables of TRAINER are kept by parameter servers. */
+bool mst_is_served(const mst_trainer *trainer);
+/** On the chief: builds the graph of the update of each server, and gives the store the slots that the servers will
+ *  keep, so that those of a checkpoint can be restored there. After the variables have values, once. Nothing where
+ *  TRAINER is not served. */
+MST_CHECKED mst_status mst_served_build(mst_trainer *trainer);
+void mst_served_free(mst_trainer *trainer);
+/** Waits until the servers are there and have values: from this worker's store where it is the chief and they had none.
+ *  POSITION: where this worker begins; on return where it goes on, *MOVED where that is elsewhere. The store then has
+ *  the values of the servers. */
+MST_CHECKED mst_status mst_served_join(mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
+                                       mst_position *position, bool *moved);
+/** Sends the gradients of the step that was made last, of batch BATCH of EPOCH, and waits for the new values. *STEP:
+ *  how many updates the servers have made. */
+MST_CHECKED mst_status mst_served_update(mst_trainer *trainer, int64_t epoch, int64_t batch, int64_t *step);
+/** This worker has made its last step: waits until all have (mst_ps_client_finish). Nothing where TRAINER is not
+ *  served. */
+MST_CHECKED mst_status mst_served_finish(mst_trainer *trainer);
+/** Whether one of these has failed because a server was started again: then join again, and go on from there. */
+bool mst_served_must_join(const mst_trainer *trainer);
+/** How stale the gradients were that an asynchronous job has applied since the last call (cluster/ps_client.h):
+ *  *COUNTS, i64 [n], has how many were 0, 1, ..., n - 1 updates old. The caller's; NULL where there were none, where
+ *  this task is not the chief, or where TRAINER is not served asynchronously. */
+MST_CHECKED mst_status mst_served_staleness(const mst_trainer *trainer, mst_tensor **counts);
+/** Whether the servers are at different steps (mst_ps_client_is_between); false where TRAINER is not served. */
+bool mst_served_is_between(const mst_trainer *trainer);
+/** The store gets all that the servers keep, slots too: before a checkpoint. Nothing where TRAINER is not served. */
+MST_CHECKED mst_status mst_served_collect(mst_trainer *trainer);
+/** Before a step, and before an evaluation: undoes what mst_served_collect has changed of the variables
+ *  (mst_ps_client_use_values). Nothing where TRAINER is not served. */
+MST_CHECKED mst_status mst_served_use_values(mst_trainer *trainer);
+
+#endif

@@ -1,0 +1,27 @@
+/** What mst_fit does where the workers of a cluster train together (muster/task.h). */
+#ifndef MUSTER_TRAIN_WORKERS_H
+#define MUSTER_TRAIN_WORKERS_H
+
+#include "cluster/fingerprint.h"
+#include "cluster/task.h"
+#include "train/trainer.h"
+
+enum { MST_NUM_WORKER_FINGERPRINTS = 4 };
+/** Fills in what must be the same in all workers: version, program, options, data. */
+void mst_workers_fingerprints(const mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
+                              mst_fingerprint out[MST_NUM_WORKER_FINGERPRINTS]);
+/** Waits until all workers are there with the same program, options and data, and have one state: the position in the
+ *  data must then be read anew. Nothing, with all of *JOINED false, where TRAINER is of no cluster or of one with
+ *  parameter servers, or the workers have come together already. */
+MST_CHECKED mst_status mst_workers_join(mst_trainer *trainer, const mst_fit_options *options, int64_t batch_size,
+                                        mst_task_joined *joined);
+/** The state of this worker has changed: NUMBER counts its steps and epochs (train/position.h). For errors that say how
+ *  far the workers were. */
+void mst_workers_committed(const mst_trainer *trainer, int64_t number);
+/** Whether STATUS, with which a step has failed, only says that another worker was lost. */
+bool mst_workers_lost(const mst_trainer *trainer, mst_status status);
+/** Tells the other workers that this one has failed with the calling thread's error STATUS: it then is the error of all
+ *  of them. Returns STATUS. */
+mst_status mst_workers_fail(const mst_trainer *trainer, mst_status status);
+
+#endif

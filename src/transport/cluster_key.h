@@ -1,0 +1,31 @@
+/** The key of a cluster: a file with 32 random bytes, the same for all tasks. Whoever has it may take part, so it is
+ *  readable by its owner alone.
+ *
+ *      muster-cluster-key-1 <64 digits, 0-9a-f>
+ *
+ *  Of it all tasks make the same two pairs of keys of CURVE (Curve25519), one for the side that listens and one for the
+ *  side that connects. Each side proves to the other that it has its pair. */
+#ifndef MUSTER_TRANSPORT_CLUSTER_KEY_H
+#define MUSTER_TRANSPORT_CLUSTER_KEY_H
+
+#include "muster/op.h"
+#include "muster/status.h"
+
+enum { MST_CURVE_KEY = 32 };
+
+typedef struct mst_curve_pair {
+    unsigned char public_key[MST_CURVE_KEY], secret_key[MST_CURVE_KEY];
+} mst_curve_pair;
+
+typedef struct mst_cluster_keys {
+    mst_curve_pair listener, connector;
+} mst_cluster_keys;
+
+/** Writes a new key to the file PATH, which only its owner can read. MST_EXISTS where there is one, MST_IO. Exported
+ *  for the command. */
+MST_API MST_CHECKED mst_status mst_cluster_key_create(const char *path);
+/** The keys of the file PATH. MST_INVALID where others can read it, where it is another's or a symbolic link, or where
+ *  it is no key; MST_NOT_FOUND, MST_IO. Wipe OUT after use (sodium_memzero). */
+MST_CHECKED mst_status mst_cluster_key_read(const char *path, mst_cluster_keys *out);
+
+#endif

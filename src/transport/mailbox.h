@@ -1,0 +1,58 @@
+/** Where the data messages that have arrived and the memory that was posted for them find each other, by sender and
+ *  key. A transport has one.
+ *
+ *      post            waits for its message
+ *      message         is kept until it is posted for, as parts in the order in which they arrived
+ *      both            bytes are copied into the posted memory, outside the lock; then `done` rises. Where the
+ *                      generation was over for the sender by then, who may have written them again, they do not count:
+ *                      the post is done when the generation ends here
+ *
+ *  All functions may be called by any thread. */
+#ifndef MUSTER_TRANSPORT_MAILBOX_H
+#define MUSTER_TRANSPORT_MAILBOX_H
+
+#include "transport/event_thread.h"
+
+typedef struct mst_mailbox mst_mailbox;
+
+/** A part of a message. The parts of one message arrive from left to right. */
+typedef struct mst_part {
+    int32_t from;
+    mst_key key;
+    size_t total; /**< bytes of the whole message */
+    size_t offset, bytes;
+    const void *data;
+    const _Atomic uint64_t *floor; /**< DATA is the sender's own memory, which it may write again as soon as this is
+                                    *   above the key's generation; NULL: nobody writes it */
+} mst_part;
+
+/** A part that is kept: the bytes stay as they are until `release`. */
+typedef struct mst_kept {
+    struct mst_kept *next; /**< the mailbox's */
+    size_t offset, bytes;
+    const void *data;
+    const _Atomic uint64_t *floor; /**< as the part's */
+    void (*release)(struct mst_kept *kept);
+} mst_kept;
+
+/** MOST_KEPT: bytes of messages that nobody has posted for. EVENTS, which is told of mismatches, must outlive the
+ *  mailbox. No generation has begun. */
+MST_CHECKED mst_status mst_mailbox_create(size_t most_kept, mst_event_thread *events, mst_mailbox **out);
+/** Ends the generation. NULL is allowed. */
+void mst_mailbox_destroy(mst_mailbox *box);
+
+void mst_mailbox_begin(mst_mailbox *box, uint32_t generation);
+void mst_mailbox_end(mst_mailbox *box);
+/** Whether GENERATION has ended, or been left out. */
+bool mst_mailbox_is_over(mst_mailbox *box, uint32_t generation);
+
+/** As mst_transport_type.post. MST_EXISTS where memory is posted for the message already. */
+MST_CHECKED mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes,
+                                        mst_timeline *done);
+/** A part has arrived. KEEP(SOURCE) is called where nothing is posted for it yet, and returns NULL where memory is out;
+ *  it sets `data`, `floor` and `release`. KEEP NULL: the mailbox keeps a copy. Returns NULL, or in half a sentence why
+ *  the sender must be given up. */
+MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source),
+                                            void *source);
+
+#endif

@@ -1,0 +1,27 @@
+/** Options of a transport with their defaults, copied, and the checks that all transports make of them. */
+#ifndef MUSTER_TRANSPORT_OPEN_OPTIONS_H
+#define MUSTER_TRANSPORT_OPEN_OPTIONS_H
+
+#include "transport/transport.h"
+
+typedef struct mst_open_options {
+    int32_t num_tasks, self;
+    char **address; /**< [num_tasks], with NULL */
+    char *listen;
+    bool has_keys, insecure;
+    mst_cluster_keys keys;
+    uint64_t instance;
+    double heartbeat, timeout;
+    size_t most_control, most_kept;
+} mst_open_options;
+
+/** MST_INVALID where they cannot be right. What OUT has is freed by mst_open_options_free, also after an error. */
+MST_CHECKED mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_options *out);
+void mst_open_options_free(mst_open_options *options);
+
+/** MST_INVALID where TASK is not another task of the cluster. */
+MST_CHECKED mst_status mst_check_peer(const mst_open_options *options, int32_t task);
+/** MST_INVALID where a control message of BYTES cannot be sent to TASK. */
+MST_CHECKED mst_status mst_check_control(const mst_open_options *options, int32_t task, size_t bytes);
+
+#endif

@@ -1,0 +1,134 @@
+/** Messages between the tasks of a cluster.
+ *
+ *  A transport connects this task with the others. Tasks are numbered from 0. It carries two kinds of messages:
+ *
+ *    control   small, copied when sent. Messages of one sender arrive in the order in which they were sent.
+ *    data      large, from the sender's memory to memory that the receiver has posted for it
+ *
+ *  Data messages have a key, which sender and receiver compute alike. Either side may come first:
+ *
+ *      task 0                                        task 1
+ *      send(to 1, key, a, done) ------ bytes ------> post(from 0, key, into, done)
+ *      done + 1: A may be written again              done + 1: the bytes are in INTO
+ *
+ *  Connections are made when they are first needed, and again whenever they break, until the transport is closed; the
+ *  peer's name is resolved anew each time. Nothing here gives up on a peer: what a lost peer means is decided above
+ *  (cluster/members.h).
+ *
+ *  A generation is a number of the cluster's that rises whenever tasks were lost and have come back. Data of a later
+ *  generation than the present one is kept until that begins; data of an earlier one is dropped. When a generation
+ *  ends, every send and post of it is done at once, whether or not its bytes have moved: who waits learns from the
+ *  group (collective/group.h) that the exchange has failed. So nobody waits here for ever.
+ */
+#ifndef MUSTER_TRANSPORT_TRANSPORT_H
+#define MUSTER_TRANSPORT_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/timeline.h"
+#include "muster/status.h"
+#include "transport/cluster_key.h"
+
+typedef struct mst_transport mst_transport;
+
+/** Names one message of data between two tasks. */
+typedef struct mst_key {
+    uint32_t generation;
+    uint32_t stream; /**< which of the messages of a run */
+    uint64_t run;    /**< counts attempts, not steps */
+    uint64_t
+        hash; /**< of what sender and receiver are doing. Where it differs, that is an error and no other message */
+} mst_key;
+
+/** A piece of memory to be sent. */
+typedef struct mst_iov {
+    const void *data;
+    size_t bytes;
+} mst_iov;
+
+/** What a transport tells its owner, on a thread of the transport, maybe before `open` has returned. Calls come one at
+ *  a time, and may call the transport but not close it. */
+typedef struct mst_transport_events {
+    void *context;
+    /** A control message of task FROM; DATA is gone on return. INSTANCE differs from process to process: a task that
+     *  was restarted has another one. */
+    void (*control)(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes);
+    /** A connection to or from TASK is there: control messages sent from now on arrive, as long as it lasts. */
+    void (*connected)(void *context, int32_t task);
+    /** A connection that was there has broken, or its peer has been silent for longer than the timeout. What was sent
+     *  before may have been dropped; what is sent from now on waits for the next connection. WHY: half a sentence,
+     *  "connection closed by the peer", "silent for 10 s". INSTANCE 0: there has been no connection, since
+     *  the peer refuses it, and WHY says for what; it is tried again, and this is told once. */
+    void (*lost)(void *context, int32_t task, uint64_t instance, const char *why);
+    /** A data message does not fit what was posted for it (another size or hash). WHY: half a sentence. */
+    void (*mismatch)(void *context, int32_t task, mst_key key, const char *why);
+    /** Two processes, both alive, have the number TASK: the one that came first keeps it, and task BY refuses the
+     *  other one for good. Told by the transport of BY, once, and by that of the one that is refused, whenever it tries
+     *  again. WHERE: the host of the other one of the two, for messages. NULL: nobody wants to know. */
+    void (*taken)(void *context, int32_t by, int32_t task, const char *where);
+} mst_transport_events;
+
+typedef struct mst_transport_options {
+    int32_t num_tasks, self;
+    const char *const
+        *address;     /**< [num_tasks] "host:port", "[::1]:port"; NULL: of a task that never connects from here */
+    const char *bind; /**< "host:port" to listen on; NULL: address[self] */
+    const mst_cluster_keys *keys; /**< nobody without them can connect; NULL: nothing checks who connects */
+    bool insecure;       /**< may listen where other machines can connect, although nothing checks who they are */
+    uint64_t instance;   /**< of this process, not 0 */
+    double heartbeat;    /**< seconds between signs of life; default 1 */
+    double timeout;      /**< seconds of silence after which a peer is lost; default 10 */
+    size_t most_control; /**< bytes of the longest control message; default 1 MiB. Longer ones: the peer is lost */
+    size_t most_kept;    /**< bytes of data kept that nobody has posted for yet; default 1 GiB. More: likewise */
+    mst_transport_events events;
+} mst_transport_options;
+
+/** A kind of transport. No pointer may be NULL but the last three. All functions but `close` may be called by any
+ *  thread at any time. */
+typedef struct mst_transport_type {
+    uint32_t size; /**< of this struct, as its author knew it */
+    const char *name;
+    /** Listens and begins to connect. OPTIONS, and what they point to, are copied. MST_INVALID where the address cannot
+     *  be listened on, naming who has the port where that is known, or where other machines can reach it and OPTIONS
+     *  do not allow that. */
+    mst_status (*open)(const mst_transport_options *options, mst_transport **out);
+    /** Sends a control message; connects to TO where it has not yet. Kept until it can be sent; dropped, in whole,
+     *  where the connection breaks first. */
+    mst_status (*control)(mst_transport *transport, int32_t to, const void *data, size_t bytes);
+    /** GENERATION, greater than all before it, begins; the one before it has ended. */
+    void (*begin)(mst_transport *transport, uint32_t generation);
+    /** The present generation has ended: everything sent and posted in it is done. On return no post writes its memory
+     *  any more, and no send reads its own. It does not wait for a call of the events to return: that call may itself
+     *  wait until the generation has ended. */
+    void (*end)(mst_transport *transport);
+    /** Memory for a message of FROM. DONE rises by one when its bytes are there or the generation has ended; at once
+     *  where KEY's has ended before. After that neither the memory nor DONE is touched: both may be freed. */
+    mst_status (*post)(mst_transport *transport, int32_t from, mst_key key, void *into, size_t bytes,
+                       mst_timeline *done);
+    /** Sends the N pieces as one message. DONE (NULL: nobody waits) rises by one when they may be written again, which
+     *  does not say that they have arrived. After an error it does not rise. */
+    mst_status (*send)(mst_transport *transport, int32_t to, mst_key key, const mst_iov *piece, int n,
+                       mst_timeline *done);
+    /** Sends what was asked for within SECONDS, and frees all. Ends the generation. */
+    void (*close)(mst_transport *transport, double seconds);
+    /** BYTES of zeros, aligned to 64, that are sent to some tasks without being copied: these read them where they lie,
+     *  and when a generation has ended drop what they read too late. So a send is done when the receiver has posted for
+     *  it. NULL where there is no such memory: then any other does. The transport must outlive it. */
+    void *(*alloc)(mst_transport *transport, size_t bytes);
+    void (*free)(mst_transport *transport, void *memory);
+    /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet. */
+    const char *(*route)(mst_transport *transport, int32_t task);
+} mst_transport_type;
+
+/** Tasks that are threads of this process, for tests: messages are copied from memory to memory. The address of a task
+ *  is any name, known to this process alone. */
+extern const mst_transport_type mst_transport_inproc;
+
+/** The type of a name: "inproc"; "zmq", and "shm", which is zmq with data through shared memory to tasks of the same
+ *  machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none (transport/shm.h). These two are
+ *  in a module, which is loaded. MST_NOT_FOUND, MST_UNAVAILABLE. */
+MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_type **out);
+
+#endif

@@ -1,0 +1,352 @@
+/* The module `zmq`: messages between tasks by ZeroMQ, over TCP; and as the type `shm`, with data to tasks of the same
+ * machine through shared memory (shm.h).
+ *
+ * One lock guards all sockets. The thread of a transport sleeps on the file descriptors of the sockets, without the
+ * lock, and then does what there is to do (zmq_peer.c). Who sends does so on its own thread, under the lock, so that a
+ * message is not handed from thread to thread before libzmq has it. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "base/wake.h"
+#include "module/module.h"
+#include "transport/service_thread.h"
+#include "transport/zmq_peer.h"
+
+static const double MOST_SECONDS = 86400;
+static const double RETURN_SECONDS = 0.5; /* for what is on loan when a generation ends */
+
+/* ---- the thread ---- */
+
+static void add_fd(struct pollfd *fds, nfds_t *count, void *socket) {
+    int fd;
+    size_t size = sizeof fd;
+    if (zmq_getsockopt(socket, ZMQ_FD, &fd, &size) == 0) fds[(*count)++] = (struct pollfd){.fd = fd, .events = POLLIN};
+}
+
+/* FDS has room for 4 and 2 for each task. */
+static nfds_t collect_fds(const mst_transport *t, struct pollfd *fds) {
+    nfds_t count = 1;
+    fds[0] = (struct pollfd){.fd = t->wake, .events = POLLIN};
+    add_fd(fds, &count, t->router);
+    add_fd(fds, &count, t->monitor);
+    if (t->door) add_fd(fds, &count, t->door);
+    for (int32_t i = 0; i < t->options.num_tasks; i++) {
+        if (!t->peers[i].dealer) continue;
+        add_fd(fds, &count, t->peers[i].dealer);
+        add_fd(fds, &count, t->peers[i].monitor);
+    }
+    return count;
+}
+
+/* Until the transport is closed. Under the lock, which is given up to sleep. */
+static void run_loop(mst_transport *t, struct pollfd *fds) {
+    uint64_t wakes;
+    while (!t->stopped) {
+        const int64_t now = mst_clock_now(), left = mst_zmq_work(t, now) - now;
+        const nfds_t count = collect_fds(t, fds);
+        pthread_mutex_unlock(&t->lock);
+        poll(fds, count, left > 0 ? (int)(left / 1000000) + 1 : 0);
+        if ((fds[0].revents & POLLIN) && read(t->wake, &wakes, sizeof wakes) < 0) {
+            /* another read has taken it */
+        }
+        pthread_mutex_lock(&t->lock);
+    }
+}
+
+static void *run_transport(void *context) {
+    mst_transport *t = context;
+    struct pollfd *fds = malloc((2 * (size_t)t->options.num_tasks + 4) * sizeof *fds);
+    pthread_mutex_lock(&t->lock);
+    /* here, since the threads of libzmq take their cores from the one that starts them */
+    if (!fds)
+        t->error = ENOMEM;
+    else if (!mst_zmq_listen(t))
+        t->error = errno;
+    t->ready = true;
+    pthread_cond_broadcast(&t->changed);
+    if (fds && !t->error) run_loop(t, fds);
+    pthread_mutex_unlock(&t->lock);
+    free(fds);
+    return NULL;
+}
+
+/* ---- open and close ---- */
+
+static void stop_thread(mst_transport *t) {
+    if (!t->has_thread) return;
+    pthread_mutex_lock(&t->lock);
+    t->stopped = true;
+    pthread_mutex_unlock(&t->lock);
+    mst_wake(t->wake);
+    pthread_join(t->thread, NULL);
+}
+
+static void zmq_free(mst_transport *t) {
+    mst_shm_stop(t->shm); /* while there still is what it may break */
+    stop_thread(t);
+    mst_zmq_close_sockets(t);
+    for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) {
+        mst_zmq_peer *p = &t->peers[i];
+        mst_zmq_drop(t, p, true);
+        mst_resolve_end(p->resolving);
+        pthread_cond_destroy(&p->loans.returned);
+        pthread_mutex_destroy(&p->loans.lock);
+    }
+    mst_mailbox_destroy(t->mailbox);
+    mst_shm_close(t->shm);
+    mst_event_thread_stop(t->events);
+    if (t->wake >= 0) close(t->wake);
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    free(t->peers);
+    mst_open_options_free(&t->options);
+    free(t);
+}
+
+static mst_status make_peers(mst_transport *t) {
+    const int32_t num_tasks = t->options.num_tasks;
+    if (!(t->peers = calloc((size_t)num_tasks, sizeof *t->peers))) return MST_NO_MEMORY("for %d tasks", num_tasks);
+    for (int32_t i = 0; i < num_tasks; i++) {
+        mst_zmq_peer *p = &t->peers[i];
+        p->task = i;
+        p->fd = -1;
+        p->last = &p->first;
+        pthread_mutex_init(&p->loans.lock, NULL);
+        pthread_cond_init(&p->loans.returned, NULL);
+    }
+    return MST_OK;
+}
+
+/* NUMERIC: what the address to listen on stands for. It is bound in this form: a name cannot come to mean another. */
+static mst_status check_reach(const mst_open_options *options, const char *numeric) {
+    if (options->has_keys || options->insecure || mst_endpoint_is_loopback(numeric)) return MST_OK;
+    return MST_FAIL(
+        MST_INVALID,
+        "address '%s': every machine that reaches it could join in, since nothing checks who connects: "
+        "give --cluster-key FILE, which 'muster keygen FILE' makes, or --insecure where all of them are trusted",
+        options->listen);
+}
+
+static mst_status make_zmq(const mst_transport_options *options, mst_transport *t) {
+    char numeric[MST_NUMERIC_SIZE];
+    MST_TRY(mst_open_options_copy(options, &t->options));
+    for (int32_t i = 0; i < t->options.num_tasks; i++)
+        if (t->options.address[i]) MST_TRY(mst_endpoint_check(t->options.address[i]));
+    MST_TRY(mst_endpoint_resolve(t->options.listen, numeric));
+    if (t->options.has_keys && !zmq_has("curve"))
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "this libzmq cannot encrypt, so there can be no cluster key: install one that "
+                        "was built with libsodium, such as Debian's libzmq5");
+    MST_TRY(check_reach(&t->options, numeric));
+    snprintf(t->listen, sizeof t->listen, "tcp://%s", numeric);
+    MST_TRY(make_peers(t));
+    if ((t->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+        return MST_FAIL(MST_OUT_OF_MEMORY, "cannot make an eventfd (%s): allow more open files (ulimit -n)",
+                        strerror(errno));
+    MST_TRY(mst_event_thread_start(&options->events, t->options.num_tasks, &t->events));
+    return mst_mailbox_create(t->options.most_kept, t->events, &t->mailbox);
+}
+
+static mst_status listen_error(const mst_transport *t, int error) {
+    const char *address = t->options.listen, *port = strrchr(address, ':') + 1;
+    switch (error) {
+        case EADDRINUSE:
+            return MST_FAIL(MST_INVALID,
+                            "address '%s': another program listens on port %s: end it, or take another port", address,
+                            port);
+        case EADDRNOTAVAIL:
+        case ENODEV:
+            return MST_FAIL(MST_INVALID,
+                            "address '%s': this machine has no such address: see whether the task's number is that of "
+                            "this machine, or give the address to bind",
+                            address);
+        case EACCES:
+            return MST_FAIL(MST_INVALID, "address '%s': port %s is for the system's administrator: take one above 1023",
+                            address, port);
+        default:
+            return MST_FAIL(MST_UNAVAILABLE, "address '%s': cannot listen on it: %s", address, zmq_strerror(error));
+    }
+}
+
+static mst_status start_zmq(mst_transport *t) {
+    MST_TRY(mst_service_thread_start(run_transport, t, &t->thread));
+    t->has_thread = true;
+    pthread_mutex_lock(&t->lock);
+    while (!t->ready) pthread_cond_wait(&t->changed, &t->lock);
+    const int error = t->error;
+    pthread_mutex_unlock(&t->lock);
+    return error ? listen_error(t, error) : MST_OK;
+}
+
+/* A peer has sent through shared memory what cannot be taken. */
+static void refuse_shared(void *context, int32_t task, const char *why) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->lock);
+    mst_zmq_break(t, &t->peers[task], why, mst_clock_now());
+    pthread_mutex_unlock(&t->lock);
+    mst_wake(t->wake);
+}
+
+static mst_status start_shm(mst_transport *t) {
+    const mst_shm_options options = {.num_tasks = t->options.num_tasks,
+                                     .self = t->options.self,
+                                     .instance = t->options.instance,
+                                     .mailbox = t->mailbox,
+                                     .context = t,
+                                     .refuse = refuse_shared};
+    return mst_shm_open(&options, &t->shm);
+}
+
+static mst_status open_zmq(const mst_transport_options *options, bool shares, mst_transport **out) {
+    mst_transport *t = calloc(1, sizeof *t);
+    if (!t) return MST_NO_MEMORY("for a transport");
+    t->wake = -1;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->changed, NULL);
+    mst_status status = make_zmq(options, t);
+    if (!status && shares) status = start_shm(t);
+    if (!status) status = start_zmq(t);
+    if (status)
+        zmq_free(t);
+    else
+        *out = t;
+    return status;
+}
+
+static mst_status zmq_open(const mst_transport_options *options, mst_transport **out) {
+    return open_zmq(options, false, out);
+}
+
+static mst_status shm_open_transport(const mst_transport_options *options, mst_transport **out) {
+    return open_zmq(options, true, out);
+}
+
+static void zmq_close_transport(mst_transport *t, double seconds) {
+    const double limit = seconds < MOST_SECONDS ? seconds : MOST_SECONDS;
+    const struct timespec until = mst_clock_timespec((int64_t)(limit * 1e9));
+    pthread_mutex_lock(&t->lock);
+    t->closing = true;
+    mst_wake(t->wake);
+    for (int late = seconds <= 0; !t->finished && !late;)
+        late = pthread_cond_clockwait(&t->changed, &t->lock, CLOCK_MONOTONIC, &until);
+    pthread_mutex_unlock(&t->lock);
+    zmq_free(t);
+}
+
+/* ---- messages ---- */
+
+/* Puts O behind the others for peer TO, and sends what can be sent. The thread is woken where a connection must be
+ * made, and where libzmq has told this thread, as it sent, of what has arrived. */
+static void enqueue(mst_transport *t, int32_t to, mst_zmq_outgoing *o) {
+    mst_zmq_peer *p = &t->peers[to];
+    *p->last = o;
+    p->last = &o->next;
+    const bool is_new = !p->wanted;
+    p->wanted = true;
+    mst_zmq_flush(t, p);
+    if (is_new || mst_zmq_is_readable(p->dealer ? p->dealer : t->router)) mst_wake(t->wake);
+}
+
+static mst_status zmq_control(mst_transport *t, int32_t to, const void *data, size_t bytes) {
+    MST_TRY(mst_check_control(&t->options, to, bytes));
+    const mst_message header = {
+        .kind = MST_MESSAGE_CONTROL, .from = t->options.self, .to = to, .instance = t->options.instance};
+    mst_zmq_outgoing *o = mst_zmq_outgoing_create(&header, &(mst_iov){data, bytes}, 1, true, NULL, NULL);
+    if (!o) return MST_NO_MEMORY("for a control message");
+    pthread_mutex_lock(&t->lock);
+    enqueue(t, to, o);
+    pthread_mutex_unlock(&t->lock);
+    return MST_OK;
+}
+
+/* libzmq cannot be made to give back what goes by the ROUTER but with all its connections: that is copied. */
+static mst_status zmq_send_data(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n,
+                                mst_timeline *done) {
+    MST_TRY(mst_check_peer(&t->options, to));
+    if (t->shm && mst_shm_send(t->shm, to, key, piece, n, done)) return MST_OK;
+    const bool copy = !t->options.address[to];
+    const mst_message header = {
+        .kind = MST_MESSAGE_DATA, .from = t->options.self, .to = to, .instance = t->options.instance, .key = key};
+    mst_status status = MST_OK;
+    pthread_mutex_lock(&t->lock);
+    if (!mst_mailbox_is_over(t->mailbox, key.generation)) {
+        mst_zmq_outgoing *o = mst_zmq_outgoing_create(&header, piece, n, copy, done, &t->peers[to].loans);
+        if (o)
+            enqueue(t, to, o);
+        else
+            status = MST_NO_MEMORY("for a message");
+    } else if (done) {
+        mst_timeline_add(done, 1);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+static mst_status zmq_post(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
+    MST_TRY(mst_check_peer(&t->options, from));
+    return mst_mailbox_post(t->mailbox, from, key, into, bytes, done);
+}
+
+static void zmq_begin(mst_transport *t, uint32_t generation) {
+    mst_mailbox_begin(t->mailbox, generation);
+    if (t->shm) mst_shm_begin(t->shm, generation);
+}
+
+/* What libzmq has on loan, of a peer that reads, comes back by itself. Of one that does not, it comes back when the
+ * connection is broken. */
+static void get_back(mst_transport *t, mst_zmq_peer *p, int64_t deadline) {
+    if (mst_zmq_loans_wait(&p->loans, deadline)) return;
+    pthread_mutex_lock(&t->lock);
+    mst_zmq_break(t, p, "it did not take what was sent to it when the generation ended", mst_clock_now());
+    pthread_mutex_unlock(&t->lock);
+    mst_wake(t->wake);
+    mst_zmq_loans_wait(&p->loans, MST_NEVER);
+}
+
+static void zmq_end(mst_transport *t) {
+    mst_mailbox_end(t->mailbox);
+    if (t->shm) mst_shm_end(t->shm);
+    pthread_mutex_lock(&t->lock);
+    for (int32_t i = 0; i < t->options.num_tasks; i++) mst_zmq_drop(t, &t->peers[i], false);
+    pthread_mutex_unlock(&t->lock);
+    const int64_t deadline = mst_clock_after(RETURN_SECONDS);
+    for (int32_t i = 0; i < t->options.num_tasks; i++) get_back(t, &t->peers[i], deadline);
+}
+
+static void *zmq_alloc(mst_transport *t, size_t bytes) {
+    return t->shm ? mst_shm_alloc(t->shm, bytes) : NULL;
+}
+
+static void zmq_free_memory(mst_transport *t, void *memory) {
+    mst_shm_free(t->shm, memory);
+}
+
+static const char *zmq_route(mst_transport *t, int32_t task) {
+    if (t->shm && mst_shm_has_link(t->shm, task)) return "through shared memory";
+    pthread_mutex_lock(&t->lock);
+    const bool is_open = t->peers[task].state == MST_ZMQ_OPEN;
+    pthread_mutex_unlock(&t->lock);
+    return is_open ? "over TCP" : NULL;
+}
+
+#define TRANSPORT_TYPE(its_name, its_open, its_alloc, its_free)                                                    \
+    {                                                                                                              \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
+        .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
+        .alloc = (its_alloc), .free = (its_free), .route = zmq_route                                               \
+    }
+
+/* In the order in which mst_transport_find takes them. */
+static const mst_transport_type types[] = {TRANSPORT_TYPE("zmq", zmq_open, NULL, NULL),
+                                           TRANSPORT_TYPE("shm", shm_open_transport, zmq_alloc, zmq_free_memory)};
+
+extern const mst_module mst_module_zmq;
+const mst_module mst_module_zmq = {
+    .abi = MST_MODULE_ABI, .size = sizeof(mst_module), .name = "zmq", .version = MST_VERSION, .interface = types};

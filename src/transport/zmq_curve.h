@@ -1,0 +1,24 @@
+/** CURVE, ZeroMQ's encryption, for the sockets of a zmq transport whose cluster has a key. Each side proves that it has
+ *  its pair of keys:
+ *
+ *      DEALER                                       ROUTER
+ *      knows the listener's public key  --------->  has the listener's pair: nobody else can answer
+ *      has the connector's pair         --------->  asks the door whether this public key may come in
+ *
+ *  The door is a socket at which libzmq asks by a protocol of its own (ZAP, ZeroMQ's RFC 27). All under the transport's
+ *  lock. */
+#ifndef MUSTER_TRANSPORT_ZMQ_CURVE_H
+#define MUSTER_TRANSPORT_ZMQ_CURVE_H
+
+#include "transport/zmq_peer.h"
+
+enum { MST_ZMQ_CURVE_BYTES = 64 /* at most so much longer is a frame when it is encrypted */ };
+
+/** Opens the door, and makes the ROUTER, which is not bound yet, ask there. False where that fails. */
+bool mst_zmq_curve_listen(mst_transport *t);
+/** Makes a DEALER, which is not connected yet, use the key. */
+bool mst_zmq_curve_connect(const mst_transport *t, void *dealer);
+/** Answers what is asked at the door. Returns whether more may be asked. */
+bool mst_zmq_curve_answer(mst_transport *t);
+
+#endif

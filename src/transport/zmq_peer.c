@@ -1,0 +1,631 @@
+#include "transport/zmq_peer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "base/clock.h"
+#include "transport/zmq_curve.h"
+
+enum {
+    FRAMES = 8,        /* parts that libzmq may have to send and to receive of one connection */
+    MOST_AT_ONCE = 64, /* messages taken before other threads get the lock */
+    MOST_WHY = 160
+};
+static const int64_t LEAST_PAUSE = 100000000, MOST_PAUSE = 1000000000; /* between two tries to connect */
+
+static int64_t nanoseconds(double seconds) {
+    return (int64_t)(seconds * 1e9);
+}
+
+static mst_message message_to(const mst_transport *t, int32_t to, mst_message_kind kind) {
+    return (mst_message){.kind = kind, .from = t->options.self, .to = to, .instance = t->options.instance};
+}
+
+static void send_text(const mst_transport *t, mst_zmq_route route, int32_t to, mst_message_kind kind,
+                      const char *text) {
+    mst_zmq_send_text(route, message_to(t, to, kind), text);
+}
+
+static mst_zmq_route dealer_route(const mst_zmq_peer *p) {
+    return (mst_zmq_route){p->dealer, NULL};
+}
+
+static mst_zmq_route router_route(const mst_transport *t, const unsigned char *id) {
+    return (mst_zmq_route){t->router, id};
+}
+
+/* By which messages to the peer go now. */
+static mst_zmq_route route_to(const mst_transport *t, const mst_zmq_peer *p) {
+    if (!t->options.address[p->task]) return router_route(t, p->joined ? p->id : NULL);
+    return p->state == MST_ZMQ_OPEN ? dealer_route(p) : (mst_zmq_route){NULL, NULL};
+}
+
+static bool has_route(const mst_transport *t, const mst_zmq_peer *p) {
+    return t->options.address[p->task] ? p->state == MST_ZMQ_OPEN : p->joined;
+}
+
+/* ---- messages to the peer ---- */
+
+static void pop(mst_zmq_peer *p) {
+    mst_zmq_outgoing *o = p->first;
+    p->first = o->next;
+    if (!p->first) p->last = &p->first;
+    mst_zmq_outgoing_leave(o);
+}
+
+void mst_zmq_flush(mst_transport *t, mst_zmq_peer *p) {
+    if (!has_route(t, p)) return;
+    const mst_zmq_route route = route_to(t, p);
+    while (p->first && mst_zmq_outgoing_send(p->first, route)) pop(p);
+}
+
+void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all) {
+    mst_zmq_outgoing *o = p->first;
+    p->first = NULL;
+    p->last = &p->first;
+    for (mst_zmq_outgoing *next; o; o = next) {
+        next = o->next;
+        o->next = NULL;
+        const bool is_data = o->header.kind == MST_MESSAGE_DATA;
+        if (all || (is_data && mst_mailbox_is_over(t->mailbox, o->header.key.generation))) {
+            mst_zmq_outgoing_leave(o);
+        } else {
+            *p->last = o;
+            p->last = &o->next;
+        }
+    }
+}
+
+/* ---- what the owner is told ---- */
+
+static void tell_lost(mst_transport *t, mst_zmq_peer *p, const char *why) {
+    if (!p->connected) return;
+    p->connected = false;
+    mst_event_thread_lost(t->events, p->task, p->instance, why);
+}
+
+static void tell_connected(mst_transport *t, mst_zmq_peer *p, uint64_t instance) {
+    p->refused = false;
+    p->instance = instance;
+    if (p->connected) return;
+    p->connected = true;
+    mst_event_thread_connected(t->events, p->task, instance);
+}
+
+/* A connection is refused that has not been there yet: told once, as long as nothing changes. */
+static void tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why) {
+    if (!p->connected && !p->refused) mst_event_thread_lost(t->events, p->task, 0, why);
+    p->refused = true;
+}
+
+/* ---- sockets ---- */
+
+static void set_int(void *socket, int option, int value) {
+    zmq_setsockopt(socket, option, &value, sizeof value);
+}
+
+/* Options of both kinds of sockets. A peer's silence is found by messages of ours (beat), and the limits of TCP close
+ * what is left of its connections. The heartbeat of libzmq (4.3.4) would end this process, by an assertion in
+ * stream_engine_base.cpp, where it is due after a connection has broken of which there are messages left to read. */
+static void set_options(const mst_transport *t, void *socket) {
+    const mst_open_options *o = &t->options;
+    const int timeout = (int)(o->timeout * 1000); /* ms */
+    const size_t most = o->most_control > MST_ZMQ_PART ? o->most_control : MST_ZMQ_PART;
+    const int64_t most_bytes = (int64_t)most + MST_MESSAGE_HEADER + (o->has_keys ? MST_ZMQ_CURVE_BYTES : 0);
+    set_int(socket, ZMQ_LINGER, 0);
+    set_int(socket, ZMQ_RCVHWM, FRAMES);
+    set_int(socket, ZMQ_HANDSHAKE_IVL, timeout);
+    set_int(socket, ZMQ_CONNECT_TIMEOUT, timeout);
+    set_int(socket, ZMQ_TCP_MAXRT, 2 * timeout); /* after the beat has told why */
+    set_int(socket, ZMQ_TCP_KEEPALIVE, 1);
+    set_int(socket, ZMQ_TCP_KEEPALIVE_IDLE, (timeout + 999) / 1000);
+    set_int(socket, ZMQ_TCP_KEEPALIVE_INTVL, (timeout + 999) / 1000);
+    set_int(socket, ZMQ_TCP_KEEPALIVE_CNT, 3);
+    zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most_bytes, sizeof most_bytes);
+}
+
+/* A socket that receives what happens to the connections of SOCKET. */
+static void *open_monitor(mst_transport *t, void *socket, int events) {
+    char endpoint[64];
+    snprintf(endpoint, sizeof endpoint, "inproc://monitor-%u", t->num_sockets++);
+    void *monitor = zmq_socket_monitor(socket, endpoint, events) == 0 ? zmq_socket(t->context, ZMQ_PAIR) : NULL;
+    if (!monitor) return NULL;
+    set_int(monitor, ZMQ_LINGER, 0);
+    if (zmq_connect(monitor, endpoint) == 0) return monitor;
+    zmq_close(monitor);
+    return NULL;
+}
+
+/* The next event; false where there is none. *VALUE: the connection's file descriptor, or an error's number. */
+static bool take_event(void *monitor, uint16_t *event, int *value) {
+    zmq_msg_t frame;
+    uint32_t number;
+    zmq_msg_init(&frame);
+    const bool there = zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT) >= (int)(sizeof *event + sizeof number);
+    if (there) {
+        const unsigned char *at = zmq_msg_data(&frame);
+        memcpy(event, at, sizeof *event);
+        memcpy(&number, at + sizeof *event, sizeof number);
+        *value = (int)number;
+        zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT); /* the address */
+    }
+    zmq_msg_close(&frame);
+    return there;
+}
+
+bool mst_zmq_listen(mst_transport *t) {
+    if (!(t->context = zmq_ctx_new())) return false;
+    zmq_ctx_set(t->context, ZMQ_MAX_SOCKETS, 3 * t->options.num_tasks + 16);
+    if (!(t->router = zmq_socket(t->context, ZMQ_ROUTER))) return false;
+    set_options(t, t->router);
+    set_int(t->router, ZMQ_SNDHWM, 0);
+    set_int(t->router, ZMQ_ROUTER_MANDATORY, 1);
+    set_int(t->router, ZMQ_ROUTER_HANDOVER, 1);
+    set_int(t->router, ZMQ_IPV6, strchr(t->listen, '[') != NULL);
+    if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
+    t->monitor = open_monitor(t, t->router, ZMQ_EVENT_DISCONNECTED);
+    return t->monitor && zmq_bind(t->router, t->listen) == 0;
+}
+
+/* The monitor's end at the socket goes first: libzmq would wait for somebody to read it. */
+static void close_socket(void *socket, void *monitor) {
+    if (monitor) zmq_socket_monitor(socket, NULL, 0);
+    if (socket) zmq_close(socket);
+    if (monitor) zmq_close(monitor);
+}
+
+static void close_dealer(mst_zmq_peer *p) {
+    close_socket(p->dealer, p->monitor);
+    p->dealer = p->monitor = NULL;
+    p->state = MST_ZMQ_IDLE;
+}
+
+void mst_zmq_close_sockets(mst_transport *t) {
+    for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) close_dealer(&t->peers[i]);
+    close_socket(t->router, t->monitor);
+    close_socket(t->door, NULL);
+    if (t->context) zmq_ctx_term(t->context);
+}
+
+/* The pause doubles from try to try, up to a second. */
+static void pause_dealer(mst_zmq_peer *p, int64_t now) {
+    const unsigned doublings = p->tries < 4 ? p->tries : 4;
+    const int64_t pause = LEAST_PAUSE << doublings;
+    close_dealer(p);
+    p->tries++;
+    p->next_try = now + (pause < MOST_PAUSE ? pause : MOST_PAUSE);
+}
+
+void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
+    if (p->joined) send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_REFUSE, "the other connection has broken");
+    p->joined = false;
+    if (p->state == MST_ZMQ_OPEN) pause_dealer(p, now);
+    mst_zmq_drop(t, p, true);
+    tell_lost(t, p, why);
+}
+
+/* The peer is process INSTANCE: connections to an earlier one are of no use. */
+static void expect_instance(mst_transport *t, mst_zmq_peer *p, uint64_t instance, int64_t now) {
+    if (p->connected && p->instance != instance) mst_zmq_break(t, p, "another process has taken its place", now);
+}
+
+/* ---- the connection that this task makes ---- */
+
+/* The socket of an attempt to connect, or of a connection, is of no use any more. */
+static void break_dealer(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
+    if (p->state == MST_ZMQ_OPEN)
+        mst_zmq_break(t, p, why, now);
+    else
+        pause_dealer(p, now);
+}
+
+static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) {
+    unsigned char id[MST_ZMQ_ID];
+    char endpoint[MST_NUMERIC_SIZE + 16];
+    const uint32_t number = t->num_sockets++, self = (uint32_t)t->options.self;
+    if (!(p->dealer = zmq_socket(t->context, ZMQ_DEALER))) return false;
+    id[0] = 'M'; /* ids that libzmq makes begin with 0 */
+    memcpy(id + 1, &self, 4);
+    memcpy(id + 5, &number, 4);
+    memcpy(id + 9, &t->options.instance, 8);
+    set_options(t, p->dealer);
+    set_int(p->dealer, ZMQ_SNDHWM, FRAMES);
+    set_int(p->dealer, ZMQ_RECONNECT_IVL, -1);
+    set_int(p->dealer, ZMQ_IPV6, numeric[0] == '[');
+    zmq_setsockopt(p->dealer, ZMQ_ROUTING_ID, id, sizeof id);
+    if (t->options.has_keys && !mst_zmq_curve_connect(t, p->dealer)) return false;
+    p->monitor = open_monitor(t, p->dealer,
+                              ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                                  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+    snprintf(endpoint, sizeof endpoint, "tcp://%s", numeric);
+    return p->monitor && zmq_connect(p->dealer, endpoint) == 0;
+}
+
+/* Goes on with a connection that is wanted and not there. */
+static void connect_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
+    char numeric[MST_NUMERIC_SIZE];
+    if (p->state == MST_ZMQ_IDLE && now >= p->next_try) {
+        p->resolving = mst_resolve_start(t->options.address[p->task], t->wake);
+        p->state = MST_ZMQ_RESOLVING;
+    }
+    if (p->state == MST_ZMQ_CONNECTING && now >= p->next_try) pause_dealer(p, now);
+    if (p->state != MST_ZMQ_RESOLVING) return;
+    if (p->resolving && !mst_resolve_result(p->resolving, p->tries, numeric)) return;
+    const bool found = p->resolving && numeric[0];
+    mst_resolve_end(p->resolving);
+    p->resolving = NULL;
+    if (!found || !open_dealer(t, p, numeric)) {
+        pause_dealer(p, now);
+        return;
+    }
+    p->state = MST_ZMQ_CONNECTING;
+    p->next_try = now + nanoseconds(t->options.timeout);
+    send_text(t, dealer_route(p), p->task, MST_MESSAGE_HELLO, "");
+}
+
+/* ---- the connection that the peer has made ---- */
+
+/* The peer learns why, and makes a new connection. */
+static void refuse_joined(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now) {
+    send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_REFUSE, why);
+    p->joined = false;
+    mst_zmq_break(t, p, why, now);
+}
+
+/* Whether a task that says HELLO may join; else WHY not. */
+static bool may_join(const mst_transport *t, const mst_message *m, char why[MOST_WHY]) {
+    const int32_t self = t->options.self;
+    if (m->to != self)
+        snprintf(why, MOST_WHY, "what listens at this address is task %d, not task %d", self, m->to);
+    else if (m->from < 0 || m->from >= t->options.num_tasks || m->from == self)
+        snprintf(why, MOST_WHY, "task %d of %d tasks has no peer with the number %d", self, t->options.num_tasks,
+                 m->from);
+    else
+        return true;
+    return false;
+}
+
+/* Seconds between two signs of life. */
+static double beat_seconds(const mst_transport *t) {
+    const double quarter = t->options.timeout / 4;
+    return t->options.heartbeat < quarter ? t->options.heartbeat : quarter;
+}
+
+/* A second process has the peer's number. It tries again until the first is lost, and takes its place; or until there
+ * is a sign of life of the first that it cannot have sent before: then it is refused for good. */
+static void refuse_second(mst_transport *t, mst_zmq_peer *p, const unsigned char *id, uint64_t instance,
+                          const char *host, int64_t now) {
+    const int64_t beat = nanoseconds(beat_seconds(t));
+    char why[MOST_WHY];
+    if (p->second != instance) {
+        p->second = instance;
+        p->second_came = now;
+        p->told_second = false;
+    }
+    if (p->router_heard - p->second_came <= beat / 2) {
+        snprintf(why, sizeof why, "task %d is connected to task %d from another process", p->task, t->options.self);
+        send_text(t, router_route(t, id), p->task, MST_MESSAGE_REFUSE, why);
+        return;
+    }
+    send_text(t, router_route(t, id), p->task, MST_MESSAGE_TAKEN, p->host);
+    if (!p->told_second) mst_event_thread_taken(t->events, t->options.self, p->task, host);
+    p->told_second = true;
+}
+
+static void take_hello(mst_transport *t, const mst_message *m, const unsigned char *id, int fd, const char *host,
+                       int64_t now) {
+    char why[MOST_WHY];
+    if (!may_join(t, m, why)) {
+        send_text(t, router_route(t, id), m->from, MST_MESSAGE_REFUSE, why);
+        return;
+    }
+    mst_zmq_peer *p = &t->peers[m->from];
+    if (p->joined && p->joined_instance != m->instance) {
+        refuse_second(t, p, id, m->instance, host, now);
+        return;
+    }
+    if (p->joined) mst_zmq_break(t, p, "it has made a new connection", now);
+    expect_instance(t, p, m->instance, now);
+    p->joined = true;
+    p->joined_instance = m->instance;
+    p->fd = fd;
+    snprintf(p->host, sizeof p->host, "%s", host);
+    p->router_heard = now;
+    memcpy(p->id, id, MST_ZMQ_ID);
+    if (t->shm) mst_shm_expect(t->shm, p->task, m->instance);
+    send_text(t, router_route(t, id), p->task, MST_MESSAGE_WELCOME, t->shm ? mst_shm_door(t->shm) : "");
+    tell_connected(t, p, m->instance);
+    mst_zmq_flush(t, p);
+}
+
+/* ---- messages of the peer ---- */
+
+/* What has arrived: a frame with the header, and the bytes behind it or in a frame of their own. */
+typedef struct arrival {
+    unsigned char id[MST_ZMQ_ID]; /* of the DEALER from which it came to the ROUTER */
+    bool has_id;
+    int fd; /* of its connection, as libzmq's monitor names it */
+    zmq_msg_t frame[2];
+    int payload; /* the frame with the bytes, */
+    size_t skip; /* behind so many others */
+    const unsigned char *data;
+    size_t bytes;
+    mst_message message;
+    const char *wrong; /* why it cannot be read; NULL: it can */
+} arrival;
+
+/* A frame that is kept until somebody posts for its bytes. */
+typedef struct kept_frame {
+    mst_kept kept;
+    zmq_msg_t frame;
+} kept_frame;
+
+static void release_frame(mst_kept *kept) {
+    kept_frame *k = (kept_frame *)kept;
+    zmq_msg_close(&k->frame);
+    free(k);
+}
+
+static mst_kept *keep_frame(void *source) {
+    arrival *a = source;
+    kept_frame *k = malloc(sizeof *k);
+    if (!k) return NULL;
+    zmq_msg_init(&k->frame);
+    zmq_msg_move(&k->frame, &a->frame[a->payload]);
+    const unsigned char *data = (unsigned char *)zmq_msg_data(&k->frame) + a->skip; /* short ones lie in the frame */
+    k->kept = (mst_kept){.data = data, .release = release_frame};
+    return &k->kept;
+}
+
+static bool receive_frame(void *socket, zmq_msg_t *frame) {
+    return zmq_msg_recv(frame, socket, ZMQ_DONTWAIT) >= 0;
+}
+
+static void receive_id(void *socket, arrival *a, zmq_msg_t *frame) {
+    a->has_id = zmq_msg_size(frame) == MST_ZMQ_ID;
+    if (a->has_id) memcpy(a->id, zmq_msg_data(frame), MST_ZMQ_ID);
+    if (!zmq_msg_more(frame) || !receive_frame(socket, frame)) a->wrong = "it sent an empty message";
+}
+
+/* Takes the next message; false where there is none. ROUTED: of a ROUTER, which puts the sender's id before it. */
+static bool receive(void *socket, bool routed, arrival *a) {
+    zmq_msg_t *first = &a->frame[0], *second = &a->frame[1];
+    *a = (arrival){.fd = -1};
+    zmq_msg_init(first);
+    zmq_msg_init(second);
+    if (!receive_frame(socket, first)) return false;
+    if (routed) receive_id(socket, a, first);
+    a->fd = zmq_msg_get(first, ZMQ_SRCFD);
+    const size_t size = zmq_msg_size(first);
+    const bool apart = zmq_msg_more(first) && receive_frame(socket, second);
+    const size_t header = size < MST_MESSAGE_HEADER ? size : MST_MESSAGE_HEADER;
+    if (apart && size > header) a->wrong = "it sent a message in a wrong form";
+    while (apart && zmq_msg_more(second) && receive_frame(socket, second))
+        a->wrong = "it sent a message in a wrong form";
+    a->payload = apart;
+    a->skip = apart ? 0 : header;
+    a->bytes = zmq_msg_size(&a->frame[a->payload]) - a->skip;
+    a->data = (const unsigned char *)zmq_msg_data(&a->frame[a->payload]) + a->skip;
+    if (!a->wrong) a->wrong = mst_message_decode(zmq_msg_data(first), header, a->bytes, &a->message);
+    return true;
+}
+
+static void arrival_end(arrival *a) {
+    zmq_msg_close(&a->frame[0]);
+    zmq_msg_close(&a->frame[1]);
+}
+
+/* Takes a control or data message. Returns why its sender must be given up, or NULL. */
+static const char *take_payload(mst_transport *t, arrival *a) {
+    const mst_message *m = &a->message;
+    if (m->kind == MST_MESSAGE_DATA) {
+        const mst_part part = {m->from, m->key, m->total, m->offset, a->bytes, a->data, NULL};
+        return mst_mailbox_deliver(t->mailbox, &part, keep_frame, a);
+    }
+    if (m->kind != MST_MESSAGE_CONTROL) return NULL;
+    if (a->bytes > t->options.most_control) return "its control message is longer than is allowed";
+    if (mst_event_thread_control(t->events, m->from, m->instance, a->data, a->bytes)) return NULL;
+    return "no memory for its control message";
+}
+
+/* The peer with the DEALER of this id, whose connection is there; NULL: it has none. */
+static mst_zmq_peer *find_joined(const mst_transport *t, const arrival *a) {
+    uint32_t task;
+    memcpy(&task, a->id + 1, 4);
+    mst_zmq_peer *p = task < (uint32_t)t->options.num_tasks ? &t->peers[task] : NULL;
+    return p && p->joined && memcmp(p->id, a->id, MST_ZMQ_ID) == 0 ? p : NULL;
+}
+
+/* The peer closes its transport, or has seen that this one is closed. */
+static void take_bye(mst_transport *t, mst_zmq_peer *p, mst_zmq_route back) {
+    p->finished = true;
+    if (!p->said_bye) send_text(t, back, p->task, MST_MESSAGE_BYE, "");
+}
+
+static const char closed_why[] = "connection closed by the peer";
+
+/* The connection that the peer has made has ended. */
+static void break_joined(mst_transport *t, mst_zmq_peer *p, int64_t now) {
+    p->joined = false;
+    mst_zmq_break(t, p, closed_why, now);
+}
+
+/* A message that has come by the connection that the peer has made. */
+static void take_routed(mst_transport *t, arrival *a, int64_t now) {
+    const mst_message *m = &a->message;
+    if (!a->has_id) return; /* of another program */
+    if (!a->wrong && m->kind == MST_MESSAGE_HELLO) {
+        const char *host = zmq_msg_gets(&a->frame[0], "Peer-Address");
+        take_hello(t, m, a->id, a->fd, host ? host : "an unknown host", now);
+        return;
+    }
+    mst_zmq_peer *p = find_joined(t, a);
+    const char *why = a->wrong ? a->wrong : p ? NULL : "this connection was given up";
+    if (!why && (m->from != p->task || m->to != t->options.self || m->instance != p->joined_instance))
+        why = "its messages are of another task than it said";
+    if (p) p->router_heard = now;
+    if (!why) why = take_payload(t, a);
+    if (p && why)
+        refuse_joined(t, p, why, now);
+    else if (why)
+        send_text(t, router_route(t, a->id), 0, MST_MESSAGE_REFUSE, why);
+    else if (m->kind == MST_MESSAGE_BYE) {
+        take_bye(t, p, router_route(t, p->id));
+        break_joined(t, p, now);
+    }
+}
+
+static void take_refusal(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
+    char text[MOST_WHY / 2], why[MOST_WHY];
+    const bool taken = a->message.kind == MST_MESSAGE_TAKEN;
+    snprintf(text, sizeof text, "%.*s", (int)(a->bytes < sizeof text ? a->bytes : sizeof text), a->data);
+    snprintf(why, sizeof why, "refused by the peer: %s%s", taken ? "it is connected to another process at " : "", text);
+    if (p->state != MST_ZMQ_OPEN) tell_refused(t, p, why);
+    if (p->state != MST_ZMQ_OPEN && taken) mst_event_thread_taken(t->events, p->task, t->options.self, text);
+    break_dealer(t, p, why, now);
+}
+
+static void take_welcome(mst_transport *t, mst_zmq_peer *p, const arrival *a, int64_t now) {
+    const uint64_t instance = a->message.instance;
+    if (p->state == MST_ZMQ_OPEN) return;
+    expect_instance(t, p, instance, now);
+    p->state = MST_ZMQ_OPEN;
+    p->tries = p->cut_short = 0;
+    if (t->shm) mst_shm_connect(t->shm, p->task, instance, a->data, a->bytes);
+    tell_connected(t, p, instance);
+    mst_zmq_flush(t, p);
+}
+
+/* A message that has come by the connection that this task has made. */
+static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t now) {
+    const mst_message *m = &a->message;
+    const char *why = a->wrong;
+    p->dealer_heard = now;
+    if (!why && (m->kind == MST_MESSAGE_REFUSE || m->kind == MST_MESSAGE_TAKEN)) {
+        take_refusal(t, p, a, now);
+        return;
+    }
+    if (!why && (m->from != p->task || m->to != t->options.self)) why = "what it answers is of another task";
+    if (!why && m->kind == MST_MESSAGE_WELCOME) take_welcome(t, p, a, now);
+    if (!why) why = take_payload(t, a);
+    if (!why && m->kind == MST_MESSAGE_BYE) {
+        take_bye(t, p, dealer_route(p));
+        why = closed_why;
+    }
+    if (why) break_dealer(t, p, why, now);
+}
+
+/* ---- the thread's work ---- */
+
+bool mst_zmq_is_readable(void *socket) {
+    int events = 0;
+    size_t size = sizeof events;
+    return zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
+}
+
+/* What came before a connection broke is taken before the break: libzmq tells of the break last. */
+static void work_router(mst_transport *t, int64_t now) {
+    int broken[MOST_AT_ONCE], num_broken = 0, taken = 0;
+    uint16_t event;
+    arrival a;
+    while (num_broken < MOST_AT_ONCE && take_event(t->monitor, &event, &broken[num_broken])) num_broken++;
+    while (taken < MOST_AT_ONCE && receive(t->router, true, &a)) {
+        take_routed(t, &a, now);
+        arrival_end(&a);
+        taken++;
+    }
+    t->more = taken == MOST_AT_ONCE || num_broken == MOST_AT_ONCE;
+    for (int i = 0; i < num_broken; i++)
+        for (int32_t k = 0; k < t->options.num_tasks; k++)
+            if (t->peers[k].joined && t->peers[k].fd == broken[i]) break_joined(t, &t->peers[k], now);
+}
+
+#define SAME_KEY ": give all tasks the same --cluster-key FILE"
+
+/* An attempt to connect has ended with EVENT: tells the owner where keys are the reason. A listener says nothing to
+ * who has another key, but ends the connection at once. So does a task that is killed, but not several times in a row;
+ * one that is stopped lets the time run out. */
+static void judge_end(mst_transport *t, mst_zmq_peer *p, uint16_t event, int value, int64_t now) {
+    enum { ENOUGH = 3 };
+    const bool keys = t->options.has_keys, early = p->next_try - now > nanoseconds(t->options.timeout) / 2;
+    const bool ended = event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL || event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+        tell_refused(t, p,
+                     keys ? "it has no cluster key" SAME_KEY : "it has a cluster key, and this task none" SAME_KEY);
+    p->cut_short = ended && early ? p->cut_short + 1 : 0;
+    if (p->cut_short == ENOUGH)
+        tell_refused(t, p,
+                     keys ? "it ends all connections, as one with another cluster key or none does" SAME_KEY
+                          : "it ends all connections, as one with a cluster key does" SAME_KEY);
+}
+
+static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
+    int value, taken = 0;
+    uint16_t event;
+    arrival a;
+    const bool broken = p->dealer && take_event(p->monitor, &event, &value);
+    while (p->dealer && taken++ < MOST_AT_ONCE && receive(p->dealer, false, &a)) {
+        take_answer(t, p, &a, now);
+        arrival_end(&a);
+    }
+    if (broken && p->dealer) {
+        if (p->state == MST_ZMQ_CONNECTING) judge_end(t, p, event, value, now);
+        break_dealer(t, p, closed_why, now);
+    }
+    if (p->wanted && p->state != MST_ZMQ_OPEN && t->options.address[p->task]) connect_dealer(t, p, now);
+    mst_zmq_flush(t, p);
+}
+
+/* Signs of life to the peer, and the end of connections from which none has come. JUDGE: this task itself was not
+ * stopped. */
+static void beat(mst_transport *t, mst_zmq_peer *p, int64_t now, bool judge) {
+    const int64_t timeout = nanoseconds(t->options.timeout);
+    char why[MOST_WHY];
+    snprintf(why, sizeof why, "silent for %g s", t->options.timeout);
+    if (p->state == MST_ZMQ_OPEN) {
+        send_text(t, dealer_route(p), p->task, MST_MESSAGE_ALIVE, "");
+        if (judge && now - p->dealer_heard > timeout) mst_zmq_break(t, p, why, now);
+    }
+    if (p->joined) {
+        send_text(t, router_route(t, p->id), p->task, MST_MESSAGE_ALIVE, "");
+        if (judge && now - p->router_heard > timeout) refuse_joined(t, p, why, now);
+    }
+}
+
+/* Says goodbye to a peer that has everything. Returns whether it is finished with. */
+static bool say_bye(mst_transport *t, mst_zmq_peer *p) {
+    if (p->first || p->finished) return p->finished;
+    if (!has_route(t, p)) return true;
+    if (!p->said_bye) send_text(t, route_to(t, p), p->task, MST_MESSAGE_BYE, "");
+    p->said_bye = true;
+    return false;
+}
+
+/* When there is something to do for the peer even if nothing arrives. */
+static int64_t next_work(const mst_transport *t, const mst_zmq_peer *p) {
+    const bool waits = p->wanted && t->options.address[p->task];
+    return waits && (p->state == MST_ZMQ_IDLE || p->state == MST_ZMQ_CONNECTING) ? p->next_try : MST_NEVER;
+}
+
+int64_t mst_zmq_work(mst_transport *t, int64_t now) {
+    const bool beats_now = now >= t->next_beat, late = now - t->next_beat > nanoseconds(t->options.timeout / 2);
+    bool finished = true;
+    work_router(t, now);
+    if (t->door && mst_zmq_curve_answer(t)) t->more = true;
+    if (beats_now) t->next_beat = now + nanoseconds(beat_seconds(t));
+    int64_t next = t->next_beat;
+    for (int32_t i = 0; i < t->options.num_tasks; i++) {
+        mst_zmq_peer *p = &t->peers[i];
+        work_dealer(t, p, now);
+        if (beats_now) beat(t, p, now, !late);
+        if (t->closing) finished &= say_bye(t, p);
+        if (p->dealer && mst_zmq_is_readable(p->dealer)) t->more = true;
+        if (next_work(t, p) < next) next = next_work(t, p);
+    }
+    t->finished = t->closing && finished;
+    if (t->finished) pthread_cond_broadcast(&t->changed);
+    return t->more || mst_zmq_is_readable(t->router) ? now : next;
+}

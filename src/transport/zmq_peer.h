@@ -1,0 +1,99 @@
+/** What a zmq transport knows of each of the other tasks, and the sockets to them. All under the transport's lock.
+ *
+ *      task 0    DEALER to task 1  -- HELLO, then messages -->  ROUTER of task 1, bound at its address
+ *                                  <-- WELCOME, with the door of shared memory, if there is one (transport/shm.h)
+ *
+ *  Each task makes a connection to those for whom it has something, so that two tasks often have two. Messages go by
+ *  the connection that the sender has made. Only to a task whose address it does not know they go back by the one that
+ *  the peer has made.
+ *
+ *  A DEALER is used for one connection. When that breaks, or is refused, or cannot be made, the socket is closed, and
+ *  after a while the name is resolved again and a new one made. */
+#ifndef MUSTER_TRANSPORT_ZMQ_PEER_H
+#define MUSTER_TRANSPORT_ZMQ_PEER_H
+
+#include "transport/endpoint.h"
+#include "transport/mailbox.h"
+#include "transport/open_options.h"
+#include "transport/shm.h"
+#include "transport/zmq_outgoing.h"
+
+typedef enum mst_zmq_state {
+    MST_ZMQ_IDLE,       /**< no connection; if one is wanted, it is tried at `next_try` */
+    MST_ZMQ_RESOLVING,  /**< its name is looked up */
+    MST_ZMQ_CONNECTING, /**< HELLO is sent, or waits to be */
+    MST_ZMQ_OPEN        /**< WELCOME has come */
+} mst_zmq_state;
+
+enum { MST_ZMQ_HOST = 64 };
+
+typedef struct mst_zmq_peer {
+    int32_t task;
+    /* the connection that this task makes */
+    bool wanted;
+    mst_zmq_state state;
+    void *dealer, *monitor;
+    mst_resolving *resolving;
+    unsigned tries;   /* since the last that succeeded */
+    int64_t next_try; /* of IDLE; of CONNECTING when it is given up */
+    int64_t dealer_heard;
+    unsigned cut_short; /* connections in a row that the peer ended before they were encrypted */
+    /* the connection that the peer has made */
+    bool joined;
+    unsigned char id[MST_ZMQ_ID];
+    uint64_t joined_instance;
+    int fd; /* of libzmq's, as its monitor names the connection; -1: not known */
+    int64_t router_heard;
+    char host[MST_ZMQ_HOST];
+    /* another process that wants the peer's number */
+    uint64_t second; /* its instance; 0: none */
+    int64_t second_came;
+    bool told_second; /* the owner knows of it */
+    /* what the owner was told */
+    bool connected, refused;
+    uint64_t instance; /* of the process that it was last connected with */
+    /* messages to it */
+    mst_zmq_outgoing *first, **last;
+    mst_zmq_loans loans;
+    bool said_bye, finished; /* while the transport closes */
+} mst_zmq_peer;
+
+struct mst_transport {
+    mst_open_options options;
+    mst_event_thread *events;
+    mst_mailbox *mailbox;
+    mst_shm *shm;        /* for data to tasks of this machine; NULL: there is none */
+    mst_zmq_peer *peers; /* [num_tasks] */
+    pthread_t thread;
+    bool has_thread;
+    int wake;               /* eventfd: the thread has something to do */
+    pthread_mutex_t lock;   /* of all that follows, of the peers and of all sockets */
+    pthread_cond_t changed; /* who opens or closes waits: for `ready`, for peers that have finished */
+    bool ready, closing, finished, stopped;
+    int error;                          /* errno, where it could not listen */
+    char listen[MST_NUMERIC_SIZE + 16]; /* endpoint */
+    void *context, *router, *monitor;
+    void *door;           /* of a cluster with a key (zmq_curve.h); else NULL */
+    unsigned num_sockets; /* ever made: no two have one id */
+    bool more;            /* messages are left in the router */
+    int64_t next_beat;
+};
+
+/** Opens the ROUTER, and binds it; errno where that fails. */
+bool mst_zmq_listen(mst_transport *t);
+/** Closes all sockets, without waiting for anything. */
+void mst_zmq_close_sockets(mst_transport *t);
+
+/** Takes what has arrived, makes the connections that are wanted, sends what can be sent. Returns the time at which it
+ *  has something to do even if nothing arrives. */
+int64_t mst_zmq_work(mst_transport *t, int64_t now);
+/** Whether SOCKET has a message that can be taken. */
+bool mst_zmq_is_readable(void *socket);
+/** Sends what waits for the peer, if there is a connection. */
+void mst_zmq_flush(mst_transport *t, mst_zmq_peer *p);
+/** Breaks the connections with the peer, both ways, and tells the owner. What is sent from now on goes by new ones. */
+void mst_zmq_break(mst_transport *t, mst_zmq_peer *p, const char *why, int64_t now);
+/** Drops messages to the peer: all, or only data whose generation is over. */
+void mst_zmq_drop(mst_transport *t, mst_zmq_peer *p, bool all);
+
+#endif

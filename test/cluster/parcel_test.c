@@ -1,0 +1,321 @@
+/* Parcels over a transport inside this process: what was sent arrives whole and in order, what is none is refused, and
+ * nothing is left when a peer is lost in the middle of a body. */
+#include "cluster/parcel.h"
+
+#include "base/clock.h"
+#include "support/test.h"
+
+enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_PARCEL_HEAD };
+enum { WORKER_0, WORKER_1, SERVER }; /* the numbers of the tasks: workers come first */
+static const char *const address[] = {"parcel-worker-0", "parcel-worker-1", "parcel-server"};
+
+static mst_mail *open_mail(int task) {
+    mst_cluster *cluster;
+    mst_mail *mail;
+    EXPECT_OK(mst_cluster_from_hosts("localhost:1", "localhost:2,localhost:3", task == SERVER ? "ps" : "worker",
+                                     task == SERVER ? 0 : task, &cluster));
+    const mst_mail_options options = {
+        .cluster = cluster, .transport = "inproc", .address = address, .most_bytes = MOST_BYTES};
+    EXPECT_OK(mst_mail_open(&options, &mail));
+    mst_cluster_release(cluster);
+    return mail;
+}
+
+static mst_parcel *next(mst_mail *mail) {
+    mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
+    assert_non_null(parcel);
+    return parcel;
+}
+
+/* The next parcel of KIND, past those of other kinds. */
+static mst_parcel *next_of(mst_mail *mail, mst_parcel_kind kind) {
+    for (;;) {
+        mst_parcel *parcel = next(mail);
+        if (parcel->head.kind == kind) return parcel;
+        mst_parcel_free(parcel);
+    }
+}
+
+static bool is_filled(const mst_parcel *parcel, size_t bytes, unsigned seed) {
+    const unsigned char *body = parcel->body;
+    if (parcel->bytes != bytes || body[bytes] != 0) return false;
+    for (size_t i = 0; i < bytes; i++)
+        if (body[i] != (unsigned char)(seed + i * 7 + (i >> 9))) return false;
+    return true;
+}
+
+static void fill(unsigned char *data, size_t bytes, unsigned seed) {
+    for (size_t i = 0; i < bytes; i++) data[i] = (unsigned char)(seed + i * 7 + (i >> 9));
+}
+
+/* ---- what is sent arrives ---- */
+
+static void bodies_of_any_size_arrive_whole(void **state) {
+    (void)state;
+    static const size_t sizes[] = {0, 1, 63, 16 << 10, (16 << 10) + 1, 100001, MOST_BYTES};
+    static unsigned char data[MOST_BYTES];
+    mst_mail *worker = open_mail(WORKER_1), *server = open_mail(SERVER);
+    mst_timeline sent = {0};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int copies = 0; copies < 2; copies++) {
+            const size_t half = sizes[i] / 3;
+            const mst_iov piece[] = {{data, half}, {data + half, 0}, {data + half, sizes[i] - half}};
+            const mst_parcel_head head = {MST_PARCEL_GRADIENTS, 7, -1 - (int64_t)i, INT64_MAX, UINT64_MAX - i};
+            fill(data, sizes[i], (unsigned)i);
+            EXPECT_OK(mst_mail_send(worker, SERVER, &head, piece, 3, copies ? NULL : &sent));
+            if (copies) fill(data, sizes[i], 99);
+            mst_parcel *got = next_of(server, MST_PARCEL_GRADIENTS);
+            assert_true(is_filled(got, sizes[i], (unsigned)i));
+            assert_int_equal(got->from, WORKER_1);
+            assert_int_equal(got->head.round, 7);
+            assert_int_equal(got->head.number, -1 - (int64_t)i);
+            assert_int_equal(got->head.step, INT64_MAX);
+            assert_true(got->head.request == UINT64_MAX - i);
+            assert_int_equal((uintptr_t)got->body % 64, 0);
+            mst_parcel_free(got);
+            if (!copies) assert_true(mst_timeline_wait(&sent, i + 1, mst_clock_after(SECONDS), false));
+        }
+    mst_mail_close(worker);
+    mst_mail_close(server);
+}
+
+static void error_of_a_peer_has_no_control_characters(void **state) {
+    (void)state;
+    mst_mail *worker = open_mail(WORKER_1), *server = open_mail(SERVER);
+    const char text[] = "gone\x1b[2J\n\x7f\xc3\xa9";
+    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_FAILED},
+                            &(mst_iov){text, sizeof text - 1}, 1, NULL));
+    mst_parcel *got = next_of(server, MST_PARCEL_FAILED);
+    assert_string_equal(got->body, "gone?[2J??\xc3\xa9");
+    mst_parcel_free(got);
+    mst_mail_close(worker);
+    mst_mail_close(server);
+}
+
+/* Small ones among themselves, and large ones among themselves. */
+static void parcels_of_one_sender_keep_their_order(void **state) {
+    (void)state;
+    enum { COUNT = 40, LARGE = 20000 };
+    static unsigned char data[LARGE];
+    for (size_t bytes = 10; bytes <= LARGE; bytes += LARGE - 10) {
+        mst_mail *worker[] = {open_mail(WORKER_0), open_mail(WORKER_1)}, *server = open_mail(SERVER);
+        int64_t seen[2] = {0};
+        for (int64_t i = 0; i < COUNT; i++)
+            for (int w = 0; w < 2; w++)
+                EXPECT_OK(mst_mail_send(worker[w], SERVER, &(mst_parcel_head){MST_PARCEL_HELLO, 0, i, 0, 0},
+                                        &(mst_iov){data, bytes}, 1, NULL));
+        for (int i = 0; i < 2 * COUNT; i++) {
+            mst_parcel *got = next_of(server, MST_PARCEL_HELLO);
+            assert_int_equal(got->head.number, seen[got->from]++);
+            mst_parcel_free(got);
+        }
+        for (int w = 0; w < 2; w++) mst_mail_close(worker[w]);
+        mst_mail_close(server);
+    }
+}
+
+static void what_is_sent_to_a_task_that_is_not_there_yet_waits(void **state) {
+    (void)state;
+    static unsigned char data[50000];
+    mst_mail *worker = open_mail(WORKER_0);
+    fill(data, sizeof data, 3);
+    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_BEGIN}, &(mst_iov){data, sizeof data},
+                            1, NULL));
+    assert_null(mst_mail_next(worker, mst_clock_after(0.01)));
+    mst_mail *server = open_mail(SERVER);
+    mst_parcel *got = next_of(server, MST_PARCEL_BEGIN);
+    assert_true(is_filled(got, sizeof data, 3));
+    mst_parcel_free(got);
+    mst_mail_close(worker);
+    mst_mail_close(server);
+}
+
+static void task_that_closes_is_lost_and_one_that_opens_again_is_another_instance(void **state) {
+    (void)state;
+    mst_mail *server = open_mail(SERVER);
+    uint64_t instance[2];
+    for (int i = 0; i < 2; i++) {
+        mst_mail *worker = open_mail(WORKER_0);
+        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_LEAVE}, NULL, 0, NULL));
+        mst_parcel *got = next_of(server, MST_PARCEL_LEAVE);
+        instance[i] = got->instance;
+        mst_parcel_free(got);
+        mst_mail_close(worker);
+        got = next_of(server, MST_PARCEL_LOST);
+        assert_int_equal(got->from, WORKER_0);
+        assert_true(got->instance == instance[i]);
+        assert_string_equal(got->body, "connection closed by the peer");
+        mst_parcel_free(got);
+    }
+    assert_true(instance[0] != instance[1]);
+    mst_mail_close(server);
+}
+
+/* ---- what is no parcel ---- */
+
+/* A peer that uses the transport as it likes. */
+static void ignore_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
+    (void)context, (void)from, (void)instance, (void)data, (void)bytes;
+}
+static void ignore_connected(void *context, int32_t task) {
+    (void)context, (void)task;
+}
+static void ignore_lost(void *context, int32_t task, uint64_t instance, const char *why) {
+    (void)context, (void)task, (void)instance, (void)why;
+}
+static void ignore_mismatch(void *context, int32_t task, mst_key key, const char *why) {
+    (void)context, (void)task, (void)key, (void)why;
+}
+
+static mst_transport *open_raw(void) {
+    const mst_transport_options options = {.num_tasks = 3,
+                                           .self = WORKER_0,
+                                           .address = address,
+                                           .instance = 5,
+                                           .events = {.control = ignore_control,
+                                                      .connected = ignore_connected,
+                                                      .lost = ignore_lost,
+                                                      .mismatch = ignore_mismatch}};
+    mst_transport *raw;
+    EXPECT_OK(mst_transport_inproc.open(&options, &raw));
+    mst_transport_inproc.begin(raw, 1);
+    return raw;
+}
+
+/* A head as the wire has it: 4 bytes each of magic, version, kind, round; 8 of number, step, bytes, run, request. */
+static void make_head(unsigned char head[HEAD], uint32_t kind, uint64_t bytes, uint64_t run) {
+    const uint32_t first[] = {0x5053534d, 3, kind, 2};
+    const uint64_t then[] = {3, 4, bytes, run, 5};
+    memcpy(head, first, sizeof first);
+    memcpy(head + sizeof first, then, sizeof then);
+}
+
+static void what_is_no_parcel_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t kind;
+        uint64_t bytes, run;
+        size_t behind; /* bytes behind the head */
+        const char *why;
+    } cases[] = {
+        {0, 0, 0, 0, "unknown kind"},
+        {MST_PARCEL_KINDS, 0, 0, 0, "unknown kind"},
+        {MST_PARCEL_CONNECTED, 0, 0, 0, "unknown kind"},
+        {MST_PARCEL_LOST, 0, 0, 0, "unknown kind"},
+        {UINT32_MAX, 0, 0, 0, "unknown kind"},
+        {MST_PARCEL_HELLO, 5, 0, 4, "wrong length"},
+        {MST_PARCEL_HELLO, 4, 0, 5, "wrong length"},
+        {MST_PARCEL_HELLO, 0, 9, 0, "wrong length"}, /* as data, and nothing of it */
+        {MST_PARCEL_HELLO, 7, 9, 7, "wrong length"}, /* both as data and here */
+        {MST_PARCEL_HELLO, MOST_BYTES + 1, 9, 0, "too long"},
+        {MST_PARCEL_HELLO, UINT64_MAX, 0, 8, "too long"},
+    };
+    mst_mail *server = open_mail(SERVER);
+    mst_transport *raw = open_raw();
+    unsigned char message[100] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_head(message, cases[i].kind, cases[i].bytes, cases[i].run);
+        EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD + cases[i].behind));
+        mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+        assert_int_equal(got->from, WORKER_0);
+        assert_non_null(strstr(got->body, cases[i].why));
+        mst_parcel_free(got);
+    }
+    make_head(message, MST_PARCEL_HELLO, 0, 0);
+    for (size_t bytes = 0; bytes < HEAD; bytes++) {
+        EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, bytes));
+        mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+        assert_non_null(strstr(got->body, "no message of Muster's"));
+        mst_parcel_free(got);
+    }
+    message[0] ^= 1;
+    EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
+    mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+    assert_non_null(strstr(got->body, "no message of Muster's"));
+    mst_parcel_free(got);
+    message[0] ^= 1, message[4] ^= 2;
+    EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
+    got = next_of(server, MST_PARCEL_LOST);
+    assert_non_null(strstr(got->body, "another version"));
+    mst_parcel_free(got);
+    message[4] ^= 2; /* what is one arrives nevertheless */
+    EXPECT_OK(mst_transport_inproc.control(raw, SERVER, message, HEAD));
+    mst_parcel_free(next_of(server, MST_PARCEL_HELLO));
+    mst_transport_inproc.close(raw, 0);
+    mst_mail_close(server);
+}
+
+static void body_of_another_length_than_its_head_says_is_refused(void **state) {
+    (void)state;
+    static const unsigned char data[70000];
+    mst_mail *server = open_mail(SERVER);
+    mst_transport *raw = open_raw();
+    unsigned char head[HEAD];
+    make_head(head, MST_PARCEL_GRADIENTS, 60000, 9);
+    EXPECT_OK(mst_transport_inproc.control(raw, SERVER, head, sizeof head));
+    EXPECT_OK(mst_transport_inproc.send(raw, SERVER, (mst_key){.generation = 1, .run = 9},
+                                        &(mst_iov){data, sizeof data}, 1, NULL));
+    mst_parcel_free(next_of(server, MST_PARCEL_LOST));
+    mst_parcel *got = mst_mail_next(server, mst_clock_after(0.05));
+    assert_true(!got || got->head.kind == MST_PARCEL_CONNECTED);
+    mst_parcel_free(got);
+    mst_transport_inproc.close(raw, 0);
+    mst_mail_close(server);
+}
+
+/* Its memory waits until the transport is closed; what comes after it is taken. */
+static void peer_lost_in_the_middle_of_a_body_holds_up_nothing(void **state) {
+    (void)state;
+    static unsigned char data[60000];
+    mst_mail *server = open_mail(SERVER), *other = open_mail(WORKER_1);
+    mst_transport *raw = open_raw();
+    unsigned char head[HEAD];
+    make_head(head, MST_PARCEL_GRADIENTS, 60000, 9);
+    EXPECT_OK(mst_transport_inproc.control(raw, SERVER, head, sizeof head));
+    mst_transport_inproc.close(raw, 0);
+    mst_parcel *got = next_of(server, MST_PARCEL_LOST);
+    assert_string_equal(got->body, "connection closed by the peer");
+    mst_parcel_free(got);
+    fill(data, sizeof data, 8);
+    EXPECT_OK(mst_mail_send(other, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_GRADIENTS},
+                            &(mst_iov){data, sizeof data}, 1, NULL));
+    got = next_of(server, MST_PARCEL_GRADIENTS);
+    assert_int_equal(got->from, WORKER_1);
+    assert_true(is_filled(got, sizeof data, 8));
+    mst_parcel_free(got);
+    mst_mail_close(other);
+    mst_mail_close(server);
+}
+
+static void closing_frees_what_was_not_taken(void **state) {
+    (void)state;
+    static const unsigned char data[60000];
+    mst_mail *server = open_mail(SERVER), *worker = open_mail(WORKER_0);
+    for (int i = 0; i < 3; i++) {
+        const mst_parcel_head head = {.kind = MST_PARCEL_GRADIENTS};
+        EXPECT_OK(mst_mail_send(worker, SERVER, &head, &(mst_iov){data, 10}, 1, NULL));
+        EXPECT_OK(mst_mail_send(worker, SERVER, &head, &(mst_iov){data, sizeof data}, 1, NULL));
+    }
+    mst_parcel_free(next_of(server, MST_PARCEL_GRADIENTS));
+    mst_mail_close(server);
+    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_GRADIENTS},
+                            &(mst_iov){data, sizeof data}, 1, NULL));
+    mst_mail_close(worker);
+    mst_mail_close(NULL);
+    mst_parcel_free(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_of_any_size_arrive_whole),
+        cmocka_unit_test(error_of_a_peer_has_no_control_characters),
+        cmocka_unit_test(parcels_of_one_sender_keep_their_order),
+        cmocka_unit_test(what_is_sent_to_a_task_that_is_not_there_yet_waits),
+        cmocka_unit_test(task_that_closes_is_lost_and_one_that_opens_again_is_another_instance),
+        cmocka_unit_test(what_is_no_parcel_is_refused),
+        cmocka_unit_test(body_of_another_length_than_its_head_says_is_refused),
+        cmocka_unit_test(peer_lost_in_the_middle_of_a_body_holds_up_nothing),
+        cmocka_unit_test(closing_frees_what_was_not_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* A worker that is there and does not come to a step is told from one that is lost: the error of who has waited too
+ * long for it is that of all, and names the worker and the exchange that it did not come to. The workers are threads
+ * here, each with a task of its own, which talk over TCP. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+
+#include "muster/muster.h"
+#include "support/open_worker.h"
+#include "support/test.h"
+#include "support/training.h"
+
+enum { WORKERS = 2, ROWS = 80, BATCH = 8, STUCK_STEP = 3 };
+
+/* Two workers, of which worker 1 is stuck in a callback until it is let go. */
+typedef struct job {
+    task_address address[WORKERS];
+    sem_t let_go;
+    mst_status status[WORKERS];
+    char error[WORKERS][1024];
+} job;
+
+typedef struct worker {
+    job *job;
+    int number;
+    pthread_t thread;
+} worker;
+
+static mst_status be_stuck(void *context, mst_train_state *state) {
+    worker *w = context;
+    if (w->number == 1 && state->step == STUCK_STEP) sem_wait(&w->job->let_go);
+    return MST_OK;
+}
+
+static mst_status fit(worker *w, mst_task *task) {
+    mst_dataset *data = training_data(ROWS, 10, 3, 3);
+    mst_model *model = training_model(8, 3, 0);
+    mst_callback callback = {.context = w, .step_end = be_stuck};
+    mst_status status = mst_compile(model, .strategy = {.kind = MST_STRATEGY_MULTI_WORKER, .num_shards = 2},
+                                    .task = task, .session = {.devices = "cpu:1/1", .timeout = 2});
+    if (!status) status = mst_fit(model, .data = data, .batch_size = BATCH, .callbacks = &callback, .num_callbacks = 1);
+    if (!status) status = mst_task_leave(task);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    return status;
+}
+
+static void *work(void *context) {
+    worker *w = context;
+    job *j = w->job;
+    mst_task *task = NULL;
+    mst_status status = open_worker(j->address, WORKERS, w->number, (mst_task_options){.cluster = NULL}, &task);
+    if (!status) status = fit(w, task);
+    j->status[w->number] = status;
+    if (status) snprintf(j->error[w->number], sizeof j->error[w->number], "%s", mst_error()->message);
+    mst_task_close(task);
+    if (w->number == 0) sem_post(&j->let_go); /* its error is there: the other may see it */
+    return NULL;
+}
+
+static void worker_that_does_not_come_is_named_on_all(void **state) {
+    (void)state;
+    job j = {.status = {MST_OK}};
+    worker workers[WORKERS];
+    tasks_find_addresses(j.address, WORKERS);
+    sem_init(&j.let_go, 0, 0);
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = (worker){.job = &j, .number = i};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < WORKERS; i++) assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+    for (int i = 0; i < WORKERS; i++)
+        if (!strstr(j.error[i], "worker:1 has not come to exchange")) fail_msg("worker %d: '%s'", i, j.error[i]);
+    sem_destroy(&j.let_go);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worker_that_does_not_come_is_named_on_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* A worker that is killed when its gradients have come to one parameter server and not to the other: what it makes when
+ * it is started again is what it would have made. The tasks are threads here, which talk as processes do. */
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cluster/ps_client.h"
+#include "muster/server.h"
+#include "strategy/update_graph.h"
+#include "support/tasks.h"
+#include "support/test.h"
+
+enum { WORKERS = 2, SERVERS = 2, ALL = WORKERS + SERVERS, COUNT = 4, SECONDS = 20 };
+
+static const mst_fingerprint fingerprint = {"program", 7};
+static const mst_optimizer optimizer = {.rule = "sgd", .learning_rate = 0.5f};
+static const double first_value = 1;
+static const double gradient_of[WORKERS] = {0.25, 2};
+
+typedef struct job {
+    task_address address[ALL];
+    mst_status status[SERVERS];
+} job;
+
+typedef struct server_thread {
+    job *job;
+    int number;
+    pthread_t thread;
+} server_thread;
+
+static mst_cluster *cluster_of(const job *j, const char *name, int index) {
+    char workers[80], servers[80];
+    mst_cluster *cluster;
+    snprintf(workers, sizeof workers, "%s,%s", j->address[0], j->address[1]);
+    snprintf(servers, sizeof servers, "%s,%s", j->address[2], j->address[3]);
+    EXPECT_OK(mst_cluster_from_hosts(servers, workers, name, index, &cluster));
+    return cluster;
+}
+
+static void *run_server(void *context) {
+    server_thread *t = context;
+    mst_cluster *cluster = cluster_of(t->job, "ps", t->number);
+    t->job->status[t->number] = mst_server_run(.cluster = cluster, .recovery_timeout = SECONDS);
+    mst_cluster_release(cluster);
+    return NULL;
+}
+
+/* ---- a worker ---- */
+
+static mst_tensor *filled(double value) {
+    mst_tensor *tensor;
+    EXPECT_OK(mst_tensor_create(MST_F32, MST_SHAPE(COUNT), &tensor));
+    for (int i = 0; i < COUNT; i++) mst_tensor_set(tensor, i, value);
+    return tensor;
+}
+
+static mst_store *make_store(void) {
+    mst_store *store;
+    mst_tensor *value = filled(first_value);
+    EXPECT_OK(mst_store_create(&store));
+    EXPECT_OK(mst_store_set(store, NULL, "w0", MST_STATE_WEIGHT, value));
+    EXPECT_OK(mst_store_set(store, NULL, "w1", MST_STATE_WEIGHT, value));
+    mst_tensor_release(value);
+    return store;
+}
+
+static void expect_values(mst_store *store, double wanted) {
+    static const char *const names[] = {"w0", "w1"};
+    for (int v = 0; v < 2; v++) {
+        mst_tensor *value;
+        EXPECT_OK(mst_store_get(store, NULL, names[v], &value));
+        for (int i = 0; i < COUNT; i++) assert_true(mst_tensor_get(value, i) == wanted);
+        mst_tensor_release(value);
+    }
+}
+
+/* The update of the variable that server P keeps. */
+static mst_graph *update_of(int p) {
+    mst_graph *graph, *update;
+    char name[8];
+    snprintf(name, sizeof name, "w%d", p);
+    EXPECT_OK(mst_graph_create(&graph));
+    const mst_value variable = mst_variable(graph, name, mst_fill(graph, MST_F32, MST_SHAPE(COUNT), 0));
+    EXPECT_OK(mst_update_graph_create(&optimizer, &variable, NULL, 1, &update));
+    mst_graph_destroy(graph);
+    return update;
+}
+
+static mst_ps_client *join(const job *j, int worker, mst_store *store, int64_t *position) {
+    const mst_spec spec = {.dtype = MST_F32, .shape = MST_SHAPE(COUNT)};
+    const mst_ps_variable variables[] = {{"w0", spec, 0, false}, {"w1", spec, 1, false}};
+    mst_cluster *cluster = cluster_of(j, "worker", worker);
+    mst_graph *const graph[] = {update_of(0), update_of(1)};
+    const mst_ps_program program = {.store = store,
+                                    .variable = variables,
+                                    .num_variables = 2,
+                                    .graph = graph,
+                                    .synchronous = true,
+                                    .num_shards = WORKERS,
+                                    .num_leaves = 1,
+                                    .fingerprint = &fingerprint,
+                                    .num_fingerprints = 1};
+    const mst_task_options options = {.cluster = cluster, .recovery_timeout = SECONDS};
+    mst_ps_client *client;
+    EXPECT_OK(mst_ps_client_open(&options, &(mst_mail_options){.cluster = cluster}, &client));
+    EXPECT_OK(mst_ps_client_join(client, &program, position));
+    for (int p = 0; p < SERVERS; p++) mst_graph_destroy(graph[p]);
+    mst_cluster_release(cluster);
+    return client;
+}
+
+static void make_step(mst_ps_client *client, int worker, int64_t position) {
+    mst_tensor *gradient = filled(gradient_of[worker]);
+    int64_t step;
+    EXPECT_OK(mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step));
+    assert_int_equal(step, 1);
+    mst_tensor_release(gradient);
+}
+
+/* Joins, makes the step at 0, and leaves. */
+static void *work(void *context) {
+    const server_thread *t = context;
+    mst_store *store = make_store();
+    int64_t position;
+    mst_ps_client *client = join(t->job, t->number, store, &position);
+    assert_int_equal(position, 0);
+    expect_values(store, first_value);
+    make_step(client, t->number, position);
+    EXPECT_OK(mst_ps_client_leave(client));
+    expect_values(store, first_value - 0.5 * (gradient_of[0] + gradient_of[1]));
+    mst_ps_client_close(client);
+    mst_store_release(store);
+    return NULL;
+}
+
+/* ---- the same worker, killed in the middle ---- */
+
+static uint32_t await_values(mst_mail *mail, int from, int64_t step) {
+    for (;;) {
+        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(parcel);
+        const uint32_t round = parcel->head.round;
+        const bool found = parcel->from == from && parcel->head.kind == MST_PARCEL_VALUES && parcel->head.step == step;
+        mst_parcel_free(parcel);
+        if (found) return round;
+    }
+}
+
+/* Worker W sends its gradients to server 0 alone, and is gone when that has made the update. */
+static void be_killed(const job *j, int w) {
+    mst_cluster *cluster = cluster_of(j, "worker", w);
+    mst_tensor *gradient = filled(gradient_of[w]);
+    const mst_iov body = {mst_tensor_data(gradient), mst_tensor_bytes(gradient)},
+                  hello = {&fingerprint, sizeof fingerprint};
+    mst_mail *mail;
+    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
+    EXPECT_OK(mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PARCEL_HELLO}, &hello, 1, NULL));
+    const uint32_t round = await_values(mail, WORKERS, 0);
+    EXPECT_OK(
+        mst_mail_send(mail, WORKERS, &(mst_parcel_head){.kind = MST_PARCEL_GRADIENTS, .round = round}, &body, 1, NULL));
+    await_values(mail, WORKERS, 1);
+    mst_mail_close(mail);
+    mst_tensor_release(gradient);
+    mst_cluster_release(cluster);
+}
+
+/* The chief gives the servers their values; its process ends. */
+static void begin(const job *j) {
+    mst_store *store = make_store();
+    int64_t position;
+    mst_ps_client_close(join(j, 0, store, &position));
+    mst_store_release(store);
+}
+
+/* Worker KILLED is killed in the middle of a step, and comes again. */
+static void kill_in_a_step(int killed) {
+    job j = {.status = {MST_OK}};
+    server_thread server[SERVERS], other = {.job = &j, .number = !killed}, again = {.job = &j, .number = killed};
+    tasks_find_addresses(j.address, ALL);
+    for (int p = 0; p < SERVERS; p++) {
+        server[p] = (server_thread){.job = &j, .number = p};
+        assert_int_equal(pthread_create(&server[p].thread, NULL, run_server, &server[p]), 0);
+    }
+    if (killed == 0) begin(&j);
+    assert_int_equal(pthread_create(&other.thread, NULL, work, &other), 0);
+    be_killed(&j, killed);
+    work(&again);
+    pthread_join(other.thread, NULL);
+    for (int p = 0; p < SERVERS; p++) {
+        pthread_join(server[p].thread, NULL);
+        EXPECT_OK(j.status[p]);
+    }
+}
+
+static void step_that_came_to_some_servers_is_made_once_on_all(void **state) {
+    (void)state;
+    kill_in_a_step(1);
+}
+
+static void so_it_is_where_the_chief_was_killed(void **state) {
+    (void)state;
+    kill_in_a_step(0);
+}
+
+/* ---- answers to another request ---- */
+
+/* A server that has made the step at position 0, and says what it is told to. */
+static void answer(mst_mail *mail, const mst_parcel *hello, uint64_t request, int64_t position, double value) {
+    const mst_parcel_head head = {
+        .kind = MST_PARCEL_VALUES, .round = 1, .number = position, .step = position, .request = request};
+    mst_tensor *values = filled(value);
+    EXPECT_OK(mst_mail_send(mail, hello->from, &head, &(mst_iov){mst_tensor_data(values), mst_tensor_bytes(values)}, 1,
+                            NULL));
+    mst_tensor_release(values);
+}
+
+/* Server 0 is ahead of server 1. Its answers to a process before this one, and to the first HELLO once more, come
+ * before that to the second HELLO, the values before its last update. */
+static void *answer_late(void *context) {
+    server_thread *t = context;
+    mst_cluster *cluster = cluster_of(t->job, "ps", t->number);
+    mst_mail *mail;
+    EXPECT_OK(mst_mail_open(&(mst_mail_options){.cluster = cluster}, &mail));
+    for (int hellos = 0; hellos < 2;) {
+        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(parcel);
+        if (parcel->head.kind == MST_PARCEL_HELLO) {
+            const uint64_t request = parcel->head.request;
+            const bool ahead = t->number == 0 && hellos == 0;
+            assert_int_equal(parcel->head.number, hellos); /* 1: the values of position 0 */
+            hellos++;
+            if (ahead) answer(mail, parcel, request + 12345, 7, 7);
+            if (t->number == 0 && !ahead) usleep(200000); /* the other answers are there */
+            answer(mail, parcel, request, ahead ? 1 : 0, ahead ? 5 : first_value);
+            if (ahead) answer(mail, parcel, request, 1, 5);
+        }
+        mst_parcel_free(parcel);
+    }
+    mst_mail_close(mail);
+    mst_cluster_release(cluster);
+    return NULL;
+}
+
+static void answers_to_an_earlier_request_are_dropped(void **state) {
+    (void)state;
+    job j = {.status = {MST_OK}};
+    server_thread server[SERVERS];
+    tasks_find_addresses(j.address, ALL);
+    for (int p = 0; p < SERVERS; p++) {
+        server[p] = (server_thread){.job = &j, .number = p};
+        assert_int_equal(pthread_create(&server[p].thread, NULL, answer_late, &server[p]), 0);
+    }
+    mst_store *store = make_store();
+    int64_t position;
+    mst_ps_client *client = join(&j, 1, store, &position);
+    assert_int_equal(position, 0);
+    expect_values(store, first_value);
+    for (int p = 0; p < SERVERS; p++) pthread_join(server[p].thread, NULL);
+    mst_ps_client_close(client);
+    mst_store_release(store);
+}
+
+/* ---- a server that has answered, and is started again ---- */
+
+static mst_parcel *await_kind(mst_mail *mail, mst_parcel_kind kind) {
+    for (;;) {
+        mst_parcel *parcel = mst_mail_next(mail, mst_clock_after(SECONDS));
+        assert_non_null(parcel);
+        if (parcel->head.kind == kind) return parcel;
+        mst_parcel_free(parcel);
+    }
+}
+
+/* Takes the next parcel of KIND, and answers it. */
+static void answer_next(mst_mail *mail, mst_parcel_kind kind, int64_t position) {
+    mst_parcel *parcel = await_kind(mail, kind);
+    answer(mail, parcel, parcel->head.request, position, first_value);
+    mst_parcel_free(parcel);
+}
+
+/* Server 0 answers the gradients, is lost and comes back without values; server 1 waits with its answer for ever, as
+ * where the gradients of another worker, which cannot join without server 0, are missing. */
+static void *come_back(void *context) {
+    server_thread *t = context;
+    mst_cluster *cluster = cluster_of(t->job, "ps", t->number);
+    const mst_mail_options options = {.cluster = cluster};
+    mst_mail *mail;
+    EXPECT_OK(mst_mail_open(&options, &mail));
+    answer_next(mail, MST_PARCEL_HELLO, 0);
+    if (t->number == 0) {
+        answer_next(mail, MST_PARCEL_GRADIENTS, 1);
+        mst_mail_close(mail);
+        EXPECT_OK(mst_mail_open(&options, &mail));
+        mst_parcel *again = await_kind(mail, MST_PARCEL_GRADIENTS);
+        const mst_parcel_head empty = {.kind = MST_PARCEL_EMPTY, .request = again->head.request};
+        EXPECT_OK(mst_mail_send(mail, again->from, &empty, NULL, 0, NULL));
+        mst_parcel_free(again);
+    } else {
+        mst_parcel_free(await_kind(mail, MST_PARCEL_GRADIENTS));
+    }
+    mst_parcel_free(await_kind(mail, MST_PARCEL_LOST)); /* the worker has ended */
+    mst_mail_close(mail);
+    mst_cluster_release(cluster);
+    return NULL;
+}
+
+static void server_that_has_answered_and_comes_back_empty_is_noticed(void **state) {
+    (void)state;
+    job j = {.status = {MST_OK}};
+    server_thread server[SERVERS];
+    tasks_find_addresses(j.address, ALL);
+    for (int p = 0; p < SERVERS; p++) {
+        server[p] = (server_thread){.job = &j, .number = p};
+        assert_int_equal(pthread_create(&server[p].thread, NULL, come_back, &server[p]), 0);
+    }
+    mst_store *store = make_store();
+    mst_tensor *gradient = filled(gradient_of[1]);
+    int64_t position, step;
+    mst_ps_client *client = join(&j, 1, store, &position);
+    assert_int_equal(mst_ps_client_update(client, position, (mst_tensor *const[]){gradient, gradient}, &step),
+                     MST_UNAVAILABLE);
+    assert_true(mst_ps_client_must_join(client));
+    mst_ps_client_close(client);
+    for (int p = 0; p < SERVERS; p++) pthread_join(server[p].thread, NULL);
+    mst_tensor_release(gradient);
+    mst_store_release(store);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_to_an_earlier_request_are_dropped),
+        cmocka_unit_test(server_that_has_answered_and_comes_back_empty_is_noticed),
+        cmocka_unit_test(step_that_came_to_some_servers_is_made_once_on_all),
+        cmocka_unit_test(so_it_is_where_the_chief_was_killed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

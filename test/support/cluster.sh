@@ -1,0 +1,209 @@
+# Jobs of several workers: starts them, waits for them, compares what they end with. Sourced after checks.sh by tests that
+# have set $seed, a number, and written the folder data (small_data.sh). All processes are killed at the end.
+# shellcheck shell=sh
+trap 'end_all; rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
+unset TF_CONFIG
+
+# the next number below $1 of a generator of its own: the same for the same seed
+random() {
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    number=$((seed / 65536 % $1))
+}
+
+# sleeps for a random time below $1 milliseconds
+random_ms() {
+    random "$1"
+    sleep "$(awk -v x="$number" 'BEGIN { printf "%.3f", x / 1000 }')"
+}
+
+# nanoseconds
+now() { date +%s%N; }
+seconds_since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.2f", (b - a) / 1e9 }'; }
+
+# sets $ports to $1 ports in a row that nobody uses, first among the 50 of this process, so that tests which run at once
+# take different ones: of 240 blocks of 50, those of processes that follow each other are 37 apart
+block=$(($$ * 37))
+find_ports() {
+    while :; do
+        for i in 1 2 3 4 5 6 7 8 9 10; do
+            random $((51 - $1))
+            first=$((20000 + block % 240 * 50 + number))
+            ports=$(seq $first $((first + $1 - 1)))
+            no_port_is_taken && return
+        done
+        block=$((block + 1))
+    done
+}
+no_port_is_taken() {
+    for port in $ports; do
+        ! grep -q -i ":$(printf %04X "$port") " /proc/net/tcp /proc/net/tcp6 2> /dev/null || return 1
+    done
+}
+
+# $hosts: the list of workers at $ports
+make_hosts() {
+    hosts=
+    for port in $ports; do hosts="$hosts${hosts:+,}\"localhost:$port\""; done
+}
+
+# options of all trainings: a list of words
+training="--data idx:data --hidden-units 64 --batch-size 40 --seed 3 --dropout 0.2 --json --devices cpu:1/1"
+
+# start NUMBER OPTION...: worker NUMBER, whose process is in $pid_NUMBER; out-NUMBER and err-NUMBER are what it prints. With
+# make_networks it is on a host of its own.
+networks=
+start() {
+    number_of=$1
+    shift
+    : > "out-$number_of"
+    : > "err-$number_of"
+    on=${networks:+ip netns exec $networks-$number_of}
+    # $on and $training are lists of words
+    # shellcheck disable=SC2086
+    TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":$number_of}}" \
+        $on "$muster" train $training "$@" > "out-$number_of" 2> "err-$number_of" &
+    has_started "$number_of"
+}
+
+# has_started NAME: the process that has just been started is that of NAME, in $pid_NAME. $started is a list of those that
+# have not been waited for: the number of one that has may be another program's by now.
+started=
+has_started() {
+    eval "pid_$1=$!"
+    unset "status_of_$1"
+    started="$started $!"
+}
+
+# make_hosts_with_servers SERVERS WORKERS: $ps_hosts and $worker_hosts, at ports that nobody listens on
+make_hosts_with_servers() {
+    find_ports $(($1 + $2))
+    ps_hosts= worker_hosts=
+    for port in $ports; do
+        if [ $((port - first)) -lt "$1" ]; then
+            ps_hosts="$ps_hosts${ps_hosts:+,}localhost:$port"
+        else
+            worker_hosts="$worker_hosts${worker_hosts:+,}localhost:$port"
+        fi
+    done
+}
+
+# start_task JOB_NUMBER OPTION...: task NUMBER, whose JOB is ps or worker, by the flags of TensorFlow 1; its process is in
+# $pid_JOB_NUMBER, and out-JOB_NUMBER and err-JOB_NUMBER are what it prints
+start_task() {
+    task=$1
+    shift
+    : > "out-$task"
+    : > "err-$task"
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    "$muster" train $training --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts" --job_name "${task%_*}" \
+        --task_index "${task#*_}" "$@" > "out-$task" 2> "err-$task" &
+    has_started "$task"
+}
+end_all() {
+    for pid in $started; do kill -9 "$pid" 2> /dev/null; done
+    [ -z "$networks" ] || end_networks
+}
+pid_of() { eval "echo \$pid_$1"; }
+
+# wait_for NAME: its exit status in $status, as often as one asks. A process that does not end is killed after
+# $MUSTER_TEST_PATIENCE seconds, 100 where that is not set.
+wait_for() {
+    eval "status=\${status_of_$1:-}"
+    [ -z "$status" ] || return 0
+    waited=$(pid_of "$1")
+    within "${MUSTER_TEST_PATIENCE:-100}" has_ended "$waited" || kill -9 "$waited"
+    wait "$waited" 2> /dev/null
+    status=$?
+    eval "status_of_$1=$status"
+    started=$(echo "$started " | sed "s/ $waited / /; s/ $//")
+}
+has_ended() { ! grep -qs '^State:.*[RSDT] ' "/proc/$1/status"; }
+# disturb SIGNAL TASK START: the task, whose --timeout is 1 second at most, is stopped for a while; or it is ended, and
+# `START TASK` starts it again
+disturb() {
+    kill -"$1" "$(pid_of "$2")" 2> /dev/null
+    if [ "$1" = STOP ]; then
+        sleep 1.5
+        kill -CONT "$(pid_of "$2")" 2> /dev/null
+    else
+        wait_for "$2"
+        [ "$status" -eq 0 ] || "$3" "$2"
+    fi
+}
+sha() { tail -n 1 "$1" | sed -n 's/.*"weights_sha256":"\([0-9a-f]*\)".*/\1/p'; }
+
+# ended_alike NAME WANTED NUMBER...: these workers end with status 0 and the hash WANTED
+ended_alike() {
+    name=$1 wanted=$2 wrong=
+    shift 2
+    for n in "$@"; do
+        wait_for "$n"
+        [ "$status" -eq 0 ] && [ "$(sha "out-$n")" = "$wanted" ] && continue
+        wrong="worker $n: exit status $status, hash '$(sha "out-$n")', not $wanted: $(tail -n 1 "err-$n")"
+    done
+    if [ -n "$wrong" ]; then failed "$name" "$wrong"; else ok "$name"; fi
+}
+
+# ended_in_error NAME PATTERN NUMBER...: these workers end with status 1 and one error line with the pattern
+ended_in_error() {
+    name=$1 pattern=$2 wrong=
+    shift 2
+    for n in "$@"; do
+        wait_for "$n"
+        [ "$status" -eq 1 ] && tail -n 1 "err-$n" | grep -q "^error: .*$pattern" && continue
+        wrong="worker $n: exit status $status, and not '$pattern': $(tail -n 1 "err-$n")"
+    done
+    if [ -n "$wrong" ]; then failed "$name" "$wrong"; else ok "$name"; fi
+}
+
+# alone OPTION...: the hash of one process, in $alone
+alone() {
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    "$muster" train $training "$@" > alone.out 2> alone.err || failed "one process trains" "$(cat alone.err)"
+    alone=$(sha alone.out)
+}
+
+begun() { grep -q '"event":"step"' "out-$1" 2> /dev/null; }
+within() {
+    tries=$(($1 * 20))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+# ---- hosts of their own -------------------------------------------------------------------------------
+
+can_make_networks() { [ "$(id -u)" -eq 0 ] && ip netns add "muster-$$-try" 2> /dev/null && ip netns del "muster-$$-try"; }
+
+# Two network namespaces, joined by a cable: the workers that are started from now on are 10.77.77.1 and 10.77.77.2.
+make_networks() {
+    networks=muster-$$
+    for n in 0 1; do
+        ip netns add $networks-$n
+        ip -n $networks-$n link set lo up
+    done
+    ip link add cable netns $networks-0 type veth peer name cable netns $networks-1
+    for n in 0 1; do
+        ip -n $networks-$n address add 10.77.77.$((n + 1))/24 dev cable
+        ip -n $networks-$n link set cable up
+    done
+    hosts='"10.77.77.1:2222","10.77.77.2:2222"'
+}
+
+end_networks() {
+    for n in 0 1; do ip netns del "$networks-$n" 2> /dev/null; done
+    networks=
+}
+
+# cut_cable SECONDS: nothing goes through it for so long
+cut_cable() {
+    ip -n "$networks-0" link set cable down
+    sleep "$1"
+    ip -n "$networks-0" link set cable up
+}

@@ -1,0 +1,306 @@
+/* What is of memory that tasks share: who may read it, how long, and peers that send nonsense. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/tasks.h"
+#include "support/test.h"
+#include "transport/memory_file.h"
+#include "transport/shm_packet.h"
+
+enum { BYTES = 300000 };
+
+static const mst_transport_type *type;
+
+static mst_key key_of(uint32_t generation, uint64_t run) {
+    return (mst_key){.generation = generation, .run = run, .hash = 7};
+}
+
+static bool is_all(const unsigned char *data, unsigned char value) {
+    for (size_t i = 0; i < BYTES; i++)
+        if (data[i] != value) return false;
+    return true;
+}
+
+/* ---- sending ---- */
+
+/* Opens two tasks, of which the first sends the second BYTES ones from memory of its own, which is returned. */
+static unsigned char *open_and_send(tasks *all, mst_timeline *sent) {
+    tasks_open(all, type, 2, NULL);
+    unsigned char *data = task_memory(all, 0, BYTES);
+    memset(data, 1, BYTES);
+    task_send(all, 0, 1, key_of(1, 1), data, BYTES, sent);
+    return data;
+}
+
+static void bytes_stay_the_senders_until_they_are_copied(void **state) {
+    (void)state;
+    static unsigned char into[BYTES];
+    tasks all;
+    mst_timeline sent = {0}, got = {0};
+    open_and_send(&all, &sent);
+    usleep(20000);
+    assert_int_equal(mst_timeline_value(&sent), 0);
+    task_post(&all, 1, 0, key_of(1, 1), into, BYTES, &got);
+    task_wait(&got, 1);
+    task_wait(&sent, 1);
+    assert_true(is_all(into, 1));
+    tasks_close(&all);
+}
+
+/* As by a task that was stopped when the generation ended, and learns of that later than it goes on. */
+static void bytes_that_are_written_again_in_a_later_generation_do_not_count(void **state) {
+    (void)state;
+    static unsigned char into[BYTES];
+    tasks all;
+    mst_timeline sent = {0}, got = {0};
+    unsigned char *data = open_and_send(&all, &sent);
+    all.type->end(all.task[0].transport);
+    assert_int_equal(mst_timeline_value(&sent), 1);
+    memset(data, 2, BYTES);
+    task_post(&all, 1, 0, key_of(1, 1), into, BYTES, &got);
+    usleep(20000);
+    assert_int_equal(mst_timeline_value(&got), 0);
+    for (int i = 0; i < 2; i++) {
+        all.type->end(all.task[i].transport);
+        all.type->begin(all.task[i].transport, 2);
+    }
+    assert_int_equal(mst_timeline_value(&got), 1);
+    task_send(&all, 0, 1, key_of(2, 1), data, BYTES, &sent);
+    task_post(&all, 1, 0, key_of(2, 1), into, BYTES, &got);
+    task_wait(&got, 2);
+    task_wait(&sent, 2);
+    assert_true(is_all(into, 2));
+    tasks_close(&all);
+}
+
+static void memory_that_is_freed_is_not_mapped_any_more(void **state) {
+    (void)state;
+    enum { LARGE = MST_SHM_BYTES + 1 };
+    static unsigned char into[BYTES];
+    tasks all;
+    mst_timeline done = {0};
+    tasks_open(&all, type, 2, NULL);
+    for (uint64_t run = 1; run <= 5000; run++) { /* more than a peer may have mapped */
+        unsigned char *data = all.type->alloc(all.task[0].transport, LARGE);
+        assert_non_null(data);
+        data[0] = (unsigned char)run;
+        task_post(&all, 1, 0, key_of(1, run), into, LARGE, &done);
+        task_send(&all, 0, 1, key_of(1, run), data, LARGE, &done);
+        task_wait(&done, 2 * run);
+        assert_int_equal(into[0], (unsigned char)run);
+        all.type->free(all.task[0].transport, data);
+    }
+    assert_int_equal(task_count(&all.task[1], TOLD_LOST, 0), 0);
+    tasks_close(&all);
+}
+
+/* ---- a sender that is a process: this program, started again ---- */
+
+static int run_child(char **arguments) {
+    tasks all = {.type = type, .count = 2, .address = {arguments[0], arguments[1]}};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (task_open(&all, 1, 101)) return 1;
+    all.type->begin(all.task[1].transport, 1);
+    task_link(&all, 1, 0);
+    unsigned char *data = task_memory(&all, 1, BYTES);
+    memset(data, 5, BYTES);
+    task_send(&all, 1, 0, key_of(1, 1), data, BYTES, NULL);
+    task_say(&all, 1, 0, "sent");
+    for (;;) pause();
+}
+
+static void bytes_of_a_task_that_was_killed_can_be_read(void **state) {
+    (void)state;
+    static unsigned char into[BYTES];
+    tasks all;
+    mst_timeline got = {0};
+    tasks_make(&all, type, 2, NULL);
+    EXPECT_OK(task_open(&all, 0, 100));
+    all.type->begin(all.task[0].transport, 1);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execl("/proc/self/exe", "shm_test", "child", all.address[0], all.address[1], (char *)NULL);
+        _exit(1);
+    }
+    task_told(&all.task[0], TOLD_CONTROL, 1, 0);
+    usleep(20000); /* data do not wait for control messages */
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_string_equal(task_told(&all.task[0], TOLD_LOST, 1, 0)->data, "connection closed by the peer");
+    task_post(&all, 0, 1, key_of(1, 1), into, BYTES, &got);
+    task_wait(&got, 1);
+    assert_true(is_all(into, 5));
+    tasks_close(&all);
+}
+
+/* ---- a stranger at the door ---- */
+
+/* Whether this process has the socket with this number. */
+static bool is_own(unsigned long inode) {
+    char path[64], text[64], wanted[64];
+    snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
+    for (int fd = 0; fd < 1024; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        const ssize_t length = readlink(path, text, sizeof text - 1);
+        if (length < 0) continue;
+        text[length] = '\0';
+        if (strcmp(text, wanted) == 0) return true;
+    }
+    return false;
+}
+
+/* A connection with the door of LINE of /proc/net/unix; -1: it is none of this process. */
+static int knock(const char *line) {
+    unsigned long inode = 0;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *name = strstr(line, "@muster-");
+    if (!name || sscanf(line, "%*s %*s %*s %*s %*s %*s %lu", &inode) != 1 || !is_own(inode)) return -1;
+    const size_t length = strcspn(name, "\n");
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const struct timeval limit = {.tv_sec = 10};
+    memcpy(address.sun_path, name, length);
+    address.sun_path[0] = '\0';
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (!connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* A link to task 0 as one of task 1, instance 101: at the one of the doors of this process that takes it. */
+static int make_link(void) {
+    const mst_shm_packet hello = {.kind = MST_SHM_HELLO, .from = 1, .to = 0, .instance = 101};
+    mst_shm_packet answer;
+    char line[512];
+    int found = -1;
+    FILE *sockets = fopen("/proc/net/unix", "r");
+    assert_non_null(sockets);
+    while (found < 0 && fgets(line, sizeof line, sockets)) {
+        const int fd = knock(line);
+        if (fd < 0) continue;
+        if (mst_shm_packet_send(fd, &hello, -1) && recv(fd, &answer, sizeof answer, 0) > 0 && answer.from == 0)
+            found = fd;
+        else
+            close(fd);
+    }
+    fclose(sockets);
+    assert_true(found >= 0);
+    return found;
+}
+
+/* PACKET, with file FD (-1: none), or followed by the bytes of PIECE (NULL: none), is refused with WHY, and the task
+ * that it seems to be of is connected again. */
+static void expect_refused(const mst_shm_packet *packet, int fd, const mst_iov *piece, const char *why) {
+    tasks all;
+    char byte;
+    mst_timeline done = {0};
+    tasks_open(&all, type, 2, NULL);
+    const int socket = make_link();
+    if (piece)
+        mst_shm_packet_send_bytes(socket, packet, piece, 1);
+    else
+        assert_true(mst_shm_packet_send(socket, packet, fd));
+    const char *told = task_told(&all.task[0], TOLD_LOST, 1, 0)->data;
+    if (!strstr(told, why)) fail_msg("'%s' instead of '%s'", told, why);
+    assert_true(recv(socket, &byte, 1, 0) <= 0);
+    task_told(&all.task[0], TOLD_CONNECTED, 1, 1);
+    task_post(&all, 0, 1, key_of(1, 5), &byte, 1, &done);
+    task_send(&all, 1, 0, key_of(1, 5), "x", 1, &done);
+    task_wait(&done, 2);
+    tasks_close(&all);
+    close(socket);
+}
+
+static void what_a_peer_sends_is_checked(void **state) {
+    (void)state;
+    mst_memory_file good;
+    const mst_shm_packet data = {.kind = MST_SHM_DATA, .key = key_of(1, 1), .file = 1, .num_places = 1};
+    mst_shm_packet p = data;
+    EXPECT_OK(mst_memory_file_make(10000, &good));
+    p.place[0] = (mst_shm_place){4096, 100};
+    expect_refused(&p, -1, NULL, "memory that it has not shared");
+    p.place[0] = (mst_shm_place){4096, 10001};
+    expect_refused(&p, good.fd, NULL, "lengths");
+    p.place[0] = (mst_shm_place){14097, 0};
+    expect_refused(&p, good.fd, NULL, "lengths");
+    p.place[0] = (mst_shm_place){8, UINT64_MAX - 4};
+    expect_refused(&p, good.fd, NULL, "lengths");
+    p.num_places = 0;
+    expect_refused(&p, good.fd, NULL, "lengths");
+    p = data;
+    p.kind = MST_SHM_SMALL;
+    expect_refused(&p, -1, NULL, "wrong form");
+    p.num_places = 0;
+    p.num_bytes = MST_SHM_BYTES;
+    const mst_iov piece = {p.bytes, MST_SHM_BYTES - 1}; /* fewer than it says */
+    expect_refused(&p, -1, &piece, "wrong form");
+    p = data;
+    p.kind = MST_SHM_KINDS;
+    expect_refused(&p, -1, NULL, "wrong form");
+    mst_memory_file_unmap(&good);
+}
+
+/* Reading what a file has lost would be a SIGBUS. */
+static void file_that_can_shrink_or_has_holes_is_refused(void **state) {
+    (void)state;
+    mst_shm_packet p = {.kind = MST_SHM_DATA, .key = key_of(1, 1), .file = 1, .num_places = 1};
+    p.place[0] = (mst_shm_place){4096, 100};
+    const int open = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(ftruncate(open, 100000), 0);
+    expect_refused(&p, open, NULL, "not sealed");
+    assert_int_equal(fcntl(open, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    expect_refused(&p, open, NULL, "not all allocated");
+    close(open);
+    const int small = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(ftruncate(small, 100), 0);
+    assert_int_equal(fcntl(small, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    expect_refused(&p, small, NULL, "no header");
+    close(small);
+    const int other = socket(AF_UNIX, SOCK_STREAM, 0);
+    expect_refused(&p, other, NULL, "not sealed");
+    close(other);
+}
+
+static void others_cannot_write_to_a_file(void **state) {
+    (void)state;
+    mst_memory_file file, mapped;
+    EXPECT_OK(mst_memory_file_make(BYTES, &file));
+    unsigned char *data = (unsigned char *)mst_memory_file_data(&file);
+    assert_true(is_all(data, 0));
+    assert_true(mmap(NULL, file.size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0) == MAP_FAILED);
+    assert_int_equal(ftruncate(file.fd, 0), -1);
+    assert_null(mst_memory_file_map(file.fd, &mapped));
+    memset(data, 3, BYTES);
+    mst_memory_file_unmap(&file);
+    assert_true(is_all((unsigned char *)mst_memory_file_data(&mapped), 3));
+    mst_memory_file_unmap(&mapped);
+    EXPECT_ERROR(mst_memory_file_make(SIZE_MAX, &file), MST_OUT_OF_MEMORY, "other processes");
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_stay_the_senders_until_they_are_copied),
+        cmocka_unit_test(bytes_that_are_written_again_in_a_later_generation_do_not_count),
+        cmocka_unit_test(memory_that_is_freed_is_not_mapped_any_more),
+        cmocka_unit_test(bytes_of_a_task_that_was_killed_can_be_read),
+        cmocka_unit_test(what_a_peer_sends_is_checked),
+        cmocka_unit_test(file_that_can_shrink_or_has_holes_is_refused),
+        cmocka_unit_test(others_cannot_write_to_a_file),
+    };
+    const mst_status status = mst_transport_find("shm", &type);
+    if (status == MST_UNAVAILABLE) {
+        print_error("shared memory is not tested: %s\n", mst_error()->message);
+        return 0;
+    }
+    if (status) return 1;
+    if (argc == 4 && strcmp(argv[1], "child") == 0) return run_child(argv + 2);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
