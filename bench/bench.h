@@ -11,7 +11,7 @@
 typedef struct bench_options {
     double seconds; /**< that each measurement takes */
     bool json;      /**< one JSON object a line */
-    bool peers;     /**< mlp, data, checkpoint: also TensorFlow; mlp: PyTorch and JAX too */
+    bool peers;     /**< mlp, data, checkpoint, cluster: also TensorFlow; mlp, cluster: PyTorch too; mlp: JAX too */
     const char *op; /**< ops: only this one; NULL: all */
 } bench_options;
 
@@ -25,6 +25,6 @@ typedef struct bench_options {
 #define BENCH_PEERS_OPTION(text) \
     { "peers", OPTION_FLAG, offsetof(bench_options, peers), .help = (text) }
 
-extern const command bench_mlp, bench_ops, bench_plan, bench_data, bench_checkpoint, bench_events;
+extern const command bench_mlp, bench_ops, bench_plan, bench_data, bench_checkpoint, bench_events, bench_cluster;
 
 #endif

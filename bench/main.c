@@ -4,10 +4,10 @@
 #include "bench/bench.h"
 
 const char *const command_program = "muster-bench";
-const command *const command_table[] = {&bench_mlp,        &bench_ops,    &bench_plan, &bench_data,
-                                        &bench_checkpoint, &bench_events, NULL};
+const command *const command_table[] = {&bench_mlp,        &bench_ops,    &bench_plan,    &bench_data,
+                                        &bench_checkpoint, &bench_events, &bench_cluster, NULL};
 enum { NUM_BENCHMARKS = sizeof command_table / sizeof *command_table - 1 };
-static const char names_of_all[] = "there are mlp, ops, plan, data, checkpoint and events";
+static const char names_of_all[] = "there are mlp, ops, plan, data, checkpoint, events and cluster";
 
 static int print_benchmarks(void) {
     printf(
