@@ -1,0 +1,24 @@
+/* clang -fsanitize=fuzzer,address,undefined: messages between the members of a cluster. What is read is written, and
+ * that is read as the same. */
+#include <string.h>
+
+#include "cluster/member_message.h"
+#include "memory.h"
+
+enum { TASKS = 3 };
+
+static size_t again(const uint8_t *data, size_t size, uint8_t *out) {
+    mst_member_standing standing[TASKS] = {0};
+    mst_member_message message;
+    if (mst_member_message_decode(data, size, TASKS, standing, &message)) return 0;
+    return mst_member_message_encode(&message, TASKS, out);
+}
+
+static void read_input(const uint8_t *data, size_t size) {
+    uint8_t once[MST_MEMBER_MESSAGE_MOST(TASKS)], twice[MST_MEMBER_MESSAGE_MOST(TASKS)];
+    const size_t length = again(data, size, once);
+    if (!length) return;
+    if (length != size || again(once, length, twice) != length || memcmp(once, twice, length) != 0) __builtin_trap();
+}
+
+FUZZ(read_input, 0, 1 << 10)

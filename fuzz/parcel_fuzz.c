@@ -1,0 +1,20 @@
+/* clang -fsanitize=fuzzer,address,undefined: heads of messages between workers and parameter servers. What is read is
+ * written as the same bytes; a body that is said to be here is. */
+#include <string.h>
+
+#include "cluster/parcel.h"
+#include "memory.h"
+
+static void read_input(const uint8_t *data, size_t size) {
+    enum { MOST = 1 << 20 };
+    unsigned char again[MST_PARCEL_HEAD];
+    mst_parcel_head head;
+    size_t bytes;
+    uint64_t run;
+    if (mst_parcel_head_decode(data, size, MOST, &head, &bytes, &run)) return;
+    if (bytes > MOST || size != sizeof again + (run ? 0 : bytes)) __builtin_trap();
+    mst_parcel_head_encode(&head, bytes, run, again);
+    if (memcmp(again, data, sizeof again) != 0) __builtin_trap();
+}
+
+FUZZ(read_input, 0, 1 << 10)
