@@ -4,7 +4,7 @@
 # find_ports COUNT: sets $port to the first of COUNT ports in a row at which nothing listens. Scripts that are started at
 # the same time begin to look at different ports.
 find_ports() {
-    port=$((20000 + $$ % (12000 / $1) * $1))
+    port=$((16000 + $$ % (4000 / $1) * $1))
     until are_free "$port" "$1"; do port=$((port + $1)); done
 }
 are_free() {

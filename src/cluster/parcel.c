@@ -42,6 +42,7 @@ struct mst_mail {
     mst_transport *transport;
     uint64_t instance;
     size_t most_bytes;
+    double linger; /* seconds */
     mst_timeline news; /* rises when there may be something to take */
     pthread_mutex_t lock;
     uint64_t last_run; /* number of the last body that was sent as data */
@@ -366,6 +367,7 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     memset(mail, 0, sizeof *mail);
     mail->cluster = mst_cluster_retain((mst_cluster *)(uintptr_t)options->cluster);
     mail->most_bytes = options->most_bytes ? options->most_bytes : MOST;
+    mail->linger = 1;
     mail->last = &mail->first;
     mail->last_coming = &mail->coming;
     while (!mail->instance) randombytes_buf(&mail->instance, sizeof mail->instance);
@@ -380,9 +382,13 @@ mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out) {
     return status;
 }
 
-/* Waits until all bodies have been sent, a second at most. */
+void mst_mail_linger(mst_mail *mail, double seconds) {
+    mail->linger = seconds;
+}
+
+/* Waits until all bodies have been sent. */
 static void end_sending(mst_mail *mail) {
-    const int64_t deadline = mst_clock_after(1);
+    const int64_t deadline = mst_clock_after(mail->linger);
     for (outgoing *out = mail->going; out; out = out->next) mst_timeline_wait(&out->sent, out->used, deadline, false);
     mail->type->end(mail->transport);
     while (mail->going) {
@@ -396,7 +402,7 @@ void mst_mail_close(mst_mail *mail) {
     if (!mail) return;
     if (mail->transport) {
         end_sending(mail);
-        mail->type->close(mail->transport, 1);
+        mail->type->close(mail->transport, mail->linger);
     }
     for (incoming *in = mail->coming, *next; in; in = next) {
         next = in->next;

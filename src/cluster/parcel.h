@@ -108,7 +108,10 @@ typedef struct mst_mail_options {
 
 /** Listens at the address of this task of the cluster. Errors as mst_task_open_with. */
 MST_CHECKED mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out);
-/** Sends what was asked for within a second, and frees all. NULL is allowed. */
+/** How many seconds mst_mail_close waits for tasks that are not there yet, or not any more, to take what was sent to
+ *  them; 1 where this is not called. */
+void mst_mail_linger(mst_mail *mail, double seconds);
+/** Sends what was asked for, and frees all. NULL is allowed. */
 void mst_mail_close(mst_mail *mail);
 
 /** Sends a parcel whose body is the N pieces. Their memory must stay until *SENT has risen by one; of a small body, or

@@ -572,8 +572,10 @@ mst_status mst_ps_client_staleness(mst_ps_client *c, int64_t count[MST_STALENESS
 }
 
 mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
+    enum { LINGER = 5 }; /* seconds, for servers that have just been started */
     mst_failure failure;
     if (c->failed || status == MST_CANCELLED) return status;
+    if (!c->round) mst_mail_linger(c->mail, LINGER);
     mst_failure_keep(&failure, status);
     const request r = {.head = {.kind = MST_PARCEL_FAILED},
                        .piece = &(mst_iov){failure.message, strlen(failure.message)},
