@@ -70,7 +70,7 @@ kill_one() {
         within 20 begun "$1" || break
         random 400
         sleep "$(awk -v x="$number" 'BEGIN { printf "%.3f", x / 1000 }')"
-        kill -9 "$(pid_of "$1")" 2> /dev/null
+        signal 9 "$1"
         wait_for "$1"
         [ "$status" -eq 137 ] || break
         start "$1" --epochs "$epochs" --log-every 1 --history history.csv
@@ -89,16 +89,16 @@ find_ports 2
 make_hosts
 for i in 0 1; do start $i --epochs 400 --log-every 1 --timeout 1; done
 within 20 begun 1
-kill -STOP "$(pid_of 1)"
+signal STOP 1
 sleep 3
-kill -CONT "$(pid_of 1)"
+signal CONT 1
 ended_alike worker_stopped_for_longer_than_the_timeout_goes_on "$alone" 0 1
 
 find_ports 2
 make_hosts
 for i in 0 1; do start $i --epochs 400 --log-every 1 --recovery-timeout 1; done
 within 20 begun 1
-kill -9 "$(pid_of 1)"
+signal 9 1
 ended_in_error lost_worker_that_does_not_come_back_is_named "worker:1" 0
 
 # ---- what is wrong ------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"in
 export TF_CONFIG
 fails second_task_with_one_index_is_refused 1 "another program listens on port $first" train --data idx:data
 unset TF_CONFIG
-kill -9 "$(pid_of 0)" 2> /dev/null
+signal 9 0
 
 alone --epochs 1500
 find_ports 3

@@ -16,8 +16,7 @@ examine() {
     : > "out-$at"
     TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":$number_of}}" \
         ${on:-} "$muster" doctor "$@" > "out-$at" 2> "err-$at" &
-    eval "pid_$(echo "$at" | tr - _)=$!"
-    started="$started $!"
+    has_started "$(echo "$at" | tr - _)"
 }
 
 # ended NAME-NUMBER: waits for it; its exit status in $status
@@ -98,7 +97,7 @@ two_tasks
 stopped=$hosts
 examine stopped 1 --wait 20
 within 5 listens $((first + 1))
-kill -STOP "$pid_stopped_1"
+signal STOP stopped_1
 examine stopped 0 --wait 1
 two_tasks
 examine behind 0 --wait 5
@@ -143,14 +142,14 @@ examine first 0 --wait 20
 within 5 listens "$first"
 examine second 0 --wait 1
 found a_busy_port_is_told second-0 port worker:0 "another program listens on port $first"
-kill "$pid_first_0"
+signal TERM first_0
 ended first-0
 check sigterm_ends_the_wait test "$status" -eq 143
 
 found a_missing_worker_is_named no-worker-0 reach worker:1 'did not come (--wait 0.5)'
 found a_missing_chief_is_named no-chief-1 reach worker:0 'did not come (--wait 0.5)'
 found a_stopped_worker_is_told_and_not_waited_for stopped-0 reach worker:1 .
-kill -9 "$pid_stopped_1"
+signal 9 stopped_1
 found a_task_that_cannot_be_reached_is_told_by_the_other behind-0 reach worker:1 'cannot connect to it'
 found and_by_itself behind-1 reach worker:0 'nothing of it has come here'
 for i in 0 1; do ended one-key-$i; done

@@ -52,13 +52,13 @@ check evaluator_waits_for_the_first_checkpoint waits first run
 "$muster" train $training --checkpoint-dir run --keep 1000 --save-every 50 --steps 100000000 > interrupted.out 2> err &
 has_started trainer
 check checkpoint_of_a_training_under_way_is_evaluated within 20 grep -q '"evaluated"' out-first
-kill "$(pid_of trainer)"
+signal TERM trainer
 wait_for trainer
 check interrupted_training_leaves_with_its_signal [ "$status" -eq 143 ]
 last=$(sed -n 's/^model_checkpoint_path: "model.ckpt-\([0-9]*\)"/\1/p' run/checkpoint)
 check last_checkpoint_of_an_interrupted_training_is_evaluated within 20 has_evaluated first "$last"
 sleep 0.5
-check interrupted_training_has_not_ended kill -0 "$(pid_of first)"
+check interrupted_training_has_not_ended runs first
 
 steps=$((last + 30))
 "$muster" train $training --checkpoint-dir run --keep 1000 --save-every 20 --steps $steps > out 2> err
@@ -122,10 +122,10 @@ follow anew run --steps $steps --no-resume
 check checkpoints_of_before_are_not_those_of_a_new_training waits anew run
 check newest_checkpoint_of_a_training_with_more_steps_is_evaluated within 20 has_evaluated other $steps
 sleep 0.5
-check evaluator_stays_where_more_steps_are_to_come kill -0 "$(pid_of other)"
+check evaluator_stays_where_more_steps_are_to_come runs other
 began=$(now)
-kill "$(pid_of other)"
-kill "$(pid_of anew)"
+signal TERM other
+signal TERM anew
 wait_for other
 first_status=$status
 wait_for anew
@@ -147,7 +147,7 @@ cp "run/model.ckpt-$steps.index" half/model.ckpt-999999.index
 printf 'model_checkpoint_path: "model.ckpt-999999"\nall_model_checkpoint_paths: "model.ckpt-%d"\n' $steps > half/checkpoint
 sleep 0.6
 check checkpoint_that_is_cut_off_is_not_evaluated [ "$(results out-half)" = "$(tail -n 1 all)" ]
-kill "$(pid_of half)"
+signal TERM half
 
 # ---- a job --------------------------------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ kill_one() {
     start_job "ps_0 ps_1 worker_0 worker_1" --log-every 1 "$@"
     within 20 begun worker_1
     random_ms 150
-    kill -9 "$(pid_of "$victim")" 2> /dev/null
+    signal 9 "$victim"
     wait_for "$victim"
     [ "$status" -eq 137 ] && start_task "$victim" --log-every 1 "$@"
     # a list of words
@@ -193,12 +193,12 @@ done
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0 worker_1" --epochs 300 --log-every 1
 within 20 begun worker_1
-kill -STOP "$(pid_of worker_1)"
+signal STOP worker_1
 within 20 grep -q '"event":"epoch","epoch":300' out-worker_0
-kill -9 "$(pid_of ps_1)"
+signal 9 ps_1
 wait_for ps_1
 start_task ps_1 --epochs 300 --log-every 1
-kill -CONT "$(pid_of worker_1)"
+signal CONT worker_1
 ended_after worker_that_has_finished_makes_steps_again_that_a_server_loses $((2 * epoch * 300)) worker_0 worker_1
 ended_well and_the_servers_end_then ps_0 ps_1
 
@@ -208,7 +208,7 @@ make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1
 within 20 begun worker_1
 random_ms 150
-for each in ps_0 worker_1; do kill -9 "$(pid_of $each)" 2> /dev/null; done
+for each in ps_0 worker_1; do signal 9 "$each"; done
 for each in ps_0 worker_1; do
     wait_for $each
     [ "$status" -eq 137 ] && start_task $each --epochs 80 --log-every 1 --issync 1
@@ -220,30 +220,30 @@ for each in worker_1 ps_1; do
     make_hosts_with_servers 2 2
     start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1 --timeout 1
     within 20 begun worker_1
-    kill -STOP "$(pid_of $each)"
+    signal STOP "$each"
     sleep 2.5
-    kill -CONT "$(pid_of $each)"
+    signal CONT "$each"
     ended_alike "${each}_stopped_for_longer_than_the_timeout_goes_on" "$alone" worker_0 worker_1
 done
 
 make_hosts_with_servers 1 2
 start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1 --issync 1 --recovery-timeout 0.5
 within 20 begun worker_1
-kill -9 "$(pid_of worker_1)"
+signal 9 worker_1
 ended_in_error worker_that_does_not_come_back_is_named_on_all "worker:1 at localhost:$((first + 2))" ps_0 worker_0
 
 for each in ps_0 ps_1; do
     make_hosts_with_servers 2 2
     start_job "ps_0 ps_1 worker_0 worker_1" --epochs 800 --log-every 1 --recovery-timeout 0.5
     within 20 begun worker_1
-    kill -9 "$(pid_of $each)"
+    signal 9 "$each"
     ended_in_error "${each}_that_does_not_come_back_is_named_on_all" "ps:${each#*_} at localhost" worker_0 worker_1
 done
 
 make_hosts_with_servers 1 2
 start_job "ps_0 worker_0 worker_1" --epochs 20 --log-every 1 --recovery-timeout 0.5
 within 20 begun worker_1
-kill -9 "$(pid_of worker_1)"
+signal 9 worker_1
 wait_for worker_0
 check others_go_on_without_an_asynchronous_worker [ "$status" -eq 0 ]
 ended_well and_so_does_the_server ps_0
@@ -255,7 +255,7 @@ alone --epochs 250
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0 worker_1" --epochs 250 --log-every 1 --issync 1 --checkpoint-dir run --save-every 9
 within 20 test -s run/checkpoint
-for each in ps_0 ps_1 worker_0 worker_1; do kill -9 "$(pid_of $each)"; done
+for each in ps_0 ps_1 worker_0 worker_1; do signal 9 "$each"; done
 for each in ps_0 ps_1 worker_0 worker_1; do wait_for $each; done
 start_job "ps_0 ps_1 worker_0 worker_1" --epochs 250 --log-every 1 --issync 1 --checkpoint-dir run --save-every 9 --resume
 ended_alike job_resumed_from_its_checkpoint_has_the_weights_of_the_undisturbed_one "$alone" worker_0 worker_1
@@ -281,11 +281,11 @@ start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1
 within 20 begun worker_1
 cp -r data wrong
 printf '\177' | dd of=wrong/train-labels-idx1-ubyte bs=1 seek=400 conv=notrunc 2> /dev/null
-kill -9 "$(pid_of worker_1)"
+signal 9 worker_1
 wait_for worker_1
 start_task worker_1 --epochs 800 --hidden-units 65
 ended_in_error newcomer_that_differs_is_refused "the program.s graph differs" worker_1
-check and_the_job_goes_on kill -0 "$(pid_of worker_0)"
+check and_the_job_goes_on runs worker_0
 start_task worker_1 --epochs 800 --data idx:wrong
 ended_in_error error_of_one_task_is_that_of_all "label 127" ps_0 worker_0 worker_1
 
@@ -301,12 +301,12 @@ ended_in_error global_norm_over_several_servers_is_refused "clip_global_norm nee
 make_hosts_with_servers 1 2
 start_task ps_0
 within 10 test -s out-ps_0
-kill -TERM "$(pid_of ps_0)"
+signal TERM ps_0
 wait_for ps_0
 check server_that_waits_ends_by_a_signal [ "$status" -eq 143 ]
 start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1
 within 20 begun worker_1
-kill -TERM "$(pid_of ps_0)"
+signal TERM ps_0
 wait_for ps_0
 check server_in_the_middle_of_a_job_ends_by_a_signal [ "$status" -eq 143 ]
 ended_in_error and_the_workers_hear_of_it "ps:0 at localhost:$first was stopped" worker_0 worker_1
@@ -326,8 +326,8 @@ fails server_needs_a_cluster_with_servers 2 "give --ps-hosts and --worker-hosts"
 fails strategy_without_servers_says_how_to_start_them 2 "muster launch --ps 1" train --data idx:data --strategy parameter-server
 
 left=
-for pid in $started; do
-    has_ended "$pid" || left="$left $pid"
+for process in $started; do
+    within 20 has_ended "$process" || left="$left $process"
 done
 check no_task_is_left [ -z "$left" ]
 end_of_checks

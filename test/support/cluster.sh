@@ -59,7 +59,7 @@ make_hosts() {
 # options of all trainings: a list of words
 training="--data idx:data --hidden-units 64 --batch-size 40 --seed 3 --dropout 0.2 --json --devices cpu:1/1"
 
-# start NUMBER OPTION...: worker NUMBER, whose process is in $pid_NUMBER; out-NUMBER and err-NUMBER are what it prints. With
+# start NUMBER OPTION...: worker NUMBER, by that name; out-NUMBER and err-NUMBER are what it prints. With
 # make_networks it is on a host of its own.
 networks=
 start() {
@@ -75,13 +75,28 @@ start() {
     has_started "$number_of"
 }
 
-# has_started NAME: the process that has just been started is that of NAME, in $pid_NAME. $started is a list of those that
-# have not been waited for: the number of one that has may be another program's by now.
+# has_started NAME: the process that has just been started is that of NAME. A process is its number and the time at which
+# it began, since the number of one that has ended may be another program's. $started: all that have not been waited for.
 started=
 has_started() {
-    eval "pid_$1=$!"
+    eval "process_$1=$!/$(begin_of $!)"
     unset "status_of_$1"
-    started="$started $!"
+    started="$started $!/$(begin_of $!)"
+}
+process_of() { eval "echo \"\$process_$1\""; }
+# state and time at which it began, of process $1
+stat_of() { sed -n 's/.*) \([A-Z]\) \([^ ]* \)\{18\}\([0-9]*\) .*/\1 \3/p' "/proc/$1/stat" 2> /dev/null; }
+begin_of() { stat_of "$1" | sed 's/.* //'; }
+has_ended() {
+    case $(stat_of "${1%/*}") in
+        [RSDTt]" ${1#*/}") return 1 ;;
+        *) return 0 ;;
+    esac
+}
+runs() { ! has_ended "$(process_of "$1")"; }
+# signal SIGNAL NAME: where it has not ended
+signal() {
+    ! runs "$2" || kill "-$1" "$(pid_of "$2")"
 }
 
 # make_hosts_with_servers SERVERS WORKERS: $ps_hosts and $worker_hosts, at ports that nobody listens on
@@ -97,8 +112,8 @@ make_hosts_with_servers() {
     done
 }
 
-# start_task JOB_NUMBER OPTION...: task NUMBER, whose JOB is ps or worker, by the flags of TensorFlow 1; its process is in
-# $pid_JOB_NUMBER, and out-JOB_NUMBER and err-JOB_NUMBER are what it prints
+# start_task JOB_NUMBER OPTION...: task NUMBER, whose JOB is ps or worker, by the flags of TensorFlow 1; its name is
+# JOB_NUMBER, and out-JOB_NUMBER and err-JOB_NUMBER are what it prints
 start_task() {
     task=$1
     shift
@@ -111,31 +126,30 @@ start_task() {
     has_started "$task"
 }
 end_all() {
-    for pid in $started; do kill -9 "$pid" 2> /dev/null; done
+    for process in $started; do has_ended "$process" || kill -9 "${process%/*}" 2> /dev/null; done
     [ -z "$networks" ] || end_networks
 }
-pid_of() { eval "echo \$pid_$1"; }
+pid_of() { process_of "$1" | sed 's,/.*,,'; }
 
 # wait_for NAME: its exit status in $status, as often as one asks. A process that does not end is killed after
 # $MUSTER_TEST_PATIENCE seconds, 100 where that is not set.
 wait_for() {
     eval "status=\${status_of_$1:-}"
     [ -z "$status" ] || return 0
-    waited=$(pid_of "$1")
-    within "${MUSTER_TEST_PATIENCE:-100}" has_ended "$waited" || kill -9 "$waited"
-    wait "$waited" 2> /dev/null
+    waited=$(process_of "$1")
+    within "${MUSTER_TEST_PATIENCE:-100}" has_ended "$waited" || kill -9 "${waited%/*}"
+    wait "${waited%/*}" 2> /dev/null
     status=$?
     eval "status_of_$1=$status"
-    started=$(echo "$started " | sed "s/ $waited / /; s/ $//")
+    started=$(echo "$started " | sed "s, $waited , ,; s/ $//")
 }
-has_ended() { ! grep -qs '^State:.*[RSDT] ' "/proc/$1/status"; }
 # disturb SIGNAL TASK START: the task, whose --timeout is 1 second at most, is stopped for a while; or it is ended, and
 # `START TASK` starts it again
 disturb() {
-    kill -"$1" "$(pid_of "$2")" 2> /dev/null
+    signal "$1" "$2"
     if [ "$1" = STOP ]; then
         sleep 1.5
-        kill -CONT "$(pid_of "$2")" 2> /dev/null
+        signal CONT "$2"
     else
         wait_for "$2"
         [ "$status" -eq 0 ] || "$3" "$2"

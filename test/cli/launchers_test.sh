@@ -1,0 +1,144 @@
+#!/bin/sh
+# The command under launchers that people have: mpiexec of Open MPI and of MPICH, srun and sbatch of a Slurm that is
+# started here, torchrun. Each starts two workers, who find each other by what the launcher tells them and end with the
+# weights of one process; and each ends the job where a worker is killed. What is not there is skipped, with a line that
+# says so. Usage: launchers_test.sh PATH_OF_MUSTER [PATH_OF_TORCHRUN].
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+torchrun=${2:-torchrun}
+here=$(cd "$(dirname "$0")/.." && pwd)
+seed=$(date +%s)
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+. "$here/support/cluster.sh"
+write_data data
+unset SLURM_CONF
+
+skipped() { printf 'skipped: %s\n' "$*"; }
+is_there() { command -v "$1" > /dev/null 2>&1; }
+# is_mpi PROGRAM WORD: the mpiexec of this MPI
+is_mpi() { is_there "$1" && "$1" --version 2>&1 | grep -q -i "$2"; }
+
+# Open MPI's mpiexec does not start as root without these, and no more processes than there are cores without the last.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+# launched NAME COMMAND...: the launcher's command, before that of the training
+launched() {
+    name=$1
+    shift
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    timeout -k 5 100 "$@" "$muster" train $training --epochs 3 --strategy multi-worker > out 2> err
+    check "$name" [ "$? $(grep -c "\"weights_sha256\":\"$alone\"" out)" = "0 2" ]
+}
+
+# one_is_killed NAME COMMAND...: a worker is killed, and the launcher ends with an error and leaves no worker
+one_is_killed() {
+    name=$1
+    shift
+    steps=100000000$$ # the workers are known by it
+    # shellcheck disable=SC2086
+    timeout -k 5 100 "$@" "$muster" train $training --steps "$steps" --log-every 1 --strategy multi-worker > out 2> err &
+    has_started launcher
+    within 60 grep -q '"event":"step"' out
+    kill -9 "$(last_worker)"
+    wait_for launcher
+    check "$name" [ "$status" -ne 0 ]
+    check "${name}_and_no_worker_is_left" within 20 no_worker_is_left
+}
+last_worker() { pgrep -n -f "^$muster train .*--steps $steps"; }
+no_worker_is_left() { ! last_worker > /dev/null; }
+
+alone --epochs 3
+
+# ---- mpiexec ------------------------------------------------------------------------------------------
+
+mpi() {
+    for mpiexec in "mpiexec.$1" mpiexec; do
+        is_mpi "$mpiexec" "$2" || continue
+        launched "mpiexec_of_$1_starts_workers" "$mpiexec" -n 2
+        one_is_killed "mpiexec_of_$1_ends_a_job_that_has_lost_a_worker" "$mpiexec" -n 2
+        return
+    done
+    skipped "there is no mpiexec of $1"
+}
+mpi openmpi 'open mpi\|openrte'
+mpi mpich hydra
+
+# ---- torchrun -----------------------------------------------------------------------------------------
+
+if is_there "$torchrun"; then
+    launched torchrun_starts_workers "$torchrun" --no-python --nproc-per-node 2 --master-port 0 --standalone
+else
+    skipped "there is no torchrun"
+fi
+
+# ---- Slurm --------------------------------------------------------------------------------------------
+
+# A Slurm of one machine, in the foreground, with a munge of its own.
+start_slurm() {
+    mkdir -p slurm/state slurm/spool
+    find_ports 2
+    head -c 128 /dev/urandom > slurm/key
+    chmod 600 slurm/key
+    munged --foreground --force --key-file="$folder/slurm/key" --socket="$folder/slurm/munge" \
+        --pid-file="$folder/slurm/munged.pid" --log-file="$folder/slurm/munged.log" --seed-file="$folder/slurm/seed" \
+        > slurm/munged.out 2>&1 &
+    has_started munged
+    cat > slurm/slurm.conf << END
+ClusterName=test
+SlurmctldHost=$(hostname)(127.0.0.1)
+SlurmUser=root
+SlurmctldPort=$first
+SlurmdPort=$((first + 1))
+AuthType=auth/munge
+AuthInfo=socket=$folder/slurm/munge
+CredType=cred/munge
+StateSaveLocation=$folder/slurm/state
+SlurmdSpoolDir=$folder/slurm/spool
+SlurmctldPidFile=$folder/slurm/slurmctld.pid
+SlurmdPidFile=$folder/slurm/slurmd.pid
+SlurmctldLogFile=$folder/slurm/slurmctld.log
+SlurmdLogFile=$folder/slurm/slurmd.log
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/cons_tres
+MpiDefault=none
+KillWait=2
+NodeName=$(hostname) NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4
+END
+    export SLURM_CONF="$folder/slurm/slurm.conf"
+    within 10 test -S slurm/munge || return 1
+    slurmctld -D > slurm/slurmctld.out 2>&1 &
+    has_started slurmctld
+    within 20 scontrol_answers || return 1
+    slurmd -D > slurm/slurmd.out 2>&1 &
+    has_started slurmd
+    within 30 node_is_idle
+}
+scontrol_answers() { scontrol ping 2> /dev/null | grep -q UP; }
+node_is_idle() { sinfo --noheader --format %T 2> /dev/null | grep -q idle; }
+
+slurm_is_there() { is_there munged && is_there slurmctld && is_there slurmd && is_there srun; }
+if [ "$(id -u)" -ne 0 ] || ! slurm_is_there; then
+    skipped "there is no Slurm, or this is not root, who can start one"
+elif ! start_slurm; then
+    skipped "Slurm does not start here: $(cat slurm/*.out slurm/*.log 2> /dev/null | tail -n 3 | tr '\n' ' ')"
+else
+    launched srun_starts_workers srun --ntasks 2
+    launched srun_with_pmi2_starts_workers srun --mpi=pmi2 --ntasks 2
+    one_is_killed srun_ends_a_job_that_has_lost_a_worker srun --kill-on-bad-exit=1 --ntasks 2
+
+    # $training is a list of words
+    # shellcheck disable=SC2086
+    "$muster" launch --print slurm --workers 2 -- "$muster" train $training --epochs 3 > script
+    sbatch --wait --output out script > submitted 2> err
+    check printed_script_can_be_submitted [ "$? $(grep -c "\"weights_sha256\":\"$alone\"" out)" = "0 2" ]
+fi
+for daemon in slurmd slurmctld munged; do
+    eval "[ -n \"\${process_$daemon:-}\" ]" || continue
+    signal TERM $daemon
+    wait_for $daemon
+done
+end_of_checks
