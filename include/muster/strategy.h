@@ -43,6 +43,9 @@ typedef struct mst_strategy {
     /** Of parameter-server, not synchronous: at most so many updates are made between the time at which a worker gets
      *  variables and that at which its gradients are applied, at least the number of workers - 1. Default: any. */
     int max_staleness;
+    /** Of parameter-server: each variable, in the order in which they were made, goes to the server that has the fewest
+     *  bytes so far; default: to one server after the other. */
+    bool by_bytes;
     /** Their names, "/device:CPU:0", as mst_session_device gives them; must stay while graphs are built with it. NULL:
      *  CPU:0 to CPU:(num_devices - 1). */
     const char *const *devices;

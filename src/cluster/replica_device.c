@@ -1,35 +1,12 @@
-/* Which parameter server a variable goes to: each in turn, or the one with the fewest bytes. */
+/* A device scope in which variables go to parameter servers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/no_memory.h"
+#include "cluster/ps_load.h"
 #include "graph/device_name.h"
 #include "graph/graph.h"
 #include "muster/cluster.h"
-
-/* The servers, and what they have been given so far. */
-typedef struct ps_load {
-    int num_ps, next; /* whose turn it is */
-    int64_t bytes[];  /* [num_ps] */
-} ps_load;
-
-static int choose_in_turn(void *context, const mst_spec *variable) {
-    (void)variable;
-    ps_load *load = context;
-    const int chosen = load->next;
-    load->next = (chosen + 1) % load->num_ps;
-    return chosen;
-}
-
-static int choose_by_bytes(void *context, const mst_spec *variable) {
-    ps_load *load = context;
-    int least = 0;
-    for (int i = 1; i < load->num_ps; i++)
-        if (load->bytes[i] < load->bytes[least]) least = i;
-    load->bytes[least] += mst_shape_count(variable->shape) * (int64_t)mst_dtype_size(variable->dtype);
-    return least;
-}
 
 static int count_tasks(const mst_cluster *cluster, const char *job) {
     int count = 0;
@@ -62,15 +39,10 @@ int mst_replica_device_push(mst_graph *graph, const mst_replica_device_options *
     int num_ps;
     if (count_ps(options, ps_device, &num_ps)) return push_error(graph);
     if (num_ps == 0) return mst_device_push(graph, NULL);
-    const size_t size = sizeof(ps_load) + (size_t)num_ps * sizeof(int64_t);
-    ps_load *load = calloc(1, size);
-    if (!load) {
-        MST_NO_MEMORY("for a device scope");
-        return push_error(graph);
-    }
-    load->num_ps = num_ps;
-    const int open = mst_device_setter_push(graph, ps_device, worker_device,
-                                            options->by_bytes ? choose_by_bytes : choose_in_turn, load, size);
+    mst_ps_load *load;
+    if (mst_ps_load_create(num_ps, options->by_bytes, &load)) return push_error(graph);
+    const int open =
+        mst_device_setter_push(graph, ps_device, worker_device, mst_ps_load_give, load, mst_ps_load_size(load));
     free(load);
     return open;
 }

@@ -26,9 +26,10 @@ int mst_strategy_device_spread(const mst_strategy *strategy, int shard) {
 }
 
 static mst_status check_updates(const mst_strategy *s) {
-    if (s->kind != MST_STRATEGY_PARAMETER_SERVER && (s->synchronous || s->replicas_to_aggregate || s->max_staleness))
+    if (s->kind != MST_STRATEGY_PARAMETER_SERVER &&
+        (s->synchronous || s->replicas_to_aggregate || s->max_staleness || s->by_bytes))
         return MST_FAIL(MST_INVALID,
-                        "strategy %s: synchronous, replicas_to_aggregate and max_staleness are options of "
+                        "strategy %s: synchronous, replicas_to_aggregate, max_staleness and by_bytes are options of "
                         "parameter-server: leave them out",
                         mst_strategy_names[s->kind]);
     if (s->replicas_to_aggregate && !s->synchronous)

@@ -4,6 +4,7 @@
 
 #include "base/no_memory.h"
 #include "cluster/batch_position.h"
+#include "cluster/ps_load.h"
 #include "cluster/task.h"
 #include "strategy/update_graph.h"
 #include "train/workers.h"
@@ -18,18 +19,39 @@ bool mst_is_served(const mst_trainer *trainer) {
 
 /* ---- what each server keeps ---- */
 
-/* One variable after the other goes to the next server. */
+/* The first server that keeps no variable; NUM_PS: each keeps one. */
+static int server_without(const mst_ps_variable *variable, int count, int num_ps) {
+    for (int p = 0; p < num_ps; p++) {
+        int v = 0;
+        while (v < count && variable[v].ps != p) v++;
+        if (v == count) return p;
+    }
+    return num_ps;
+}
+
+/* Which server keeps each variable. */
 static mst_status divide(const mst_trainer *trainer, int num_ps, mst_ps_variable **out) {
     const mst_step_values *values = &trainer->train.values;
-    mst_ps_variable *variable = calloc((size_t)values->num_variables + 1, sizeof *variable);
-    if (!variable) return MST_NO_MEMORY("for %d variables", values->num_variables);
-    for (int v = 0; v < values->num_variables; v++)
+    const int count = values->num_variables;
+    mst_ps_load *load;
+    MST_TRY(mst_ps_load_create(num_ps, trainer->strategy.by_bytes, &load));
+    mst_ps_variable *variable = calloc((size_t)count + 1, sizeof *variable);
+    for (int v = 0; v < count && variable; v++) {
+        const mst_spec spec = mst_value_spec(values->variable[v]);
         variable[v] = (mst_ps_variable){.name = mst_value_name(values->variable[v]),
-                                        .spec = mst_value_spec(values->variable[v]),
-                                        .ps = v % num_ps,
+                                        .spec = spec,
+                                        .ps = mst_ps_load_give(load, &spec),
                                         .sparse = values->sparse[v]};
+    }
+    free(load);
+    if (!variable) return MST_NO_MEMORY("for %d variables", count);
     *out = variable;
-    return MST_OK;
+    const int without = server_without(variable, count, num_ps);
+    if (without == num_ps) return MST_OK;
+    free(variable);
+    return MST_FAIL(MST_INVALID,
+                    "%d parameter servers for %d variables, which leave ps:%d without one: take fewer servers", num_ps,
+                    count, without);
 }
 
 void mst_served_free(mst_trainer *trainer) {
@@ -40,13 +62,14 @@ void mst_served_free(mst_trainer *trainer) {
 }
 
 /* The graph of the update of server P. */
-static mst_status make_graph_of(const mst_trainer *trainer, int num_ps, int p, mst_graph **graph) {
+static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variable *variable, int p, mst_graph **graph) {
     const mst_step_values *values = &trainer->train.values;
     mst_value *own = calloc((size_t)values->num_variables + 1, sizeof *own);
     bool *sparse = calloc((size_t)values->num_variables + 1, sizeof *sparse);
     mst_status status = own && sparse ? MST_OK : MST_NO_MEMORY("for %d variables", values->num_variables);
     int count = 0;
-    for (int v = p; v < values->num_variables && !status; v += num_ps) {
+    for (int v = 0; v < values->num_variables && !status; v++) {
+        if (variable[v].ps != p) continue;
         sparse[count] = values->sparse[v];
         own[count++] = values->variable[v];
     }
@@ -57,22 +80,18 @@ static mst_status make_graph_of(const mst_trainer *trainer, int num_ps, int p, m
 }
 
 /* On the chief: the graphs of all servers, where there are none yet. */
-static mst_status make_graphs(mst_trainer *trainer, int num_ps) {
+static mst_status make_graphs(mst_trainer *trainer, const mst_ps_variable *variable, int num_ps) {
     if (trainer->update || !mst_task_is_chief(trainer->options.task)) return MST_OK;
     trainer->update = calloc((size_t)num_ps, sizeof(mst_graph *));
     if (!trainer->update) return MST_NO_MEMORY("for %d parameter servers", num_ps);
     mst_status status = MST_OK;
     for (trainer->num_updates = 0; trainer->num_updates < num_ps && !status; trainer->num_updates++)
-        status = make_graph_of(trainer, num_ps, trainer->num_updates, &trainer->update[trainer->num_updates]);
+        status = make_graph_of(trainer, variable, trainer->num_updates, &trainer->update[trainer->num_updates]);
     if (status) mst_served_free(trainer);
     return status;
 }
 
 static mst_status check(const mst_trainer *trainer, int num_ps) {
-    const mst_step_values *values = &trainer->train.values;
-    if (values->num_variables < num_ps)
-        return MST_FAIL(MST_INVALID, "%d parameter servers for %d variables: take at most as many servers", num_ps,
-                        values->num_variables);
     if (num_ps > 1 && trainer->optimizer.clip_global_norm > 0)
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "clip_global_norm needs all gradients in one place: take one parameter server, or none");
@@ -104,8 +123,12 @@ static mst_status init_variables(const mst_trainer *trainer, mst_graph *graph) {
 mst_status mst_served_build(mst_trainer *trainer) {
     if (!mst_is_served(trainer) || !mst_task_is_chief(trainer->options.task)) return MST_OK;
     const int num_ps = mst_ps_client_num_servers(client_of(trainer));
+    mst_ps_variable *variable;
     MST_TRY(check(trainer, num_ps));
-    MST_TRY(make_graphs(trainer, num_ps));
+    MST_TRY(divide(trainer, num_ps, &variable));
+    const mst_status status = make_graphs(trainer, variable, num_ps);
+    free(variable);
+    MST_TRY(status);
     for (int p = 0; p < num_ps; p++) MST_TRY(init_variables(trainer, trainer->update[p]));
     return MST_OK;
 }
@@ -119,25 +142,25 @@ mst_status mst_served_join(mst_trainer *trainer, const mst_fit_options *options,
     const int num_ps = mst_ps_client_num_servers(client_of(trainer));
     int64_t number = mst_batch_position(position->epoch, position->batch);
     const int64_t before = number;
-    MST_TRY(check(trainer, num_ps));
-    MST_TRY(make_graphs(trainer, num_ps));
-    mst_workers_fingerprints(trainer, options, batch_size, fingerprint);
-    mst_ps_program program = {.store = trainer->model->store,
-                              .graph = trainer->update,
-                              .num_variables = values->num_variables,
-                              .synchronous = trainer->strategy.synchronous,
-                              .aggregate = trainer->strategy.replicas_to_aggregate,
-                              .staleness = trainer->strategy.max_staleness ? trainer->strategy.max_staleness : -1,
-                              .num_shards = trainer->strategy.num_shards,
-                              .num_leaves = values->num_leaves,
-                              .last_step = options->steps ? position->first_step + options->steps : 0,
-                              .position = number,
-                              .fingerprint = fingerprint,
-                              .num_fingerprints = MST_NUM_WORKER_FINGERPRINTS};
     mst_ps_variable *variable;
+    MST_TRY(check(trainer, num_ps));
     MST_TRY(divide(trainer, num_ps, &variable));
-    program.variable = variable;
-    const mst_status status = mst_ps_client_join(client_of(trainer), &program, &number);
+    mst_workers_fingerprints(trainer, options, batch_size, fingerprint);
+    mst_status status = make_graphs(trainer, variable, num_ps);
+    const mst_ps_program program = {.store = trainer->model->store,
+                                    .variable = variable,
+                                    .graph = trainer->update,
+                                    .num_variables = values->num_variables,
+                                    .synchronous = trainer->strategy.synchronous,
+                                    .aggregate = trainer->strategy.replicas_to_aggregate,
+                                    .staleness = trainer->strategy.max_staleness ? trainer->strategy.max_staleness : -1,
+                                    .num_shards = trainer->strategy.num_shards,
+                                    .num_leaves = values->num_leaves,
+                                    .last_step = options->steps ? position->first_step + options->steps : 0,
+                                    .position = number,
+                                    .fingerprint = fingerprint,
+                                    .num_fingerprints = MST_NUM_WORKER_FINGERPRINTS};
+    if (!status) status = mst_ps_client_join(client_of(trainer), &program, &number);
     free(variable);
     MST_TRY(status);
     *moved = number != before;

@@ -80,6 +80,7 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
     const int64_t numbers[] = {(int64_t)trainer->options.seed,
                                trainer->strategy.num_shards,
                                trainer->strategy.synchronous,
+                               trainer->strategy.by_bytes,
                                batch_size,
                                o->epochs,
                                o->steps,

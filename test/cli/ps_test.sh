@@ -46,15 +46,18 @@ ended_after() {
     if [ -n "$wrong" ]; then failed "$name" "$wrong"; else ok "$name"; fi
 }
 
-# like_one NAME SERVERS WORKERS OPTION...: a synchronous job gives the hash of one process
+# like_one NAME SERVERS WORKERS OPTION...: a synchronous job gives the hash of one process, which does not get the options
+# in $of_servers
+of_servers=
 like_one() {
     like=$1 servers=$2 workers=$3
     shift 3
     alone "$@"
     make_hosts_with_servers "$servers" "$workers"
     names=$(for i in $(seq 0 $((workers - 1))); do printf 'worker_%d ' "$i"; done)
-    start_job "$(for i in $(seq 0 $((servers - 1))); do printf 'ps_%d ' "$i"; done) $names" --issync 1 "$@"
-    # a list of words
+    # lists of words
+    # shellcheck disable=SC2086
+    start_job "$(for i in $(seq 0 $((servers - 1))); do printf 'ps_%d ' "$i"; done) $names" --issync 1 $of_servers "$@"
     # shellcheck disable=SC2086
     ended_alike "$like" "$alone" $names
 }
@@ -86,6 +89,11 @@ like_one clipping_by_the_global_norm_is_that_of_one_process 1 2 --epochs 3 --opt
     --clip-global-norm 0.5
 like_one schedule_is_that_of_one_process 2 2 --epochs 3 --optimizer sgd --learning-rate 0.1 --schedule cosine
 like_one number_of_steps_is_that_of_one_process 2 2 --steps 17
+of_servers="--ps-placement greedy"
+like_one greedy_placement_gives_the_weights_of_one_process 2 2 --epochs 3 --optimizer momentum --learning-rate 0.05
+check greedy_placement_gives_the_largest_variable_a_server_of_its_own grep -q 'keeps 1 variables' err-ps_0
+check and_the_others_to_the_server_with_fewer_bytes grep -q 'keeps 3 variables' err-ps_1
+of_servers=
 like_one penalties_are_those_of_one_process 2 2 --epochs 3 --l2 0.001
 
 alone --epochs 3
@@ -275,6 +283,7 @@ differs() {
 differs other_options_are_an_error_on_every_task "learning rate or another option differs" --learning-rate 0.5 --optimizer sgd
 differs another_model_is_an_error_on_every_task "the program.s graph differs" --hidden-units 65
 differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task "another option differs" --issync 0
+differs another_placement_is_an_error_on_every_task "another option differs" --ps-placement greedy
 
 make_hosts_with_servers 1 2
 start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1

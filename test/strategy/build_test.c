@@ -228,6 +228,8 @@ static void impossible_strategies_are_refused(void **state) {
     EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "-2 shards");
     s = (mst_strategy){.max_staleness = 3};
     EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "are options of parameter-server");
+    s = (mst_strategy){.kind = MST_STRATEGY_MIRRORED, .by_bytes = true};
+    EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "by_bytes are options of parameter-server");
     s = (mst_strategy){.kind = MST_STRATEGY_PARAMETER_SERVER, .replicas_to_aggregate = 2};
     EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "replicas_to_aggregate 2 needs synchronous");
     s = (mst_strategy){.kind = MST_STRATEGY_PARAMETER_SERVER, .synchronous = true, .max_staleness = 3};

@@ -19,15 +19,23 @@ static mst_status read_cluster(const train_options *o, mst_cluster **out) {
     return mst_cluster_from_hosts(o->ps_hosts, o->worker_hosts, o->job_name, o->task_index, out);
 }
 
+/* The first option that was given of those that are for parameter servers alone; NULL: none was. */
+static const char *option_of_servers(const train_options *o) {
+    return o->is_sync                               ? "--issync 1"
+           : o->replicas_to_aggregate               ? "--replicas-to-aggregate"
+           : o->max_staleness                       ? "--max-staleness"
+           : o->ps_placement == PS_PLACEMENT_GREEDY ? "--ps-placement greedy"
+           : o->update_log                          ? "--update-log"
+           : o->replay_updates                      ? "--replay-updates"
+                                                    : NULL;
+}
+
 static int check_updates(const train_options *o, bool served) {
     const char *log = o->update_log ? "--update-log" : o->replay_updates ? "--replay-updates" : NULL;
-    if (!served && (o->is_sync || o->replicas_to_aggregate || o->max_staleness || log))
-        return command_fail(EXIT_USAGE,
-                            "%s is for a cluster with parameter servers: give --ps_hosts too, or leave it out",
-                            o->is_sync                 ? "--issync 1"
-                            : o->replicas_to_aggregate ? "--replicas-to-aggregate"
-                            : o->max_staleness         ? "--max-staleness"
-                                                       : log);
+    const char *of_servers = option_of_servers(o);
+    if (!served && of_servers)
+        return command_fail(
+            EXIT_USAGE, "%s is for a cluster with parameter servers: give --ps_hosts too, or leave it out", of_servers);
     if (log && o->is_sync)
         return command_fail(EXIT_USAGE, "%s is not for --issync 1, whose updates have one order: leave one of them out",
                             log);
@@ -91,8 +99,7 @@ int train_cluster_find(training *t) {
     const train_options *o = t->o;
     const bool served = o->strategy == MST_STRATEGY_PARAMETER_SERVER;
     const bool wanted = o->strategy == MST_STRATEGY_MULTI_WORKER || served;
-    const bool flags = o->worker_hosts || o->ps_hosts || o->job_name || o->is_sync || o->replicas_to_aggregate ||
-                       o->max_staleness || o->update_log || o->replay_updates;
+    const bool flags = o->worker_hosts || o->ps_hosts || o->job_name || option_of_servers(o);
     t->evaluates = o->job_name && strcmp(o->job_name, evaluator_job) == 0;
     if (t->evaluates && !o->worker_hosts && !o->ps_hosts) return check_evaluator(o);
     if (!wanted && o->strategy != MST_STRATEGY_DEFAULT && !flags) {
@@ -102,8 +109,9 @@ int train_cluster_find(training *t) {
     if (!wanted && o->strategy != MST_STRATEGY_DEFAULT)
         return command_fail(EXIT_USAGE,
                             "the flags of a cluster (--worker_hosts, --ps_hosts, --job_name, --issync, "
-                            "--replicas-to-aggregate, --max-staleness, --update-log, --replay-updates) go with "
-                            "--strategy multi-worker or parameter-server, or without --strategy");
+                            "--replicas-to-aggregate, --max-staleness, --ps-placement, --update-log, "
+                            "--replay-updates) go with --strategy multi-worker or parameter-server, or without "
+                            "--strategy");
     if (read_cluster(o, &t->cluster)) return command_fail_usage("train");
     t->evaluates = is_evaluator(t->cluster);
     if (t->evaluates) return check_evaluator(o);

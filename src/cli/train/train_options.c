@@ -16,6 +16,7 @@ static const double default_rate = 0.003;
 static const char *const models[] = {"mlp", NULL};
 static const char *const later_models[] = {"text_cnn", "mobilenet_v2", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
+static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* as PS_PLACEMENT_GREEDY */
 
 static const option model_options[] = {
     {"model", OPTION_CHOICE, AT(model), .initial = "mlp", .choices = models, .later = later_models, .noted = true,
@@ -123,6 +124,9 @@ static const option cluster_options[] = {
     {"max-staleness", OPTION_INT, AT(max_staleness), "N", NULL, 1, 1e9,
      .help = "with --issync 0: at most N updates are made between the reading of variables and that of their gradients "
              "(default: any)"},
+    {"ps-placement", OPTION_CHOICE, AT(ps_placement), .initial = "round-robin", .choices = ps_placements,
+     .help = "round-robin: one variable after the other goes to the next parameter server; greedy: to the one that has "
+             "the fewest bytes so far"},
     CLUSTER_UPDATE_LOG_OPTIONS,
     CLUSTER_CONNECTION_OPTIONS("the key of the cluster, which 'muster keygen FILE' makes: connections are encrypted, "
                                "and only tasks with the same key can join",

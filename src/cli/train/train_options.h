@@ -5,6 +5,8 @@
 #include "cli/option_list.h"
 #include "muster/train.h"
 
+enum { PS_PLACEMENT_GREEDY = 1 }; /* 0: round-robin */
+
 /** A member that was not given is 0, but where the tables have a default. */
 typedef struct train_options {
     int model;
@@ -22,6 +24,7 @@ typedef struct train_options {
     const char *ps_hosts, *worker_hosts, *job_name, *bind, *cluster_key, *update_log, *replay_updates, *transport;
     bool insecure;
     int task_index, is_sync, replicas_to_aggregate, max_staleness;
+    int ps_placement; /**< PS_PLACEMENT_GREEDY or 0 */
     double timeout, recovery_timeout;
     const char *devices, *visible_devices;
     int shards;
