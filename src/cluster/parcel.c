@@ -42,7 +42,7 @@ struct mst_mail {
     mst_transport *transport;
     uint64_t instance;
     size_t most_bytes;
-    double linger; /* seconds */
+    double linger;     /* seconds */
     mst_timeline news; /* rises when there may be something to take */
     pthread_mutex_t lock;
     uint64_t last_run; /* number of the last body that was sent as data */
