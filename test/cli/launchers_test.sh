@@ -6,6 +6,7 @@
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 torchrun=${2:-torchrun}
+[ ! -x "$torchrun" ] || torchrun=$(cd "$(dirname "$torchrun")" && pwd)/$(basename "$torchrun")
 here=$(cd "$(dirname "$0")/.." && pwd)
 seed=$(date +%s)
 . "$here/support/checks.sh"

@@ -292,10 +292,13 @@ static void device_that_waits_too_long_is_an_error_that_names_the_value(void **s
 }
 
 static atomic_bool is_open;
+static atomic_int num_inside;
 
 static mst_status wait_until_open(const mst_kernel_args *a) {
+    atomic_fetch_add(&num_inside, 1);
     while (!atomic_load(&is_open)) usleep(1000);
     memcpy(a->dst[0].data, a->src[0].data, sizeof(float));
+    atomic_fetch_sub(&num_inside, 1);
     return MST_OK;
 }
 
@@ -323,8 +326,10 @@ static void kernel_that_never_returns_does_not_keep_the_caller(void **state) {
             EXPECT_ERROR(mst_session_run(session, NULL, 0, &y, 1, NULL), MST_DEADLINE, "has not come back");
             if (destroyed) mst_session_destroy(session); /* its memory goes when the kernel has come back */
             atomic_store(&is_open, true);
-            usleep(20000);
-            if (!destroyed) { /* it has come back */
+            while (atomic_load(&num_inside)) usleep(1000);
+            if (!destroyed) { /* the device comes back */
+                for (int i = 0; i < 100 && mst_session_run(session, NULL, 0, &y, 1, NULL) == MST_DEADLINE; i++)
+                    continue;
                 EXPECT_OK(mst_session_run(session, NULL, 0, &y, 1, NULL));
                 mst_session_destroy(session);
             }
