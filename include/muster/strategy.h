@@ -46,6 +46,10 @@ typedef struct mst_strategy {
     /** Of parameter-server: each variable, in the order in which they were made, goes to the server that has the fewest
      *  bytes so far; default: to one server after the other. */
     bool by_bytes;
+    /** Of parameter-server with several servers: each keeps a part of a variable that has at least so many bytes, which
+     *  are consecutive rows of it (its first axis), unless it has fewer rows than there are servers. Not with
+     *  clip_norm. Default: every variable stays whole. */
+    int64_t part_bytes;
     /** Their names, "/device:CPU:0", as mst_session_device gives them; must stay while graphs are built with it. NULL:
      *  CPU:0 to CPU:(num_devices - 1). */
     const char *const *devices;

@@ -13,14 +13,6 @@
 #include "cluster/task_log.h"
 #include "store/store.h"
 
-/* A variable. */
-typedef struct copy {
-    char *name;
-    mst_tensor *value; /* in which it is received; the snapshot's */
-    int32_t ps;
-    bool sparse;
-} copy;
-
 /* A server, and what it has been asked. */
 typedef struct server {
     int32_t task;
@@ -51,15 +43,17 @@ struct mst_ps_client {
     server *server; /* [num_ps] */
     mst_ps_program program;
     mst_snapshot *values; /* in which answers are written */
-    copy *copy;           /* [num_variables] */
+    mst_ps_copies copies; /* of the variables; their values are those of `values` */
     mst_iov *piece;       /* [num_ps][num_pieces]: the gradients of a step, for each server */
     int32_t num_pieces;
+    int64_t *numbers;   /* of the rows in them, where a gradient is cut */
     mst_tensor *step;   /* the entry global_step of `values` */
     mst_snapshot *kept; /* of the chief: from which servers that are started again begin */
     int64_t kept_at, kept_position;
-    uint64_t request; /* number of the last one */
-    uint32_t round;   /* of all servers */
-    uint32_t began;   /* the last round that this worker has begun */
+    mst_snapshot *joined_state; /* while state is asked for: variables, slots and averages that are cut */
+    uint64_t request;           /* number of the last one */
+    uint32_t round;             /* of all servers */
+    uint32_t began;             /* the last round that this worker has begun */
     /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished; /* how many trainings */
@@ -96,9 +90,11 @@ void mst_ps_client_close(mst_ps_client *c) {
     mst_mail_close(c->mail);
     mst_snapshot_release(c->values);
     mst_snapshot_release(c->kept);
-    for (int32_t v = 0; c->copy && v < c->program.num_variables; v++) free(c->copy[v].name);
-    free(c->copy);
+    mst_snapshot_release(c->joined_state);
+    for (int32_t v = 0; v < c->copies.count; v++) free(c->copies.copy[v].name);
+    free(c->copies.copy);
     free(c->piece);
+    free(c->numbers);
     mst_store_release(c->program.store);
     free(c->server);
     free(c);
@@ -143,16 +139,17 @@ static mst_status add_copy(mst_ps_client *c, const char *name, mst_spec spec, ms
 }
 
 static mst_status make_values(mst_ps_client *c, const mst_ps_program *program) {
-    c->copy = calloc((size_t)program->num_variables + 1, sizeof *c->copy);
-    if (!c->copy) return MST_NO_MEMORY("for %d variables", program->num_variables);
+    mst_ps_copy *copy = calloc((size_t)program->num_variables + 1, sizeof *copy);
+    if (!copy) return MST_NO_MEMORY("for %d variables", program->num_variables);
+    c->copies = (mst_ps_copies){.copy = copy, .count = program->num_variables, .num_ps = c->num_ps};
     MST_TRY(mst_snapshot_create(&c->values));
     MST_TRY(add_copy(c, MST_STATE_GLOBAL_STEP, (mst_spec){MST_I64, MST_SCALAR}, MST_STATE_STEP, &c->step));
     for (int32_t v = 0; v < program->num_variables; v++) {
         const mst_ps_variable *from = &program->variable[v];
-        c->copy[v].ps = from->ps;
-        c->copy[v].sparse = from->sparse;
-        if (!(c->copy[v].name = strdup(from->name))) return MST_NO_MEMORY("for %d variables", program->num_variables);
-        MST_TRY(add_copy(c, from->name, from->spec, MST_STATE_WEIGHT, &c->copy[v].value));
+        copy[v].ps = from->ps;
+        copy[v].sparse = from->sparse;
+        if (!(copy[v].name = strdup(from->name))) return MST_NO_MEMORY("for %d variables", program->num_variables);
+        MST_TRY(add_copy(c, from->name, from->spec, MST_STATE_WEIGHT, &copy[v].value));
     }
     return MST_OK;
 }
@@ -166,14 +163,25 @@ static mst_status make_pieces(mst_ps_client *c) {
     return c->piece ? MST_OK : MST_NO_MEMORY("for a step");
 }
 
+/* Writes what server P keeps of variable V from what it has sent. */
+static mst_status take_value(mst_ps_client *c, int32_t p, int32_t v, const mst_parcel *parcel, mst_parcel_rest *rest) {
+    const mst_ps_copy *copy = &c->copies.copy[v];
+    char name[300];
+    mst_tensor *part;
+    MST_TRY(mst_ps_part_view(&c->copies, v, p, copy->value, &part));
+    const bool fits = mst_parcel_take_value(rest, copy->sparse, part);
+    mst_tensor_release(part);
+    if (fits) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s has sent what is no value of '%s': start the same program on all workers",
+                    mst_mail_name(c->mail, parcel->from, name, sizeof name), copy->name);
+}
+
 /* Writes the variables of server P from what it has sent. */
 static mst_status take_values(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
     mst_parcel_rest rest = {parcel->body, parcel->bytes};
     char name[300];
-    for (int32_t v = 0; v < c->program.num_variables; v++)
-        if (c->copy[v].ps == p && !mst_parcel_take_value(&rest, c->copy[v].sparse, c->copy[v].value))
-            return MST_FAIL(MST_INVALID, "%s has sent what is no value of '%s': start the same program on all workers",
-                            mst_mail_name(c->mail, parcel->from, name, sizeof name), c->copy[v].name);
+    for (int32_t v = 0; v < c->copies.count; v++)
+        if (mst_ps_keeps(&c->copies, v, p)) MST_TRY(take_value(c, p, v, parcel, &rest));
     if (rest.bytes)
         return MST_FAIL(MST_INVALID,
                         "%s has sent %zu bytes of variables, %zu too many: start the same program on all workers",
@@ -185,10 +193,14 @@ static mst_status take_values(mst_ps_client *c, int32_t p, const mst_parcel *par
 }
 
 static mst_status take_state(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    mst_snapshot *state;
+    mst_snapshot *state, *own = NULL;
+    if (!c->joined_state) return MST_OK; /* nobody has asked for it */
     MST_TRY(mst_state_message_decode(parcel->body, parcel->bytes, &state));
-    const mst_status status = mst_store_restore(c->program.store, state);
+    mst_status status = mst_ps_join_state(&c->copies, p, state, c->joined_state, &own);
     mst_snapshot_release(state);
+    MST_TRY(status);
+    status = mst_store_restore(c->program.store, own);
+    mst_snapshot_release(own);
     c->server[p].step = parcel->head.step;
     return status;
 }
@@ -376,8 +388,12 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round) {
                       .position = c->kept_position};
     for (int32_t p = 0; p < c->num_ps && !status; p++) {
         void *data = NULL;
+        mst_snapshot *state;
         if (p > 0) job.staleness = -1; /* the first server says who may compute */
-        status = mst_ps_begin_encode(&job, p, o->graph[p], c->kept, &data, &body[p].bytes);
+        status = mst_ps_cut_state(&c->copies, p, c->kept, &state);
+        if (status) break;
+        status = mst_ps_begin_encode(&job, p, o->graph[p], state, &data, &body[p].bytes);
+        mst_snapshot_release(state);
         body[p].data = data;
     }
     const request r = {.head = {.kind = MST_PARCEL_BEGIN, .round = round},
@@ -477,7 +493,7 @@ mst_status mst_ps_client_join(mst_ps_client *c, const mst_ps_program *program, i
     mst_store_release(c->program.store);
     c->program = *program;
     c->must_join = false;
-    if (!c->copy) MST_TRY(make_values(c, program));
+    if (!c->copies.copy) MST_TRY(make_values(c, program));
     MST_TRY(make_pieces(c));
     MST_TRY(agree(c));
     *position = smallest_position(c);
@@ -518,28 +534,79 @@ static mst_iov *add_piece(mst_iov *to, const void *data, size_t bytes) {
     return to;
 }
 
-/* Adds the rows that are there, behind their numbers, from TO on. */
-static mst_iov *add_rows(mst_iov *to, const mst_tensor *rows, const mst_tensor *numbers) {
-    const int64_t count = *(const int64_t *)mst_tensor_data(numbers), most = mst_tensor_shape(rows).dim[0];
-    *to++ = (mst_iov){mst_tensor_data(numbers), (size_t)(1 + count) * sizeof count};
-    return add_piece(to, mst_tensor_data(rows), most ? mst_tensor_bytes(rows) / (size_t)most * (size_t)count : 0);
+/* Adds the rows from the FIRST on whose NUMBERS are given, behind these, from TO on. */
+static mst_iov *add_rows(mst_iov *to, const mst_tensor *rows, int64_t first, const int64_t *numbers) {
+    const int64_t count = numbers[0], most = mst_tensor_shape(rows).dim[0];
+    const size_t row = most ? mst_tensor_bytes(rows) / (size_t)most : 0;
+    *to++ = (mst_iov){numbers, (size_t)(1 + count) * sizeof count};
+    return add_piece(to, (const char *)mst_tensor_data(rows) + (size_t)first * row, row * (size_t)count);
 }
 
-/* Fills the pieces that server P gets, in the order that cluster/parcel_body.h gives. */
-static void list_pieces(mst_ps_client *c, int32_t p, mst_tensor *const *gradient) {
-    mst_iov *to = c->piece + (ptrdiff_t)p * c->num_pieces;
+/* Those of NUMBERS, which ascend, that are of rows in RANGE, counted from its first one. OUT gets how many there are,
+ * and them. Returns which of NUMBERS is the first of them, counted from 0. */
+static int64_t cut_numbers(const int64_t *numbers, mst_row_range range, int64_t *out) {
+    int64_t first = 1, count = 0;
+    while (first <= numbers[0] && numbers[first] < range.first) first++;
+    for (int64_t i = first; i <= numbers[0] && numbers[i] < range.first + range.count; i++)
+        out[++count] = numbers[i] - range.first;
+    out[0] = count;
+    return first - 1;
+}
+
+/* Adds what server P gets of the gradient of V; numbers of rows that are counted anew are written to *NUMBERS, which
+ * then is behind them. */
+static mst_status add_gradient(mst_ps_client *c, int32_t p, int32_t v, mst_tensor *const *gradient, mst_iov **to,
+                               int64_t **numbers) {
+    const mst_ps_copy *copy = &c->copies.copy[v];
+    mst_tensor *part;
+    if (!copy->sparse) {
+        MST_TRY(mst_ps_part_view(&c->copies, v, p, gradient[0], &part));
+        *to = add_piece(*to, mst_tensor_data(part), mst_tensor_bytes(part));
+        mst_tensor_release(part);
+    } else if (copy->ps != MST_PS_EACH) {
+        *to = add_rows(*to, gradient[0], 0, mst_tensor_data(gradient[1]));
+    } else {
+        const int64_t rows = mst_tensor_shape(copy->value).dim[0];
+        const int64_t first = cut_numbers(mst_tensor_data(gradient[1]), mst_ps_part_rows(rows, c->num_ps, p), *numbers);
+        *to = add_rows(*to, gradient[0], first, *numbers);
+        *numbers += 1 + (*numbers)[0];
+    }
+    return MST_OK;
+}
+
+/* Memory for the numbers of all rows that are counted anew. */
+static mst_status make_numbers(mst_ps_client *c, mst_tensor *const *gradient) {
+    size_t count = 1;
     for (int32_t l = 0; l < c->program.num_leaves; l++)
-        for (int32_t v = 0; v < c->program.num_variables; v++) {
-            const copy *at = &c->copy[v];
-            if (at->ps == p)
-                to = at->sparse ? add_rows(to, gradient[0], gradient[1])
-                                : add_piece(to, mst_tensor_data(gradient[0]), mst_tensor_bytes(gradient[0]));
-            gradient += at->sparse ? 2 : 1;
+        for (int32_t v = 0; v < c->copies.count; v++) {
+            const mst_ps_copy *copy = &c->copies.copy[v];
+            if (copy->sparse && copy->ps == MST_PS_EACH)
+                count += (size_t)c->num_ps + (size_t) * (const int64_t *)mst_tensor_data(gradient[1]);
+            gradient += copy->sparse ? 2 : 1;
         }
+    free(c->numbers);
+    c->numbers = malloc(count * sizeof *c->numbers);
+    return c->numbers ? MST_OK : MST_NO_MEMORY("for the numbers of rows");
+}
+
+/* Fills the pieces that each server gets, in the order that cluster/parcel_body.h gives. */
+static mst_status list_pieces(mst_ps_client *c, mst_tensor *const *all) {
+    MST_TRY(make_numbers(c, all));
+    int64_t *numbers = c->numbers;
+    for (int32_t p = 0; p < c->num_ps; p++) {
+        mst_iov *to = c->piece + (ptrdiff_t)p * c->num_pieces;
+        mst_tensor *const *gradient = all;
+        for (int32_t l = 0; l < c->program.num_leaves; l++)
+            for (int32_t v = 0; v < c->copies.count; v++) {
+                if (mst_ps_keeps(&c->copies, v, p)) MST_TRY(add_gradient(c, p, v, gradient, &to, &numbers));
+                gradient += c->copies.copy[v].sparse ? 2 : 1;
+            }
+    }
+    return MST_OK;
 }
 
 mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
-    for (int32_t p = 0; p < c->num_ps; p++) list_pieces(c, p, gradient);
+    MST_TRY(list_pieces(c, gradient));
     const request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
                        .answer = MST_PARCEL_VALUES,
                        .piece = c->piece,
@@ -553,7 +620,12 @@ mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *
 
 mst_status mst_ps_client_collect(mst_ps_client *c) {
     const request r = {.head = {.kind = MST_PARCEL_COLLECT}, .answer = MST_PARCEL_STATE};
-    MST_TRY(ask(c, &r));
+    MST_TRY(mst_snapshot_create(&c->joined_state));
+    mst_status status = ask(c, &r);
+    if (!status) status = mst_store_restore(c->program.store, c->joined_state);
+    mst_snapshot_release(c->joined_state);
+    c->joined_state = NULL;
+    MST_TRY(status);
     c->collected = !c->program.synchronous;
     mst_tensor_set(c->step, 0, (double)c->server[0].step); /* asynchronous servers are at different steps */
     MST_TRY(mst_store_set(c->program.store, NULL, MST_STATE_GLOBAL_STEP, MST_STATE_STEP, c->step));

@@ -13,13 +13,14 @@
 
 #include "cluster/member_message.h"
 #include "cluster/parcel.h"
+#include "cluster/ps_part.h"
 #include "muster/graph.h"
 #include "muster/store.h"
 #include "muster/task.h"
 
 typedef struct mst_ps_client mst_ps_client;
 
-/** A variable and the server that keeps it, numbered from 0. */
+/** A variable and the server that keeps it, numbered from 0, or MST_PS_EACH: each keeps a part of its rows. */
 typedef struct mst_ps_variable {
     const char *name;
     mst_spec spec;

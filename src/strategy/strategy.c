@@ -27,11 +27,14 @@ int mst_strategy_device_spread(const mst_strategy *strategy, int shard) {
 
 static mst_status check_updates(const mst_strategy *s) {
     if (s->kind != MST_STRATEGY_PARAMETER_SERVER &&
-        (s->synchronous || s->replicas_to_aggregate || s->max_staleness || s->by_bytes))
+        (s->synchronous || s->replicas_to_aggregate || s->max_staleness || s->by_bytes || s->part_bytes))
         return MST_FAIL(MST_INVALID,
-                        "strategy %s: synchronous, replicas_to_aggregate, max_staleness and by_bytes are options of "
-                        "parameter-server: leave them out",
+                        "strategy %s: synchronous, replicas_to_aggregate, max_staleness, by_bytes and part_bytes are "
+                        "options of parameter-server: leave them out",
                         mst_strategy_names[s->kind]);
+    if (s->part_bytes < 0)
+        return MST_FAIL(MST_INVALID, "strategy: part_bytes is %lld, must be at least 1, or 0 for none",
+                        (long long)s->part_bytes);
     if (s->replicas_to_aggregate && !s->synchronous)
         return MST_FAIL(MST_INVALID,
                         "strategy: replicas_to_aggregate %d needs synchronous: else the gradients of each worker make "

@@ -8,10 +8,11 @@
 #include "muster/ops.h"
 #include "strategy/gradient_rows.h"
 
-/* The same variable in GRAPH; its first value does not matter. */
-static mst_value copy_variable(mst_graph *graph, mst_value variable) {
+/* The same variable in GRAPH, with so many ROWS (-1: all); its first value does not matter. */
+static mst_value copy_variable(mst_graph *graph, mst_value variable, int64_t rows) {
     mst_variable_options options = *(const mst_variable_options *)mst_node_options(variable.node);
-    const mst_spec spec = mst_value_spec(variable);
+    mst_spec spec = mst_value_spec(variable);
+    if (rows >= 0) spec.shape.dim[0] = rows;
     options.graph = graph;
     options.name = mst_value_name(variable);
     options.initial = mst_fill(graph, spec.dtype, spec.shape, 0);
@@ -29,14 +30,14 @@ static mst_value feed_gradient(const mst_optimizer *optimizer, mst_value variabl
 }
 
 mst_status mst_update_graph_create(const mst_optimizer *optimizer, const mst_value *variables, const bool *sparse,
-                                   int count, mst_graph **out) {
+                                   const int64_t *rows, int count, mst_graph **out) {
     mst_value *variable = calloc((size_t)count * 2 + 1, sizeof *variable), *gradient = variable + count;
     mst_optimizer resolved;
     if (!variable) return MST_NO_MEMORY("for %d variables", count);
     mst_status status = mst_graph_create(out);
     const bool right = !status && mst_resolve_optimizer(*out, optimizer, &resolved);
     for (int v = 0; v < count && right; v++) {
-        variable[v] = copy_variable(*out, variables[v]);
+        variable[v] = copy_variable(*out, variables[v], rows ? rows[v] : -1);
         gradient[v] = feed_gradient(&resolved, variable[v], v, sparse && sparse[v]);
     }
     if (!status) {

@@ -23,7 +23,7 @@ bool mst_is_served(const mst_trainer *trainer) {
 static int server_without(const mst_ps_variable *variable, int count, int num_ps) {
     for (int p = 0; p < num_ps; p++) {
         int v = 0;
-        while (v < count && variable[v].ps != p) v++;
+        while (v < count && variable[v].ps != p && variable[v].ps != MST_PS_EACH) v++;
         if (v == count) return p;
     }
     return num_ps;
@@ -38,9 +38,10 @@ static mst_status divide(const mst_trainer *trainer, int num_ps, mst_ps_variable
     mst_ps_variable *variable = calloc((size_t)count + 1, sizeof *variable);
     for (int v = 0; v < count && variable; v++) {
         const mst_spec spec = mst_value_spec(values->variable[v]);
+        const bool is_cut = mst_ps_is_cut(&spec, num_ps, trainer->strategy.part_bytes);
         variable[v] = (mst_ps_variable){.name = mst_value_name(values->variable[v]),
                                         .spec = spec,
-                                        .ps = mst_ps_load_give(load, &spec),
+                                        .ps = is_cut ? MST_PS_EACH : mst_ps_load_give(load, &spec),
                                         .sparse = values->sparse[v]};
     }
     free(load);
@@ -62,20 +63,25 @@ void mst_served_free(mst_trainer *trainer) {
 }
 
 /* The graph of the update of server P. */
-static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variable *variable, int p, mst_graph **graph) {
+static mst_status make_graph_of(const mst_trainer *trainer, const mst_ps_variable *variable, int num_ps, int p,
+                                mst_graph **graph) {
     const mst_step_values *values = &trainer->train.values;
     mst_value *own = calloc((size_t)values->num_variables + 1, sizeof *own);
     bool *sparse = calloc((size_t)values->num_variables + 1, sizeof *sparse);
-    mst_status status = own && sparse ? MST_OK : MST_NO_MEMORY("for %d variables", values->num_variables);
+    int64_t *rows = calloc((size_t)values->num_variables + 1, sizeof *rows);
+    mst_status status = own && sparse && rows ? MST_OK : MST_NO_MEMORY("for %d variables", values->num_variables);
     int count = 0;
     for (int v = 0; v < values->num_variables && !status; v++) {
-        if (variable[v].ps != p) continue;
+        const bool is_cut = variable[v].ps == MST_PS_EACH;
+        if (variable[v].ps != p && !is_cut) continue;
+        rows[count] = is_cut ? mst_ps_part_rows(variable[v].spec.shape.dim[0], num_ps, p).count : -1;
         sparse[count] = values->sparse[v];
         own[count++] = values->variable[v];
     }
-    if (!status) status = mst_update_graph_create(&trainer->optimizer, own, sparse, count, graph);
+    if (!status) status = mst_update_graph_create(&trainer->optimizer, own, sparse, rows, count, graph);
     free(own);
     free(sparse);
+    free(rows);
     return status;
 }
 
@@ -86,7 +92,7 @@ static mst_status make_graphs(mst_trainer *trainer, const mst_ps_variable *varia
     if (!trainer->update) return MST_NO_MEMORY("for %d parameter servers", num_ps);
     mst_status status = MST_OK;
     for (trainer->num_updates = 0; trainer->num_updates < num_ps && !status; trainer->num_updates++)
-        status = make_graph_of(trainer, variable, trainer->num_updates, &trainer->update[trainer->num_updates]);
+        status = make_graph_of(trainer, variable, num_ps, trainer->num_updates, &trainer->update[trainer->num_updates]);
     if (status) mst_served_free(trainer);
     return status;
 }
@@ -96,6 +102,10 @@ static mst_status check(const mst_trainer *trainer, int num_ps) {
         return MST_FAIL(MST_UNIMPLEMENTED,
                         "clip_global_norm needs all gradients in one place: take one parameter server, or none");
     const mst_strategy *strategy = &trainer->strategy;
+    if (num_ps > 1 && strategy->part_bytes && trainer->optimizer.clip_norm > 0)
+        return MST_FAIL(MST_UNIMPLEMENTED,
+                        "clip_norm needs all of the gradient of a variable in one place, and part_bytes "
+                        "(--ps-part-bytes) cuts it: leave one of them out");
     const int workers = mst_task_num_workers(trainer->options.task);
     if (strategy->replicas_to_aggregate < 0 || strategy->replicas_to_aggregate > workers)
         return MST_FAIL(MST_INVALID, "strategy: gradients of %d workers are to make an update, but there are %d",
@@ -112,11 +122,18 @@ static mst_status check(const mst_trainer *trainer, int num_ps) {
 }
 
 /* Variables that have no value yet, slots, get their first ones. */
-static mst_status init_variables(const mst_trainer *trainer, mst_graph *graph) {
+static mst_status init_variables(const mst_trainer *trainer) {
+    const mst_step_values *values = &trainer->train.values;
+    mst_graph *whole;
     mst_session *session;
-    MST_TRY(mst_session_create(graph, &(mst_session_options){.store = trainer->model->store}, &session));
-    const mst_status status = mst_session_init_variables(session);
-    mst_session_destroy(session);
+    MST_TRY(mst_update_graph_create(&trainer->optimizer, values->variable, values->sparse, NULL, values->num_variables,
+                                    &whole));
+    mst_status status = mst_session_create(whole, &(mst_session_options){.store = trainer->model->store}, &session);
+    if (!status) {
+        status = mst_session_init_variables(session);
+        mst_session_destroy(session);
+    }
+    mst_graph_destroy(whole);
     return status;
 }
 
@@ -128,9 +145,7 @@ mst_status mst_served_build(mst_trainer *trainer) {
     MST_TRY(divide(trainer, num_ps, &variable));
     const mst_status status = make_graphs(trainer, variable, num_ps);
     free(variable);
-    MST_TRY(status);
-    for (int p = 0; p < num_ps; p++) MST_TRY(init_variables(trainer, trainer->update[p]));
-    return MST_OK;
+    return status ? status : init_variables(trainer);
 }
 
 /* ---- joining ---- */

@@ -81,6 +81,7 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
                                trainer->strategy.num_shards,
                                trainer->strategy.synchronous,
                                trainer->strategy.by_bytes,
+                               trainer->strategy.part_bytes,
                                batch_size,
                                o->epochs,
                                o->steps,

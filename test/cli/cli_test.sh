@@ -36,6 +36,7 @@ fails backup_workers_need_parameter_servers 2 "--replicas-to-aggregate.*give --p
 fails bounded_staleness_needs_parameter_servers 2 "--max-staleness.*give --ps_hosts too" train --max-staleness 2
 fails greedy_placement_needs_parameter_servers 2 "--ps-placement greedy is .*give --ps_hosts too" train --ps-placement greedy
 fails unknown_placement_names_the_nearest 2 "'gredy'.*'greedy'" train --ps-placement gredy
+fails variables_in_parts_need_parameter_servers 2 "--ps-part-bytes is .*give --ps_hosts too" train --ps-part-bytes 1MB
 fails options_of_servers_need_their_strategy 2 "go with --strategy" train --max-staleness 2 --strategy mirrored
 one_server="--ps_hosts localhost:1 --worker_hosts localhost:2,localhost:3 --job_name worker"
 # $one_server is a list of words

@@ -93,6 +93,11 @@ of_servers="--ps-placement greedy"
 like_one greedy_placement_gives_the_weights_of_one_process 2 2 --epochs 3 --optimizer momentum --learning-rate 0.05
 check greedy_placement_gives_the_largest_variable_a_server_of_its_own grep -q 'keeps 1 variables' err-ps_0
 check and_the_others_to_the_server_with_fewer_bytes grep -q 'keeps 3 variables' err-ps_1
+of_servers="--ps-part-bytes 1000"
+like_one variables_in_parts_give_the_weights_of_one_process 3 2 --epochs 3 --optimizer adam --ema 0.99
+check server_without_biases_keeps_a_part_of_both_weights grep -q 'keeps 2 variables' err-ps_2
+of_servers="--ps-part-bytes 40"
+like_one more_servers_than_variables_share_what_is_in_parts 5 2 --epochs 3 --optimizer momentum --learning-rate 0.05
 of_servers=
 like_one penalties_are_those_of_one_process 2 2 --epochs 3 --l2 0.001
 
@@ -192,6 +197,8 @@ wanted_of_kill=$alone
 for each in ps_0 ps_1 worker_0 worker_1; do
     kill_one "${each}_killed_and_started_again_changes_no_weight" $each ended_alike --epochs 80 --issync 1
 done
+kill_one server_of_parts_killed_and_started_again_changes_no_weight ps_1 ended_alike --epochs 80 --issync 1 \
+    --ps-part-bytes 1000
 wanted_of_kill=$((2 * epoch * 80))
 for each in ps_0 ps_1 worker_0 worker_1; do
     kill_one "${each}_killed_and_started_again_changes_no_number_of_steps" $each ended_after --epochs 80
@@ -258,10 +265,12 @@ ended_well and_so_does_the_server ps_0
 
 # ---- checkpoints --------------------------------------------------------------------------------------
 
-# All tasks end in the middle and are started again. Slots of Adam, too, go on from where they were.
+# All tasks end in the middle and are started again. Slots of Adam, too, go on from where they were. Checkpoints have whole
+# variables, also of servers that keep parts.
 alone --epochs 250
 make_hosts_with_servers 2 2
-start_job "ps_0 ps_1 worker_0 worker_1" --epochs 250 --log-every 1 --issync 1 --checkpoint-dir run --save-every 9
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 250 --log-every 1 --issync 1 --checkpoint-dir run --save-every 9 \
+    --ps-part-bytes 1000
 within 20 test -s run/checkpoint
 for each in ps_0 ps_1 worker_0 worker_1; do signal 9 "$each"; done
 for each in ps_0 ps_1 worker_0 worker_1; do wait_for $each; done
@@ -283,6 +292,7 @@ differs() {
 differs other_options_are_an_error_on_every_task "learning rate or another option differs" --learning-rate 0.5 --optimizer sgd
 differs another_model_is_an_error_on_every_task "the program.s graph differs" --hidden-units 65
 differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task "another option differs" --issync 0
+differs another_size_of_parts_is_an_error_on_every_task "another option differs" --ps-part-bytes 1000
 differs another_placement_is_an_error_on_every_task "another option differs" --ps-placement greedy
 
 make_hosts_with_servers 1 2
@@ -302,6 +312,11 @@ make_hosts_with_servers 5 2
 start_job "ps_0 ps_1 ps_2 ps_3 ps_4 worker_0 worker_1" --epochs 3
 ended_in_error more_servers_than_variables_are_an_error "5 parameter servers for 4 variables" worker_0 worker_1
 ended_in_error and_the_servers_hear_of_it "5 parameter servers for 4 variables" ps_0 ps_1 ps_2 ps_3 ps_4
+
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 3 --clip-norm 1 --ps-part-bytes 1000
+ended_in_error norm_of_a_variable_in_parts_is_refused "clip_norm needs all of the gradient of a variable in one place" \
+    ps_0 worker_0
 
 make_hosts_with_servers 2 2
 start_job "ps_0 ps_1 worker_0 worker_1" --epochs 3 --clip-global-norm 1

@@ -48,9 +48,9 @@ for i in 1 2 3; do
 done
 [ "$hash" != "$recorded" ] || echo "jobs without a replay have all had the same order, too"
 
-run_job --steps 41 --optimizer adam --max-staleness 3 --update-log log-of-steps
-replays replay_of_a_number_of_steps_has_the_weights_of_the_job "$hash" --steps 41 --optimizer adam --max-staleness 3 \
-    --replay-updates log-of-steps
+run_job --steps 41 --optimizer adam --max-staleness 3 --ps-part-bytes 1000 --update-log log-of-steps
+replays replay_of_steps_with_variables_in_parts_has_the_weights_of_the_job "$hash" --steps 41 --optimizer adam \
+    --max-staleness 3 --ps-part-bytes 1000 --replay-updates log-of-steps
 
 make_hosts_with_servers 2 3
 for each in $tasks; do start_task "$each" --epochs 3 --dropout 0.3 --replay-updates log; done

@@ -179,6 +179,7 @@ typedef struct served_job {
     job *job;
     char ps_hosts[200], worker_hosts[200];
     bool synchronous;
+    int64_t part_bytes;
     int replicas_to_aggregate;
     int epochs;
     int64_t steps[WORKERS_MOST]; /* that all workers had made when all had done their work */
@@ -205,6 +206,7 @@ static mst_status train_with_servers(const served_task *t, const mst_cluster *cl
                              .strategy = {.kind = MST_STRATEGY_PARAMETER_SERVER,
                                           .synchronous = s->synchronous,
                                           .replicas_to_aggregate = s->replicas_to_aggregate,
+                                          .part_bytes = s->part_bytes,
                                           .num_shards = j->shards},
                              .task = task, .session = {.devices = j->devices}, .seed = 5);
     if (!status)
@@ -262,9 +264,10 @@ static void train_served(served_job *s, int workers, int servers) {
     }
 }
 
-static void expect_served_weights(const rule *r, const char *devices, int shards, int workers, int servers) {
+static void expect_weights_in_parts(const rule *r, const char *devices, int shards, int workers, int servers,
+                                    int64_t part_bytes) {
     job one = job_of(r, "cpu:1/1", 1, &shards), many = job_of(r, devices, 1, &shards);
-    served_job s = {.job = &many, .synchronous = true, .epochs = 2};
+    served_job s = {.job = &many, .synchronous = true, .part_bytes = part_bytes, .epochs = 2};
     train(&one, 0, (mst_shards){0, shards}, NULL);
     if (one.status[0]) fail_msg("%s: %s", r->name, one.error[0]);
     train_served(&s, workers, servers);
@@ -272,6 +275,10 @@ static void expect_served_weights(const rule *r, const char *devices, int shards
         if (strcmp(many.hex[i], one.hex[0]) != 0)
             fail_msg("%s: worker %d of %d with %d servers gives %s, one process %s", r->name, i, workers, servers,
                      many.hex[i], one.hex[0]);
+}
+
+static void expect_served_weights(const rule *r, const char *devices, int shards, int workers, int servers) {
+    expect_weights_in_parts(r, devices, shards, workers, servers, 0);
 }
 
 static void any_rule_gives_the_weights_of_one_process_with_servers(void **state) {
@@ -288,6 +295,16 @@ static void any_devices_give_the_weights_of_one_process_with_servers(void **stat
     expect_served_weights(&rules[5], "cpu:1/1,island:1/1", 4, 1, 2);
 }
 
+/* Both tables are cut, and the weights of the dense layers; 4 bytes: biases too. */
+static void variables_in_parts_have_the_weights_of_one_process(void **state) {
+    (void)state;
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
+        if (rules[r].optimizer.clip_norm > 0 || rules[r].optimizer.clip_global_norm > 0) continue;
+        expect_weights_in_parts(&rules[r], "cpu:1/1", 4, 2, 3, 200);
+    }
+    expect_weights_in_parts(&rules[3], "cpu:1/1", 4, 1, 2, 4);
+}
+
 /* Each worker makes all steps of the data, and all end with the same weights, which are better than the first ones: of
  * five classes, these have a loss of 1.6. Adam may swing with old gradients, but its numbers stay numbers. */
 static void asynchronous_workers_make_each_step_once(void **state) {
@@ -296,7 +313,7 @@ static void asynchronous_workers_make_each_step_once(void **state) {
     const int shards = NUM_WORKERS;
     for (size_t r = 3; r < 6; r++) {
         job j = job_of(&rules[r], "cpu:1/1", 1, &shards);
-        served_job s = {.job = &j, .epochs = LONG};
+        served_job s = {.job = &j, .part_bytes = r == 4 ? 200 : 0, .epochs = LONG};
         train_served(&s, NUM_WORKERS, 2);
         for (int i = 0; i < NUM_WORKERS; i++) {
             assert_int_equal(s.steps[i], NUM_WORKERS * LONG * STEPS / 2);
@@ -477,6 +494,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_is_sent_does_not_grow_with_the_table),
         cmocka_unit_test(any_rule_gives_the_weights_of_one_process_with_servers),
         cmocka_unit_test(any_devices_give_the_weights_of_one_process_with_servers),
+        cmocka_unit_test(variables_in_parts_have_the_weights_of_one_process),
         cmocka_unit_test(asynchronous_workers_make_each_step_once),
         cmocka_unit_test(backup_workers_end_with_the_others),
         cmocka_unit_test(worker_that_is_killed_and_comes_back_changes_nothing),

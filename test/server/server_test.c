@@ -82,7 +82,7 @@ static mst_graph *update_of(int p) {
     snprintf(name, sizeof name, "w%d", p);
     EXPECT_OK(mst_graph_create(&graph));
     const mst_value variable = mst_variable(graph, name, mst_fill(graph, MST_F32, MST_SHAPE(COUNT), 0));
-    EXPECT_OK(mst_update_graph_create(&optimizer, &variable, NULL, 1, &update));
+    EXPECT_OK(mst_update_graph_create(&optimizer, &variable, NULL, NULL, 1, &update));
     mst_graph_destroy(graph);
     return update;
 }

@@ -229,7 +229,11 @@ static void impossible_strategies_are_refused(void **state) {
     s = (mst_strategy){.max_staleness = 3};
     EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "are options of parameter-server");
     s = (mst_strategy){.kind = MST_STRATEGY_MIRRORED, .by_bytes = true};
-    EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "by_bytes are options of parameter-server");
+    EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "by_bytes and part_bytes are options of parameter-server");
+    s = (mst_strategy){.kind = MST_STRATEGY_MIRRORED, .part_bytes = 8};
+    EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "part_bytes are options of parameter-server");
+    s = (mst_strategy){.kind = MST_STRATEGY_PARAMETER_SERVER, .part_bytes = -8};
+    EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "part_bytes is -8");
     s = (mst_strategy){.kind = MST_STRATEGY_PARAMETER_SERVER, .replicas_to_aggregate = 2};
     EXPECT_ERROR(mst_strategy_resolve(&s), MST_INVALID, "replicas_to_aggregate 2 needs synchronous");
     s = (mst_strategy){.kind = MST_STRATEGY_PARAMETER_SERVER, .synchronous = true, .max_staleness = 3};

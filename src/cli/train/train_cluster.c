@@ -25,6 +25,7 @@ static const char *option_of_servers(const train_options *o) {
            : o->replicas_to_aggregate               ? "--replicas-to-aggregate"
            : o->max_staleness                       ? "--max-staleness"
            : o->ps_placement == PS_PLACEMENT_GREEDY ? "--ps-placement greedy"
+           : o->ps_part_bytes                       ? "--ps-part-bytes"
            : o->update_log                          ? "--update-log"
            : o->replay_updates                      ? "--replay-updates"
                                                     : NULL;
@@ -107,11 +108,12 @@ int train_cluster_find(training *t) {
         return t->evaluates ? check_evaluator(o) : EXIT_DONE;
     }
     if (!wanted && o->strategy != MST_STRATEGY_DEFAULT)
-        return command_fail(EXIT_USAGE,
-                            "the flags of a cluster (--worker_hosts, --ps_hosts, --job_name, --issync, "
-                            "--replicas-to-aggregate, --max-staleness, --ps-placement, --update-log, "
-                            "--replay-updates) go with --strategy multi-worker or parameter-server, or without "
-                            "--strategy");
+        return command_fail(
+            EXIT_USAGE,
+            "the flags of a cluster (--worker_hosts, --ps_hosts, --job_name, --issync, "
+            "--replicas-to-aggregate, --max-staleness, --ps-placement, --ps-part-bytes, "
+            "--update-log, --replay-updates) go with --strategy multi-worker or parameter-server, or without "
+            "--strategy");
     if (read_cluster(o, &t->cluster)) return command_fail_usage("train");
     t->evaluates = is_evaluator(t->cluster);
     if (t->evaluates) return check_evaluator(o);

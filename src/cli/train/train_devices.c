@@ -64,6 +64,7 @@ int train_choose_devices(training *t) {
                                  .replicas_to_aggregate = o->replicas_to_aggregate,
                                  .max_staleness = o->max_staleness,
                                  .by_bytes = train_cluster_is_served(t) && o->ps_placement == PS_PLACEMENT_GREEDY,
+                                 .part_bytes = train_cluster_is_served(t) ? o->ps_part_bytes : 0,
                                  .num_shards = shards,
                                  .num_devices = devices};
     mst_strategy here = t->strategy; /* what the devices must divide; which shards they are does not matter */

@@ -127,6 +127,9 @@ static const option cluster_options[] = {
     {"ps-placement", OPTION_CHOICE, AT(ps_placement), .initial = "round-robin", .choices = ps_placements,
      .help = "round-robin: one variable after the other goes to the next parameter server; greedy: to the one that has "
              "the fewest bytes so far"},
+    {"ps-part-bytes", OPTION_BYTES, AT(ps_part_bytes), "SIZE",
+     .help = "each parameter server keeps a part of the rows of a variable that has at least SIZE, such as 64MB; one "
+             "with fewer rows than there are servers stays whole (default: all do)"},
     CLUSTER_UPDATE_LOG_OPTIONS,
     CLUSTER_CONNECTION_OPTIONS("the key of the cluster, which 'muster keygen FILE' makes: connections are encrypted, "
                                "and only tasks with the same key can join",

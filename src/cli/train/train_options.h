@@ -25,6 +25,7 @@ typedef struct train_options {
     bool insecure;
     int task_index, is_sync, replicas_to_aggregate, max_staleness;
     int ps_placement; /**< PS_PLACEMENT_GREEDY or 0 */
+    int64_t ps_part_bytes;
     double timeout, recovery_timeout;
     const char *devices, *visible_devices;
     int shards;
