@@ -18,6 +18,7 @@
 #include "module/module.h"
 #include "transport/service_thread.h"
 #include "transport/zmq_peer.h"
+#include "transport/zmq_socket.h"
 
 static const double MOST_SECONDS = 86400;
 static const double RETURN_SECONDS = 0.5; /* for what is on loan when a generation ends */

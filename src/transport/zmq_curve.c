@@ -20,9 +20,8 @@ bool mst_zmq_curve_listen(mst_transport *t) {
            set_pair(t->router, &t->options.keys.listener);
 }
 
-bool mst_zmq_curve_connect(const mst_transport *t, void *dealer) {
-    return set_key(dealer, ZMQ_CURVE_SERVERKEY, t->options.keys.listener.public_key) &&
-           set_pair(dealer, &t->options.keys.connector);
+bool mst_zmq_curve_connect(const mst_cluster_keys *keys, void *dealer) {
+    return set_key(dealer, ZMQ_CURVE_SERVERKEY, keys->listener.public_key) && set_pair(dealer, &keys->connector);
 }
 
 /* ---- the door ---- */

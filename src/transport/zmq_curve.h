@@ -16,8 +16,8 @@ enum { MST_ZMQ_CURVE_BYTES = 64 /* at most so much longer is a frame when it is 
 
 /** Opens the door, and makes the ROUTER, which is not bound yet, ask there. False where that fails. */
 bool mst_zmq_curve_listen(mst_transport *t);
-/** Makes a DEALER, which is not connected yet, use the key. */
-bool mst_zmq_curve_connect(const mst_transport *t, void *dealer);
+/** Makes a DEALER, which is not connected yet, use the keys. */
+bool mst_zmq_curve_connect(const mst_cluster_keys *keys, void *dealer);
 /** Answers what is asked at the door. Returns whether more may be asked. */
 bool mst_zmq_curve_answer(mst_transport *t);
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "transport/zmq_curve.h"
+#include "transport/zmq_socket.h"
 
 enum {
     FRAMES = 8,        /* parts that libzmq may have to send and to receive of one connection */
@@ -103,10 +104,6 @@ static void tell_refused(mst_transport *t, mst_zmq_peer *p, const char *why) {
 
 /* ---- sockets ---- */
 
-static void set_int(void *socket, int option, int value) {
-    zmq_setsockopt(socket, option, &value, sizeof value);
-}
-
 /* Options of both kinds of sockets. A peer's silence is found by messages of ours (beat), and the limits of TCP close
  * what is left of its connections. The heartbeat of libzmq (4.3.4) would end this process, by an assertion in
  * stream_engine_base.cpp, where it is due after a connection has broken of which there are messages left to read. */
@@ -115,45 +112,16 @@ static void set_options(const mst_transport *t, void *socket) {
     const int timeout = (int)(o->timeout * 1000); /* ms */
     const size_t most = o->most_control > MST_ZMQ_PART ? o->most_control : MST_ZMQ_PART;
     const int64_t most_bytes = (int64_t)most + MST_MESSAGE_HEADER + (o->has_keys ? MST_ZMQ_CURVE_BYTES : 0);
-    set_int(socket, ZMQ_LINGER, 0);
-    set_int(socket, ZMQ_RCVHWM, FRAMES);
-    set_int(socket, ZMQ_HANDSHAKE_IVL, timeout);
-    set_int(socket, ZMQ_CONNECT_TIMEOUT, timeout);
-    set_int(socket, ZMQ_TCP_MAXRT, 2 * timeout); /* after the beat has told why */
-    set_int(socket, ZMQ_TCP_KEEPALIVE, 1);
-    set_int(socket, ZMQ_TCP_KEEPALIVE_IDLE, (timeout + 999) / 1000);
-    set_int(socket, ZMQ_TCP_KEEPALIVE_INTVL, (timeout + 999) / 1000);
-    set_int(socket, ZMQ_TCP_KEEPALIVE_CNT, 3);
+    mst_zmq_set_int(socket, ZMQ_LINGER, 0);
+    mst_zmq_set_int(socket, ZMQ_RCVHWM, FRAMES);
+    mst_zmq_set_int(socket, ZMQ_HANDSHAKE_IVL, timeout);
+    mst_zmq_set_int(socket, ZMQ_CONNECT_TIMEOUT, timeout);
+    mst_zmq_set_int(socket, ZMQ_TCP_MAXRT, 2 * timeout); /* after the beat has told why */
+    mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE, 1);
+    mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE_IDLE, (timeout + 999) / 1000);
+    mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE_INTVL, (timeout + 999) / 1000);
+    mst_zmq_set_int(socket, ZMQ_TCP_KEEPALIVE_CNT, 3);
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most_bytes, sizeof most_bytes);
-}
-
-/* A socket that receives what happens to the connections of SOCKET. */
-static void *open_monitor(mst_transport *t, void *socket, int events) {
-    char endpoint[64];
-    snprintf(endpoint, sizeof endpoint, "inproc://monitor-%u", t->num_sockets++);
-    void *monitor = zmq_socket_monitor(socket, endpoint, events) == 0 ? zmq_socket(t->context, ZMQ_PAIR) : NULL;
-    if (!monitor) return NULL;
-    set_int(monitor, ZMQ_LINGER, 0);
-    if (zmq_connect(monitor, endpoint) == 0) return monitor;
-    zmq_close(monitor);
-    return NULL;
-}
-
-/* The next event; false where there is none. *VALUE: the connection's file descriptor, or an error's number. */
-static bool take_event(void *monitor, uint16_t *event, int *value) {
-    zmq_msg_t frame;
-    uint32_t number;
-    zmq_msg_init(&frame);
-    const bool there = zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT) >= (int)(sizeof *event + sizeof number);
-    if (there) {
-        const unsigned char *at = zmq_msg_data(&frame);
-        memcpy(event, at, sizeof *event);
-        memcpy(&number, at + sizeof *event, sizeof number);
-        *value = (int)number;
-        zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT); /* the address */
-    }
-    zmq_msg_close(&frame);
-    return there;
 }
 
 bool mst_zmq_listen(mst_transport *t) {
@@ -161,32 +129,25 @@ bool mst_zmq_listen(mst_transport *t) {
     zmq_ctx_set(t->context, ZMQ_MAX_SOCKETS, 3 * t->options.num_tasks + 16);
     if (!(t->router = zmq_socket(t->context, ZMQ_ROUTER))) return false;
     set_options(t, t->router);
-    set_int(t->router, ZMQ_SNDHWM, 0);
-    set_int(t->router, ZMQ_ROUTER_MANDATORY, 1);
-    set_int(t->router, ZMQ_ROUTER_HANDOVER, 1);
-    set_int(t->router, ZMQ_IPV6, strchr(t->listen, '[') != NULL);
+    mst_zmq_set_int(t->router, ZMQ_SNDHWM, 0);
+    mst_zmq_set_int(t->router, ZMQ_ROUTER_MANDATORY, 1);
+    mst_zmq_set_int(t->router, ZMQ_ROUTER_HANDOVER, 1);
+    mst_zmq_set_int(t->router, ZMQ_IPV6, strchr(t->listen, '[') != NULL);
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
-    t->monitor = open_monitor(t, t->router, ZMQ_EVENT_DISCONNECTED);
+    t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router, ZMQ_EVENT_DISCONNECTED);
     return t->monitor && zmq_bind(t->router, t->listen) == 0;
 }
 
-/* The monitor's end at the socket goes first: libzmq would wait for somebody to read it. */
-static void close_socket(void *socket, void *monitor) {
-    if (monitor) zmq_socket_monitor(socket, NULL, 0);
-    if (socket) zmq_close(socket);
-    if (monitor) zmq_close(monitor);
-}
-
 static void close_dealer(mst_zmq_peer *p) {
-    close_socket(p->dealer, p->monitor);
+    mst_zmq_close(p->dealer, p->monitor);
     p->dealer = p->monitor = NULL;
     p->state = MST_ZMQ_IDLE;
 }
 
 void mst_zmq_close_sockets(mst_transport *t) {
     for (int32_t i = 0; t->peers && i < t->options.num_tasks; i++) close_dealer(&t->peers[i]);
-    close_socket(t->router, t->monitor);
-    close_socket(t->door, NULL);
+    mst_zmq_close(t->router, t->monitor);
+    mst_zmq_close(t->door, NULL);
     if (t->context) zmq_ctx_term(t->context);
 }
 
@@ -232,14 +193,14 @@ static bool open_dealer(mst_transport *t, mst_zmq_peer *p, const char *numeric) 
     memcpy(id + 5, &number, 4);
     memcpy(id + 9, &t->options.instance, 8);
     set_options(t, p->dealer);
-    set_int(p->dealer, ZMQ_SNDHWM, FRAMES);
-    set_int(p->dealer, ZMQ_RECONNECT_IVL, -1);
-    set_int(p->dealer, ZMQ_IPV6, numeric[0] == '[');
+    mst_zmq_set_int(p->dealer, ZMQ_SNDHWM, FRAMES);
+    mst_zmq_set_int(p->dealer, ZMQ_RECONNECT_IVL, -1);
+    mst_zmq_set_int(p->dealer, ZMQ_IPV6, numeric[0] == '[');
     zmq_setsockopt(p->dealer, ZMQ_ROUTING_ID, id, sizeof id);
-    if (t->options.has_keys && !mst_zmq_curve_connect(t, p->dealer)) return false;
-    p->monitor = open_monitor(t, p->dealer,
-                              ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                                  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+    if (t->options.has_keys && !mst_zmq_curve_connect(&t->options.keys, p->dealer)) return false;
+    p->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, p->dealer,
+                                      ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                                          ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", numeric);
     return p->monitor && zmq_connect(p->dealer, endpoint) == 0;
 }
@@ -520,18 +481,12 @@ static void take_answer(mst_transport *t, mst_zmq_peer *p, arrival *a, int64_t n
 
 /* ---- the thread's work ---- */
 
-bool mst_zmq_is_readable(void *socket) {
-    int events = 0;
-    size_t size = sizeof events;
-    return zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
-}
-
 /* What came before a connection broke is taken before the break: libzmq tells of the break last. */
 static void work_router(mst_transport *t, int64_t now) {
     int broken[MOST_AT_ONCE], num_broken = 0, taken = 0;
     uint16_t event;
     arrival a;
-    while (num_broken < MOST_AT_ONCE && take_event(t->monitor, &event, &broken[num_broken])) num_broken++;
+    while (num_broken < MOST_AT_ONCE && mst_zmq_monitor_take(t->monitor, &event, &broken[num_broken])) num_broken++;
     while (taken < MOST_AT_ONCE && receive(t->router, true, &a)) {
         take_routed(t, &a, now);
         arrival_end(&a);
@@ -566,7 +521,7 @@ static void work_dealer(mst_transport *t, mst_zmq_peer *p, int64_t now) {
     int value, taken = 0;
     uint16_t event;
     arrival a;
-    const bool broken = p->dealer && take_event(p->monitor, &event, &value);
+    const bool broken = p->dealer && mst_zmq_monitor_take(p->monitor, &event, &value);
     while (p->dealer && taken++ < MOST_AT_ONCE && receive(p->dealer, false, &a)) {
         take_answer(t, p, &a, now);
         arrival_end(&a);

@@ -87,8 +87,6 @@ void mst_zmq_close_sockets(mst_transport *t);
 /** Takes what has arrived, makes the connections that are wanted, sends what can be sent. Returns the time at which it
  *  has something to do even if nothing arrives. */
 int64_t mst_zmq_work(mst_transport *t, int64_t now);
-/** Whether SOCKET has a message that can be taken. */
-bool mst_zmq_is_readable(void *socket);
 /** Sends what waits for the peer, if there is a connection. */
 void mst_zmq_flush(mst_transport *t, mst_zmq_peer *p);
 /** Breaks the connections with the peer, both ways, and tells the owner. What is sent from now on goes by new ones. */

@@ -1,0 +1,49 @@
+#include "transport/zmq_socket.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <zmq.h>
+
+void mst_zmq_set_int(void *socket, int option, int value) {
+    zmq_setsockopt(socket, option, &value, sizeof value);
+}
+
+bool mst_zmq_is_readable(void *socket) {
+    int events = 0;
+    size_t size = sizeof events;
+    return zmq_getsockopt(socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
+}
+
+void *mst_zmq_monitor_open(void *context, unsigned number, void *socket, int events) {
+    char endpoint[64];
+    snprintf(endpoint, sizeof endpoint, "inproc://monitor-%u", number);
+    void *monitor = zmq_socket_monitor(socket, endpoint, events) == 0 ? zmq_socket(context, ZMQ_PAIR) : NULL;
+    if (!monitor) return NULL;
+    mst_zmq_set_int(monitor, ZMQ_LINGER, 0);
+    if (zmq_connect(monitor, endpoint) == 0) return monitor;
+    zmq_close(monitor);
+    return NULL;
+}
+
+bool mst_zmq_monitor_take(void *monitor, uint16_t *event, int *value) {
+    zmq_msg_t frame;
+    uint32_t number;
+    zmq_msg_init(&frame);
+    const bool there = zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT) >= (int)(sizeof *event + sizeof number);
+    if (there) {
+        const unsigned char *at = zmq_msg_data(&frame);
+        memcpy(event, at, sizeof *event);
+        memcpy(&number, at + sizeof *event, sizeof number);
+        *value = (int)number;
+        zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT); /* the address */
+    }
+    zmq_msg_close(&frame);
+    return there;
+}
+
+/* The monitor's end at the socket goes first: libzmq would wait for somebody to read it. */
+void mst_zmq_close(void *socket, void *monitor) {
+    if (monitor) zmq_socket_monitor(socket, NULL, 0);
+    if (socket) zmq_close(socket);
+    if (monitor) zmq_close(monitor);
+}
