@@ -11,6 +11,7 @@
 #include "base/escape.h"
 #include "base/no_memory.h"
 #include "base/thread.h"
+#include "base/wire_number.h"
 #include "cluster/task_transport.h"
 
 enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
@@ -53,16 +54,6 @@ struct mst_mail {
 
 /* ---- heads ---- */
 
-static void put_number(unsigned char *at, uint64_t value, int size) {
-    for (int i = 0; i < size; i++) at[i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t get_number(const unsigned char *at, int size) {
-    uint64_t value = 0;
-    for (int i = 0; i < size; i++) value |= (uint64_t)at[i] << 8 * i;
-    return value;
-}
-
 /*      magic, version, kind, round 4 bytes each
  *      number, step                8 each
  *      bytes of the body           8
@@ -70,33 +61,34 @@ static uint64_t get_number(const unsigned char *at, int size) {
  *      request                     8 */
 void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
                             unsigned char at[MST_PARCEL_HEAD]) {
-    put_number(at, MAGIC, 4);
-    put_number(at + 4, VERSION, 4);
-    put_number(at + 8, head->kind, 4);
-    put_number(at + 12, head->round, 4);
-    put_number(at + 16, (uint64_t)head->number, 8);
-    put_number(at + 24, (uint64_t)head->step, 8);
-    put_number(at + 32, bytes, 8);
-    put_number(at + 40, run, 8);
-    put_number(at + 48, head->request, 8);
+    at = mst_put_number(at, MAGIC, 4);
+    at = mst_put_number(at, VERSION, 4);
+    at = mst_put_number(at, head->kind, 4);
+    at = mst_put_number(at, head->round, 4);
+    at = mst_put_number(at, (uint64_t)head->number, 8);
+    at = mst_put_number(at, (uint64_t)head->step, 8);
+    at = mst_put_number(at, bytes, 8);
+    at = mst_put_number(at, run, 8);
+    mst_put_number(at, head->request, 8);
 }
 
 const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_bytes, mst_parcel_head *head,
                                    size_t *bytes, uint64_t *run) {
     const unsigned char *at = data;
-    if (size < HEAD || get_number(at, 4) != MAGIC) return "what it has sent is no message of Muster's";
-    if (get_number(at + 4, 4) != VERSION) return "it is of another version of Muster";
-    const uint64_t kind = get_number(at + 8, 4), all = get_number(at + 32, 8);
-    *run = get_number(at + 40, 8);
+    if (size < HEAD || mst_get_number(&at, 4) != MAGIC) return "what it has sent is no message of Muster's";
+    if (mst_get_number(&at, 4) != VERSION) return "it is of another version of Muster";
+    const uint64_t kind = mst_get_number(&at, 4);
+    mst_parcel_head h = {.kind = (mst_parcel_kind)kind, .round = (uint32_t)mst_get_number(&at, 4)};
+    h.number = (int64_t)mst_get_number(&at, 8);
+    h.step = (int64_t)mst_get_number(&at, 8);
+    const uint64_t all = mst_get_number(&at, 8);
+    *run = mst_get_number(&at, 8);
+    h.request = mst_get_number(&at, 8);
     if (kind < MST_PARCEL_HELLO || kind >= MST_PARCEL_KINDS) return "it has sent a message of an unknown kind";
     if (all > most_bytes) return "it has sent a message that is too long";
     if (kind == MST_PARCEL_FAILED && *run) return "it has sent an error that is too long";
     if (*run ? size != HEAD || all == 0 : size - HEAD != all) return "it has sent a message of a wrong length";
-    *head = (mst_parcel_head){.kind = (mst_parcel_kind)kind,
-                              .round = (uint32_t)get_number(at + 12, 4),
-                              .number = (int64_t)get_number(at + 16, 8),
-                              .step = (int64_t)get_number(at + 24, 8),
-                              .request = get_number(at + 48, 8)};
+    *head = h;
     *bytes = all;
     return NULL;
 }
