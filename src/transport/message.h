@@ -3,8 +3,8 @@
  *       0  magic       "MSTR"
  *       4  version     u16
  *       6  kind        u16
- *       8  from        i32   number of the sending task
- *      12  to          i32   number of the task that it is meant for
+ *       8  from        i32   number of the sending task; -1: it is none
+ *      12  to          i32   number of the task that it is meant for; -1: whatever listens there
  *      16  instance    u64   of the sender
  *      24  generation  u32   of data: its key; else 0
  *      28  stream      u32
@@ -18,7 +18,7 @@
 
 #include "transport/transport.h"
 
-enum { MST_MESSAGE_HEADER = 64, MST_MESSAGE_VERSION = 1 };
+enum { MST_MESSAGE_HEADER = 64, MST_MESSAGE_VERSION = 2 };
 
 typedef enum mst_message_kind {
     MST_MESSAGE_HELLO = 1, /**< the first on a connection, of the task that made it */
@@ -29,6 +29,8 @@ typedef enum mst_message_kind {
     MST_MESSAGE_CONTROL,
     MST_MESSAGE_DATA,  /**< a part of a message, as long as it likes but never empty where the message is not */
     MST_MESSAGE_TAKEN, /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
+    MST_MESSAGE_ASK,    /**< the only one on its connection, of who is no task; empty */
+    MST_MESSAGE_REPORT, /**< the answer */
     MST_MESSAGE_KINDS
 } mst_message_kind;
 

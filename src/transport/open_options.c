@@ -41,7 +41,8 @@ mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_
                               .heartbeat = options->heartbeat > 0 ? options->heartbeat : DEFAULT_HEARTBEAT,
                               .timeout = options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT,
                               .most_control = options->most_control ? options->most_control : DEFAULT_CONTROL,
-                              .most_kept = options->most_kept ? options->most_kept : DEFAULT_KEPT};
+                              .most_kept = options->most_kept ? options->most_kept : DEFAULT_KEPT,
+                              .report = options->report};
     if (options->keys) out->keys = *options->keys;
     return copy_addresses(options, out);
 }

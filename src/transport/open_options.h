@@ -13,6 +13,7 @@ typedef struct mst_open_options {
     uint64_t instance;
     double heartbeat, timeout;
     size_t most_control, most_kept;
+    mst_transport_report report;
 } mst_open_options;
 
 /** MST_INVALID where they cannot be right. What OUT has is freed by mst_open_options_free, also after an error. */

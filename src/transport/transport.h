@@ -70,6 +70,21 @@ typedef struct mst_transport_events {
     void (*taken)(void *context, int32_t by, int32_t task, const char *where);
 } mst_transport_events;
 
+/** What a task says of itself to those who ask it (mst_transport_type.ask). */
+typedef struct mst_transport_report {
+    void *context;
+    /** BYTES in memory that is freed with free(); NULL where there is none. On the transport's thread: must not wait,
+     *  nor call the transport. NULL: the task says nothing. */
+    void *(*make)(void *context, size_t *bytes);
+} mst_transport_report;
+
+/** What one who was asked has answered. */
+typedef struct mst_transport_answer {
+    void *data; /**< [bytes], freed with free(); NULL: nothing has come */
+    size_t bytes;
+    char why[160]; /**< nothing has come: half a sentence */
+} mst_transport_answer;
+
 typedef struct mst_transport_options {
     int32_t num_tasks, self;
     const char *const
@@ -83,9 +98,10 @@ typedef struct mst_transport_options {
     size_t most_control; /**< bytes of the longest control message; default 1 MiB. Longer ones: the peer is lost */
     size_t most_kept;    /**< bytes of data kept that nobody has posted for yet; default 1 GiB. More: likewise */
     mst_transport_events events;
+    mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last three. All functions but `close` may be called by any
+/** A kind of transport. No pointer may be NULL but the last four. All functions but `close` may be called by any
  *  thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
@@ -120,6 +136,12 @@ typedef struct mst_transport_type {
     void (*free)(mst_transport *transport, void *memory);
     /** How data to TASK go now, in words: "through shared memory", "over TCP"; NULL: there is no connection yet. */
     const char *(*route)(mst_transport *transport, int32_t task);
+    /** Asks the tasks that listen at the N addresses what they report, and waits for SECONDS at most. The caller is no
+     *  task: it has no number, and can send nothing but this question; a task takes few at once. KEYS of their cluster;
+     *  NULL: it has none. ADDRESS[i] may be NULL: nobody is asked. Fills ANSWER, [n], whose data are then the
+     *  caller's; MST_OUT_OF_MEMORY: there are none. */
+    mst_status (*ask)(const mst_cluster_keys *keys, const char *const *address, int n, double seconds,
+                      mst_transport_answer *answer);
 } mst_transport_type;
 
 /** Tasks that are threads of this process, for tests: messages are copied from memory to memory. The address of a task

@@ -17,6 +17,7 @@
 #include "base/wake.h"
 #include "module/module.h"
 #include "transport/service_thread.h"
+#include "transport/zmq_ask.h"
 #include "transport/zmq_peer.h"
 #include "transport/zmq_socket.h"
 
@@ -341,7 +342,7 @@ static const char *zmq_route(mst_transport *t, int32_t task) {
     {                                                                                                              \
         .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = zmq_control,        \
         .begin = zmq_begin, .end = zmq_end, .post = zmq_post, .send = zmq_send_data, .close = zmq_close_transport, \
-        .alloc = (its_alloc), .free = (its_free), .route = zmq_route                                               \
+        .alloc = (its_alloc), .free = (its_free), .route = zmq_route, .ask = mst_zmq_ask                           \
     }
 
 /* In the order in which mst_transport_find takes them. */

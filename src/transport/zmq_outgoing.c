@@ -156,9 +156,13 @@ bool mst_zmq_outgoing_send(mst_zmq_outgoing *o, mst_zmq_route route) {
     return true;
 }
 
-void mst_zmq_send_text(mst_zmq_route route, mst_message header, const char *text) {
-    header.total = strlen(text);
-    if (!send_first(route, &header, text, header.total, 0)) {
+void mst_zmq_send_bytes(mst_zmq_route route, mst_message header, const void *data, size_t bytes) {
+    header.total = bytes;
+    if (!send_first(route, &header, data, bytes, 0)) {
         /* its socket does not take it, or the connection is gone: what it says is found out otherwise */
     }
+}
+
+void mst_zmq_send_text(mst_zmq_route route, mst_message header, const char *text) {
+    mst_zmq_send_bytes(route, header, text, strlen(text));
 }

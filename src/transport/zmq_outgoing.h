@@ -48,7 +48,9 @@ typedef struct mst_zmq_route {
 
 /** Sends what the socket takes. True: all of it has been sent, or dropped because the connection is gone. */
 bool mst_zmq_outgoing_send(mst_zmq_outgoing *outgoing, mst_zmq_route route);
-/** Sends a message of TEXT ("": none), or drops it where the socket does not take it. */
+/** Sends a message of BYTES, or drops it where the socket does not take it. */
+void mst_zmq_send_bytes(mst_zmq_route route, mst_message header, const void *data, size_t bytes);
+/** Sends a message of TEXT ("": none), likewise. */
 void mst_zmq_send_text(mst_zmq_route route, mst_message header, const char *text);
 
 #endif

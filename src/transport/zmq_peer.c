@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "transport/zmq_curve.h"
 #include "transport/zmq_socket.h"
+#include "transport/zmq_visitor.h"
 
 enum {
     FRAMES = 8,        /* parts that libzmq may have to send and to receive of one connection */
@@ -423,6 +424,10 @@ static void take_routed(mst_transport *t, arrival *a, int64_t now) {
         take_hello(t, m, a->id, a->fd, host ? host : "an unknown host", now);
         return;
     }
+    if (!a->wrong && m->kind == MST_MESSAGE_ASK) {
+        mst_zmq_visitor_answer(t, a->id, a->fd, now);
+        return;
+    }
     mst_zmq_peer *p = find_joined(t, a);
     const char *why = a->wrong ? a->wrong : p ? NULL : "this connection was given up";
     if (!why && (m->from != p->task || m->to != t->options.self || m->instance != p->joined_instance))
@@ -493,9 +498,11 @@ static void work_router(mst_transport *t, int64_t now) {
         taken++;
     }
     t->more = taken == MOST_AT_ONCE || num_broken == MOST_AT_ONCE;
-    for (int i = 0; i < num_broken; i++)
+    for (int i = 0; i < num_broken; i++) {
+        mst_zmq_visitor_left(t, broken[i]);
         for (int32_t k = 0; k < t->options.num_tasks; k++)
             if (t->peers[k].joined && t->peers[k].fd == broken[i]) break_joined(t, &t->peers[k], now);
+    }
 }
 
 #define SAME_KEY ": give all tasks the same --cluster-key FILE"

@@ -58,6 +58,15 @@ typedef struct mst_zmq_peer {
     bool said_bye, finished; /* while the transport closes */
 } mst_zmq_peer;
 
+/** Who is no task and has asked what this one does (zmq_visitor.h). */
+typedef struct mst_zmq_visitor {
+    int64_t came; /**< 0: the place is free */
+    unsigned char id[MST_ZMQ_ID];
+    int fd; /**< of its connection; -1: not known */
+} mst_zmq_visitor;
+
+enum { MST_ZMQ_VISITORS = 4 };
+
 struct mst_transport {
     mst_open_options options;
     mst_event_thread *events;
@@ -76,6 +85,7 @@ struct mst_transport {
     void *door;           /* of a cluster with a key (zmq_curve.h); else NULL */
     unsigned num_sockets; /* ever made: no two have one id */
     bool more;            /* messages are left in the router */
+    mst_zmq_visitor visitor[MST_ZMQ_VISITORS];
     int64_t next_beat;
 };
 
