@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "muster/op.h"
 #include "muster/status.h"
 
 /** Bytes that hold a host, and an address in full. */
@@ -16,10 +17,10 @@ typedef struct mst_address {
 } mst_address;
 
 /** MST_INVALID, quoting TEXT and saying what to write, where it is no address. Spaces around it and a "grpc://" or
- *  "tcp://" before it are dropped. */
-MST_CHECKED mst_status mst_address_parse(const char *text, mst_address *out);
+ *  "tcp://" before it are dropped. Exported for the command, as the next one. */
+MST_API MST_CHECKED mst_status mst_address_parse(const char *text, mst_address *out);
 /** "host:port" or "[host]:port" into TEXT of MST_ADDRESS_TEXT bytes; returns TEXT. */
-char *mst_address_print(const mst_address *address, char *text);
+MST_API char *mst_address_print(const mst_address *address, char *text);
 /** Whether other hosts cannot reach it: localhost, 127.0.0.0/8, ::1. */
 bool mst_address_is_loopback(const mst_address *address);
 

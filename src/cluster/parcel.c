@@ -343,6 +343,7 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                                 .connected = mail_connected,
                                                 .lost = mail_lost,
                                                 .mismatch = mail_mismatch}};
+    if (o->status) options.report = mst_task_status_reporter(o->status);
     pthread_mutex_lock(&mail->lock); /* events may come at once, but nobody sends before there is a head to answer */
     const mst_status status = open_type(mail, o, &options);
     pthread_mutex_unlock(&mail->lock);

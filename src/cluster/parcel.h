@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "muster/cluster.h"
+#include "cluster/task_status.h"
 #include "transport/transport.h"
 
 typedef struct mst_mail mst_mail;
@@ -94,6 +95,7 @@ typedef struct mst_mail_options {
     FILE *log;                  /**< for how data go; NULL: no line */
     const char *const *address; /**< of all training tasks; NULL: the cluster's */
     size_t most_bytes;          /**< of a body; 0: 16 GiB */
+    mst_task_status *status;    /**< what is told to those who ask, as long as the mail is open; NULL: nothing */
 } mst_mail_options;
 
 /** Those of a task, or of a parameter server, that was opened with OPTIONS, a pointer. */

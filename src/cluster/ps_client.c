@@ -39,6 +39,7 @@ typedef struct request {
 struct mst_ps_client {
     mst_task_options options;
     mst_mail *mail;
+    mst_task_status *status; /* the task's */
     int32_t num_ps, self;
     server *server; /* [num_ps] */
     mst_ps_program program;
@@ -70,6 +71,7 @@ mst_status mst_ps_client_open(const mst_task_options *options, const mst_mail_op
     mst_ps_client *c = calloc(1, sizeof *c);
     if (!c) return MST_NO_MEMORY("for a task");
     c->options = *options;
+    c->status = mail->status;
     c->self = mst_cluster_self(options->cluster);
     c->num_ps = mst_cluster_num_ps(options->cluster);
     c->server = calloc((size_t)c->num_ps, sizeof *c->server);
@@ -114,7 +116,8 @@ static void say(const mst_ps_client *c, const char *format, ...) {
     va_end(list);
 }
 
-static void say_whom(mst_ps_client *c) {
+/* ALOUD: also in the log. */
+static void say_whom(mst_ps_client *c, bool aloud) {
     static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
     char name[300], list[600] = "";
     size_t used = 0;
@@ -124,7 +127,8 @@ static void say_whom(mst_ps_client *c) {
         if (!c->server[p].answered)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
                                      mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
-    if (c->said) say(c, "waiting for %s", list);
+    if (aloud) say(c, "waiting for %s", list);
+    mst_task_status_wait_for(c->status, list);
     c->said = now;
 }
 
@@ -335,8 +339,7 @@ static mst_status take_next(mst_ps_client *c, const request *r, double seconds) 
     return status;
 }
 
-/* Sends R to all servers, to one that is lost when it is there again, and waits until all have answered. */
-static mst_status ask(mst_ps_client *c, const request *r) {
+static mst_status send_and_wait(mst_ps_client *c, const request *r) {
     static const double TICK = 0.05;
     mst_status status = MST_OK;
     c->request++;
@@ -344,14 +347,23 @@ static mst_status ask(mst_ps_client *c, const request *r) {
         c->server[p].answered = false;
         if (!c->server[p].lost) MST_TRY(send_to(c, p, r));
     }
-    c->said = 0;
+    c->said = mst_clock_now();
     while (!status && unanswered(c) < c->num_ps && !(r->until && mst_clock_now() > r->until)) {
         status = take_next(c, r, TICK);
         if (!status) status = check_lost(c);
-        if (r->joins) say_whom(c);
+        if (!status && unanswered(c) < c->num_ps) say_whom(c, r->joins);
         if (!status && unanswered(c) < c->num_ps && c->options.stop && c->options.stop(c->options.context))
             status = MST_FAIL(MST_CANCELLED, "stopped while waiting for the parameter servers");
     }
+    return status;
+}
+
+/* Sends R to all servers, to one that is lost when it is there again, and waits until all have answered. */
+static mst_status ask(mst_ps_client *c, const request *r) {
+    mst_stopwatch_start(c->status ? &c->status->wait : NULL);
+    const mst_status status = send_and_wait(c, r);
+    mst_stopwatch_stop(c->status ? &c->status->wait : NULL);
+    mst_task_status_wait_for(c->status, "");
     return status;
 }
 

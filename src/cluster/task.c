@@ -105,7 +105,7 @@ static void members_failed(void *context, const mst_task_failure *failure) {
 }
 
 static void members_waiting(void *context, const mst_waiting *waiting) {
-    const mst_task *task = context;
+    mst_task *task = context;
     char list[1000] = "";
     size_t used = 0;
     for (int32_t i = 0; i < waiting->num_listed && used < sizeof list; i++) {
@@ -120,6 +120,7 @@ static void members_waiting(void *context, const mst_waiting *waiting) {
         mst_task_say(task, "waiting for %s and %d more", list, more);
     else
         mst_task_say(task, "waiting for %s", list);
+    mst_task_status_wait_for(&task->status, list);
 }
 
 static void members_notice(void *context, const mst_task_failure *notice) {
@@ -283,6 +284,7 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                      .insecure = o->insecure,
                                      .instance = instance,
                                      .timeout = o->timeout,
+                                     .report = mst_task_status_reporter(&task->status),
                                      .events = {.context = task,
                                                 .control = on_control,
                                                 .connected = on_connected,
@@ -296,8 +298,11 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
 static mst_status task_open(mst_task *task) {
     const mst_task_options *o = &task->options;
     uint64_t instance = 0;
+    MST_TRY(mst_task_status_init(&task->status, o->cluster));
+    mst_mail_options mail = MST_MAIL_OPTIONS(o);
+    mail.status = &task->status;
     /* a worker of parameter servers needs nothing of what follows: the servers know who is there */
-    if (mst_cluster_num_ps(o->cluster) > 0) return mst_ps_client_open(o, &MST_MAIL_OPTIONS(o), &task->servers);
+    if (mst_cluster_num_ps(o->cluster) > 0) return mst_ps_client_open(o, &mail, &task->servers);
     if (sodium_init() < 0) return MST_FAIL(MST_IO, "task: the system gives no random numbers");
     while (!instance) randombytes_buf(&instance, sizeof instance);
     MST_TRY(name_tasks(task));
@@ -352,6 +357,7 @@ void mst_task_close(mst_task *task) {
     mst_cluster_release((mst_cluster *)(uintptr_t)task->cluster);
     pthread_mutex_destroy(&task->lock);
     pthread_cond_destroy(&task->changed);
+    mst_task_status_free(&task->status);
     free(task->name);
     free(task->address);
     free(task->copiers);
@@ -365,6 +371,10 @@ void mst_task_close(mst_task *task) {
 
 mst_ps_client *mst_task_servers(const mst_task *task) {
     return task->servers;
+}
+
+mst_task_status *mst_task_status_of(mst_task *task) {
+    return task ? &task->status : NULL;
 }
 
 mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards) {
@@ -384,7 +394,8 @@ mst_status mst_task_cut_shards(mst_task *task, int32_t num_shards) {
                                        .self = task->self,
                                        .task = number,
                                        .num_shards = num_shards,
-                                       .window = window};
+                                       .window = window,
+                                       .waits = &task->status.wait};
     if (!status) status = group ? mst_group_cut(group, num_shards, window) : mst_group_create(&options, &group);
     free(number);
     free(window);

@@ -4,6 +4,7 @@
 
 #include "cluster/fingerprint.h"
 #include "cluster/ps_client.h"
+#include "cluster/task_status.h"
 #include "collective/group.h"
 #include "muster/store.h"
 #include "muster/task.h"
@@ -11,6 +12,9 @@
 /** This worker's side of the parameter servers; NULL where the cluster has none. Of the functions below only
  *  mst_task_fail is for such a cluster. */
 mst_ps_client *mst_task_servers(const mst_task *task);
+
+/** Where it is noted what TASK does; NULL where TASK is. */
+mst_task_status *mst_task_status_of(mst_task *task);
 
 /** Shares NUM_SHARDS out among the workers, and gives the group that sums over them, which lives as long as the task.
  *  MST_INVALID where there are fewer shards than workers, or they were shared out otherwise before. */

@@ -7,6 +7,7 @@
 
 #include "cluster/members.h"
 #include "cluster/task.h"
+#include "cluster/task_status.h"
 
 /** Where a task is. */
 typedef enum task_phase {
@@ -22,6 +23,7 @@ struct mst_task {
     int32_t num_workers, self;
     const char **name, **address; /**< [num_workers]; "worker:1", "host:port" */
     char *names;                  /**< memory of the names */
+    mst_task_status status;
     const mst_transport_type *type;
     mst_transport *transport;
     mst_ps_client *servers; /**< NULL: the cluster has no parameter servers. Else nothing of what follows is there */

@@ -125,10 +125,13 @@ static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
                               .state_hash = mst_state_hash(snapshot)};
     memcpy(state.fingerprint, task->fingerprints, (size_t)state.num_fingerprints * sizeof *state.fingerprint);
     mst_status status = MST_OK;
+    mst_stopwatch_start(&task->status.wait);
     pthread_mutex_lock(&task->lock);
     while (!status && task->phase == APART) status = wait_for_generation(task, &state);
     if (!status && task->phase == FAILED) status = job_failure(task);
     pthread_mutex_unlock(&task->lock);
+    mst_stopwatch_stop(&task->status.wait);
+    mst_task_status_wait_for(&task->status, "");
     return status;
 }
 

@@ -33,3 +33,15 @@ mst_status mst_task_transport_open(const mst_task_transport *which, mst_transpor
     sodium_memzero(&keys, sizeof keys);
     return status;
 }
+
+mst_status mst_tasks_ask(const char *key_file, const char *const *address, int n, double seconds,
+                         mst_transport_answer *answer) {
+    mst_cluster_keys keys;
+    const mst_transport_type *type;
+    if (sodium_init() < 0) return MST_FAIL(MST_IO, "the system gives no random numbers");
+    MST_TRY(mst_transport_find("zmq", &type));
+    if (key_file) MST_TRY(mst_cluster_key_read(key_file, &keys));
+    const mst_status status = type->ask(key_file ? &keys : NULL, address, n, seconds, answer);
+    sodium_memzero(&keys, sizeof keys);
+    return status;
+}

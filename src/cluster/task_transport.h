@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "muster/cluster.h"
+#include "muster/op.h"
 #include "transport/transport.h"
 
 typedef struct mst_task_transport {
@@ -17,5 +18,11 @@ typedef struct mst_task_transport {
 /** Opens it with OPTIONS, whose keys are those of the file. Errors as mst_task_open_with. */
 MST_CHECKED mst_status mst_task_transport_open(const mst_task_transport *which, mst_transport_options *options,
                                                const mst_transport_type **type, mst_transport **out);
+
+/** Asks the tasks at the N addresses what they do, as a process that is none of them (mst_transport_type.ask). KEY_FILE
+ *  is that of their cluster; NULL: none. An answer is a report (cluster/task_report.h). Errors are those of the key and
+ *  of the addresses, and MST_UNAVAILABLE without the module. Exported for the command. */
+MST_API MST_CHECKED mst_status mst_tasks_ask(const char *key_file, const char *const *address, int n, double seconds,
+                                             mst_transport_answer *answer);
 
 #endif

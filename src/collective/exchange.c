@@ -278,7 +278,7 @@ static mst_status too_late(const mst_exchange *x) {
 }
 
 mst_status mst_exchange_wait(mst_exchange *x, int64_t deadline, bool spin) {
-    if (!mst_timeline_wait(x->finished, x->due, deadline, spin)) return too_late(x);
+    if (!mst_group_wait(x->group, x->finished, x->due, deadline, spin)) return too_late(x);
     MST_TRY(mst_group_check_generation(x->group, x->generation));
     const uint64_t mode = mst_flush_denormals();
     mst_exchange_sum_step(x, x->last);

@@ -38,6 +38,7 @@ static mst_status fill(const mst_group_options *o, mst_task_group *g) {
     g->transport = o->transport;
     g->num_members = o->num_members;
     g->self = o->self;
+    g->waits = o->waits;
     g->task = malloc(count * sizeof *g->task);
     g->window = malloc(count * sizeof *g->window);
     if (!g->task || !g->window) return MST_NO_MEMORY("for a group of %d tasks", o->num_members);
@@ -123,6 +124,14 @@ void mst_group_end(mst_task_group *g, const mst_failure *failure) {
 static mst_status over(mst_task_group *g) {
     if (g->failure.code) return mst_failure_restore(&g->failure);
     return MST_FAIL(MST_UNAVAILABLE, "the tasks of the group have not begun to work together");
+}
+
+bool mst_group_wait(mst_task_group *g, mst_timeline *line, uint64_t value, int64_t deadline, bool spin) {
+    if (mst_timeline_value(line) >= value) return true;
+    mst_stopwatch_start(g->waits);
+    const bool in_time = mst_timeline_wait(line, value, deadline, spin);
+    mst_stopwatch_stop(g->waits);
+    return in_time;
 }
 
 mst_status mst_group_enter(mst_task_group *g, uint32_t *out) {

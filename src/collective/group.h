@@ -27,6 +27,7 @@
 
 #include "base/failure.h"
 #include "base/shard_tree.h"
+#include "base/stopwatch.h"
 #include "muster/tensor.h"
 #include "transport/transport.h"
 
@@ -40,6 +41,7 @@ typedef struct mst_group_options {
     const int32_t *task; /**< [num_members]: number in the transport */
     int32_t num_shards;
     const mst_shards *window; /**< [num_members], from left to right all shards */
+    mst_stopwatch *waits;     /**< runs while a step waits for other members; must outlive the group. NULL: none */
 } mst_group_options;
 
 /** OPTIONS and its arrays are copied. MST_INVALID where the windows are not all shards from left to right. */

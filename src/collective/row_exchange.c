@@ -322,7 +322,7 @@ static mst_status too_late(const mst_row_exchange *x, int message) {
 
 static mst_status await(mst_row_exchange *x, int message, int64_t deadline, bool spin) {
     for (int32_t m = 0; m < x->group->num_members; m++)
-        if (m != x->group->self && !mst_timeline_wait(arrival(x, message, m), 1, deadline, spin))
+        if (m != x->group->self && !mst_group_wait(x->group, arrival(x, message, m), 1, deadline, spin))
             return too_late(x, message);
     return mst_group_check_generation(x->group, x->generation);
 }
@@ -402,7 +402,7 @@ static mst_status receive_all(mst_row_exchange *x, int64_t deadline, bool spin) 
     MST_TRY(await(x, COUNTS, deadline, spin));
     if (!x->posted_rows) MST_TRY(post_rows(x));
     MST_TRY(await(x, ROWS, deadline, spin));
-    if (!mst_timeline_wait(x->sent, x->num_sent, deadline, spin))
+    if (!mst_group_wait(x->group, x->sent, x->num_sent, deadline, spin))
         return MST_FAIL(MST_DEADLINE, "exchange %u of run %llu: waited too long until all was sent", x->stream,
                         (unsigned long long)x->run);
     MST_TRY(mst_group_check_generation(x->group, x->generation));

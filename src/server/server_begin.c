@@ -235,6 +235,7 @@ mst_status mst_server_begin(mst_server *s, const mst_parcel *parcel) {
     memset(s->staleness, 0, sizeof s->staleness);
     for (int32_t w = 0; w < s->num_workers; w++) s->worker[w].read = s->step; /* nobody has later values */
     s->round = parcel->head.round;
+    mst_task_status_begin(&s->status, MST_TASK_SERVES);
     MST_TRY(mst_server_begin_log(s));
     s->worker[s->chief].waits = true;
     return mst_server_answer_waiting(s);

@@ -250,6 +250,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
 
 /* ---- waiting ---- */
 
+/* Before the workers have begun. */
 static void say_whom(mst_server *s) {
     static const int64_t APART = INT64_C(2000000000); /* nanoseconds */
     char list[600];
@@ -257,7 +258,18 @@ static void say_whom(mst_server *s) {
     if (now - s->said < APART) return;
     list_workers(s, has_not_come, list, sizeof list);
     if (s->said && *list) mst_server_say(s, "waiting for %s", list);
+    mst_task_status_wait_for(&s->status, list);
     s->said = now;
+}
+
+/* For those who ask: for whom it waits, once the workers have begun. */
+static void note_whom(mst_server *s, int64_t now) {
+    static const int64_t WHILE = INT64_C(1000000000); /* nanoseconds */
+    char list[600] = "";
+    if (s->waits_since && now - s->waits_since > WHILE) list_workers(s, sends_nothing, list, sizeof list);
+    mst_task_status_wait_for(&s->status, list);
+    mst_task_status_set(&s->status, s->parts ? MST_TASK_DONE : MST_TASK_SERVES);
+    mst_task_status_step(&s->status, s->step, 0);
 }
 
 /* Who is lost for too long ends a synchronous job; the others go on without it in an asynchronous one. */
@@ -288,14 +300,19 @@ static mst_status serve(mst_server *s) {
     static const double TICK = 0.05;
     mst_status status = MST_OK;
     while (!status && !s->ended) {
+        mst_stopwatch_start(&s->status.wait);
         mst_parcel *parcel = mst_mail_next(s->mail, mst_clock_after(TICK));
+        mst_stopwatch_stop(&s->status.wait);
         if (parcel) status = take(s, &parcel);
         mst_parcel_free(parcel);
         const int64_t now = mst_clock_now();
         if (!status) status = check_lost(s, now);
         if (!status) status = check_step(s, now);
         part(s);
-        if (!s->round || (s->options.replay_updates && !s->replay)) say_whom(s);
+        if (!s->round || (s->options.replay_updates && !s->replay))
+            say_whom(s);
+        else
+            note_whom(s, now);
         if (!status && s->options.stop && s->options.stop(s->options.context))
             status = MST_FAIL(MST_CANCELLED, "the parameter server %s was stopped", mst_server_name(s, s->self));
     }
@@ -317,7 +334,10 @@ static mst_status open_server(mst_server *s) {
     s->worker = calloc((size_t)s->num_workers, sizeof *s->worker);
     s->position = calloc((size_t)s->num_workers, sizeof *s->position);
     if (!s->worker || !s->position) return MST_NO_MEMORY("for %d workers", (int)s->num_workers);
-    return mst_mail_open(&MST_MAIL_OPTIONS(o), &s->mail);
+    MST_TRY(mst_task_status_init(&s->status, o->cluster));
+    mst_mail_options mail = MST_MAIL_OPTIONS(o);
+    mail.status = &s->status;
+    return mst_mail_open(&mail, &s->mail);
 }
 
 static void close_server(mst_server *s) {
@@ -328,6 +348,7 @@ static void close_server(mst_server *s) {
     free(s->fingerprints);
     free(s->position);
     free(s->worker);
+    mst_task_status_free(&s->status);
 }
 
 mst_status mst_server_run_with(const mst_server_options *options) {

@@ -53,6 +53,7 @@ typedef struct mst_server_piece {
 
 typedef struct mst_server {
     mst_server_options options;
+    mst_task_status status;
     mst_mail *mail;
     int32_t self, num_workers, chief;
     mst_server_worker *worker; /**< [num_workers] */

@@ -53,6 +53,7 @@ typedef struct fit {
     int64_t timed_examples; /* after the first step */
     double last_good_loss;
     bool any_step;
+    mst_task_status *status; /**< of its task, for those who ask (cluster/task_status.h); NULL: none */
     mst_callback *callbacks;
     int num_callbacks;
 } fit;
@@ -152,6 +153,8 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     f->any_step = true;
     if (f->options->check_replicas > 0 && f->state.step % f->options->check_replicas == 0)
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
+    const mst_window here = mst_trainer_window(&f->trainer->train);
+    mst_task_status_step(f->status, f->state.step, mst_window_rows(here, mst_batch_size(batch)).count);
     update_state(f, now);
     f->last_step_end = now;
     return CALL(f, step_end);
@@ -169,7 +172,9 @@ static mst_status validate(fit *f) {
     if (mst_is_served(f->trainer) && !mst_task_is_chief(f->trainer->options.task)) return MST_OK;
     mst_result result;
     MST_TRY(mst_served_use_values(f->trainer));
+    mst_task_status_set(f->status, MST_TASK_VALIDATES);
     MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, validation_batch_size(f), &result, NULL));
+    mst_task_status_set(f->status, MST_TASK_TRAINS);
     f->state.has_validation = true;
     f->state.validation_loss = result.loss;
     memcpy(f->state.validation_metric, result.metric, sizeof result.metric);
@@ -188,13 +193,22 @@ static mst_status leave_out(fit *f) {
     return MST_OK;
 }
 
+/* The next batch; NULL behind the last one. */
+static mst_status next_batch(fit *f, mst_iterator *iterator, const mst_batch **out) {
+    mst_stopwatch *watch = f->status ? &f->status->data : NULL;
+    mst_stopwatch_start(watch);
+    const mst_status status = mst_iterator_next(iterator, out);
+    mst_stopwatch_stop(watch);
+    return status;
+}
+
 /* Trains on batches until the epoch (*DONE) or the training ends. */
 static mst_status run_batches(fit *f, mst_iterator *iterator, bool *done) {
     const mst_train_state *s = &f->state;
     *done = s->step_in_epoch == s->steps_per_epoch;
     while (!*done && !s->stop && (s->num_steps < 0 || s->step < s->num_steps)) {
         const mst_batch *batch;
-        MST_TRY(mst_iterator_next(iterator, &batch));
+        MST_TRY(next_batch(f, iterator, &batch));
         if (batch) MST_TRY(has_rows(f, batch) ? run_step(f, batch) : leave_out(f));
         *done = !batch || s->step_in_epoch == s->steps_per_epoch;
     }
@@ -340,6 +354,7 @@ static mst_status run_until_all_finish(fit *f) {
 static mst_status run_training(fit *f) {
     if (!f->resumes) MST_TRY(store_position(f, NULL));
     MST_TRY(CALL(f, train_begin));
+    mst_task_status_begin(f->status, MST_TASK_TRAINS);
     if (f->tells) MST_TRY(tell_ended_epoch(f));
     if (f->returns) MST_TRY(take_learning_rate(f));
     return run_until_all_finish(f);
@@ -513,6 +528,7 @@ static mst_status check_validation(const fit *f) {
 static mst_status fit_prepare(fit *f, mst_model *model) {
     const mst_fit_options *o = f->options;
     MST_TRY(mst_trainer_of(model, &f->trainer));
+    f->status = mst_task_status_of(f->trainer->options.task);
     if (!o->data) return MST_FAIL(MST_INVALID, "fit: no data");
     f->batch_size = o->batch_size || o->data->batch_size ? o->batch_size : DEFAULT_BATCH_SIZE;
     if (o->data->batch_size && o->drop_remainder)
@@ -546,6 +562,7 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     if (!status) status = run_training(&f);
     if (status && f.trainer) status = mst_workers_fail(f.trainer, status);
     model->in_fit = false;
+    mst_task_status_set(f.status, MST_TASK_DONE);
     status = end_training(&f, status);
     if (!status && result) fill_result(&f, result);
     mst_dataset_release(f.batches);

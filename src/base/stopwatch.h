@@ -1,0 +1,24 @@
+/** Adds up for how long something goes on. Several threads may do it at once: that time counts once. */
+#ifndef MUSTER_BASE_STOPWATCH_H
+#define MUSTER_BASE_STOPWATCH_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+typedef struct mst_stopwatch {
+    pthread_mutex_t lock; /**< of all that follows */
+    int running;          /**< starts without a stop */
+    int64_t since, total; /**< nanoseconds; when the present time began, and those before it */
+} mst_stopwatch;
+
+void mst_stopwatch_init(mst_stopwatch *watch);
+void mst_stopwatch_destroy(mst_stopwatch *watch);
+/** Each start has a stop, maybe of another thread. WATCH may be NULL here: nobody wants to know. */
+void mst_stopwatch_start(mst_stopwatch *watch);
+void mst_stopwatch_stop(mst_stopwatch *watch);
+/** From now on the time counts from 0. */
+void mst_stopwatch_reset(mst_stopwatch *watch);
+/** Nanoseconds until NOW (base/clock.h); *PRESENT: those since the last start, 0 where it is stopped. */
+int64_t mst_stopwatch_read(mst_stopwatch *watch, int64_t now, int64_t *present);
+
+#endif
