@@ -15,8 +15,8 @@
 
 #include <stdio.h>
 
-#include "muster/cluster.h"
 #include "cluster/task_status.h"
+#include "muster/cluster.h"
 #include "transport/transport.h"
 
 typedef struct mst_mail mst_mail;

@@ -27,8 +27,8 @@ typedef enum mst_message_kind {
     MST_MESSAGE_ALIVE,
     MST_MESSAGE_BYE, /**< nothing follows; answered by the same */
     MST_MESSAGE_CONTROL,
-    MST_MESSAGE_DATA,  /**< a part of a message, as long as it likes but never empty where the message is not */
-    MST_MESSAGE_TAKEN, /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
+    MST_MESSAGE_DATA,   /**< a part of a message, as long as it likes but never empty where the message is not */
+    MST_MESSAGE_TAKEN,  /**< as REFUSE, for good: a process that is alive has the number. Text: its host */
     MST_MESSAGE_ASK,    /**< the only one on its connection, of who is no task; empty */
     MST_MESSAGE_REPORT, /**< the answer */
     MST_MESSAGE_KINDS

@@ -1,0 +1,108 @@
+#include "cli/top/top_row.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/json_events.h"
+
+static const char *const doings[] = {"idle", "waiting", "training", "validating", "serving", "done"};
+_Static_assert(sizeof doings / sizeof *doings == MST_NUM_TASK_DOINGS, "a word for each");
+
+/* Of the time between the last two answers, or since the task began; -1: not known. */
+typedef struct shares {
+    double examples_per_sec, data, compute, wait;
+} shares;
+
+void top_row_hear(top_row *row, const mst_task_report *report, int number) {
+    if (report->self != number) {
+        snprintf(row->why, sizeof row->why, "another task listens at its address");
+        return;
+    }
+    row->why[0] = '\0';
+    row->heard = mst_clock_now();
+    snprintf(row->whom, sizeof row->whom, "%.*s", (int)report->whom_bytes, report->whom);
+    row->before = row->now;
+    row->now = *report;
+    row->now.whom = row->now.tasks = NULL;
+    row->num_answers++;
+}
+
+static shares find_shares(const top_row *row) {
+    const mst_task_report *now = &row->now, *before = &row->before;
+    const bool goes_on = row->num_answers > 1 && before->elapsed > 0 && now->elapsed > before->elapsed &&
+                         now->examples >= before->examples && now->data >= before->data && now->wait >= before->wait;
+    const mst_task_report none = {.examples = 0}, *since = goes_on ? before : &none;
+    const double elapsed = (double)(now->elapsed - since->elapsed);
+    shares s = {-1, -1, -1, -1};
+    if (!row->num_answers || *row->why || elapsed <= 0) return s;
+    s.wait = (double)(now->wait - since->wait) / elapsed;
+    if (now->data >= 0) s.data = (double)(now->data - since->data) / elapsed;
+    s.compute = 1 - s.wait - (s.data > 0 ? s.data : 0);
+    if (s.compute < 0) s.compute = 0;
+    if (now->examples >= 0) s.examples_per_sec = (double)(now->examples - since->examples) * 1e9 / elapsed;
+    return s;
+}
+
+/* ---- a table ---- */
+
+static void print_share(double share) {
+    if (share < 0)
+        printf("  %7s", "-");
+    else
+        printf("  %6.0f%%", 100 * share);
+}
+
+void top_row_print_head(int name_width) {
+    printf("%-*s  %10s  %12s  %7s  %7s  %7s  %7s  %s\n", name_width, "task", "step", "examples/s", "data", "compute",
+           "wait", "heard", "state");
+}
+
+void top_row_print(const top_row *row, int name_width) {
+    const shares s = find_shares(row);
+    printf("%-*s", name_width, row->name);
+    if (row->num_answers && row->now.step >= 0)
+        printf("  %10" PRId64, row->now.step);
+    else
+        printf("  %10s", "-");
+    if (s.examples_per_sec < 0)
+        printf("  %12s", "-");
+    else
+        printf("  %12.1f", s.examples_per_sec);
+    print_share(s.data);
+    print_share(s.compute);
+    print_share(s.wait);
+    if (row->heard)
+        printf("  %5.1f s", (double)(mst_clock_now() - row->heard) / 1e9);
+    else
+        printf("  %7s", "-");
+    if (*row->why)
+        printf("  lost: %s\n", row->why);
+    else
+        printf("  %s%s%s\n", doings[row->now.doing], *row->whom ? " for " : "", row->whom);
+}
+
+/* ---- JSON ---- */
+
+static json_t *share_or_null(double share) {
+    return share < 0 ? json_null() : json_number(share);
+}
+
+mst_status top_row_write_json(const top_row *row) {
+    const shares s = find_shares(row);
+    const bool has_step = row->num_answers && row->now.step >= 0;
+    json_t *event = json_event("task");
+    json_add(&event, "", "task", json_text(row->name));
+    json_add(&event, "", "address", json_text(row->address));
+    json_add(&event, "", "state", json_string(*row->why ? "lost" : doings[row->now.doing]));
+    if (*row->why) json_add(&event, "", "why", json_text(row->why));
+    if (!*row->why && *row->whom) json_add(&event, "", "waits_for", json_text(row->whom));
+    json_add(&event, "", "step", has_step ? json_integer(row->now.step) : json_null());
+    json_add(&event, "", "examples_per_sec", share_or_null(s.examples_per_sec));
+    json_add(&event, "", "data", share_or_null(s.data));
+    json_add(&event, "", "compute", share_or_null(s.compute));
+    json_add(&event, "", "wait", share_or_null(s.wait));
+    json_add(&event, "", "heard", row->heard ? json_number((double)(mst_clock_now() - row->heard) / 1e9) : json_null());
+    return json_write(event);
+}
