@@ -103,7 +103,7 @@ static void flush(mst_transport *from, mst_transport *to) {
 static bool wants(const mst_transport *t, const mst_transport *o) {
     const int32_t to = o->options.self;
     const char *address = to < t->options.num_tasks ? t->options.address[to] : NULL;
-    return address && t->peers[to].wanted && strcmp(address, o->options.listen) == 0;
+    return address && t->peers[to].wanted && !o->options.only_connects && strcmp(address, o->options.listen) == 0;
 }
 
 /* Connects T with all that are open, where it or they want it. */
@@ -245,8 +245,8 @@ static mst_status make_inproc(const mst_transport_options *options, mst_transpor
 static mst_status listen_inproc(mst_transport *t) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&lock);
-    for (const mst_transport *o = open_transports; o && !status; o = o->next)
-        if (strcmp(o->options.listen, t->options.listen) == 0)
+    for (const mst_transport *o = open_transports; o && !status && !t->options.only_connects; o = o->next)
+        if (!o->options.only_connects && strcmp(o->options.listen, t->options.listen) == 0)
             status = MST_FAIL(MST_INVALID, "address '%s': task %d of this process listens there already",
                               t->options.listen, o->options.self);
     if (!status) {

@@ -37,6 +37,7 @@ mst_status mst_open_options_copy(const mst_transport_options *options, mst_open_
                               .self = options->self,
                               .has_keys = options->keys != NULL,
                               .insecure = options->insecure,
+                              .only_connects = options->only_connects,
                               .instance = options->instance,
                               .heartbeat = options->heartbeat > 0 ? options->heartbeat : DEFAULT_HEARTBEAT,
                               .timeout = options->timeout > 0 ? options->timeout : DEFAULT_TIMEOUT,

@@ -136,7 +136,7 @@ bool mst_zmq_listen(mst_transport *t) {
     mst_zmq_set_int(t->router, ZMQ_IPV6, strchr(t->listen, '[') != NULL);
     if (t->options.has_keys && !mst_zmq_curve_listen(t)) return false;
     t->monitor = mst_zmq_monitor_open(t->context, t->num_sockets++, t->router, ZMQ_EVENT_DISCONNECTED);
-    return t->monitor && zmq_bind(t->router, t->listen) == 0;
+    return t->monitor && (t->options.only_connects || zmq_bind(t->router, t->listen) == 0);
 }
 
 static void close_dealer(mst_zmq_peer *p) {

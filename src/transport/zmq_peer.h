@@ -89,7 +89,7 @@ struct mst_transport {
     int64_t next_beat;
 };
 
-/** Opens the ROUTER, and binds it; errno where that fails. */
+/** Opens the ROUTER, and binds it where the transport listens; errno where that fails. */
 bool mst_zmq_listen(mst_transport *t);
 /** Closes all sockets, without waiting for anything. */
 void mst_zmq_close_sockets(mst_transport *t);

@@ -361,6 +361,24 @@ static void port_of_another_program_is_told(void **state) {
     tasks_close(&all);
 }
 
+static void who_only_connects_needs_no_port_and_is_heard(void **state) {
+    (void)state;
+    tasks all;
+    tasks_make(&all, type, 2, NULL);
+    EXPECT_OK(task_open(&all, 0, 100));
+    all.options.bind = all.address[0]; /* it is taken */
+    EXPECT_ERROR(task_open(&all, 1, 101), MST_INVALID, "another program listens on port");
+    all.options.only_connects = true;
+    EXPECT_OK(task_open(&all, 1, 102));
+    task_say(&all, 1, 0, "heard");
+    task_close(&all, 1, TASK_SECONDS); /* returns when the other has it */
+    const told *heard = task_told(&all.task[0], TOLD_CONTROL, 1, 0);
+    assert_string_equal(heard->data, "heard");
+    assert_int_equal(heard->instance, 102);
+    task_told(&all.task[0], TOLD_LOST, 1, 0);
+    tasks_close(&all);
+}
+
 static void address_that_cannot_be_right_is_told(void **state) {
     (void)state;
     static const char *const wrong[] = {"", "host", ":1", "host:", "host:0", "host:65536", "::1:5", "a:b:1", "host:1x"};
@@ -465,6 +483,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(silence_of_a_cut_link_is_told_and_its_end),
         cmocka_unit_test(bytes_that_are_no_message_change_nothing),
         cmocka_unit_test(port_of_another_program_is_told),
+        cmocka_unit_test(who_only_connects_needs_no_port_and_is_heard),
         cmocka_unit_test(address_that_cannot_be_right_is_told),
         cmocka_unit_test(address_that_other_machines_reach_is_refused_unless_that_is_allowed),
         cmocka_unit_test(names_are_resolved),
