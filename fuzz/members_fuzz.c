@@ -80,10 +80,10 @@ static void put(uint8_t *at, uint32_t value) {
 
 /* A message with a header that is one, mostly. */
 static void receive(player *p, bytes *b) {
-    uint8_t message[HEADER + 255] = "MST\1";
+    uint8_t message[HEADER + 255] = "MST\2";
     const int32_t from = next(b) % 4;
     const uint64_t instance = next(b) % 4;
-    message[4] = next(b) % 15;
+    message[4] = next(b) % MST_MEMBER_KINDS;
     put(message + 5, next(b) % 4);
     put(message + 9, next(b) % 8);
     message[13] = next(b) % 4;

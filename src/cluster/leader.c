@@ -49,10 +49,13 @@ struct mst_leader {
     mst_task_failure verdict; /* ENDING and OVER; code MST_OK: there is none */
     mst_task_failure held;    /* waits for its cause to be known; code MST_OK: there is none */
     int64_t held_until;
+    mst_task_failure kept_out; /* a process that cannot join; code MST_OK: there is none */
+    int64_t kept_out_until;    /* then it ends the job, if that has not run */
     uint64_t ignored;
 };
 
-static const double CAUSE_MAY_BE_LATE = 1; /* seconds, of the cause of a failure */
+static const double CAUSE_MAY_BE_LATE = 1;   /* seconds, of the cause of a failure */
+static const double MEMBERS_MAY_BE_LATE = 2; /* seconds, of those who know that the job has run */
 
 static int64_t after(int64_t now, double seconds) {
     return now + (int64_t)(seconds * 1e9);
@@ -523,6 +526,46 @@ static void hear_failed(mst_leader *leader, int32_t from, const mst_member_messa
         end_job(leader, &failure);
 }
 
+void mst_cannot_join_failure(const mst_members_options *options, int32_t from, const mst_task_failure *said,
+                             bool goes_on, mst_task_failure *failure) {
+    char prefix[200];
+    snprintf(prefix, sizeof prefix, "%.100s%s", options->name[from],
+             goes_on ? " cannot join, and the job goes on" : "");
+    *failure = *said;
+    failure->task = from;
+    mst_task_failure_prefix(failure, prefix);
+}
+
+/* Once the job has run, the process that cannot join may be one too many; or it was lost, and is waited for until it
+ * can. This process may have been started again itself, and not know yet that the job has run: whoever does has some
+ * time to come. */
+static void judge_kept_out(mst_leader *leader) {
+    const int32_t task = leader->kept_out.task;
+    const bool goes_on = leader->has_run || leader->seat[task].present;
+    mst_member_message notice = {.kind = MST_MEMBER_NOTICE};
+    if (!goes_on && leader->now <= leader->kept_out_until) return;
+    mst_cannot_join_failure(leader->options, task, &leader->kept_out, goes_on, &notice.failure);
+    leader->kept_out.code = MST_OK;
+    if (goes_on) {
+        tell_all(leader, &notice);
+        return;
+    }
+    end_job(leader, &notice.failure);
+    leader->seat[task].acknowledged = true; /* it knows */
+    if (all_acknowledged(leader)) close_job(leader);
+}
+
+static void hear_cannot_join(mst_leader *leader, int32_t from, const mst_member_message *message) {
+    if (leader->phase >= ENDING || leader->kept_out.code) {
+        leader->ignored++;
+        return;
+    }
+    leader->kept_out = message->failure;
+    leader->kept_out.task = from;
+    leader->kept_out_until = after(leader->now, MEMBERS_MAY_BE_LATE);
+    judge_kept_out(leader);
+}
+
 static void hear_link_lost(mst_leader *leader, int32_t from, const mst_member_message *message) {
     const int32_t task = message->failure.task;
     char why[384];
@@ -547,6 +590,8 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
         leader->ignored++;
     else if (message->kind == MST_MEMBER_HERE)
         hear_here(leader, from, instance, message);
+    else if (message->kind == MST_MEMBER_CANNOT_JOIN)
+        hear_cannot_join(leader, from, message);
     else if (message->kind == MST_MEMBER_ACKNOWLEDGE && message->acknowledged == MST_MEMBER_PROBE)
         hear_answer(leader, from, instance, message);
     else if (message->kind == MST_MEMBER_ACKNOWLEDGE)
@@ -620,6 +665,7 @@ static void report_waiting(mst_leader *leader) {
 void mst_leader_tick(mst_leader *leader, int64_t now) {
     leader->now = now;
     if (leader->held.code && leader->phase < LEAVING && now > leader->held_until) tell_cause(leader);
+    if (leader->kept_out.code && leader->phase < ENDING) judge_kept_out(leader);
     if (leader->phase <= PROPOSING && leader->has_run) look_for_the_lost(leader);
     if (leader->phase == ENDING && now > leader->deadline) close_job(leader);
     if (leader->phase == GATHERING && now > after(leader->reported_at, leader->options->report)) report_waiting(leader);

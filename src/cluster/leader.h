@@ -31,6 +31,10 @@ void mst_leader_received(mst_leader *leader, int32_t from, uint64_t instance, co
 void mst_leader_lost(mst_leader *leader, int32_t task, uint64_t instance, const char *why);
 /** A second process of TASK, on the host WHERE, was refused: tells all. */
 void mst_leader_refused(mst_leader *leader, int32_t task, const char *where);
+/** What is said of a process of task FROM that cannot join, since SAID: in an error that ends the job, or where the job
+ *  GOES_ON in a line. */
+void mst_cannot_join_failure(const mst_members_options *options, int32_t from, const mst_task_failure *said,
+                             bool goes_on, mst_task_failure *failure);
 void mst_leader_committed(mst_leader *leader, int64_t state_number);
 void mst_leader_tick(mst_leader *leader, int64_t now);
 uint64_t mst_leader_ignored(const mst_leader *leader);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 static const uint64_t NUMBERS = UINT64_C(1) << 62; /* state numbers are below */
 static const uint32_t COUNTS = UINT32_C(1) << 31;  /* so are jobs and generations */
@@ -144,7 +144,8 @@ static void body(coder *c, mst_member_message *m, int32_t num_tasks) {
         case MST_MEMBER_FAILED:
         case MST_MEMBER_END:
         case MST_MEMBER_VERDICT:
-        case MST_MEMBER_NOTICE: failure(c, &m->failure, num_tasks); break;
+        case MST_MEMBER_NOTICE:
+        case MST_MEMBER_CANNOT_JOIN: failure(c, &m->failure, num_tasks); break;
         case MST_MEMBER_BEGIN: begin(c, m, num_tasks); break;
         case MST_MEMBER_WAITING: waiting(c, m, num_tasks); break;
         case MST_MEMBER_PROBE: m->instance = number(c, m->instance, 8); break;

@@ -36,6 +36,8 @@ typedef enum mst_member_kind {
     MST_MEMBER_BYE,      /**< all know that */
     MST_MEMBER_VERDICT,  /**< the job has ended with an error */
     MST_MEMBER_NOTICE,   /**< something that everybody should know, and that changes nothing */
+    /* to the leader; of the task that should lead to all */
+    MST_MEMBER_CANNOT_JOIN, /**< my process cannot listen at its address: it hears no answer */
     MST_MEMBER_KINDS
 } mst_member_kind;
 
@@ -82,7 +84,7 @@ typedef struct mst_member_message {
     mst_member_kind acknowledged;   /**< ACKNOWLEDGE */
     uint64_t instance;              /**< PROBE and its ACKNOWLEDGE: of the process that wants the same number; or 0 */
     mst_started_exchange started;   /**< ACKNOWLEDGE of PROBE */
-    mst_task_failure failure;       /**< FAILED, LINK_LOST, END, VERDICT, NOTICE */
+    mst_task_failure failure;       /**< FAILED, LINK_LOST, END, VERDICT, NOTICE, CANNOT_JOIN */
     int32_t source;                 /**< BEGIN: the task whose state counts */
     mst_member_standing *standing;  /**< BEGIN: [number of tasks], the caller's */
     int32_t num_waited, num_listed; /**< WAITING: all, and those in the list */

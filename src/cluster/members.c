@@ -376,6 +376,20 @@ void mst_members_lost(mst_members *members, int32_t task, uint64_t instance, con
         lose_connection(members, why);
 }
 
+/* The task that should lead cannot join. One that is alive has said something since this member came. */
+static void hear_leader_cannot_join(mst_members *members, const mst_member_message *message) {
+    const mst_members_options *o = &members->options;
+    const bool goes_on = members->has_run || members->heard;
+    mst_task_failure failure;
+    mst_cannot_join_failure(o, o->leader, &message->failure, goes_on, &failure);
+    if (members->phase == OVER)
+        members->ignored++;
+    else if (goes_on)
+        o->events.notice(o->events.context, &failure);
+    else
+        end_job(members, &failure);
+}
+
 void mst_members_received(mst_members *members, int32_t from, uint64_t instance, const void *data, size_t bytes) {
     const mst_members_options *o = &members->options;
     mst_member_message message;
@@ -384,12 +398,15 @@ void mst_members_received(mst_members *members, int32_t from, uint64_t instance,
         members->ignored++;
         return;
     }
-    const bool to_leader = message.kind <= MST_MEMBER_LINK_LOST;
+    const bool cannot_join = message.kind == MST_MEMBER_CANNOT_JOIN;
+    const bool to_leader = message.kind <= MST_MEMBER_LINK_LOST || (cannot_join && members->leader);
     const bool for_another = message.to && message.to != o->instance && message.kind != MST_MEMBER_HERE;
     if (for_another || to_leader != (members->leader != NULL) || (!to_leader && from != o->leader))
         members->ignored++;
     else if (to_leader)
         mst_leader_received(members->leader, from, instance, &message);
+    else if (cannot_join)
+        hear_leader_cannot_join(members, &message);
     else
         hear_leader(members, instance, &message);
 }

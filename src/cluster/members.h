@@ -35,6 +35,10 @@
  *  newer tries again, and ends where that lasts longer than it takes to notice a loss. That a newer one was refused is
  *  a NOTICE to all.
  *
+ *  A process that cannot listen at its address, since another program does, is no member: it says CANNOT_JOIN to the
+ *  leader (the task that should lead, to all others), and ends. Before the job has run that ends it, with that error on
+ *  all. Later it is a NOTICE: the process may be one too many, and a task that was lost is waited for all the same.
+ *
  *  What is needed of the transport: messages of one connection arrive in order, and both sides are told that it broke
  *  before they are told that there is another. The leader repeats every few seconds that it waits and who is ready, so
  *  that a message that was lost all the same only takes time.

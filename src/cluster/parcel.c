@@ -9,13 +9,14 @@
 #include "base/argument.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/failure.h"
 #include "base/no_memory.h"
 #include "base/thread.h"
 #include "base/wire_number.h"
 #include "cluster/task_transport.h"
 
 enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
-static const uint32_t MAGIC = 0x5053534d, VERSION = 3; /* "MSSP" */
+static const uint32_t MAGIC = 0x5053534d, VERSION = 4; /* "MSSP" */
 static const uint32_t GENERATION = 1;                  /* there is only one */
 
 /* A body that is on its way here: `arrived` rises when it is there. Where its sender is lost, that may be never: the
@@ -72,6 +73,11 @@ void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_
     mst_put_number(at, head->request, 8);
 }
 
+/* Its body is a text that is shown. */
+static bool is_error(mst_parcel_kind kind) {
+    return kind == MST_PARCEL_FAILED || kind == MST_PARCEL_CANNOT_JOIN;
+}
+
 const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_bytes, mst_parcel_head *head,
                                    size_t *bytes, uint64_t *run) {
     const unsigned char *at = data;
@@ -86,7 +92,7 @@ const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_by
     h.request = mst_get_number(&at, 8);
     if (kind < MST_PARCEL_HELLO || kind >= MST_PARCEL_KINDS) return "it has sent a message of an unknown kind";
     if (all > most_bytes) return "it has sent a message that is too long";
-    if (kind == MST_PARCEL_FAILED && *run) return "it has sent an error that is too long";
+    if (is_error((mst_parcel_kind)kind) && *run) return "it has sent an error that is too long";
     if (*run ? size != HEAD || all == 0 : size - HEAD != all) return "it has sent a message of a wrong length";
     *head = h;
     *bytes = all;
@@ -159,7 +165,7 @@ static void mail_control(void *context, int32_t from, uint64_t instance, const v
     }
     if (run) return;
     memcpy(parcel->body, (const char *)data + HEAD, bytes);
-    if (head.kind == MST_PARCEL_FAILED) mst_make_plain(parcel->body); /* it is shown */
+    if (is_error(head.kind)) mst_make_plain(parcel->body); /* it is shown */
     pthread_mutex_lock(&mail->lock);
     enqueue(mail, parcel);
     pthread_mutex_unlock(&mail->lock);
@@ -319,11 +325,32 @@ const char *mst_mail_name(const mst_mail *mail, int32_t task, char *text, size_t
 
 /* ---- opening and closing ---- */
 
+static mst_task_transport transport_of(const mst_mail_options *o) {
+    return (mst_task_transport){o->transport, o->key_file, o->log, o->cluster};
+}
+
 static mst_status open_type(mst_mail *mail, const mst_mail_options *o, mst_transport_options *options) {
-    const mst_task_transport which = {o->transport, o->key_file, o->log, o->cluster};
+    const mst_task_transport which = transport_of(o);
     if (!o->type) return mst_task_transport_open(&which, options, &mail->type, &mail->transport);
     mail->type = o->type;
     return mail->type->open(options, &mail->transport);
+}
+
+/* This task cannot join, for the calling thread's error, whose code is STATUS: a worker tells all servers, a server all
+ * workers. Returns STATUS. */
+static mst_status tell_cannot_join(const mst_mail_options *o, const mst_transport_options *options, mst_status status) {
+    mst_failure failure;
+    unsigned char message[HEAD + sizeof failure.message];
+    const mst_task_transport which = transport_of(o);
+    const int32_t workers = mst_cluster_num_workers(o->cluster);
+    const bool is_worker = options->self < workers;
+    mst_failure_keep(&failure, status);
+    const size_t bytes = strlen(failure.message);
+    mst_parcel_head_encode(&(mst_parcel_head){.kind = MST_PARCEL_CANNOT_JOIN}, bytes, 0, message);
+    memcpy(message + HEAD, failure.message, bytes);
+    mst_task_transport_tell(&which, options, is_worker ? workers : 0, is_worker ? options->num_tasks : workers, message,
+                            HEAD + bytes);
+    return mst_failure_restore(&failure);
 }
 
 static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
@@ -345,8 +372,9 @@ static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
                                                 .mismatch = mail_mismatch}};
     if (o->status) options.report = mst_task_status_reporter(o->status);
     pthread_mutex_lock(&mail->lock); /* events may come at once, but nobody sends before there is a head to answer */
-    const mst_status status = open_type(mail, o, &options);
+    mst_status status = open_type(mail, o, &options);
     pthread_mutex_unlock(&mail->lock);
+    if (status && o->tells) status = tell_cannot_join(o, &options, status);
     if (!status) mail->type->begin(mail->transport, GENERATION);
     free(address);
     return status;

@@ -46,6 +46,9 @@ typedef enum mst_parcel_kind {
                            *   S: body: counts, see below */
     MST_PARCEL_FINISHED,  /**< W: it has made its last step of training NUMBER, from 1 on
                            *   S: so have all */
+    MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a
+                             *   server hears so; body: why, as of FAILED. Ends a job to which the task
+                             *   has never come */
     MST_PARCEL_KINDS,
     /* never sent: what has happened to a connection */
     MST_PARCEL_CONNECTED,
@@ -91,8 +94,9 @@ typedef struct mst_mail_options {
     const char *transport;          /**< as in mst_task_options */
     const mst_transport_type *type; /**< another transport, without a key; NULL: that of the option */
     bool insecure;
-    double timeout;             /**< seconds */
-    FILE *log;                  /**< for how data go; NULL: no line */
+    bool tells;     /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
+    double timeout; /**< seconds */
+    FILE *log;      /**< for how data go; NULL: no line */
     const char *const *address; /**< of all training tasks; NULL: the cluster's */
     size_t most_bytes;          /**< of a body; 0: 16 GiB */
     mst_task_status *status;    /**< what is told to those who ask, as long as the mail is open; NULL: nothing */
@@ -105,10 +109,12 @@ typedef struct mst_mail_options {
                         .key_file = (options)->key_file,   \
                         .transport = (options)->transport, \
                         .insecure = (options)->insecure,   \
+                        .tells = true,                     \
                         .timeout = (options)->timeout,     \
                         .log = (options)->log})
 
-/** Listens at the address of this task of the cluster. Errors as mst_task_open_with. */
+/** Listens at the address of this task of the cluster. Errors as mst_task_open_with; where others are told of one, that
+ *  takes at most 5 seconds. */
 MST_CHECKED mst_status mst_mail_open(const mst_mail_options *options, mst_mail **out);
 /** How many seconds mst_mail_close waits for tasks that are not there yet, or not any more, to take what was sent to
  *  them; 1 where this is not called. */

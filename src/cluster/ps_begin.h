@@ -24,6 +24,7 @@ typedef struct mst_ps_job {
     int64_t num_shards;
     int64_t last_step; /**< no update is made past it; 0: there is no last one */
     int64_t position;  /**< of all workers, where the state says none */
+    int64_t is_again;  /**< the job has begun before: workers that are missing were lost */
 } mst_ps_job;
 
 /** For server PS. STATE: entries of it that are variables of GRAPH are sent, and the progress of that server. *OUT is

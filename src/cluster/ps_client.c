@@ -268,15 +268,29 @@ static mst_status fail_empty(mst_ps_client *c, int32_t p) {
                     mst_mail_name(c->mail, c->server[p].task, name, sizeof name));
 }
 
-/* Server P has ended the job: the other servers, who do not talk to it, hear of it from the workers. */
-static mst_status end_job_of_all(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
-    const mst_parcel_head head = {.kind = MST_PARCEL_FAILED};
+/* Server P has ended the job, or cannot join: the other servers, who do not talk to it, hear of it from the workers. */
+static mst_status end_job_of_all(mst_ps_client *c, int32_t p, mst_parcel_kind kind, const char *why) {
+    const mst_parcel_head head = {.kind = kind};
     c->failed = true;
     for (int32_t other = 0; other < c->num_ps; other++)
         if (other != p && !c->server[other].lost)
-            MST_TRY(
-                mst_mail_send(c->mail, c->server[other].task, &head, &(mst_iov){parcel->body, parcel->bytes}, 1, NULL));
-    return MST_FAIL(MST_UNAVAILABLE, "%s", (const char *)parcel->body);
+            MST_TRY(mst_mail_send(c->mail, c->server[other].task, &head, &(mst_iov){why, strlen(why)}, 1, NULL));
+    return MST_FAIL(MST_UNAVAILABLE, "%s", why);
+}
+
+enum { LINGER = 5 /* seconds, for servers that have just been started */ };
+
+/* Once there have been values, server P is one that was lost, or another process too many. */
+static mst_status hear_cannot_join(mst_ps_client *c, int32_t p, const char *why) {
+    char name[300], text[1500];
+    mst_mail_name(c->mail, c->server[p].task, name, sizeof name);
+    if (c->round) {
+        say(c, "%s cannot join, and the job goes on: %s", name, why);
+        return MST_OK;
+    }
+    snprintf(text, sizeof text, "%s: %s", name, why);
+    mst_mail_linger(c->mail, LINGER);
+    return end_job_of_all(c, p, MST_PARCEL_CANNOT_JOIN, text);
 }
 
 /* What server P has answered, or what has happened to its connection. */
@@ -296,7 +310,8 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_
             snprintf(s->why, sizeof s->why, "%s", (const char *)parcel->body);
             say(c, "%s is lost: %s", mst_mail_name(c->mail, s->task, name, sizeof name), s->why);
             return MST_OK;
-        case MST_PARCEL_FAILED: return end_job_of_all(c, p, parcel);
+        case MST_PARCEL_FAILED: return end_job_of_all(c, p, MST_PARCEL_FAILED, parcel->body);
+        case MST_PARCEL_CANNOT_JOIN: return hear_cannot_join(c, p, parcel->body);
         case MST_PARCEL_EMPTY:
             if (!r->joins) return fail_empty(c, p);
             s->answered = true;
@@ -397,7 +412,8 @@ static mst_status send_begin(mst_ps_client *c, uint32_t round) {
                       .staleness = o->staleness,
                       .num_shards = o->num_shards,
                       .last_step = o->last_step,
-                      .position = c->kept_position};
+                      .position = c->kept_position,
+                      .is_again = c->round > 0};
     for (int32_t p = 0; p < c->num_ps && !status; p++) {
         void *data = NULL;
         mst_snapshot *state;
@@ -656,7 +672,6 @@ mst_status mst_ps_client_staleness(mst_ps_client *c, int64_t count[MST_STALENESS
 }
 
 mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {
-    enum { LINGER = 5 }; /* seconds, for servers that have just been started */
     mst_failure failure;
     if (c->failed || status == MST_CANCELLED) return status;
     if (!c->round) mst_mail_linger(c->mail, LINGER);

@@ -249,11 +249,13 @@ static mst_status name_tasks(mst_task *task) {
     return MST_OK;
 }
 
+enum { LEADER = 0 /* the first worker */ };
 static const double REPORT = 2; /* seconds between lines that say for whom the task waits */
 
 static mst_status open_members(mst_task *task, uint64_t instance) {
     const mst_members_options options = {.num_tasks = task->num_workers,
                                          .self = task->self,
+                                         .leader = LEADER,
                                          .chief = 0,
                                          .name = task->name,
                                          .address = task->address,
@@ -275,8 +277,25 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
     return status;
 }
 
+/* This task cannot join, for the calling thread's error, whose code is STATUS: tells the leader, or where it should
+ * lead itself all others. Returns STATUS. */
+static mst_status tell_cannot_join(const mst_task *task, const mst_task_transport *which,
+                                   const mst_transport_options *options, mst_status status) {
+    mst_failure failure;
+    mst_member_message message = {.kind = MST_MEMBER_CANNOT_JOIN};
+    uint8_t *bytes = malloc(MST_MEMBER_MESSAGE_MOST(task->num_workers));
+    mst_failure_keep(&failure, status);
+    mst_task_failure_from(&message.failure, &failure, task->self, MST_NO_STATE);
+    if (bytes)
+        mst_task_transport_tell(which, options, LEADER, task->self == LEADER ? task->num_workers : LEADER + 1, bytes,
+                                mst_member_message_encode(&message, task->num_workers, bytes));
+    free(bytes);
+    return mst_failure_restore(&failure);
+}
+
 static mst_status open_transport(mst_task *task, uint64_t instance) {
     const mst_task_options *o = &task->options;
+    const mst_task_transport which = {o->transport, o->key_file, o->log, task->cluster};
     mst_transport_options options = {.num_tasks = task->num_workers,
                                      .self = task->self,
                                      .address = task->address,
@@ -291,8 +310,8 @@ static mst_status open_transport(mst_task *task, uint64_t instance) {
                                                 .lost = on_lost,
                                                 .taken = on_taken,
                                                 .mismatch = on_mismatch}};
-    return mst_task_transport_open(&(mst_task_transport){o->transport, o->key_file, o->log, task->cluster}, &options,
-                                   &task->type, &task->transport);
+    const mst_status status = mst_task_transport_open(&which, &options, &task->type, &task->transport);
+    return status ? tell_cannot_join(task, &which, &options, status) : MST_OK;
 }
 
 static mst_status task_open(mst_task *task) {

@@ -45,3 +45,37 @@ mst_status mst_tasks_ask(const char *key_file, const char *const *address, int n
     sodium_memzero(&keys, sizeof keys);
     return status;
 }
+
+/* ---- a task that cannot join ---- */
+
+static void drop_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
+    (void)context, (void)from, (void)instance, (void)data, (void)bytes;
+}
+
+static void drop_connected(void *context, int32_t task) {
+    (void)context, (void)task;
+}
+
+static void drop_lost(void *context, int32_t task, uint64_t instance, const char *why) {
+    (void)context, (void)task, (void)instance, (void)why;
+}
+
+static void drop_mismatch(void *context, int32_t task, mst_key key, const char *why) {
+    (void)context, (void)task, (void)key, (void)why;
+}
+
+void mst_task_transport_tell(const mst_task_transport *which, const mst_transport_options *options, int32_t first,
+                             int32_t end, const void *message, size_t bytes) {
+    enum { SECONDS = 5 }; /* for the others to be there and to take it */
+    const mst_task_transport small = {which->name ? which->name : "zmq", which->key_file, which->log, which->cluster};
+    mst_transport_options own = *options;
+    const mst_transport_type *type;
+    mst_transport *transport;
+    own.only_connects = true;
+    own.events = (mst_transport_events){
+        .control = drop_control, .connected = drop_connected, .lost = drop_lost, .mismatch = drop_mismatch};
+    if (mst_task_transport_open(&small, &own, &type, &transport)) return;
+    for (int32_t i = first; i < end; i++)
+        if (i != own.self && type->control(transport, i, message, bytes)) break;
+    type->close(transport, SECONDS);
+}

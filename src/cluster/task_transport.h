@@ -18,6 +18,11 @@ typedef struct mst_task_transport {
 /** Opens it with OPTIONS, whose keys are those of the file. Errors as mst_task_open_with. */
 MST_CHECKED mst_status mst_task_transport_open(const mst_task_transport *which, mst_transport_options *options,
                                                const mst_transport_type **type, mst_transport **out);
+/** For a task that cannot open its transport with OPTIONS, since another program listens at its address, say: sends
+ *  MESSAGE of BYTES, a control message, to the tasks from FIRST to END - 1, and waits until they have it, 5 seconds at
+ *  most. It listens nowhere meanwhile. Nothing where that cannot be opened either. */
+void mst_task_transport_tell(const mst_task_transport *which, const mst_transport_options *options, int32_t first,
+                             int32_t end, const void *message, size_t bytes);
 
 /** Asks the tasks at the N addresses what they do, as a process that is none of them (mst_transport_type.ask). KEY_FILE
  *  is that of their cluster; NULL: none. An answer is a report (cluster/task_report.h). Errors are those of the key and

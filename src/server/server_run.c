@@ -72,7 +72,7 @@ static void tell_who_comes(mst_server *s, const char *text) {
     static const double SECONDS = 5;
     const int64_t until = mst_clock_after(SECONDS);
     int32_t missing = 0;
-    for (int32_t w = 0; w < s->num_workers; w++) missing += !s->worker[w].instance;
+    for (int32_t w = 0; w < s->num_workers; w++) missing += !s->worker[w].instance && !s->worker[w].kept_out_since;
     for (mst_parcel *p; missing > 0 && (p = mst_mail_next(s->mail, until)); mst_parcel_free(p)) {
         if (p->head.kind != MST_PARCEL_HELLO || p->from >= s->num_workers || s->worker[p->from].instance) continue;
         s->worker[p->from].instance = p->instance;
@@ -137,6 +137,7 @@ static mst_status greet(mst_server *s, const mst_parcel *parcel) {
     w->request = parcel->head.request;
     w->lost = s->parts = 0;
     w->has = -1;
+    w->kept_out_since = 0;
     w->left = w->gone = w->finished = false;
     if (status) return status;
     if (parcel->head.step > s->finished) s->finished = parcel->head.step; /* a server before this one knew it */
@@ -220,6 +221,30 @@ static mst_status leave(mst_server *s, int32_t from) {
     return end_when_all_left(s);
 }
 
+/* A process of the worker cannot join, or the worker has heard so of another server. */
+static void hear_cannot_join(mst_server *s, const mst_parcel *p) {
+    mst_server_worker *w = &s->worker[p->from];
+    w->kept_out_since = mst_clock_now();
+    snprintf(w->kept_out, sizeof w->kept_out, "%s", (const char *)p->body);
+    /* the worker is not connected: this process was */
+    if (w->instance && w->instance != p->instance && !w->left) w->lost = w->kept_out_since;
+}
+
+/* Where the worker has come before, the process that cannot join may be one too many; or it was lost, and is waited for
+ * until it can. This server may have been started again itself: the chief has some time to say so. */
+static mst_status check_kept_out(mst_server *s, int64_t now) {
+    static const int64_t CHIEF_MAY_BE_LATE = INT64_C(2000000000); /* nanoseconds */
+    for (int32_t i = 0; i < s->num_workers; i++) {
+        mst_server_worker *w = &s->worker[i];
+        if (!w->kept_out_since || (!s->round && now - w->kept_out_since <= CHIEF_MAY_BE_LATE)) continue;
+        if (!s->round || (!w->instance && !s->job.is_again))
+            return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, i), w->kept_out);
+        w->kept_out_since = 0;
+        mst_server_say(s, "%s cannot join, and the job goes on: %s", mst_server_name(s, i), w->kept_out);
+    }
+    return MST_OK;
+}
+
 static mst_status take(mst_server *s, mst_parcel **parcel) {
     const mst_parcel *p = *parcel;
     if (p->from >= s->num_workers) return MST_OK; /* another server: they have nothing to say to each other */
@@ -229,6 +254,7 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
         case MST_PARCEL_HELLO: return greet(s, p);
         case MST_PARCEL_FAILED:
             return MST_FAIL(MST_UNAVAILABLE, "%s: %s", mst_server_name(s, p->from), (const char *)p->body);
+        case MST_PARCEL_CANNOT_JOIN: hear_cannot_join(s, p); return MST_OK;
         case MST_PARCEL_CONNECTED: w->lost = 0, w->gone = false; return MST_OK;
         case MST_PARCEL_LOST: lose(s, p); return s->round ? mst_server_answer_held(s) : MST_OK;
         default: break;
@@ -308,6 +334,7 @@ static mst_status serve(mst_server *s) {
         const int64_t now = mst_clock_now();
         if (!status) status = check_lost(s, now);
         if (!status) status = check_step(s, now);
+        if (!status) status = check_kept_out(s, now);
         part(s);
         if (!s->round || (s->options.replay_updates && !s->replay))
             say_whom(s);

@@ -13,16 +13,18 @@
 
 /** What the server knows of a worker. */
 typedef struct mst_server_worker {
-    uint64_t instance;     /**< 0: it has not come yet */
-    uint64_t request;      /**< its last one, of this instance: what it is sent answers that */
-    bool waits;            /**< for the first values */
-    bool finished;         /**< it has made its last step of a training, and waits for the others */
-    bool left;             /**< it has done its work, or is given up */
-    bool gone;             /**< there is no connection to it */
-    int64_t lost;          /**< since when; 0: it is not */
-    char why[200];         /**< it is lost */
-    mst_parcel *gradients; /**< that wait for those of others */
-    bool computes;         /**< it has values whose gradients have not come */
+    uint64_t instance;      /**< 0: it has not come yet */
+    uint64_t request;       /**< its last one, of this instance: what it is sent answers that */
+    bool waits;             /**< for the first values */
+    bool finished;          /**< it has made its last step of a training, and waits for the others */
+    bool left;              /**< it has done its work, or is given up */
+    bool gone;              /**< there is no connection to it */
+    int64_t lost;           /**< since when; 0: it is not */
+    char why[200];          /**< it is lost */
+    int64_t kept_out_since; /**< a process of it cannot join: since when that is known; 0: none */
+    char kept_out[1400];    /**< why */
+    mst_parcel *gradients;  /**< that wait for those of others */
+    bool computes;          /**< it has values whose gradients have not come */
     bool held;        /**< it waits for values until others have come (max_staleness), or until its turn (replay) */
     int64_t read;     /**< step of its values */
     int64_t has;      /**< step of the values that it says it has, of this round; -1: none */

@@ -94,6 +94,24 @@ sleep 3
 signal CONT 1
 ended_alike worker_stopped_for_longer_than_the_timeout_goes_on "$alone" 0 1
 
+# Its port is taken by another program when it comes back.
+for lost in 0 1; do
+    find_ports 2
+    make_hosts
+    for i in 0 1; do start $i --epochs 400 --log-every 1; done
+    within 20 begun 1
+    kill -9 "$(pid_of $lost)"
+    wait_for $lost
+    hold $((first + lost))
+    start $lost --epochs 400 --log-every 1
+    ended_in_error "worker_${lost}_that_finds_its_port_taken_ends" "another program listens on port $((first + lost))" $lost
+    check "the_other_goes_on_without_worker_$lost" \
+        within 10 grep -q "worker:$lost cannot join, and the job goes on: address" err-$((1 - lost))
+    let_go
+    start $lost --epochs 400 --log-every 1
+    ended_alike "worker_${lost}_joins_when_its_port_is_free" "$alone" 0 1
+done
+
 find_ports 2
 make_hosts
 for i in 0 1; do start $i --epochs 400 --log-every 1 --recovery-timeout 1; done
@@ -132,6 +150,22 @@ export TF_CONFIG
 fails second_task_with_one_index_is_refused 1 "another program listens on port $first" train --data idx:data
 unset TF_CONFIG
 signal 9 0
+
+# busy NAME NUMBER: the port of worker NUMBER of three is taken
+busy() {
+    find_ports 3
+    make_hosts
+    hold $((first + $2))
+    for i in 0 1 2; do [ "$i" -eq "$2" ] || start $i --epochs 3; done
+    within 10 grep -q "waiting for worker:$2" err-$((($2 + 1) % 3))
+    start "$2" --epochs 3
+    ended_in_error "${1}_is_an_error_on_that_task" "address 'localhost:$((first + $2))': another program listens" "$2"
+    ended_in_error "${1}_is_an_error_on_every_task" \
+        "worker:$2: address 'localhost:$((first + $2))': another program listens" $((($2 + 1) % 3)) $((($2 + 2) % 3))
+    let_go
+}
+busy port_of_a_worker_that_is_taken 1
+busy port_of_the_chief_that_is_taken 0
 
 alone --epochs 1500
 find_ports 3

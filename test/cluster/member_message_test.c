@@ -37,6 +37,8 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
         case MST_MEMBER_LINK_LOST:
         case MST_MEMBER_END:
         case MST_MEMBER_VERDICT:
+        case MST_MEMBER_NOTICE:
+        case MST_MEMBER_CANNOT_JOIN:
             mst_task_failure_set(&m.failure, MST_IO, 2, 12, "the disk of %s is full", "worker:2");
             snprintf(m.failure.node, sizeof m.failure.node, "save/write");
             snprintf(m.failure.device, sizeof m.failure.device, "/job:worker/replica:0/task:2/device:CPU:0");
@@ -48,7 +50,7 @@ static mst_member_message make_message(mst_member_kind kind, mst_member_standing
 
 static void every_message_is_read_as_it_was_written(void **state) {
     (void)state;
-    for (int kind = MST_MEMBER_HERE; kind <= MST_MEMBER_VERDICT; kind++) {
+    for (int kind = MST_MEMBER_HERE; kind < MST_MEMBER_KINDS; kind++) {
         mst_member_standing standing[TASKS] = {0}, read[TASKS] = {0};
         const mst_member_message m = make_message((mst_member_kind)kind, standing);
         mst_member_message out;
@@ -74,7 +76,7 @@ static void every_message_is_read_as_it_was_written(void **state) {
 
 static void a_message_that_is_not_whole_is_refused(void **state) {
     (void)state;
-    for (int kind = MST_MEMBER_HERE; kind <= MST_MEMBER_VERDICT; kind++) {
+    for (int kind = MST_MEMBER_HERE; kind < MST_MEMBER_KINDS; kind++) {
         mst_member_standing standing[TASKS] = {0}, read[TASKS];
         const mst_member_message m = make_message((mst_member_kind)kind, standing);
         mst_member_message out;

@@ -238,6 +238,95 @@ static void a_process_whose_number_the_transport_gives_to_another_ends_at_once_a
     sim_destroy(s);
 }
 
+static void a_task_that_cannot_join_ends_a_job_that_has_not_run(void **state) {
+    (void)state;
+    sim *s = make_cluster(STEPS);
+    sim_start(s, 0, 0);
+    sim_start(s, 2, 0);
+    sim_run(s, 0.05);
+    sim_cannot_join(s, 1, 0);
+    sim_run(s, 2.5); /* the leader waits for nobody but those who may know that the job has run */
+    for (int32_t i = 0; i < TASKS; i += 2) {
+        assert_int_equal(sim_look(s, i).end, SIM_FAILED);
+        assert_int_equal(sim_look(s, i).failure.code, MST_INVALID);
+        assert_int_equal(sim_look(s, i).failure.task, 1);
+        assert_string_equal(sim_look(s, i).failure.message,
+                            "worker:1: address 'host1:22': another program listens on port 22");
+    }
+    sim_destroy(s);
+}
+
+static void a_leader_that_cannot_join_ends_a_job_that_has_not_run(void **state) {
+    (void)state;
+    sim *s = make_cluster(STEPS);
+    for (int32_t i = 1; i < TASKS; i++) sim_start(s, i, 0);
+    sim_run(s, 0.05);
+    for (int32_t i = 1; i < TASKS; i++) sim_cannot_join(s, 0, i);
+    sim_run(s, 0);
+    for (int32_t i = 1; i < TASKS; i++) {
+        assert_int_equal(sim_look(s, i).end, SIM_FAILED);
+        assert_int_equal(sim_look(s, i).failure.task, 0);
+        assert_string_equal(sim_look(s, i).failure.message,
+                            "worker:0: address 'host0:22': another program listens on port 22");
+    }
+    sim_destroy(s);
+}
+
+static void expect_notice(sim *s, int32_t told, const char *name) {
+    char text[100];
+    snprintf(text, sizeof text, "%s cannot join, and the job goes on: address 'host", name);
+    assert_int_equal(sim_look(s, told).num_notices, 1);
+    if (!strstr(sim_look(s, told).notice.message, text)) fail_msg("%s", sim_look(s, told).notice.message);
+}
+
+static void a_process_that_cannot_join_changes_nothing_where_its_task_is_there(void **state) {
+    (void)state;
+    sim *s = make_cluster(STEPS);
+    sim_start(s, 0, 0);
+    sim_start(s, 1, 0);
+    sim_run(s, 6); /* the leader has said that it waits */
+    sim_cannot_join(s, 1, 0);
+    sim_cannot_join(s, 0, 1);
+    sim_start(s, 2, 0);
+    sim_run(s, 0.05);
+    expect_notice(s, 0, "worker:1");
+    assert_int_equal(sim_look(s, 1).num_notices, 2); /* of the leader's number, too */
+    assert_int_equal(sim_look(s, 1).num_generations, 1);
+    assert_done(s, STEPS);
+    sim_destroy(s);
+}
+
+static void a_lost_task_that_cannot_join_is_waited_for(void **state) {
+    (void)state;
+    for (int32_t lost = 0; lost < 2; lost++) {
+        sim *s = make_running_cluster();
+        sim_kill(s, lost, false);
+        sim_run(s, 0.05);
+        sim_cannot_join(s, lost, lost ? 0 : 1);
+        sim_run(s, 5);
+        expect_notice(s, lost ? 0 : 1, lost ? "worker:1" : "worker:0");
+        assert_int_equal(sim_look(s, 2).end, SIM_RUNS);
+        sim_start(s, lost, 0);
+        assert_done(s, STEPS);
+        sim_destroy(s);
+    }
+}
+
+static void a_leader_that_was_started_again_asks_who_is_there_before_it_ends_the_job(void **state) {
+    (void)state;
+    sim *s = make_running_cluster();
+    sim_kill(s, 0, false);
+    sim_kill(s, 1, false);
+    sim_start(s, 0, 0.01);
+    while (sim_look(s, 0).end != SIM_RUNS && sim_next(s)) continue;
+    sim_cannot_join(s, 1, 0); /* worker:2 has not been heard yet */
+    sim_run(s, 5);
+    expect_notice(s, 0, "worker:1");
+    sim_start(s, 1, 0);
+    assert_done(s, STEPS);
+    sim_destroy(s);
+}
+
 static void a_process_that_the_transport_refuses_ends_with_the_reason_if_that_lasts(void **state) {
     (void)state;
     for (int lasts = 0; lasts < 2; lasts++) {
@@ -530,7 +619,7 @@ static void messages_that_make_no_sense_are_counted_and_no_more(void **state) {
     sim *s = make_running_cluster();
     uint8_t bytes[MST_MEMBER_MESSAGE_MOST(TASKS)];
     uint64_t sent = 0;
-    for (int kind = 0; kind <= MST_MEMBER_VERDICT + 1; kind++) {
+    for (int kind = 0; kind <= MST_MEMBER_KINDS; kind++) {
         mst_member_standing standing[TASKS] = {0};
         const mst_member_message message = {
             .kind = (mst_member_kind)kind, .standing = standing, .failure = {.code = MST_IO, .task = -1}};
@@ -561,6 +650,11 @@ int main(void) {
         cmocka_unit_test(a_second_process_of_a_task_ends_a_job_that_has_not_run),
         cmocka_unit_test(a_second_process_of_a_task_is_refused_once_the_job_has_run),
         cmocka_unit_test(a_process_whose_number_the_transport_gives_to_another_ends_at_once_and_all_hear_of_it),
+        cmocka_unit_test(a_task_that_cannot_join_ends_a_job_that_has_not_run),
+        cmocka_unit_test(a_leader_that_cannot_join_ends_a_job_that_has_not_run),
+        cmocka_unit_test(a_process_that_cannot_join_changes_nothing_where_its_task_is_there),
+        cmocka_unit_test(a_lost_task_that_cannot_join_is_waited_for),
+        cmocka_unit_test(a_leader_that_was_started_again_asks_who_is_there_before_it_ends_the_job),
         cmocka_unit_test(a_process_that_the_transport_refuses_ends_with_the_reason_if_that_lasts),
         cmocka_unit_test(a_task_started_again_before_its_loss_is_noticed_takes_its_place),
         cmocka_unit_test(a_lost_task_ends_the_generation_for_all_at_once),

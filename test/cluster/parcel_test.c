@@ -9,15 +9,20 @@ enum { SECONDS = 20, MOST_BYTES = 8 << 20, HEAD = MST_PARCEL_HEAD };
 enum { WORKER_0, WORKER_1, SERVER }; /* the numbers of the tasks: workers come first */
 static const char *const address[] = {"parcel-worker-0", "parcel-worker-1", "parcel-server"};
 
-static mst_mail *open_mail(int task) {
+static mst_status try_mail(int task, mst_mail **mail) {
     mst_cluster *cluster;
-    mst_mail *mail;
     EXPECT_OK(mst_cluster_from_hosts("localhost:1", "localhost:2,localhost:3", task == SERVER ? "ps" : "worker",
                                      task == SERVER ? 0 : task, &cluster));
     const mst_mail_options options = {
-        .cluster = cluster, .transport = "inproc", .address = address, .most_bytes = MOST_BYTES};
-    EXPECT_OK(mst_mail_open(&options, &mail));
+        .cluster = cluster, .transport = "inproc", .address = address, .tells = true, .most_bytes = MOST_BYTES};
+    const mst_status status = mst_mail_open(&options, mail);
     mst_cluster_release(cluster);
+    return status;
+}
+
+static mst_mail *open_mail(int task) {
+    mst_mail *mail;
+    EXPECT_OK(try_mail(task, &mail));
     return mail;
 }
 
@@ -83,13 +88,32 @@ static void error_of_a_peer_has_no_control_characters(void **state) {
     (void)state;
     mst_mail *worker = open_mail(WORKER_1), *server = open_mail(SERVER);
     const char text[] = "gone\x1b[2J\n\x7f\xc3\xa9";
-    EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_FAILED},
-                            &(mst_iov){text, sizeof text - 1}, 1, NULL));
-    mst_parcel *got = next_of(server, MST_PARCEL_FAILED);
-    assert_string_equal(got->body, "gone?[2J??\xc3\xa9");
-    mst_parcel_free(got);
+    static const mst_parcel_kind kinds[] = {MST_PARCEL_FAILED, MST_PARCEL_CANNOT_JOIN};
+    for (int i = 0; i < 2; i++) {
+        EXPECT_OK(mst_mail_send(worker, SERVER, &(mst_parcel_head){.kind = kinds[i]}, &(mst_iov){text, sizeof text - 1},
+                                1, NULL));
+        mst_parcel *got = next_of(server, kinds[i]);
+        assert_string_equal(got->body, "gone?[2J??\xc3\xa9");
+        mst_parcel_free(got);
+    }
     mst_mail_close(worker);
     mst_mail_close(server);
+}
+
+/* Workers say so to servers, and servers to workers. */
+static void task_that_cannot_listen_tells_those_that_wait_for_it(void **state) {
+    (void)state;
+    static const int tasks[][2] = {{WORKER_1, SERVER}, {SERVER, WORKER_0}};
+    for (int i = 0; i < 2; i++) {
+        mst_mail *first = open_mail(tasks[i][0]), *other = open_mail(tasks[i][1]), *second;
+        EXPECT_ERROR(try_mail(tasks[i][0], &second), MST_INVALID, "listens there already");
+        mst_parcel *got = next_of(other, MST_PARCEL_CANNOT_JOIN);
+        assert_int_equal(got->from, tasks[i][0]);
+        assert_non_null(strstr(got->body, "listens there already"));
+        mst_parcel_free(got);
+        mst_mail_close(first);
+        mst_mail_close(other);
+    }
 }
 
 /* Small ones among themselves, and large ones among themselves. */
@@ -184,7 +208,7 @@ static mst_transport *open_raw(void) {
 
 /* A head as the wire has it: 4 bytes each of magic, version, kind, round; 8 of number, step, bytes, run, request. */
 static void make_head(unsigned char head[HEAD], uint32_t kind, uint64_t bytes, uint64_t run) {
-    const uint32_t first[] = {0x5053534d, 3, kind, 2};
+    const uint32_t first[] = {0x5053534d, 4, kind, 2};
     const uint64_t then[] = {3, 4, bytes, run, 5};
     memcpy(head, first, sizeof first);
     memcpy(head + sizeof first, then, sizeof then);
@@ -309,6 +333,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_of_any_size_arrive_whole),
         cmocka_unit_test(error_of_a_peer_has_no_control_characters),
+        cmocka_unit_test(task_that_cannot_listen_tells_those_that_wait_for_it),
         cmocka_unit_test(parcels_of_one_sender_keep_their_order),
         cmocka_unit_test(what_is_sent_to_a_task_that_is_not_there_yet_waits),
         cmocka_unit_test(task_that_closes_is_lost_and_one_that_opens_again_is_another_instance),

@@ -50,6 +50,18 @@ no_port_is_taken() {
     done
 }
 
+# hold PORT: a program that is of no job listens there, until `let_go`
+hold() {
+    "$muster" server --ps_hosts "localhost:$1" --worker_hosts localhost:1 --task_index 0 > held.out 2> held.err &
+    has_started holder
+    within 20 is_held "$1"
+}
+is_held() { grep -q -i ":$(printf %04X "$1") [0-9a-f]*:0000 0A" /proc/net/tcp /proc/net/tcp6 2> /dev/null; }
+let_go() {
+    kill -9 "$(pid_of holder)"
+    wait_for holder
+}
+
 # $hosts: the list of workers at $ports
 make_hosts() {
     hosts=

@@ -245,6 +245,17 @@ void sim_inject(sim *s, int32_t task, int32_t from, const void *data, size_t byt
     mst_members_received(p->members, from, q->instance, data, bytes);
 }
 
+void sim_cannot_join(sim *s, int32_t task, int32_t told) {
+    const process *p = last_of(s, told);
+    mst_member_message message = {.kind = MST_MEMBER_CANNOT_JOIN};
+    uint8_t bytes[MST_MEMBER_MESSAGE_MOST(SIM_TASKS)];
+    if (!p || !sim_runs(p) || p->view.stopped) return;
+    mst_task_failure_set(&message.failure, MST_INVALID, task, MST_NO_STATE,
+                         "address '%s': another program listens on port 22", s->address[task]);
+    const size_t size = mst_member_message_encode(&message, s->options.num_tasks, bytes);
+    mst_members_received(p->members, task, 1, bytes, size);
+}
+
 void sim_repeat(sim *s, int32_t task, mst_member_kind kind) {
     const process *p = last_of(s, task);
     const event *e = s->last[task][kind];

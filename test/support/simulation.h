@@ -60,6 +60,8 @@ void sim_kill_newcomers(sim *s);
 void sim_refuse(sim *s, int32_t task, const char *why);
 /** The transport of TOLD's process says that the leader refuses a second process with the number TASK. */
 void sim_taken(sim *s, int32_t told, int32_t task);
+/** A process of TASK that cannot listen at its address tells the process of TOLD so. */
+void sim_cannot_join(sim *s, int32_t task, int32_t told);
 /** Stops the process of TASK for SECONDS; after 10 s its peers take it for lost. */
 void sim_stop(sim *s, int32_t task, double seconds);
 /** No message passes between A and B for SECONDS. BROKEN: their connection breaks at once; else after 10 s. */
