@@ -183,9 +183,15 @@ typedef struct mst_fit_options {
      *  where a map is slow). */
     const mst_dataset *data;
     const mst_dataset *validation; /**< evaluated after each epoch; rows or batches */
-    int64_t batch_size;            /**< global; default 32, or that of the data */
-    int64_t epochs;                /**< default 1 */
-    int64_t steps;                 /**< > 0: number of steps in all, in place of epochs; for data without end */
+    /** In place of .validation: this part of the rows of .data is evaluated after each epoch, and not trained on; above
+     *  0, below 1. The rows are drawn by the seed of mst_compile, of each class its share where the loss of the first
+     *  output is a cross entropy of classes (mst_dataset_split). A class that is missing in a part is told on
+     *  .progress. The data must have rows, a known number of them, in an order that is the same in each epoch. */
+    double validation_split;
+    bool validation_last; /**< .validation_split takes the last rows, as Keras does */
+    int64_t batch_size;   /**< global; default 32, or that of the data */
+    int64_t epochs;       /**< default 1 */
+    int64_t steps;        /**< > 0: number of steps in all, in place of epochs; for data without end */
     /** Goes on with the fit that the store is in the middle of, from the batch after its last: where it was stopped, or
      *  where the snapshot was taken that has been restored. Epochs and steps count from its beginning; the weights end
      *  with the bits of a fit that was not stopped. Where there is none, it begins. */

@@ -139,6 +139,15 @@ mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, b
     return MST_OK;
 }
 
+bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data) {
+    if (mst_dataset_num_components(data) < 2) return false;
+    const mst_spec spec = mst_dataset_spec(data, 1);
+    const int64_t count = mst_shape_count(spec.shape);
+    if (spec.dtype == MST_STRING || count < 1) return false;
+    if (loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY || loss == MST_LOSS_BINARY_CROSSENTROPY) return count == 1;
+    return kinds[loss].distribution && count > 1;
+}
+
 objective objective_of(mst_loss loss, int64_t outputs) {
     return (objective){.loss = loss, .outputs = outputs, .metric = kinds[loss].metric};
 }

@@ -22,6 +22,9 @@ extern const char *const objective_short_losses[];
 MST_CHECKED mst_status objective_choose(mst_loss loss, mst_dataset *data, int64_t classes, bool free, objective *out);
 /** The same without data, for OUTPUTS outputs. */
 objective objective_of(mst_loss loss, int64_t outputs);
+/** Whether the labels of DATA, component 1, say with LOSS of which class an example is: as a number, or a one-hot
+ *  row. */
+bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data);
 /** Whether an example is of one class: a confusion matrix can be counted, and classes can have names. */
 bool objective_has_classes(const objective *objective);
 /** MST_INVALID where COUNT names, those of the file at PATH, are not as many as there are classes. */

@@ -70,6 +70,9 @@ typedef struct mst_dataset_type {
     const char *const *(*classes)(const mst_dataset *dataset, int component, int64_t *n);
     /** See mst_dataset_schema. NULL: as upstream, none behind a map. */
     const char *(*schema)(const mst_dataset *dataset);
+    /** A hash of which rows of upstream it gives, where that follows from more than the numbers of rows: workers that
+     *  train together compare it. NULL: nothing to compare. */
+    uint64_t (*order)(const mst_dataset *dataset);
 } mst_dataset_type;
 
 struct mst_dataset {

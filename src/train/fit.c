@@ -29,6 +29,7 @@
 #include "train/replica_check.h"
 #include "train/served.h"
 #include "train/trainer.h"
+#include "train/trainer_objective.h"
 #include "train/workers.h"
 
 enum { DEFAULT_BATCH_SIZE = 32, SHUFFLE_BUFFER = 10000 };
@@ -41,6 +42,7 @@ typedef struct fit {
     mst_trainer *trainer;
     const mst_fit_options *options;
     mst_train_state state;
+    mst_dataset *train, *validation; /**< parts of the data; NULL: not split, nothing to validate */
     mst_dataset *batches;
     int64_t batch_size;
     mst_position position; /**< where the epoch begins */
@@ -162,18 +164,18 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
 
 /* 0: batched data keeps its batches. Else the batch size of training, or all rows where there are fewer. */
 static int64_t validation_batch_size(const fit *f) {
-    int64_t rows = mst_dataset_num_rows(f->options->validation);
-    if (f->options->validation->batch_size) return 0;
+    int64_t rows = mst_dataset_num_rows(f->validation);
+    if (f->validation->batch_size) return 0;
     return rows > 0 && rows < f->batch_size ? rows : f->batch_size;
 }
 
 static mst_status validate(fit *f) {
-    if (!f->options->validation) return MST_OK;
+    if (!f->validation) return MST_OK;
     if (mst_is_served(f->trainer) && !mst_task_is_chief(f->trainer->options.task)) return MST_OK;
     mst_result result;
     MST_TRY(mst_served_use_values(f->trainer));
     mst_task_status_set(f->status, MST_TASK_VALIDATES);
-    MST_TRY(mst_evaluate(f->trainer->model, f->options->validation, validation_batch_size(f), &result, NULL));
+    MST_TRY(mst_evaluate(f->trainer->model, f->validation, validation_batch_size(f), &result, NULL));
     mst_task_status_set(f->status, MST_TASK_TRAINS);
     f->state.has_validation = true;
     f->state.validation_loss = result.loss;
@@ -376,7 +378,7 @@ static mst_status end_training(fit *f, mst_status status) {
 
 static mst_status prepare_data(fit *f) {
     const mst_fit_options *o = f->options;
-    mst_dataset *data = mst_dataset_retain((mst_dataset *)(uintptr_t)o->data);
+    mst_dataset *data = mst_dataset_retain(f->train);
     mst_dataset *mixed = NULL;
     mst_status status = MST_OK;
     if (data->batch_size) { /* batched data is neither shuffled nor batched again */
@@ -516,9 +518,46 @@ static void fill_result(const fit *f, mst_result *result) {
     memcpy(result->metric, s->metric, sizeof s->metric);
 }
 
+static mst_status check_split(const fit *f) {
+    const mst_fit_options *o = f->options;
+    if (o->validation_split == 0)
+        return o->validation_last
+                   ? MST_FAIL(MST_INVALID, "fit: validation_last says which rows validation_split takes: give both")
+                   : MST_OK;
+    if (o->validation)
+        return MST_FAIL(MST_INVALID, "fit: both validation and validation_split are given: give one of them");
+    if (!(o->validation_split > 0 && o->validation_split < 1))
+        return MST_FAIL(MST_INVALID, "fit: validation_split is %g, it must be above 0 and below 1",
+                        o->validation_split);
+    if (o->data->batch_size)
+        return MST_FAIL(MST_INVALID,
+                        "fit: validation_split takes rows, and the data has batches: split it before "
+                        "mst_dataset_batch, with mst_dataset_split");
+    return MST_OK;
+}
+
+/* The parts that are trained on and validated. A fit that is resumed has the seed, and so the parts, of its beginning;
+ * workers have one seed. */
+static mst_status split_data(fit *f) {
+    const mst_fit_options *o = f->options;
+    mst_dataset *data = (mst_dataset *)(uintptr_t)o->data;
+    const mst_split_options split = {.fraction = o->validation_split,
+                                     .seed = (uint64_t)f->position.seed,
+                                     .labels = mst_objective_class_component(f->trainer),
+                                     .last = o->validation_last};
+    mst_split_report report;
+    if (o->validation_split == 0) {
+        f->train = mst_dataset_retain(data);
+        return MST_OK;
+    }
+    if (mst_dataset_split(data, &split, &f->train, &f->validation, &report)) return mst_error_prefix("fit");
+    if (report.num_missing && o->progress) fprintf(o->progress, "warning: %s\n", report.warning);
+    return MST_OK;
+}
+
 /* Checks the validation data now, and not after the first epoch. */
 static mst_status check_validation(const fit *f) {
-    const mst_dataset *data = f->options->validation;
+    const mst_dataset *data = f->validation;
     if (!data) return MST_OK;
     mst_status status = mst_trainer_check_data(f->trainer, data, true, validation_batch_size(f));
     if (!status) status = mst_trainer_check_end(data);
@@ -540,6 +579,8 @@ static mst_status fit_prepare(fit *f, mst_model *model) {
                         (long long)o->check_replicas);
     MST_TRY(mst_trainer_check_data(f->trainer, o->data, true, f->batch_size));
     if (o->data->batch_size) f->batch_size = o->data->batch_size;
+    MST_TRY(check_split(f));
+    if (o->validation) f->validation = mst_dataset_retain((mst_dataset *)(uintptr_t)o->validation);
     MST_TRY(check_validation(f));
     MST_TRY(mst_trainer_build(f->trainer, &f->trainer->train, true));
     mst_task_joined joined;
@@ -548,6 +589,7 @@ static mst_status fit_prepare(fit *f, mst_model *model) {
     f->returns = joined.returns;
     MST_TRY(prepare_position(f));
     MST_TRY(join_servers(f));
+    MST_TRY(split_data(f));
     MST_TRY(prepare_data(f));
     return prepare_state(f);
 }
@@ -566,6 +608,8 @@ mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_re
     status = end_training(&f, status);
     if (!status && result) fill_result(&f, result);
     mst_dataset_release(f.batches);
+    mst_dataset_release(f.train);
+    mst_dataset_release(f.validation);
     free(f.callbacks);
     return status;
 }

@@ -113,6 +113,17 @@ bool mst_objective_has_classes(const mst_trainer *trainer, int output) {
     return !target->loss_function && target->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY;
 }
 
+int mst_objective_class_component(const mst_trainer *trainer) {
+    const mst_target *target = &trainer->target[0];
+    const int component = trainer->num_inputs;
+    const bool single = mst_shape_count(trainer->row[component].shape) == 1;
+    if (target->loss_function) return 0;
+    const bool of_classes = target->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||
+                            (target->loss == MST_LOSS_BINARY_CROSSENTROPY && single) ||
+                            (target->loss == MST_LOSS_CATEGORICAL_CROSSENTROPY && !single);
+    return of_classes ? component : 0;
+}
+
 /* ---- in the graph ---- */
 
 static mst_value target_loss(const mst_target *target, mst_value labels, mst_value predictions) {

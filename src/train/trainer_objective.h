@@ -10,6 +10,9 @@ MST_CHECKED mst_status mst_objective_make(mst_trainer *trainer);
 const char *mst_objective_component(const mst_trainer *trainer, int component, char text[160]);
 /** Whether the labels of OUTPUT are numbers of classes. */
 bool mst_objective_has_classes(const mst_trainer *trainer, int output);
+/** The component of the data that has the class of each example, by the loss of the first output: a number or a one-hot
+ *  row; 0: none has. */
+int mst_objective_class_component(const mst_trainer *trainer);
 /** Fills the losses and metrics of a replica, from VALUES (its components) and the model's OUTPUTS. The weights of
  *  classes are used when TRAINING only. */
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,

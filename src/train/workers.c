@@ -6,6 +6,7 @@
 
 #include "base/no_memory.h"
 #include "base/rng.h"
+#include "data/dataset.h"
 #include "graph/graph.h"
 #include "graph/options.h"
 #include "muster/version.h"
@@ -87,6 +88,8 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
                                o->steps,
                                o->no_shuffle,
                                o->drop_remainder,
+                               (int64_t)(o->validation_split * 1e15),
+                               o->validation_last,
                                o->check_replicas};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) hash = add_number(hash, numbers[i]);
     return hash;
@@ -95,6 +98,8 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
 static uint64_t hash_data(const mst_trainer *trainer, const mst_dataset *data) {
     uint64_t hash = add_number(0, mst_dataset_num_rows(data));
     for (int c = 0; c < trainer->num_components; c++) hash = add_spec(hash, &trainer->row[c]);
+    for (const mst_dataset *d = data; d; d = d->upstream)
+        if (d->type->order) hash = add_number(hash, (int64_t)d->type->order(d));
     return hash;
 }
 

@@ -35,6 +35,12 @@ make_hosts
 for i in 0 1; do start $i --epochs 3 --optimizer sgd --learning-rate 0.1 --clip-global-norm 0.5 --ema 0.99 --devices cpu:2/1; done
 ended_alike clipped_and_averaged_over_two_devices_each "$alone" 0 1
 
+alone --epochs 3 --validation-split 0.3 --patience 1 --min-delta 1000
+find_ports 2
+make_hosts
+for i in 0 1; do start $i --epochs 3 --validation-split 0.3 --patience 1 --min-delta 1000; done
+ended_alike workers_keep_the_same_rows_for_validation "$alone" 0 1
+
 # As mpiexec of Open MPI and torchrun start them on one machine: all addresses follow from the environment.
 alone --epochs 3
 # launched NAME VARIABLE=VALUE...: two workers with these variables, and @ for their number

@@ -139,6 +139,27 @@ kept=$(grep -o '"val_loss":[^,]*' out)
 run train $small --epochs 1 --learning-rate 1e-30 --validation-split 0.2 --json --brightness 1
 check validation_part_is_not_changed [ -n "$kept" -a "$(grep -o '"val_loss":[^,]*' out)" = "$kept" ]
 
+# ---- what is kept for validation --------------------------------------------------------------------
+
+awk 'BEGIN { print "a,b,kind"; for (i = 0; i < 120; i++) printf "%d,%d,class%d\n", i % 7, int(i / 40) * 5, int(i / 40) }' > sorted.csv
+table="train --data csv:sorted.csv --hidden-units 8 --batch-size 20 --epochs 20 --learning-rate 0.05 --json"
+run $table --validation-split 0.25
+check table_sorted_by_class_has_all_classes_in_both_parts [ $status -eq 0 -a ! -s err ]
+check table_sorted_by_class_is_validated grep -q '"epoch":20,.*"val_accuracy":1[,.}]' out
+split=$(value weights_sha256)
+run $table --validation-split 0.25 --devices cpu:1
+check validation_rows_do_not_depend_on_the_devices [ "$(value weights_sha256)" = "$split" ]
+run $table --validation-split 0.25 --seed 1
+check validation_rows_depend_on_the_seed [ "$(value weights_sha256)" != "$split" ]
+run $table --validation-split 0.25 --validation-rows last
+check last_rows_of_a_sorted_table_leave_out_classes grep -q \
+    "^warning: --validation-split: class 0 (class0), with 40 rows, has none in the part that is kept for validation; there are 2 such classes$" err
+head -n 91 sorted.csv > first.csv # a line with names, and 90 rows
+last=$(value weights_sha256)
+run $table --data csv:first.csv
+check last_rows_are_those_of_keras [ "$(value weights_sha256)" = "$last" -a -n "$last" ]
+fails validation_rows_are_random_or_last 2 "'lst'.*'last'" train --validation-rows lst
+
 # ---- confusion matrix --------------------------------------------------------------------------------
 
 # scores FILE: prints those of each class, computed anew from the matrix in FILE, as the text prints them

@@ -3,6 +3,7 @@
  * not fit are refused with their place. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "support/test.h"
@@ -389,6 +390,73 @@ static void validation_data_may_be_smaller_than_the_batch(void **state) {
     mst_dataset_release(few);
 }
 
+static void fit_and_read(const mst_fit_options *options, mst_history *history, char hex[65]) {
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:2/1", 7);
+    mst_fit_options o = *options;
+    *history = (mst_history){0};
+    o.batch_size = BATCH;
+    o.epochs = 2;
+    o.history = history;
+    EXPECT_OK(mst_fit_with(model, &o, NULL));
+    EXPECT_OK(mst_model_sha256(model, hex));
+    mst_model_destroy(model);
+}
+
+static void validation_split_is_that_of_the_dataset_by_seed_and_class(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *part[2];
+    mst_history whole, parts;
+    char hex[65], same[65];
+    for (int last = 0; last < 2; last++) {
+        const mst_split_options split = {.fraction = 0.3, .seed = 7, .labels = 1, .last = last};
+        EXPECT_OK(mst_dataset_split(data, &split, &part[0], &part[1], NULL));
+        fit_and_read(&(mst_fit_options){.data = part[0], .validation = part[1]}, &parts, same);
+        fit_and_read(&(mst_fit_options){.data = data, .validation_split = 0.3, .validation_last = last}, &whole, hex);
+        assert_string_equal(hex, same);
+        assert_true(mst_history_at(&whole, 1, "val_loss") == mst_history_at(&parts, 1, "val_loss"));
+        mst_history_free(&parts);
+        mst_history_free(&whole);
+        mst_dataset_release(part[0]);
+        mst_dataset_release(part[1]);
+    }
+    mst_dataset_release(data);
+}
+
+static void validation_split_that_cannot_be_is_refused(void **state) {
+    (void)state;
+    mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *batches;
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    EXPECT_OK(mst_dataset_batch(data, BATCH, false, &batches));
+    EXPECT_ERROR(mst_fit(model, .data = data, .validation_split = 1), MST_INVALID, "above 0 and below 1");
+    EXPECT_ERROR(mst_fit(model, .data = data, .validation_split = 0.5, .validation = data), MST_INVALID,
+                 "give one of them");
+    EXPECT_ERROR(mst_fit(model, .data = data, .validation_last = true), MST_INVALID, "give both");
+    EXPECT_ERROR(mst_fit(model, .data = batches, .validation_split = 0.5), MST_INVALID, "split it before");
+    mst_model_destroy(model);
+    mst_dataset_release(batches);
+    mst_dataset_release(data);
+}
+
+static void class_that_a_validation_split_leaves_out_is_told(void **state) {
+    (void)state;
+    mst_tensor *tensor[2];
+    mst_dataset *data;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *progress = open_memstream(&text, &size);
+    training_tensors(ROWS, FEATURES, CLASSES, 1, tensor);
+    for (int64_t i = 0; i < ROWS; i++) mst_tensor_set(tensor[1], i, i == 5 ? 2 : (double)(i % 2));
+    EXPECT_OK(mst_dataset_from_tensors(tensor, 2, &data));
+    mst_model *model = compiled(mst_sgd(.learning_rate = 0.1), "cpu:1/1", 1);
+    EXPECT_OK(mst_fit(model, .data = data, .validation_split = 0.1, .batch_size = BATCH, .progress = progress));
+    fclose(progress);
+    assert_non_null(strstr(text, "warning: class 2, with 1 row, has none in the part that is kept for validation\n"));
+    free(text);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+    for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
+}
+
 static void data_of_another_shape_is_refused(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1), *other = training_data(ROWS, 9, CLASSES, 1);
@@ -600,6 +668,9 @@ int main(void) {
         cmocka_unit_test(batch_larger_than_the_data_is_one_smaller_batch),
         cmocka_unit_test(impossible_batch_sizes_are_refused),
         cmocka_unit_test(validation_data_may_be_smaller_than_the_batch),
+        cmocka_unit_test(validation_split_is_that_of_the_dataset_by_seed_and_class),
+        cmocka_unit_test(validation_split_that_cannot_be_is_refused),
+        cmocka_unit_test(class_that_a_validation_split_leaves_out_is_told),
         cmocka_unit_test(data_of_another_shape_is_refused),
         cmocka_unit_test(validation_data_that_does_not_fit_is_refused_before_training),
         cmocka_unit_test(models_must_have_layers_and_be_compiled),

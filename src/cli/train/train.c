@@ -98,12 +98,17 @@ static int split_validation(training *t) {
     if (kept < 1 || kept == rows)
         return command_fail(EXIT_FAILED, "--validation-split %g of %" PRId64 " rows leaves a part without rows",
                             t->o->validation_split, rows);
-    mst_dataset *all = t->train, *train = NULL;
-    mst_status status = mst_dataset_take(all, kept, &train);
-    if (!status) status = mst_dataset_skip(all, kept, &t->validation);
-    t->train = train;
+    const mst_split_options split = {.fraction = t->o->validation_split,
+                                     .seed = t->o->seed,
+                                     .labels = objective_labels_are_classes((mst_loss)t->o->loss, t->train),
+                                     .last = t->o->validation_rows == VALIDATION_ROWS_LAST};
+    mst_dataset *all = t->train;
+    mst_split_report report;
+    const mst_status status = mst_dataset_split(all, &split, &t->train, &t->validation, &report);
     mst_dataset_release(all);
-    return status ? command_fail_library(EXIT_FAILED, "validation-split") : EXIT_DONE;
+    if (status) return command_fail_library(EXIT_FAILED, "validation-split");
+    if (report.num_missing) fprintf(stderr, "warning: --validation-split: %s\n", report.warning);
+    return EXIT_DONE;
 }
 
 static int open_data(training *t) {

@@ -16,6 +16,7 @@ static const double default_rate = 0.003;
 static const char *const models[] = {"mlp", NULL};
 static const char *const later_models[] = {"text_cnn", "mobilenet_v2", NULL};
 static const char *const progress_kinds[] = {"auto", "bar", "lines", "none", NULL}; /* as mst_progress */
+static const char *const validation_rows[] = {"random", "last", NULL};              /* as VALIDATION_ROWS_LAST */
 static const char *const ps_placements[] = {"round-robin", "greedy", NULL};         /* as PS_PLACEMENT_GREEDY */
 
 static const option model_options[] = {
@@ -49,7 +50,11 @@ static const option data_options[] = {
      .help = "images: pictures are resized to N x N pixels (default 224)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
-     .help = "the last part X of the training data is kept out, and measured after each epoch"},
+     .help = "a part X of the training data is kept out, and measured after each epoch"},
+    {"validation-rows", OPTION_CHOICE, AT(validation_rows), .initial = "random", .choices = validation_rows,
+     .noted = true,
+     .help = "which rows --validation-split keeps out: random: drawn by --seed, of each class its share; last: the "
+             "last ones, as Keras does"},
     {"raw-pixels", OPTION_FLAG, AT(raw_pixels), .noted = true,
      .help = "u8 inputs stay 0 to 255; else they are divided by 255"},
     {"flip", OPTION_FLAG, AT(flip), .noted = true,

@@ -5,7 +5,8 @@
 #include "cli/option_list.h"
 #include "muster/train.h"
 
-enum { PS_PLACEMENT_GREEDY = 1 }; /* 0: round-robin */
+enum { PS_PLACEMENT_GREEDY = 1 };  /* 0: round-robin */
+enum { VALIDATION_ROWS_LAST = 1 }; /* 0: random */
 
 /** A member that was not given is 0, but where the tables have a default. */
 typedef struct train_options {
@@ -16,6 +17,7 @@ typedef struct train_options {
     double l1, l2, dropout;
     const char *data, *data_dir, *label, *class_names;
     double validation_split;
+    int validation_rows; /**< VALIDATION_ROWS_LAST or 0 */
     int64_t skip_corrupt, image_size;
     bool raw_pixels, shuffle, flip;
     int64_t crop_padding;
