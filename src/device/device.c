@@ -141,7 +141,7 @@ static mst_status name_devices(mst_devices *devices, const mst_device_name *task
 mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit, const mst_device_name *task,
                               mst_devices *out) {
     static const mst_device_name localhost = {.job = "localhost"};
-    *out = (mst_devices){0};
+    *out = (mst_devices){.num_tasks = 1};
     mst_status status = mst_machine_load();
     if (!status) status = device_parse(spec, memory_limit, out);
     if (!status) status = select_visible(out, visible);
@@ -153,6 +153,8 @@ mst_status mst_devices_create(const char *spec, const char *visible, int64_t mem
 void mst_devices_free(mst_devices *devices) {
     mst_names_free(&devices->index);
     free(devices->device);
+    free(devices->elsewhere);
+    free(devices->host);
     *devices = (mst_devices){0};
 }
 
@@ -162,7 +164,9 @@ int mst_devices_find(const mst_devices *devices, const mst_device_name *name) {
 }
 
 bool mst_devices_have_task(const mst_devices *devices, const mst_device_name *name) {
-    return mst_device_name_same_task(&devices->device[0].name, name);
+    for (int i = 0; i < devices->count; i++)
+        if (mst_device_name_same_task(&devices->device[i].name, name)) return true;
+    return false;
 }
 
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size) {
@@ -173,10 +177,12 @@ const char *mst_devices_list(const mst_devices *devices, char *text, size_t size
     return text;
 }
 
-int mst_devices_fallback(const mst_devices *devices, const mst_op *op, int num_src, const mst_spec *src) {
+int mst_devices_fallback(const mst_devices *devices, const mst_device_name *name, const mst_op *op, int num_src,
+                         const mst_spec *src) {
     int other = -1;
     for (int i = 0; i < devices->count; i++) {
         const mst_device *device = &devices->device[i];
+        if (!mst_device_name_same_task(&device->name, name)) continue;
         if (!device->type->supports(op, num_src, src)) continue;
         if (device->domain->type->host) return i;
         if (other < 0) other = i;

@@ -40,13 +40,30 @@ typedef struct mst_device {
     int num_threads;
     int first_core;       /**< index among the cores this process may use; -1 where more devices than cores */
     int64_t memory_limit; /**< bytes, 0: none */
+    int32_t task;         /**< number among the tasks of the list that it belongs to */
 } mst_device;
 
+/** A list of devices: those of this process, or those of several tasks (mst_devices_join). */
 typedef struct mst_devices {
     mst_device *device;
     int count;
-    mst_names index; /**< full name -> place */
+    mst_names index;         /**< full name -> place */
+    int32_t num_tasks, self; /**< tasks, and which of them this process is: 1 and 0 where it is alone */
+    mst_domain *elsewhere;   /**< domains of other tasks, for comparing only: no memory can be had there */
+    mst_domain **host;       /**< by task: the domain of the host's memory there; NULL: this process is alone */
 } mst_devices;
+
+/** A device, as tasks describe theirs to each other. */
+typedef struct mst_device_description {
+    char name[MST_DEVICE_TEXT]; /**< in full */
+    int32_t domain;             /**< number of its memory domain among those of its task; 0: the host's memory */
+} mst_device_description;
+
+/** The devices of a task. */
+typedef struct mst_task_devices {
+    int32_t count;
+    const mst_device_description *device;
+} mst_task_devices;
 
 /** Makes the devices of SPEC (NULL or "": "cpu"). VISIBLE ("0,2"; NULL or "": all) chooses some of them by their places
  *  in that list; they are numbered anew from 0, in its order, as TensorFlow's visible devices are. Each gets
@@ -55,15 +72,27 @@ typedef struct mst_devices {
 MST_CHECKED mst_status mst_devices_create(const char *spec, const char *visible, int64_t memory_limit,
                                           const mst_device_name *task, mst_devices *out);
 void mst_devices_free(mst_devices *devices);
+/** Describes device I of a process to other tasks. */
+mst_device_description mst_device_describe(const mst_devices *devices, int i);
+/** Makes OWN, the devices of this process, those of all tasks, task by task: TASK[SELF] describes OWN. Devices of other
+ *  tasks have a type and a name, and nothing can be done with them here. MST_INVALID where a description is none, or is
+ *  of a type that is not known here; OWN is then as it was. */
+MST_CHECKED mst_status mst_devices_join(mst_devices *own, const mst_task_devices *task, int32_t num_tasks,
+                                        int32_t self);
+/** Whether device I belongs to this process. */
+bool mst_device_is_here(const mst_devices *devices, int i);
+/** The domain of the host's memory in the task of device I. */
+mst_domain *mst_device_host(const mst_devices *devices, int i);
 /** Index of the device of a full name, -1 where there is none. */
 int mst_devices_find(const mst_devices *devices, const mst_device_name *name);
 /** Whether there are devices of the task of a full name. */
 bool mst_devices_have_task(const mst_devices *devices, const mst_device_name *name);
 /** The names of all devices in full, "..., ...", for messages; writes at most SIZE bytes, and returns TEXT. */
 const char *mst_devices_list(const mst_devices *devices, char *text, size_t size);
-/** The device to which a node goes that cannot run where it was put: of those that can run it the first whose memory is
- *  the host's, else the first; -1 where none can. */
-int mst_devices_fallback(const mst_devices *devices, const mst_op *op, int num_src, const mst_spec *src);
+/** The device to which a node goes that cannot run where it was put, in the task of the full name NAME: of those that
+ *  can run it the first whose memory is the host's, else the first; -1 where none can. */
+int mst_devices_fallback(const mst_devices *devices, const mst_device_name *name, const mst_op *op, int num_src,
+                         const mst_spec *src);
 /** The short name of device I of the first type, "/device:CPU:1", into TEXT; returns TEXT. */
 char *mst_device_default_name(int i, char *text, size_t size);
 

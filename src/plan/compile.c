@@ -43,6 +43,8 @@ static bool find_action(const mst_plan *plan, const mst_plan_node *node, mst_act
         *out = MST_DO_FETCH;
     else if (node->op == &mst_op_receive)
         *out = MST_DO_RECEIVE;
+    else if (node->op == &mst_op_send && node->stream)
+        *out = MST_DO_SEND;
     else if (node->op == &mst_op_feed && plan->value[node->dst].space != MST_IN_FEED)
         *out = MST_DO_FEED;
     else if (node->op == &mst_op_exchange_start)
@@ -90,6 +92,8 @@ static void mark_states(mst_plan *plan) {
         for (int i = 0; i < node->num_src; i++) {
             if (!mst_plan_is_variable(plan, node->src[i]) || mst_plan_shape_only(node, i)) continue;
             mst_plan_state *state = &plan->state[plan->value[node->src[i]].index];
+            if (!mst_device_is_here(plan->host->devices, state->device))
+                continue; /* node groups others, and reads none */
             const bool writes = mst_plan_writes(node, i);
             if (!(writes && (node->op->flags & MST_OP_OVERWRITES)) && !state->writes) state->reads = true;
             state->writes |= writes;

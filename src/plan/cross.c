@@ -3,7 +3,12 @@
  *
  * The receive copies: it waits until the value is made, and takes it right before its first use. Where only some of
  * the rows of a value count (counted_by), only these are copied. Constants are not sent: each domain has a copy of
- * them, which is made once, with the plan. */
+ * them, which is made once, with the plan.
+ *
+ * Between tasks the send and the receive are the ends of a message, a stream with a number. Where a node has to come
+ * after one of another task whose value it does not take, the message has no bytes: it says that it was made. Behind
+ * the gate there are none: devices come there when the body is done on all tasks, and what is written then is read by
+ * no other task. */
 #include <stdlib.h>
 
 #include "base/no_memory.h"
@@ -14,6 +19,7 @@ typedef struct crossing {
     mst_plan *plan;
     mst_pair_map there; /* (value, first device of a domain) -> the value there */
     mst_pair_map sent;  /* (value, 0) -> the value of its send */
+    mst_pair_map heard; /* (node, first device of a domain) -> the end there of a message without bytes */
     int32_t *domain;    /* by device: the first device of its domain */
     int32_t turn;       /* of the devices of a group */
 } crossing;
@@ -33,7 +39,7 @@ static mst_status copy_constant(crossing *x, int32_t value, int32_t device, int3
     return MST_OK;
 }
 
-/* COUNT: value with the number of rows, -1. */
+/* A send or a receive of VALUE on DEVICE. COUNT: value with the number of rows, -1. */
 static mst_status add_end(crossing *x, const mst_op *op, const char *suffix, int32_t value, int32_t count,
                           int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
@@ -60,8 +66,8 @@ static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
     mst_plan *plan = x->plan;
     *out = value;
     const mst_space space = plan->value[plan->value[value].root].space;
-    if (mst_plan_value_domain(plan, value) == &mst_domain_host && (space == MST_IN_FEED || space == MST_IN_SUM))
-        return MST_OK;
+    mst_domain *host = mst_device_host(plan->host->devices, plan->node[plan->value[value].node].device);
+    if (mst_plan_value_domain(plan, value) == host && (space == MST_IN_FEED || space == MST_IN_SUM)) return MST_OK;
     int32_t *sent = mst_pair_map_at(&x->sent, value, 0, -1);
     if (!sent) return MST_NO_MEMORY("for a plan");
     if (*sent < 0)
@@ -70,13 +76,103 @@ static mst_status find_send(crossing *x, int32_t value, int32_t *out) {
     return MST_OK;
 }
 
+/* ---- between tasks ---- */
+
+static int32_t task_of(const crossing *x, int32_t device) {
+    return x->plan->host->devices->device[device].task;
+}
+
+/* Makes SEND and RECEIVE the ends of a message. */
+static void connect(crossing *x, int32_t send, int32_t receive) {
+    mst_plan_node *from = &x->plan->node[send], *to = &x->plan->node[receive];
+    from->stream = to->stream = ++x->plan->num_streams;
+    from->peer = task_of(x, to->device);
+    to->peer = task_of(x, from->device);
+}
+
+static mst_status add_message(crossing *x, int32_t value, int32_t device, int32_t *out) {
+    mst_plan *plan = x->plan;
+    const int32_t maker = plan->node[plan->value[value].node].device, count = plan->value[value].counted_by;
+    int32_t sent;
+    MST_TRY(add_end(x, &mst_op_send, "send", value, count, maker, &sent));
+    MST_TRY(add_end(x, &mst_op_receive, "receive", sent, -1, device, out));
+    connect(x, plan->value[sent].node, plan->value[*out].node);
+    return MST_OK;
+}
+
+/* An end of a message without bytes, behind node AFTER. */
+static mst_status add_signal_end(crossing *x, const mst_op *op, const char *suffix, int32_t after, int32_t device,
+                                 int32_t *out) {
+    mst_plan *plan = x->plan;
+    const mst_plan_node node = {.op = op,
+                                .name = mst_arena_print(&plan->memory, "%s/%s", plan->node[after].name, suffix),
+                                .asked = "",
+                                .num_control = 1,
+                                .control = &after,
+                                .device = device,
+                                .group = -1,
+                                .fallible = true};
+    if (!node.name) return MST_NO_MEMORY("for a plan");
+    return mst_plan_add(plan, &node, NULL, NULL, out);
+}
+
+/* Node N comes after node AFTER of another task. */
+static mst_status follow(crossing *x, int32_t n, int32_t after) {
+    mst_plan *plan = x->plan;
+    const int32_t device = plan->node[n].device;
+    if (plan->node[n].region == MST_COMMIT || plan->node[after].region == MST_COMMIT) return MST_OK;
+    int32_t *heard = mst_pair_map_at(&x->heard, after, x->domain[device], -1), sent, received;
+    if (!heard) return MST_NO_MEMORY("for a plan");
+    if (*heard < 0) {
+        MST_TRY(add_signal_end(x, &mst_op_send, "tell", after, plan->node[after].device, &sent));
+        MST_TRY(add_signal_end(x, &mst_op_receive, "hear", sent, device, &received));
+        connect(x, sent, received);
+        *heard = received;
+    }
+    return mst_plan_add_control(plan, n, *heard);
+}
+
+/* Whether node N runs in another task than node AFTER, and something runs for that or before it. */
+static bool is_apart(const crossing *x, int32_t n, int32_t after) {
+    const mst_plan_node *node = &x->plan->node[after];
+    if (task_of(x, x->plan->node[n].device) == task_of(x, node->device)) return false;
+    return !mst_plan_is_silent(x->plan, node) || node->num_src || node->num_control;
+}
+
+/* What node N waits for and takes no value of: control sources, and the sources of a group of nodes. */
+static mst_status follow_all(crossing *x, int32_t n) {
+    const mst_plan *plan = x->plan;
+    const int num_control = plan->node[n].num_control, num_src = plan->node[n].num_src;
+    const mst_op *op = plan->node[n].op;
+    for (int i = 0; i < num_control; i++)
+        if (is_apart(x, n, plan->node[n].control[i])) MST_TRY(follow(x, n, plan->node[n].control[i]));
+    for (int i = 0; i < num_src && (op->flags & MST_OP_NO_VALUE); i++) {
+        const int32_t maker = plan->value[plan->node[n].src[i]].node;
+        if (is_apart(x, n, maker)) MST_TRY(follow(x, n, maker));
+    }
+    return MST_OK;
+}
+
+/* A fetch is made where its value is, which passes may have changed. */
+static void move_fetch(const mst_plan *plan, mst_plan_node *node) {
+    if (node->op != &mst_op_fetch || node->num_src == 0) return;
+    node->device = plan->node[plan->value[node->src[0]].node].device;
+}
+
+/* ---- values ---- */
+
 static mst_status add_receive(crossing *x, int32_t value, int32_t device, int32_t *out) {
     mst_plan *plan = x->plan;
     const int32_t counted_by = plan->value[value].counted_by;
+    const int32_t maker = plan->node[plan->value[value].node].device;
     int32_t from, count = -1;
-    MST_TRY(find_send(x, value, &from));
-    if (counted_by >= 0) MST_TRY(find_send(x, counted_by, &count));
-    MST_TRY(add_end(x, &mst_op_receive, "receive", from, count, device, out));
+    if (task_of(x, maker) != task_of(x, device)) {
+        MST_TRY(add_message(x, value, device, out));
+    } else {
+        MST_TRY(find_send(x, value, &from));
+        if (counted_by >= 0) MST_TRY(find_send(x, counted_by, &count));
+        MST_TRY(add_end(x, &mst_op_receive, "receive", from, count, device, out));
+    }
     plan->crossings++;
     plan->crossing_bytes +=
         mst_shape_count(plan->value[value].spec.shape) * (int64_t)mst_dtype_size(plan->value[value].spec.dtype);
@@ -105,6 +201,10 @@ static int32_t find_receiver(crossing *x, const mst_plan_node *node) {
 
 static mst_status visit(crossing *x, int32_t n) {
     mst_plan *plan = x->plan;
+    if (mst_plan_has_tasks(plan)) {
+        move_fetch(plan, &plan->node[n]);
+        MST_TRY(follow_all(x, n));
+    }
     for (int i = 0; i < plan->node[n].num_src; i++) {
         const int32_t value = plan->node[n].src[i], device = plan->node[n].device;
         if (mst_plan_shape_only(&plan->node[n], i)) continue;
@@ -154,6 +254,7 @@ mst_status mst_plan_cross(mst_plan *plan) {
     for (int64_t i = 0; i < plan->num_order && !status; i++) status = visit(&x, plan->order[i]);
     mst_pair_map_free(&x.there);
     mst_pair_map_free(&x.sent);
+    mst_pair_map_free(&x.heard);
     free(x.domain);
     if (!status) status = mst_plan_sweep(plan);
     if (!status) count_ports(plan);

@@ -64,6 +64,12 @@ static mst_status parse_devices(mst_distribution *d, const mst_plan_node *node, 
         }
         out->place[device] = out->count;
         out->device[out->count++] = device;
+        if (devices->device[device].task == devices->device[out->device[0]].task) continue;
+        MST_FAIL(MST_UNIMPLEMENTED,
+                 "variable '%s' is mirrored on devices of two tasks, %s and %s: mirror it within a task, or train with "
+                 "a worker on each (docs/clusters.md)",
+                 node->name, devices->device[out->device[0]].text, devices->device[device].text);
+        return mst_error_at(node->name, NULL);
     }
     if (out->count == 0) out->place[out->device[0] = node->device] = out->count++;
     return find_firsts(d, out);

@@ -1,6 +1,7 @@
 /* layout: constants in the layout that their kernel reads fastest, such as the right factor of a product in the blocks
  * that its inner loop walks over: what the kernel would rearrange in each step is rearranged once. Nodes of one plan
- * that want the same constant in the same layout share it. */
+ * that want the same constant in the same layout share it. Where the nodes of several tasks have one order, constants
+ * stay as they are: which layout is fastest differs with the machine. */
 #include <string.h>
 
 #include "base/no_memory.h"
@@ -75,6 +76,7 @@ static mst_status pack_source(layout *l, int32_t n, int i) {
 
 mst_status mst_plan_layout(mst_plan *plan) {
     layout l = {.plan = plan};
+    if (mst_plan_has_tasks(plan)) return MST_OK;
     for (int32_t n = 0, count = (int32_t)plan->num_nodes; n < count; n++) {
         const mst_plan_node *node = &plan->node[n];
         if (node->dead || node->group >= 0 || !node->kernel || !node->kernel->pack) continue;

@@ -7,6 +7,8 @@
  *
  *    3 devices, all with all: 6 waits        12 devices by a meet: 2 * 11 waits, and not 12 * 11
  *
+ * A value that another task makes is waited for where it is received, so no device waits for one of another task.
+ *
  * All waits go from a later place of the common order to an earlier one, so devices cannot wait for each other in a
  * circle. */
 #include <stdlib.h>
@@ -65,6 +67,7 @@ static mst_status collect(cut *c, int32_t user, int32_t from) {
     const mst_plan *plan = c->plan;
     const mst_plan_node *node = &plan->node[from];
     if (c->met[from] == user || (plan->node[user].region == MST_COMMIT && node->region == MST_BODY)) return MST_OK;
+    if (mst_plan_is_elsewhere(plan, node)) return MST_OK;
     c->met[from] = user;
     if (!mst_plan_is_silent(plan, node)) {
         MST_TRY(mst_grow(&c->needed, sizeof *c->needed, c->num_needed + 1, &c->capacity));

@@ -17,9 +17,10 @@
     PASS(fuse)       /* several nodes into one kernel */                                                             \
     PASS(select)     /* the fastest kernel that does each node */                                                    \
     PASS(layout)     /* constants in the layout that their kernel reads fastest */                                   \
-    PASS(cross)      /* a send and a receive where a value goes to another memory domain */                          \
+    PASS(cross)      /* a send and a receive where a value goes to another memory domain or task */                  \
     PASS(vote)       /* when other tasks may take it that this one can make the step */                              \
     PASS(schedule)   /* one order for all nodes, by memory and readiness */                                          \
+    PASS(keep_own)   /* what the devices of this task do, where there are several tasks */                           \
     PASS(partition)  /* the order cut by devices, and where one waits for another */                                 \
     PASS(memory)     /* a place for each value in its device's arena */                                              \
     PASS(compile)    /* what each device does in a step, as a list of actions */

@@ -69,9 +69,9 @@ static mst_status place_elsewhere(const mst_plan *plan, mst_plan_node *node, con
     mst_device_name name;
     mst_spec spec[FEW];
     const int count = read_specs(plan, node, spec);
-    const int fallback = mst_devices_fallback(plan->host->devices, op_of(node), count, spec);
     int device;
     MST_TRY(find_device(plan, asked, &name, &device));
+    const int fallback = mst_devices_fallback(plan->host->devices, &name, op_of(node), count, spec);
     const bool may_move =
         plan->host->options->allow_soft_placement && mst_devices_have_task(plan->host->devices, &name);
     if (!may_move || fallback < 0) return fail_placement(plan, node, &name, device >= 0);

@@ -115,7 +115,7 @@ bool mst_plan_is_view(const mst_plan_node *node) {
 
 bool mst_plan_is_silent(const mst_plan *plan, const mst_plan_node *node) {
     if (node->op == &mst_op_feed) return plan->value[node->dst].space == MST_IN_FEED;
-    if (node->op == &mst_op_send) return true; /* the receive copies */
+    if (node->op == &mst_op_send) return node->stream == 0; /* inside a task the receive copies */
     if (node->op == &mst_op_receive) return false;
     if ((node->op->flags & MST_OP_VIEW) && !node->writer) return !node->materialize;
     if (node->num_dst && plan->value[node->dst].constant) return true;
@@ -132,9 +132,22 @@ mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device) {
 
 mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value) {
     const mst_plan_node *maker = &plan->node[plan->value[value].node];
-    if (plan->value[value].space == MST_IN_FEED && maker->op == &mst_op_feed) return &mst_domain_host;
+    if (plan->value[value].space == MST_IN_FEED && maker->op == &mst_op_feed)
+        return mst_device_host(plan->host->devices, maker->device);
     if (plan->value[value].space == MST_IN_SUM) return &mst_domain_host;
     return mst_plan_domain(plan, maker->device);
+}
+
+int32_t mst_plan_task(const mst_plan *plan, const mst_plan_node *node) {
+    return plan->host->devices->device[node->device].task;
+}
+
+bool mst_plan_has_tasks(const mst_plan *plan) {
+    return plan->host->devices->num_tasks > 1;
+}
+
+bool mst_plan_is_elsewhere(const mst_plan *plan, const mst_plan_node *node) {
+    return mst_plan_task(plan, node) != plan->host->devices->self;
 }
 
 int64_t mst_plan_bytes(const mst_plan_value *value) {

@@ -66,6 +66,8 @@ typedef struct mst_plan_node {
     int32_t earliest; /**< least phase of a node that a pass made in the place of another: that of the other */
     int32_t position; /**< in the order of all nodes */
     int32_t port;     /**< of a feed or fetch: its number in the call; of the ends of an exchange: the exchange's */
+    int32_t stream;   /**< of a send to, or a receive from, another task: number of the message, from 1 on; else 0 */
+    int32_t peer;     /**< likewise: the other task */
     mst_region region;
     bool writer;   /**< changes a variable */
     bool fallible; /**< may fail, so that it must come before the gate */
@@ -144,6 +146,11 @@ struct mst_plan {
     int64_t num_waits, wait_capacity;
     bool commits;           /**< changes state: has a gate */
     int32_t step_state;     /**< the i64 state whose value numbers the step, -1 */
+    int32_t num_streams;    /**< messages between tasks */
+    bool *runs_on;          /**< by task: whether it has something to do in a run; NULL: all devices are here */
+    int32_t *feed_task;     /**< by feed: the task that needs its value, -1; likewise */
+    int32_t *fetch_task;    /**< by fetch: the task that gives its value, -1; likewise */
+    uint64_t order_hash;    /**< of the order of all nodes of all tasks, likewise */
     int64_t crossings;      /**< values that go from one domain to another */
     int64_t crossing_bytes; /**< that do so in each step */
     double seconds;         /**< that it took to make */
@@ -208,6 +215,12 @@ mst_domain *mst_plan_domain(const mst_plan *plan, int32_t device);
 /** The domain in whose memory a value is: its device's, or the host for a fed tensor. What a view is of is received in
  *  the view's own domain. */
 mst_domain *mst_plan_value_domain(const mst_plan *plan, int32_t value);
+/** The task to which NODE belongs. */
+int32_t mst_plan_task(const mst_plan *plan, const mst_plan_node *node);
+/** Whether there are devices of several tasks. */
+bool mst_plan_has_tasks(const mst_plan *plan);
+/** Whether another task runs NODE. */
+bool mst_plan_is_elsewhere(const mst_plan *plan, const mst_plan_node *node);
 /** Bytes of a value, rounded up to the alignment. */
 int64_t mst_plan_bytes(const mst_plan_value *value);
 

@@ -15,7 +15,8 @@ typedef enum mst_action_kind {
     MST_DO_WAIT,    /**< until device DEVICE has reached point FIRST */
     MST_DO_REACH,   /**< its own point FIRST: other devices wait for it */
     MST_DO_FEED,    /**< node FIRST: the caller's function fills the value */
-    MST_DO_RECEIVE, /**< node FIRST: copies its source from another domain */
+    MST_DO_RECEIVE, /**< node FIRST: copies its source from another domain, or waits for it from another task */
+    MST_DO_SEND,    /**< node FIRST: sends its source to another task */
     MST_DO_FETCH,   /**< node FIRST: copies its source to the caller's tensor */
     MST_DO_START,   /**< node FIRST: starts an exchange with other tasks */
     MST_DO_AWAIT,   /**< node FIRST: waits for the sums of an exchange */

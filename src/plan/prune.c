@@ -81,7 +81,7 @@ static mst_status import_feeds(mst_plan *plan) {
         MST_TRY(mst_plan_add(plan, &node, NULL, &spec, &added));
         plan->feed_value[i] = plan->node[added].dst;
         plan->value[plan->feed_value[i]].index = i;
-        if (feed->tensor) plan->value[plan->feed_value[i]].space = MST_IN_FEED;
+        if (!feed->fill) plan->value[plan->feed_value[i]].space = MST_IN_FEED;
     }
     return MST_OK;
 }

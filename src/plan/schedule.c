@@ -9,7 +9,7 @@
  * A receive waits, and may fail. So it is put off until something needs its value, but never behind the gate, where
  * nothing may fail and devices take the whole body for done.
  *
- * An exchange with other tasks is started as soon as it can be, and waited for only when nothing else is ready. */
+ * What another task waits for is sent as soon as it is made. An exchange with other tasks is started as soon as it can be, and waited for only when nothing else is ready. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +149,7 @@ static bool frees_memory(const scheduler *s, const mst_plan_node *node) {
 static mst_status offer(scheduler *s, int32_t n) {
     const mst_plan_node *node = &s->plan->node[n];
     return push(s, (entry){.waits = node->op == &mst_op_exchange_wait,
-                           .frees = node->op == &mst_op_exchange_start || frees_memory(s, node),
+                           .frees = node->op == &mst_op_exchange_start || node->stream || frees_memory(s, node),
                            .node = n,
                            .ready = s->ready[n],
                            .place = s->place[n]});
@@ -197,9 +197,9 @@ static void emit(scheduler *s, int32_t n) {
 
 static mst_status go(scheduler *s, int32_t n) {
     const mst_plan_node *node = &s->plan->node[n];
-    for (int i = 0; i < node->num_src; i++) {
-        const int32_t from = s->plan->value[node->src[i]].node;
-        if (s->plan->node[from].op == &mst_op_receive && !s->gone[from]) emit(s, from);
+    for (int i = 0; i < node->num_src + node->num_control; i++) {
+        const int32_t from = source_of(s->plan, node, i);
+        if (from >= 0 && s->plan->node[from].op == &mst_op_receive && !s->gone[from]) emit(s, from);
     }
     emit(s, n);
     s->clock++;

@@ -50,7 +50,8 @@ struct mst_executor {
 
 bool mst_executor_spins(const mst_devices *devices) {
     int threads = 0;
-    for (int i = 0; i < devices->count; i++) threads += devices->device[i].num_threads;
+    for (int i = 0; i < devices->count; i++)
+        if (mst_device_is_here(devices, i)) threads += devices->device[i].num_threads;
     return threads <= mst_num_cores();
 }
 
@@ -135,6 +136,7 @@ static mst_status make_worker(mst_executor *e, int i) {
     w->queue = calloc((size_t)e->num_frames, sizeof *w->queue);
     w->given_up = calloc((size_t)e->num_frames, sizeof *w->given_up);
     if (!w->queue || !w->given_up) return MST_NO_MEMORY("for an executor");
+    if (!mst_device_is_here(e->devices, i)) return MST_OK;
     const int threads = e->devices->device[i].num_threads;
     if (threads > 1) MST_TRY(mst_team_create(threads, e->spin, begin_member, w, &w->team));
     return i == 0 && !e->runs_all ? MST_OK : executor_start(w);
@@ -199,8 +201,8 @@ void mst_executor_destroy(mst_executor *e, double seconds, void (*ended)(void *o
     leave(e);
 }
 
-bool mst_executor_has_thread(const mst_executor *e, int device) {
-    return e->workers[device].started;
+bool mst_executor_runs_all(const mst_executor *e) {
+    return e->runs_all;
 }
 
 mst_team *mst_executor_team(const mst_executor *e, int device) {

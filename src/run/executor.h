@@ -18,8 +18,8 @@ MST_CHECKED mst_status mst_executor_create(const mst_devices *devices, const mst
  * leave its frame within SECONDS, the call returns all the same, and the last device to come back frees the executor
  * and calls ENDED on its own thread. */
 void mst_executor_destroy(mst_executor *executor, double seconds, void (*ended)(void *owner), void *owner);
-/** Whether a thread of the executor runs DEVICE's part of frames. */
-bool mst_executor_has_thread(const mst_executor *executor, int device);
+/** Whether threads of the executor run all devices, and callers none. */
+bool mst_executor_runs_all(const mst_executor *executor);
 /** Puts FRAME, whose plan is set, on the queues of DEVICES; called by one thread at a time. */
 void mst_executor_submit(mst_executor *executor, mst_frame *frame, const int32_t *devices, int32_t num_devices);
 /** Runs device 0's part of FRAME, which has one, on the calling thread, in its turn. */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/no_memory.h"
 #include "run/gate.h"
+#include "run/part_inside.h"
 
 /* ---- actions ---- */
 
@@ -30,7 +31,7 @@ static mst_status wait_for(mst_frame *frame, int device, const mst_action *actio
     return is_there ? MST_OK : MST_FAIL(MST_CANCELLED, "another device failed");
 }
 
-static mst_array array_of(const mst_frame *frame, int32_t value) {
+mst_array mst_frame_array(const mst_frame *frame, int32_t value) {
     mst_array array = mst_binding_array(frame->binding, value);
     const mst_plan_value *v = &frame->plan->value[value], *root = &frame->plan->value[v->root];
     if (root->space == MST_IN_FEED) array.data = (char *)mst_tensor_data(frame->feeds[root->index].tensor) + v->shift;
@@ -62,7 +63,7 @@ static mst_status fill_all(filling *f, mst_team *team) {
 
 static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, mst_team *team, char *staging) {
     const mst_plan_node *node = &frame->plan->node[n];
-    const mst_array array = array_of(frame, node->dst);
+    const mst_array array = mst_frame_array(frame, node->dst);
     const bool host = device->domain->type->host;
     filling f = {.from = &frame->feeds[node->port],
                  .spec = {.dtype = array.dtype, .shape = array.shape},
@@ -79,15 +80,13 @@ static mst_status feed(mst_frame *frame, int32_t n, const mst_device *device, ms
     return mst_domain_copy(device->domain, array.data, &mst_domain_host, staging, bytes);
 }
 
-/* How many elements of VALUE, which is SRC, are there: COUNTED_BY (-1: all are) begins with the number of rows. */
-static mst_status count_elements(mst_frame *frame, int32_t value, int32_t counted_by, const mst_array *src,
-                                 int64_t *out) {
+mst_status mst_frame_count(mst_frame *frame, int32_t value, int32_t counted_by, const mst_array *src, int64_t *out) {
     mst_domain *from = mst_plan_value_domain(frame->plan, value);
     int64_t rows;
     *out = src->count;
     if (counted_by < 0) return MST_OK;
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)sizeof rows);
-    MST_TRY(mst_domain_copy(&mst_domain_host, &rows, from, array_of(frame, counted_by).data, sizeof rows));
+    MST_TRY(mst_domain_copy(&mst_domain_host, &rows, from, mst_frame_array(frame, counted_by).data, sizeof rows));
     const int64_t most = src->shape.dim[0];
     *out = value == counted_by ? 1 + rows : most ? rows * (src->count / most) : 0;
     return MST_OK;
@@ -96,7 +95,7 @@ static mst_status count_elements(mst_frame *frame, int32_t value, int32_t counte
 static mst_status receive(mst_frame *frame, int32_t n, int d) {
     const mst_plan_node *node = &frame->plan->node[n];
     const mst_device *device = &frame->devices->device[d];
-    const mst_array src = array_of(frame, node->src[0]), dst = array_of(frame, node->dst);
+    const mst_array src = mst_frame_array(frame, node->src[0]), dst = mst_frame_array(frame, node->dst);
     if (src.dtype == MST_STRING) {
         int64_t copied;
         const mst_status status =
@@ -106,7 +105,7 @@ static mst_status receive(mst_frame *frame, int32_t n, int d) {
         return status;
     }
     int64_t count;
-    MST_TRY(count_elements(frame, node->src[0], node->num_src > 1 ? node->src[1] : -1, &src, &count));
+    MST_TRY(mst_frame_count(frame, node->src[0], node->num_src > 1 ? node->src[1] : -1, &src, &count));
     const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
     atomic_fetch_add(frame->copied, (int64_t)bytes);
     return mst_domain_copy(device->domain, dst.data, mst_plan_value_domain(frame->plan, node->src[0]), src.data, bytes);
@@ -123,7 +122,7 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
     const mst_plan_node *node = &frame->plan->node[n];
     mst_tensor *output = frame->outputs ? frame->outputs[node->port] : NULL;
     if (!output) return MST_OK;
-    const mst_array src = array_of(frame, node->src[0]);
+    const mst_array src = mst_frame_array(frame, node->src[0]);
     const mst_plan_value *root = &frame->plan->value[frame->plan->value[node->src[0]].root];
     mst_domain *from = mst_plan_value_domain(frame->plan, node->src[0]);
     if (src.dtype == MST_STRING && root->constant)
@@ -138,13 +137,13 @@ static mst_status fetch(mst_frame *frame, int32_t n) {
 
 /* Copies VALUE, of which the exchange takes part in a sum, to DST, from where it is sent. */
 static mst_status copy_leaf(mst_frame *frame, int32_t value, void *dst) {
-    const mst_array src = array_of(frame, value);
+    const mst_array src = mst_frame_array(frame, value);
     const mst_plan_value *root = &frame->plan->value[frame->plan->value[value].root];
     mst_domain *from = root->constant ? &mst_domain_host : mst_plan_value_domain(frame->plan, value);
     const void *data = root->constant ? mst_tensor_data(root->constant) : src.data;
     int64_t count;
     if (data == dst) return MST_OK; /* made there */
-    MST_TRY(count_elements(frame, value, frame->plan->value[value].counted_by, &src, &count));
+    MST_TRY(mst_frame_count(frame, value, frame->plan->value[value].counted_by, &src, &count));
     const size_t bytes = (size_t)count * mst_dtype_size(src.dtype);
     if (!from->type->host) atomic_fetch_add(frame->copied, (int64_t)bytes);
     return mst_domain_copy(&mst_domain_host, dst, from, data, bytes);
@@ -213,7 +212,7 @@ static bool would_wait(const mst_frame *frame, const walk *w, const mst_action *
     if (!w->alone) return false;
     if (action->kind == MST_DO_WAIT)
         return mst_timeline_value(&w->lines[action->device]) < frame->base[action->device] + (uint64_t)action->first;
-    return action->kind == MST_DO_GATE && w->at_gate && atomic_load(&frame->decision) == MST_UNDECIDED;
+    return action->kind == MST_DO_GATE && w->at_gate && mst_gate_is_open(frame);
 }
 
 /* A node that a failure of ACTION can be told of; -1: none. */
@@ -221,6 +220,7 @@ static int32_t node_of(const mst_action *action) {
     switch (action->kind) {
         case MST_DO_FEED:
         case MST_DO_RECEIVE:
+        case MST_DO_SEND:
         case MST_DO_FETCH:
         case MST_DO_START:
         case MST_DO_AWAIT: return action->first;
@@ -238,7 +238,10 @@ static mst_status act(mst_frame *frame, const walk *w, const mst_action *action,
             mst_timeline_advance(&w->lines[w->device], frame->base[w->device] + (uint64_t)action->first);
             return MST_OK;
         case MST_DO_FEED: return feed(frame, action->first, self, w->team, frame->binding->staging[w->device]);
-        case MST_DO_RECEIVE: return receive(frame, action->first, w->device);
+        case MST_DO_RECEIVE:
+            if (frame->plan->node[action->first].stream) return mst_part_receive(frame, action->first, w->device);
+            return receive(frame, action->first, w->device);
+        case MST_DO_SEND: return mst_part_send(frame, action->first);
         case MST_DO_FETCH: return fetch(frame, action->first);
         case MST_DO_START: return start_exchange(frame, action->first);
         case MST_DO_AWAIT: return await_exchange(frame, action->first);
@@ -259,7 +262,7 @@ static mst_status go_on(mst_frame *frame, walk *w, int32_t *node, bool *derived)
         mst_status status = MST_OK;
         if (would_wait(frame, w, action)) return MST_OK;
         *node = node_of(action);
-        *derived = action->kind == MST_DO_WAIT;
+        *derived = action->kind == MST_DO_WAIT || (action->kind == MST_DO_RECEIVE && frame->plan->node[*node].stream);
         if (action->kind != MST_DO_RUN && action->kind != MST_DO_REACH) /* -1: it waits for others */
             atomic_store_explicit(&frame->at[w->device], *node, memory_order_relaxed);
         if (action->kind == MST_DO_GATE) {

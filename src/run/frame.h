@@ -59,6 +59,8 @@ typedef struct mst_frame {
     mst_turn turn;                      /**< for the entries of the plan */
     const mst_bound_exchange *exchange; /**< by exchange of the plan */
     uint64_t exchange_run;              /**< number of this run among those with exchanges */
+    struct mst_part *part;              /**< where there are devices of other tasks; NULL: there are none */
+    uint64_t part_run;                  /**< number of the run, which is the same on all tasks */
     bool prepared;          /**< for the gate, before the vote: by the device that votes, read at the gate */
     const mst_touch *touch; /**< by the devices, before the frame is ready; NULL: nothing */
     int64_t num_touches;
@@ -89,6 +91,11 @@ typedef struct mst_frame {
     mst_failure failure;  /**< the first cause */
 } mst_frame;
 
+/** The array of VALUE in this frame. */
+mst_array mst_frame_array(const mst_frame *frame, int32_t value);
+/** How many elements of VALUE, which is SRC, are there: COUNTED_BY (-1: all are) begins with the number of rows. */
+MST_CHECKED mst_status mst_frame_count(mst_frame *frame, int32_t value, int32_t counted_by, const mst_array *src,
+                                       int64_t *out);
 /** DEVICE touches its part of new memory, so that it lies next to the cores of the calling thread. What is in it stays
  *  as it is. */
 void mst_frame_touch(mst_frame *frame, int device);

@@ -15,22 +15,46 @@
  * Several threads may want to decide at the same time: the last device, one that fails, one whose wait is too long.
  * The first of them wins, by one compare-and-swap on `decision` of the frame; the others take what it decided. So a
  * step never happens on one device and not on another. After that a failure is only kept, to be told: the decision
- * stays. A plan that writes nothing has no gate; its step may still be stopped. */
+ * stays. A plan that writes nothing has no gate; its step may still be stopped.
+ *
+ * Where devices of other tasks take part, the last device to arrive votes in place of deciding, and the coordinator of
+ * all tasks decides (part.h). Who has voted waits for that as long as it takes: the others may write already. */
 #include "run/gate.h"
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/reserve.h"
+#include "run/part_inside.h"
 
-/* Decides, unless that has been done, and wakes the devices that wait; returns what was decided. */
-static int decide(mst_frame *frame, int decision) {
-    int decided = MST_UNDECIDED;
+/* Decides, unless that has been done or is not ours to do any more (BEFORE: what the gate must be at), and wakes the
+ * devices that wait; returns what was decided. */
+static int decide_from(mst_frame *frame, int before, int decision) {
+    int decided = before;
     if (atomic_compare_exchange_strong(&frame->decision, &decided, decision)) {
         if (decision == MST_DOES_NOT && frame->has_turn) mst_turn_drop_writes(&frame->turn);
         mst_timeline_advance(&frame->gate, frame->number);
         return decision;
     }
     return decided;
+}
+
+static int decide(mst_frame *frame, int decision) {
+    return decide_from(frame, MST_UNDECIDED, decision);
+}
+
+void mst_gate_decide_together(mst_frame *frame, bool happens) {
+    decide_from(frame, MST_VOTED, happens ? MST_HAPPENS : MST_DOES_NOT);
+}
+
+bool mst_gate_is_open(const mst_frame *frame) {
+    return atomic_load(&frame->decision) <= MST_VOTED;
+}
+
+/* This task can make the step: from now on it is decided together with the others. */
+static void vote(mst_frame *frame) {
+    int decided = MST_UNDECIDED;
+    if (atomic_compare_exchange_strong(&frame->decision, &decided, MST_VOTED)) mst_part_vote(frame);
 }
 
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived) {
@@ -47,10 +71,11 @@ void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int devic
     pthread_mutex_unlock(&frame->lock);
     atomic_store(&frame->failed, true);
     decide(frame, MST_DOES_NOT);
+    if (frame->part) mst_part_wake(frame->part);
 }
 
 bool mst_frame_stop(mst_frame *frame) {
-    return decide(frame, MST_DOES_NOT) != MST_HAPPENS;
+    return decide(frame, MST_DOES_NOT) == MST_DOES_NOT;
 }
 
 mst_status mst_gate_prepare(mst_frame *frame) {
@@ -64,13 +89,22 @@ void mst_gate_arrive(mst_frame *frame, int device) {
     if (atomic_fetch_add(&frame->arrived, 1) + 1 < frame->participants) return;
     const mst_status status = frame->prepared ? MST_OK : mst_gate_prepare(frame);
     if (status) mst_frame_fail(frame, status, -1, device, false);
-    decide(frame, MST_HAPPENS);
+    if (frame->part)
+        vote(frame);
+    else
+        decide(frame, MST_HAPPENS);
 }
 
 bool mst_gate_wait(mst_frame *frame, int device) {
     if (mst_timeline_wait(&frame->gate, frame->number, frame->deadline, frame->spin))
         return atomic_load(&frame->decision) == MST_HAPPENS;
-    if (decide(frame, MST_DOES_NOT) == MST_HAPPENS) return true;
+    int decided = decide(frame, MST_DOES_NOT);
+    if (decided == MST_VOTED) { /* the others may write: the decision comes, whatever happens */
+        mst_timeline_wait(&frame->gate, frame->number, MST_NEVER, frame->spin);
+        decided = atomic_load(&frame->decision);
+        if (decided == MST_DOES_NOT) return false;
+    }
+    if (decided == MST_HAPPENS) return true;
     mst_frame_fail(frame,
                    MST_FAIL(MST_DEADLINE,
                             "waited too long for the other devices to finish the step: one of them is "

@@ -5,7 +5,12 @@
 #include "run/frame.h"
 
 /** The decision. */
-enum { MST_UNDECIDED, MST_HAPPENS, MST_DOES_NOT };
+enum {
+    MST_UNDECIDED,
+    MST_VOTED, /**< this task can make the step, and the coordinator of all tasks decides (run/part.h) */
+    MST_HAPPENS,
+    MST_DOES_NOT
+};
 
 /** Does what may fail at the gate: waits for those that still read what the step writes, and for the memory in reserve.
  *  A device that gives the word of its task to other tasks (plan/vote.c) calls it before, when all devices have done
@@ -19,8 +24,12 @@ bool mst_gate_wait(mst_frame *frame, int device);
  *  way. NODE (-1: none) and DEVICE say where. The gate, if it has not decided, decides that the step does not happen.
  */
 void mst_frame_fail(mst_frame *frame, mst_status status, int32_t node, int device, bool derived);
-/** Decides that the step does not happen, if the gate has not decided yet. False where the step happens: it is then
- *  finished. */
+/** What the coordinator of all tasks has decided, of a step for which this task may have voted. */
+void mst_gate_decide_together(mst_frame *frame, bool happens);
+/** Whether nothing has been decided, so that a device that comes to the gate waits. */
+bool mst_gate_is_open(const mst_frame *frame);
+/** Decides that the step does not happen, if the gate has not decided yet. False where the step happens, or this task
+ *  has voted: it is then finished. */
 bool mst_frame_stop(mst_frame *frame);
 
 #endif

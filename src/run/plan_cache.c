@@ -29,7 +29,7 @@ static uint64_t hash_call(const mst_session *session, const mst_feed *feeds, int
     for (int i = 0; i < num_feeds; i++) {
         mst_spec spec = feed_spec(&feeds[i]);
         h = mix(h, (uint64_t)(uintptr_t)feeds[i].value.node + (uint64_t)feeds[i].value.index);
-        h = mix(h, (uint64_t)spec.dtype * 2 + (feeds[i].tensor != NULL));
+        h = mix(h, (uint64_t)spec.dtype * 2 + (feeds[i].fill != NULL));
         for (int k = 0; k < spec.shape.ndim; k++) h = mix(h, (uint64_t)spec.shape.dim[k]);
     }
     for (int i = 0; i < num_fetches; i++) h = mix(h, (uint64_t)(uintptr_t)fetches[i].node + (uint64_t)fetches[i].index);
@@ -45,7 +45,7 @@ static bool is_for(const mst_cached_plan *cached, const mst_session *session, ui
         mst_spec spec = feed_spec(&feeds[i]);
         if (!mst_value_equal(cached->feeds[i].value, feeds[i].value) ||
             !mst_spec_equal(&cached->feeds[i].spec, &spec) ||
-            (cached->feeds[i].tensor != NULL) != (feeds[i].tensor != NULL))
+            (cached->feeds[i].fill != NULL) != (feeds[i].fill != NULL))
             return false;
     }
     for (int i = 0; i < num_fetches; i++)
@@ -177,7 +177,7 @@ enum { MOST_ALONE = 4 };
  * frame may be in flight: calls of a device share what their kernels have prepared. */
 static bool can_run_alone(const mst_session *session, const mst_cached_plan *cached) {
     if (cached->num_devices < 2 || cached->num_devices > MOST_ALONE || session->num_slots > 1 ||
-        mst_executor_has_thread(session->executor, 0))
+        mst_executor_runs_all(session->executor))
         return false;
     for (int32_t i = 0; i < cached->num_devices; i++) {
         const mst_device *device = &session->devices.device[cached->devices[i]];

@@ -37,12 +37,14 @@ static mst_status check_options(mst_session *session) {
     return MST_OK;
 }
 
-static mst_status make_devices(mst_session *session) {
+static mst_status make_devices(mst_session *session, const mst_part_options *part) {
     mst_session_options *o = &session->options;
     mst_device_name task;
     if (mst_device_name_of_task(o->job_name ? o->job_name : "localhost", o->task_index, &task))
         return mst_error_prefix("session");
     MST_TRY(mst_devices_create(o->devices, o->visible_devices, o->memory_limit, &task, &session->devices));
+    if (part) MST_TRY(mst_devices_join(&session->devices, part->task, part->num_tasks, part->self));
+    if (part) MST_TRY(mst_part_create(part, &session->part));
     o->devices = o->visible_devices = o->job_name = NULL; /* the strings are the caller's */
     return MST_OK;
 }
@@ -56,6 +58,7 @@ static mst_status make_frame(mst_session *session, mst_frame *frame) {
     if (!frame->base || !frame->at || !frame->stop || !frame->strings) return MST_NO_MEMORY("for a session");
     frame->devices = &session->devices;
     frame->copied = &session->copied;
+    frame->part = session->part;
     frame->check_numerics = session->options.check_numerics;
     frame->spin = mst_executor_spins(&session->devices);
     pthread_mutex_init(&frame->lock, NULL);
@@ -98,11 +101,11 @@ static void init_lock(mst_session *session) {
     mst_condition_init(&session->plan_made);
 }
 
-static mst_status session_create(mst_session *session) {
+static mst_status session_create(mst_session *session, const mst_part_options *part) {
     mst_session_options *o = &session->options;
-    const bool runs_all = o->timeout > 0; /* the caller must come back, whatever device 0 does */
+    const bool runs_all = o->timeout > 0 || part; /* the caller must come back, whatever device 0 does */
     MST_TRY(check_options(session));
-    MST_TRY(make_devices(session));
+    MST_TRY(make_devices(session, part));
     session->state_bytes = calloc((size_t)session->devices.count, sizeof *session->state_bytes);
     session->constant_bytes = calloc((size_t)session->devices.count, sizeof *session->constant_bytes);
     if (!session->state_bytes || !session->constant_bytes) return MST_NO_MEMORY("for a session");
@@ -119,6 +122,11 @@ static mst_status session_create(mst_session *session) {
 }
 
 mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
+    return mst_session_create_with(graph, options, NULL, out);
+}
+
+mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options, const mst_part_options *part,
+                                   mst_session **out) {
     if (MST_IS_NULL(graph) || MST_IS_NULL(out)) return MST_INVALID;
     *out = NULL;
     mst_session *session = aligned_alloc(_Alignof(mst_session), sizeof *session);
@@ -128,7 +136,7 @@ mst_status mst_session_create(mst_graph *graph, const mst_session_options *optio
     session->graph = graph;
     session->process = mst_process_number();
     init_lock(session);
-    mst_status status = session_create(session);
+    mst_status status = session_create(session, part);
     if (status)
         mst_session_destroy(session);
     else
@@ -206,6 +214,7 @@ static void free_session(void *owner) {
     for (int64_t i = 0; i < session->num_used; i++)
         mst_copy_release(session->store, session->used[i].state, session->used[i].copy);
     for (int i = 0; i < session->num_slots; i++) free_slot(session, &session->slots[i]);
+    mst_part_destroy(session->part);
     mst_devices_free(&session->devices);
     mst_store_release(session->store);
     mst_pair_map_free(&session->copies);

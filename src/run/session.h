@@ -19,6 +19,7 @@
 #include "plan/plan.h"
 #include "run/executor.h"
 #include "run/pace.h"
+#include "run/part_inside.h"
 
 /** Memory of a step in flight. */
 typedef struct mst_slot {
@@ -64,7 +65,7 @@ typedef struct mst_cached_plan {
     struct mst_cached_plan *next; /**< of those that are being made, or are to be destroyed */
     uint64_t graph_version, hash;
     int num_feeds, num_fetches;
-    mst_feed *feeds; /**< tensors not held: `spec` describes them, `tensor` only says that it is one */
+    mst_feed *feeds; /**< tensors not held: `spec` describes them; without `fill` it is one */
     mst_value *fetches;
     mst_plan *plan;
     int32_t *devices; /**< that have something to do */
@@ -120,7 +121,12 @@ struct mst_session {
     _Atomic int64_t copied;
     _Atomic int64_t runs_alone;
     mst_trace *trace; /**< runs are added to it; NULL: to none */
+    mst_part *part;   /**< where there are devices of other tasks; NULL: there are none */
 };
+
+/** As mst_session_create; PART (NULL: there are none): of which tasks there are devices too. */
+MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
+                                               const mst_part_options *part, mst_session **out);
 
 /** Makes the session one of GROUP, whose members make each step together; before its first run. GROUP must outlive
  *  it. NULL is allowed. */
@@ -133,16 +139,16 @@ void mst_session_join(mst_session *session, mst_task_group *group);
 MST_CHECKED mst_status mst_session_enter(mst_session *session);
 void mst_session_leave(mst_session *session);
 
-/** What kind of run a call is. */
-typedef struct mst_call_purpose {
-    bool initial;   /**< gives variables their first values: its random numbers are those of no step */
-    bool once;      /**< its plan will not run again */
-    bool overtaken; /**< set by an initial run: another session has given one of its variables a value meanwhile */
-} mst_call_purpose;
-
 /** Runs FETCHES once, in a call that has begun (mst_session_run for the values and errors). */
 MST_CHECKED mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, const mst_feed *feeds,
                                         int num_feeds, const mst_value *fetches, int num_fetches, mst_tensor **outputs);
+/** Puts a run of CACHED on the queues of its devices; from then on *OUT holds the values of the call, and the caller's
+ *  reference to CACHED. The tensors of FEEDS and OUTPUTS are retained. */
+MST_CHECKED mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached,
+                                          const mst_call_purpose *purpose, int64_t deadline, const mst_feed *feeds,
+                                          mst_tensor **outputs, mst_slot **out);
+/** Runs what was put on the queues to its end, or its deadline. */
+MST_CHECKED mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_purpose *purpose);
 /** Waits on CONDITION, under the lock, for some time; false where DEADLINE has come. */
 bool mst_session_wait(mst_session *session, pthread_cond_t *condition, int64_t deadline);
 

@@ -51,7 +51,7 @@ static mst_status prepare_outputs(const mst_plan *plan, mst_tensor **outputs) {
     for (int i = 0; outputs && i < plan->num_fetches; i++) {
         const mst_plan_node *fetch = &plan->node[plan->fetch_node[i]];
         mst_tensor *output = outputs[i];
-        if (fetch->num_src) {
+        if (fetch->num_src && !mst_plan_is_elsewhere(plan, fetch)) {
             const mst_spec *spec = &plan->value[fetch->src[0]].spec;
             const mst_spec own = output ? mst_spec_of(output) : (mst_spec){0};
             const bool fits = output && mst_spec_equal(&own, spec) && mst_tensor_owns(output);
@@ -151,7 +151,7 @@ static mst_status hold(mst_slot *slot, const mst_feed *feeds, int num_feeds, mst
 
 /* A run that failed leaves no trace in the random numbers of those to come, unless another has begun since. */
 static void give_number_back(mst_session *session, const mst_step *step) {
-    if (step->number >= 0) return;
+    if (step->number >= 0 || session->part) return;
     uint64_t next = (uint64_t)-step->number;
     atomic_compare_exchange_strong(&session->store->runs, &next, next - 1);
 }
@@ -180,6 +180,7 @@ static void release_frame(mst_frame *frame) {
     for (int i = 0; i < cached->num_fetches; i++) mst_tensor_release(slot->outputs[i]);
     if (atomic_load(&frame->failed)) give_number_back(session, &frame->step);
     if (frame->has_turn) mst_turn_end(&frame->turn);
+    if (frame->part) mst_part_end_run(frame->part);
     mst_run_notes_free(frame->notes);
     frame->notes = NULL;
     pthread_mutex_lock(&session->lock);
@@ -194,7 +195,7 @@ static void end_late(mst_frame *frame) {
     release_frame(frame);
 }
 
-static void begin_frame(mst_session *session, mst_slot *slot, int index) {
+static void begin_frame(mst_session *session, mst_slot *slot, int index, const mst_call_purpose *purpose) {
     mst_frame *frame = &slot->frame;
     mst_cached_plan *cached = slot->cached;
     frame->plan = cached->plan;
@@ -205,7 +206,7 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
     frame->release = end_late;
     frame->owner = slot;
     frame->number++;
-    frame->caller_runs = !mst_executor_has_thread(session->executor, 0);
+    frame->caller_runs = !mst_executor_runs_all(session->executor);
     frame->touch = cached->touched ? NULL : cached->touch;
     frame->num_touches = cached->num_touches;
     if (frame->touch) frame->all_touched = mst_timeline_value(&frame->touched) + (uint64_t)cached->num_devices;
@@ -227,6 +228,8 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
         if (cached->plan->program[d].receives_strings)
             mst_string_memory_begin(&frame->strings[d], mst_session_string_room(session, d, &frame->strings[d]));
     }
+    frame->part_run = purpose->part_run;
+    if (frame->part) mst_part_begin_run(frame->part, frame);
     const mst_bound_plan *bound = &cached->bound[index];
     for (int64_t i = 0; i < bound->num_patches; i++)
         *bound->patch[i].data =
@@ -239,19 +242,23 @@ static void begin_frame(mst_session *session, mst_slot *slot, int index) {
 }
 
 /* Sets the number that random ops see. */
-static mst_status number_step(mst_session *session, mst_slot *slot, bool initial) {
+static mst_status number_step(mst_session *session, mst_slot *slot, const mst_call_purpose *purpose) {
     const mst_cached_plan *cached = slot->cached;
     const int32_t state = cached->plan->step_state;
+    const int32_t owner = state < 0 ? -1 : session->devices.device[cached->plan->state[state].device].task;
     mst_step *step = &slot->frame.step;
     step->seed = mst_graph_seed(session->graph);
     step->number = 0;
-    if (initial) return MST_OK;
+    if (purpose->initial) return MST_OK;
     if (state < 0) { /* a stream of their own: numbers below 0 */
-        step->number = -1 - (int64_t)atomic_fetch_add(&session->store->runs, 1);
+        step->number = session->part ? purpose->random : -1 - (int64_t)atomic_fetch_add(&session->store->runs, 1);
         return MST_OK;
     }
-    const mst_copy *copy = cached->copy[state];
-    return mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number);
+    if (owner == session->devices.self) {
+        const mst_copy *copy = cached->copy[state];
+        MST_TRY(mst_domain_copy(&mst_domain_host, &step->number, copy->domain, copy->data, sizeof step->number));
+    }
+    return session->part ? mst_part_share_step(&slot->frame, owner) : MST_OK;
 }
 
 /* In a turn that has begun: whether a variable that a plan of initial values writes has got a value meanwhile. */
@@ -277,7 +284,7 @@ static void open_frame(mst_session *session, mst_slot *slot, mst_call_purpose *p
         status = MST_FAIL(MST_CANCELLED, "another session has given the variables their first values");
     if (!status && frame->touch) status = wait_for_touches(slot);
     if (!status) status = mst_session_check_states(session, slot->cached, frame->deadline);
-    if (!status) status = number_step(session, slot, purpose->initial);
+    if (!status) status = number_step(session, slot, purpose);
     if (status) mst_frame_fail(frame, status, -1, -1, false);
     mst_timeline_advance(&frame->ready, frame->number);
 }
@@ -314,8 +321,7 @@ static void keep_pace(mst_session *session, const mst_slot *slot, int64_t began)
     pthread_mutex_unlock(&session->lock);
 }
 
-/* Runs the frame to its end or its deadline. */
-static mst_status run_frame(mst_session *session, mst_slot *slot, mst_call_purpose *purpose) {
+mst_status mst_session_run_slot(mst_session *session, mst_slot *slot, mst_call_purpose *purpose) {
     mst_frame *frame = &slot->frame;
     const mst_cached_plan *cached = slot->cached;
     mst_failure late;
@@ -365,24 +371,37 @@ static mst_status prepare_frame(mst_session *session, const mst_cached_plan *cac
 
 /* Takes a slot, which holds the values of the call from then on, and puts its frame on the queues: in the order of the
  * session and of the store at once. Under the lock. */
-static mst_status submit(mst_session *session, mst_cached_plan *cached, int64_t deadline, const mst_feed *feeds,
-                         int num_feeds, mst_tensor **outputs, int num_fetches, mst_slot **out) {
+static mst_status submit(mst_session *session, mst_cached_plan *cached, const mst_call_purpose *purpose,
+                         int64_t deadline, const mst_feed *feeds, mst_tensor **outputs, mst_slot **out) {
     int index;
     bool ready;
     MST_TRY(take_slot(session, cached, deadline, &index, &ready));
     mst_slot *slot = &session->slots[index];
     mst_status status = ready ? MST_OK : prepare_slot(session, cached, index);
     if (!status) status = prepare_frame(session, cached, deadline, &slot->frame);
-    if (!status) status = hold(slot, feeds, num_feeds, outputs, num_fetches);
+    if (!status) status = hold(slot, feeds, cached->num_feeds, outputs, cached->num_fetches);
     if (status) {
         give_slot_back(session, slot);
         return status;
     }
     if (cached->num_uses) mst_turn_take(session->store, cached->bound[index].use, cached->num_uses, &slot->frame.turn);
     slot->cached = cached;
-    begin_frame(session, slot, index);
+    begin_frame(session, slot, index, purpose);
     *out = slot;
     return MST_OK;
+}
+
+mst_status mst_session_submit(mst_session *session, mst_cached_plan *cached, const mst_call_purpose *purpose,
+                              int64_t deadline, const mst_feed *feeds, mst_tensor **outputs, mst_slot **out) {
+    /* an output that is fed too must neither be written in place nor freed before the end */
+    for (int i = 0; i < cached->num_feeds; i++)
+        if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
+    mst_status status = prepare_outputs(cached->plan, outputs);
+    pthread_mutex_lock(&session->lock);
+    if (!status) status = submit(session, cached, purpose, deadline, feeds, outputs, out);
+    pthread_mutex_unlock(&session->lock);
+    for (int i = 0; i < cached->num_feeds && status; i++) mst_tensor_release(feeds[i].tensor);
+    return status;
 }
 
 mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, const mst_feed *feeds, int num_feeds,
@@ -395,17 +414,10 @@ mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, con
     if (!status) status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, deadline, &cached);
     mst_graph_read_end(session->graph);
     MST_TRY(status);
-    /* an output that is fed too must neither be written in place nor freed before the end */
-    for (int i = 0; i < num_feeds; i++)
-        if (feeds[i].tensor) mst_tensor_retain(feeds[i].tensor);
-    status = prepare_outputs(cached->plan, outputs);
-    pthread_mutex_lock(&session->lock);
-    if (!status) status = submit(session, cached, deadline, feeds, num_feeds, outputs, num_fetches, &slot);
-    pthread_mutex_unlock(&session->lock);
+    status = mst_session_submit(session, cached, purpose, deadline, feeds, outputs, &slot);
     if (purpose->once) mst_session_forget_plan(session, cached);
     if (status) mst_cached_plan_release(session, cached);
-    for (int i = 0; i < num_feeds && status; i++) mst_tensor_release(feeds[i].tensor);
-    return status ? status : run_frame(session, slot, purpose);
+    return status ? status : mst_session_run_slot(session, slot, purpose);
 }
 
 mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,

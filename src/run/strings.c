@@ -128,6 +128,51 @@ mst_status mst_strings_receive(mst_string_memory *memory, mst_domain *to, void *
     return MST_OK;
 }
 
+mst_status mst_strings_pack(mst_domain *from, const void *src, int64_t count, char **out, size_t *bytes) {
+    const size_t size = (size_t)count * sizeof(mst_string);
+    *out = NULL;
+    mst_string *string = malloc(size + 1);
+    if (!string) return MST_NO_MEMORY("for strings");
+    mst_status status = mst_domain_copy(&mst_domain_host, string, from, src, size);
+    if (!status) {
+        *bytes = (size_t)count * sizeof(uint64_t) + length_of_all(string, count);
+        if (!(*out = malloc(*bytes + 1))) status = MST_NO_MEMORY("for strings");
+    }
+    char *at = status ? NULL : *out + (size_t)count * sizeof(uint64_t);
+    for (int64_t i = 0; i < count && !status; at += string[i++].length) {
+        const uint64_t length = string[i].length;
+        memcpy(*out + (size_t)i * sizeof length, &length, sizeof length);
+        status = mst_domain_copy(&mst_domain_host, at, from, string[i].data, string[i].length);
+    }
+    free(string);
+    if (!status) return MST_OK;
+    free(*out);
+    *out = NULL;
+    return status;
+}
+
+mst_status mst_strings_unpack(mst_string_memory *memory, mst_domain *to, void *dst, const void *message, size_t bytes,
+                              int64_t count) {
+    const size_t size = (size_t)count * sizeof(mst_string), head = (size_t)count * sizeof(uint64_t);
+    const char *from = message;
+    size_t length = bytes >= head ? bytes - head : 0, left = length;
+    char *there;
+    if (bytes < head) return MST_FAIL(MST_INVALID, "a message of %zu bytes is too short for its strings", bytes);
+    if (count == 0) return MST_OK;
+    MST_TRY(reserve_host(memory, size));
+    MST_TRY(strings_take(memory, to, length, &there));
+    mst_string *string = (mst_string *)(void *)memory->host;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t one;
+        memcpy(&one, from + (size_t)i * sizeof one, sizeof one);
+        if (one > left) return MST_FAIL(MST_INVALID, "a string of a message is longer than the message");
+        string[i] = (mst_string){.data = there + (length - left), .length = (size_t)one};
+        left -= (size_t)one;
+    }
+    MST_TRY(mst_domain_copy(to, there, &mst_domain_host, from + head, length));
+    return mst_domain_copy(to, dst, &mst_domain_host, string, size);
+}
+
 static mst_status fetch_one(mst_tensor *output, int64_t i, mst_domain *from, mst_string string) {
     char *data = NULL;
     if (string.length) {

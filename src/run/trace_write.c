@@ -13,9 +13,10 @@ enum { PROCESS = 1, NAME_TEXT = 300 };
 static const double MICROSECONDS = 1e-3;   /* in a nanosecond */
 static const int64_t SHORTEST_WAIT = 1000; /* nanoseconds: a shorter one is not drawn */
 
-static const char *const kind_name[] = {[MST_DO_RUN] = "kernel", [MST_DO_WAIT] = "wait",    [MST_DO_REACH] = "",
-                                        [MST_DO_FEED] = "feed",  [MST_DO_RECEIVE] = "copy", [MST_DO_FETCH] = "fetch",
-                                        [MST_DO_START] = "send", [MST_DO_AWAIT] = "wait",   [MST_DO_GATE] = "wait"};
+static const char *const kind_name[] = {
+    [MST_DO_RUN] = "kernel", [MST_DO_WAIT] = "wait",    [MST_DO_REACH] = "",      [MST_DO_SEND] = "send",
+    [MST_DO_FEED] = "feed",  [MST_DO_RECEIVE] = "copy", [MST_DO_FETCH] = "fetch", [MST_DO_START] = "send",
+    [MST_DO_AWAIT] = "wait", [MST_DO_GATE] = "wait"};
 
 /* Whether it is work, and not a wait or a point that was reached. */
 static bool is_work(const mst_traced *did) {

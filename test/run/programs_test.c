@@ -12,10 +12,9 @@
 #include "base/clock.h"
 #include "support/program.h"
 
-static const struct {
-    const char *devices, *type;
-    int num;
-} places[] = {{"cpu:1/1", "cpu", 1}, {"cpu:2/1", "cpu", 2}, {"cpu:4/1", "cpu", 4}, {"island:2/1", "island", 2}};
+static const program_place places[] = {{"cpu:1/1", "cpu", 1, 1}, {"cpu:2/1", "cpu", 2, 1},
+                                       {"cpu:4/1", "cpu", 4, 1}, {"island:2/1", "island", 2, 1},
+                                       {"cpu:2/1", "cpu", 2, 2}, {"island:1/1", "island", 1, 3}};
 
 enum { NUM_PLACES = sizeof places / sizeof *places, NUM_PROGRAMS = 300 };
 
@@ -31,7 +30,7 @@ static int find_difference(const program *p, char **why) {
     program_values wanted[PROGRAM_RUNS];
     program_follow_rule(p, wanted);
     for (int i = 0; i < NUM_PLACES; i++)
-        if (!program_agrees(p, places[i].devices, places[i].type, places[i].num, wanted, why)) return i;
+        if (!program_agrees(p, &places[i], wanted, why)) return i;
     return -1;
 }
 
@@ -108,8 +107,8 @@ static void report(program *p) {
     shrink(p);
     const int place = find_difference(p, &why);
     program_print(p, stderr);
-    fail_msg("program %llu on %s: %s", (unsigned long long)p->seed, places[place < 0 ? 0 : place].devices,
-             why ? why : "differs now and then");
+    fail_msg("program %llu on %s of %d tasks: %s", (unsigned long long)p->seed, places[place < 0 ? 0 : place].devices,
+             places[place < 0 ? 0 : place].tasks, why ? why : "differs now and then");
 }
 
 static void random_programs_give_what_the_rule_says(void **state) {

@@ -70,7 +70,7 @@ typedef struct program_node {
     program_form form;
     int num_src, src[PROGRAM_SOURCES];
     int num_control, control[PROGRAM_CONTROLS];
-    int device;    /* -1: none asked for */
+    int device;    /* -1: none asked for; counts the devices of all tasks */
     bool mirrored; /* of a variable: a copy on each device */
     bool penalty;  /* of a variable: updates add twice its value to its gradient */
     double value[PROGRAM_ELEMENTS];
@@ -118,9 +118,13 @@ bool program_has_average(const program *p, int v, int node);
 
 /** By the rule: OUT[run]. */
 void program_follow_rule(const program *p, program_values *out);
-/** By a session on DEVICES ("cpu:2/1"), NUM of them of type TYPE. Compares with WANTED; false, and *WHY as text that
- *  the caller frees, where it differs or fails. */
-bool program_agrees(const program *p, const char *devices, const char *type, int num, const program_values *wanted,
-                    char **why);
+/** Where a program runs: on DEVICES ("cpu:2/1"), NUM of them of type TYPE, of each of TASKS tasks. */
+typedef struct program_place {
+    const char *devices, *type;
+    int num, tasks;
+} program_place;
+
+/** By a session there. Compares with WANTED; false, and *WHY as text that the caller frees, where it differs or fails. */
+bool program_agrees(const program *p, const program_place *place, const program_values *wanted, char **why);
 
 #endif

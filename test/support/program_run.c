@@ -4,19 +4,24 @@
 
 #include "muster/muster.h"
 #include "strategy/apply.h"
+#include "support/parts.h"
 #include "support/program.h"
 
 extern const mst_op mst_op_gather_grad;
 
 typedef struct builder {
     const program *p;
-    const char *type; /* of the devices */
-    int num_devices;
+    const program_place *place;
     mst_graph *graph;
     mst_value value[PROGRAM_NODES];
     mst_value penalty[PROGRAM_NODES]; /* by update */
-    char devices[256];                /* all of them, for mirrored variables */
 } builder;
+
+/* A session, or the parts of one over several tasks. */
+typedef struct runner {
+    mst_session *session;
+    parts *parts;
+} runner;
 
 static mst_dtype dtype_of(const program *p) {
     return p->dtype == PROGRAM_F64 ? MST_F64 : p->dtype == PROGRAM_I64 ? MST_I64 : MST_F32;
@@ -54,12 +59,26 @@ static mst_value update(builder *b, int n) {
     return built.train;
 }
 
+/* Device I of all tasks. */
+static void print_device(const builder *b, int i, char *text, size_t size) {
+    const program_place *place = b->place;
+    if (place->tasks > 1)
+        snprintf(text, size, "/job:t/task:%d/%s:%d", i / place->num % place->tasks, place->type, i % place->num);
+    else
+        snprintf(text, size, "/%s:%d", place->type, i % place->num);
+}
+
 static mst_value variable(const builder *b, int n) {
     const program_node *node = &b->p->node[n];
-    char name[32];
+    char name[32], devices[512] = "", one[64];
+    const int task = node->device >= 0 ? node->device / b->place->num : 0; /* its copies are in one task */
+    for (int d = 0; d < b->place->num; d++) {
+        print_device(b, task * b->place->num + d, one, sizeof one);
+        snprintf(devices + strlen(devices), sizeof devices - strlen(devices), "%s%s", d ? "," : "", one);
+    }
     snprintf(name, sizeof name, "n%d", n);
     return mst_variable(b->graph, name, mst_values(b->graph, dtype_of(b->p), shape_of(node->form), node->value),
-                        .mirrored = node->mirrored ? b->devices : NULL, .l2 = node->penalty ? 2 : 0);
+                        .mirrored = node->mirrored ? devices : NULL, .l2 = node->penalty ? 2 : 0);
 }
 
 static mst_value make(builder *b, int n) {
@@ -103,14 +122,11 @@ static mst_value make(builder *b, int n) {
 }
 
 static void build(builder *b) {
-    for (int d = 0; d < b->num_devices; d++)
-        snprintf(b->devices + strlen(b->devices), sizeof b->devices - strlen(b->devices), "%s/%s:%d", d ? "," : "",
-                 b->type, d);
     for (int n = 0; n < b->p->num_nodes; n++) {
         const program_node *node = &b->p->node[n];
-        char device[32] = "";
+        char device[64] = "";
         int pushed = 0;
-        if (node->device >= 0) snprintf(device, sizeof device, "/%s:%d", b->type, node->device % b->num_devices);
+        if (node->device >= 0) print_device(b, node->device, device, sizeof device);
         for (int i = 0; i < node->num_control; i++) pushed += mst_control_push(b->graph, b->value[node->control[i]]);
         mst_with_device (b->graph, device) b->value[n] = make(b, n);
         for (int i = 0; i < pushed; i++) mst_control_pop(b->graph);
@@ -141,12 +157,23 @@ static bool failed(char **why) {
     return false;
 }
 
-static bool variables_agree(const builder *b, mst_session *session, int r, const program_values *wanted, char **why) {
+static mst_status get_variable(const runner *at, mst_value variable, mst_tensor **out) {
+    if (at->parts) return parts_get_variable(at->parts, variable, out);
+    return mst_session_get_variable(at->session, variable, out);
+}
+
+static mst_status run_once(const runner *at, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
+                           int num_fetches, mst_tensor **outputs) {
+    if (at->parts) return parts_run(at->parts, feeds, num_feeds, fetches, num_fetches, outputs);
+    return mst_session_run(at->session, feeds, num_feeds, fetches, num_fetches, outputs);
+}
+
+static bool variables_agree(const builder *b, const runner *at, int r, const program_values *wanted, char **why) {
     for (int n = 0; n < b->p->num_nodes; n++) {
         const program_node *node = &b->p->node[n];
         if (!program_is_variable(node->kind)) continue;
         mst_tensor *got;
-        if (mst_session_get_variable(session, b->value[n], &got)) return failed(why);
+        if (get_variable(at, b->value[n], &got)) return failed(why);
         const bool other = differs(why, r, "after it", n, got, wanted->state[n], program_elements(node->form));
         mst_tensor_release(got);
         if (other) return false;
@@ -154,7 +181,7 @@ static bool variables_agree(const builder *b, mst_session *session, int r, const
     return true;
 }
 
-static bool run_agrees(const builder *b, mst_session *session, int r, const program_values *wanted, char **why) {
+static bool run_agrees(const builder *b, const runner *at, int r, const program_values *wanted, char **why) {
     const program_run *run = &b->p->run[r];
     mst_value fetch[PROGRAM_FETCHES];
     mst_tensor *got[PROGRAM_FETCHES] = {NULL};
@@ -166,7 +193,7 @@ static bool run_agrees(const builder *b, mst_session *session, int r, const prog
         for (int i = 0; i < program_elements(form); i++) mst_tensor_set(feed.tensor, i, run->value[i]);
         feed.value = b->value[run->fed];
     }
-    bool agrees = !mst_session_run(session, &feed, run->fed >= 0, fetch, run->num_fetches, got) || failed(why);
+    bool agrees = !run_once(at, &feed, run->fed >= 0, fetch, run->num_fetches, got) || failed(why);
     mst_tensor_release(feed.tensor);
     for (int i = 0; i < run->num_fetches; i++) {
         const program_form form = b->p->node[run->fetch[i]].form;
@@ -174,23 +201,34 @@ static bool run_agrees(const builder *b, mst_session *session, int r, const prog
             agrees = !differs(why, r, "fetch of", run->fetch[i], got[i], wanted->fetch[i], program_elements(form));
         mst_tensor_release(got[i]);
     }
-    return agrees && variables_agree(b, session, r, wanted, why);
+    return agrees && variables_agree(b, at, r, wanted, why);
 }
 
-bool program_agrees(const program *p, const char *devices, const char *type, int num, const program_values *wanted,
-                    char **why) {
-    builder b = {.p = p, .type = type, .num_devices = num};
-    mst_session *session = NULL;
+static bool open_runner(const builder *b, runner *at, parts *all) {
+    const program_place *place = b->place;
+    if (mst_graph_check(b->graph)) return false;
+    if (place->tasks > 1) {
+        at->parts = all;
+        return !parts_open(all, b->graph, place->tasks, place->devices, b->p->check_numerics) &&
+               !parts_init_variables(all);
+    }
+    const mst_session_options options = {.devices = place->devices, .check_numerics = b->p->check_numerics};
+    return !mst_session_create(b->graph, &options, &at->session) && !mst_session_init_variables(at->session);
+}
+
+bool program_agrees(const program *p, const program_place *place, const program_values *wanted, char **why) {
+    builder b = {.p = p, .place = place};
+    runner at = {NULL, NULL};
+    parts all;
     *why = NULL;
     if (mst_graph_create(&b.graph)) return failed(why);
     build(&b);
-    const mst_session_options options = {.devices = devices, .check_numerics = p->check_numerics};
-    bool agrees = !mst_graph_check(b.graph) && !mst_session_create(b.graph, &options, &session) &&
-                  !mst_session_init_variables(session);
+    bool agrees = open_runner(&b, &at, &all);
     if (!agrees) failed(why);
     for (int r = 0; r < p->num_runs && agrees && !wanted[r].inexact; r++)
-        agrees = run_agrees(&b, session, r, &wanted[r], why);
-    mst_session_destroy(session);
+        agrees = run_agrees(&b, &at, r, &wanted[r], why);
+    if (at.parts) parts_close(at.parts);
+    mst_session_destroy(at.session);
     mst_graph_destroy(b.graph);
     return agrees;
 }

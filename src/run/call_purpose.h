@@ -1,0 +1,17 @@
+/** What a session is called for. */
+#ifndef MUSTER_RUN_CALL_PURPOSE_H
+#define MUSTER_RUN_CALL_PURPOSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What kind of run a call is. */
+typedef struct mst_call_purpose {
+    bool initial;      /**< gives variables their first values: its random numbers are those of no step */
+    bool once;         /**< its plan will not run again */
+    bool overtaken;    /**< set by an initial run: another session has given one of its variables a value meanwhile */
+    uint64_t part_run; /**< where there are devices of other tasks: number of the run */
+    int64_t random;    /**< likewise: that of the step, for random ops where no global step has one */
+} mst_call_purpose;
+
+#endif
