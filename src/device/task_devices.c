@@ -1,5 +1,6 @@
 /* The devices of several tasks as one list. Of those of other tasks only the type and the name are known, and which of
- * them share a memory domain: each of these domains has a stand-in here, which is compared with others and never used. */
+ * them share a memory domain: each of these domains has a stand-in here, which is compared with others and never
+ * used. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,8 +59,9 @@ static mst_status describe(const mst_device_description *from, int32_t task, mst
     if (!ended || from->domain < 0 || from->domain > most)
         return MST_FAIL(MST_INVALID, "task %d describes a device that cannot be", task);
     MST_TRY(mst_device_name_parse(from->name, &out->name));
-    if (strcmp(mst_device_name_print(&out->name, text), from->name) != 0 || out->name.index < 0 || !*out->name.job ||
-        out->name.task < 0)
+    const mst_device_name *n = &out->name;
+    const bool full = *n->job && n->replica >= 0 && n->task >= 0 && *n->type && n->index >= 0;
+    if (!full || strcmp(mst_device_name_print(n, text), from->name) != 0)
         return MST_FAIL(MST_INVALID, "task %d describes a device as '%s', which is no full name", task, from->name);
     memcpy(out->text, text, sizeof text);
     const mst_status status = find_type(out->name.type, &out->type);

@@ -9,7 +9,8 @@
  * A receive waits, and may fail. So it is put off until something needs its value, but never behind the gate, where
  * nothing may fail and devices take the whole body for done.
  *
- * What another task waits for is sent as soon as it is made. An exchange with other tasks is started as soon as it can be, and waited for only when nothing else is ready. */
+ * What another task waits for is sent as soon as it is made. An exchange with other tasks is started as soon as it can
+ * be, and waited for only when nothing else is ready. */
 #include <stdlib.h>
 #include <string.h>
 

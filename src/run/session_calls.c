@@ -285,7 +285,7 @@ static void open_frame(mst_session *session, mst_slot *slot, mst_call_purpose *p
     if (!status && frame->touch) status = wait_for_touches(slot);
     if (!status) status = mst_session_check_states(session, slot->cached, frame->deadline);
     if (!status) status = number_step(session, slot, purpose);
-    if (status) mst_frame_fail(frame, status, -1, -1, false);
+    if (status) mst_frame_fail(frame, status, -1, -1, atomic_load(&frame->failed));
     mst_timeline_advance(&frame->ready, frame->number);
 }
 

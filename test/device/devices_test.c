@@ -238,6 +238,88 @@ static void pinning_ends_with_the_session(void **state) {
     assert_true(CPU_EQUAL(&before, &after));
 }
 
+/* ---- devices of several tasks ---- */
+
+enum { TASKS = 3, MOST = 4 };
+
+typedef struct lists {
+    mst_devices own;
+    mst_device_description description[TASKS][MOST];
+    mst_task_devices task[TASKS];
+} lists;
+
+static void describe_tasks(lists *l) {
+    static const char *const specs[TASKS] = {"cpu:2/1", "cpu:1/1,cpu:2/1", "cpu:1/1"};
+    for (int t = 0; t < TASKS; t++) {
+        mst_device_name name;
+        EXPECT_OK(mst_device_name_of_task("worker", t, &name));
+        EXPECT_OK(mst_devices_create(specs[t], NULL, 0, &name, &l->own));
+        l->task[t] = (mst_task_devices){l->own.count, l->description[t]};
+        for (int i = 0; i < l->own.count; i++) l->description[t][i] = mst_device_describe(&l->own, i);
+        if (t < TASKS - 1) mst_devices_free(&l->own);
+    }
+}
+
+static void devices_of_tasks_are_one_list(void **state) {
+    (void)state;
+    lists l;
+    describe_tasks(&l);
+    mst_devices *d = &l.own;
+    EXPECT_OK(mst_devices_join(d, l.task, TASKS, 2));
+    assert_int_equal(d->count, 6);
+    assert_string_equal(d->device[4].text, "/job:worker/replica:0/task:1/device:CPU:2");
+    for (int i = 0; i < d->count; i++) {
+        const int task = i < 2 ? 0 : i < 5 ? 1 : 2;
+        assert_int_equal(d->device[i].task, task);
+        assert_int_equal(mst_devices_find(d, &d->device[i].name), i);
+        assert_int_equal(mst_device_is_here(d, i), task == 2);
+        assert_ptr_equal(mst_device_host(d, i), d->device[i].domain); /* all of CPUs */
+        for (int k = 0; k < i; k++)
+            assert_int_equal(d->device[k].domain == d->device[i].domain, d->device[k].task == task);
+    }
+    assert_ptr_equal(d->device[5].domain, &mst_domain_host);
+    mst_device_name name;
+    EXPECT_OK(mst_device_name_parse("/job:worker/task:1/cpu:9", &name));
+    mst_device_name_fill(&name, &d->device[0].name);
+    assert_true(mst_devices_have_task(d, &name));
+    void *nothing;
+    EXPECT_ERROR(d->device[0].domain->type->alloc(d->device[0].domain, 1, &nothing), MST_INTERNAL, "another task");
+    mst_devices_free(d);
+}
+
+static void devices_of_tasks_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    lists l;
+    static const struct {
+        const char *name;
+        int domain;
+        const char *error;
+    } bad[] = {{"/job:worker/replica:0/task:0/device:NONE:0", 0, "a type that is not known here"},
+               {"/job:worker/replica:0/task:0/device:../X:0", 0, ""},
+               {"/job:worker/task:0/device:CPU:0", 0, "no full name"},
+               {"/device:CPU:0", 0, "no full name"},
+               {"", 0, "no full name"},
+               {"/job:worker/replica:0/task:0/device:CPU:0", 3, "cannot be"},
+               {"/job:worker/replica:0/task:0/device:CPU:0", -1, "cannot be"},
+               {"/job:worker/replica:0/task:0/device:CPU:1", 0, "two tasks have a device"}};
+    describe_tasks(&l);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const mst_device_description right = l.description[0][0];
+        memset(l.description[0][0].name, 0, sizeof right.name);
+        memcpy(l.description[0][0].name, bad[i].name, strlen(bad[i].name));
+        l.description[0][0].domain = bad[i].domain;
+        EXPECT_ERROR(mst_devices_join(&l.own, l.task, TASKS, 2), MST_INVALID, bad[i].error);
+        assert_int_equal(l.own.count, 1);
+        l.description[0][0] = right;
+    }
+    memset(l.description[0][0].name, 'x', sizeof l.description[0][0].name);
+    EXPECT_ERROR(mst_devices_join(&l.own, l.task, TASKS, 2), MST_INVALID, "cannot be");
+    l.task[2].count = 0;
+    EXPECT_ERROR(mst_devices_join(&l.own, l.task, TASKS, 2), MST_INVALID, "task 2 has no devices");
+    EXPECT_ERROR(mst_devices_join(&l.own, l.task + 1, 1, 0), MST_INVALID, "not those that it has described");
+    mst_devices_free(&l.own);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specification_gives_devices_with_full_names),
@@ -256,6 +338,8 @@ int main(void) {
         cmocka_unit_test(negative_limits_are_refused),
         cmocka_unit_test(pinned_threads_compute_the_same),
         cmocka_unit_test(pinning_ends_with_the_session),
+        cmocka_unit_test(devices_of_tasks_are_one_list),
+        cmocka_unit_test(devices_of_tasks_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

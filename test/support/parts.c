@@ -14,7 +14,8 @@ static mst_status send_message(void *context, int32_t to, uint64_t run, int32_t 
     parts *all = part->all;
     char bytes[1 << 16];
     size_t size = 0;
-    if (all->send) MST_TRY(all->send(all, to, stream));
+    const mst_status status = all->send ? all->send(all, to, stream) : MST_OK;
+    if (status) return status == MST_NOT_FOUND ? MST_OK : status;
     for (int i = 0; i < count; i++) {
         if (size + pieces[i].iov_len > sizeof bytes) return MST_FAIL(MST_INTERNAL, "a large message");
         memcpy(bytes + size, pieces[i].iov_base, pieces[i].iov_len);
@@ -145,8 +146,11 @@ static mst_status run(parts *all, bool initial, const mst_feed *feeds, int num_f
     all->voted = all->wanted = 0;
     all->decided = false;
     for (int32_t t = 0; t < all->num && !status; t++) all->wanted += info.runs_on[t];
-    const mst_part_run o = {
-        .number = all->run, .seconds = 60, .random = -(int64_t)all->run, .initial = initial, .feed = feed};
+    const mst_part_run o = {.number = all->run,
+                            .seconds = all->seconds > 0 ? all->seconds : 60,
+                            .random = -(int64_t)all->run,
+                            .initial = initial,
+                            .feed = feed};
     for (int32_t t = 0; t < all->num && !status; t++) {
         mst_part_run own = o;
         own.output = outputs ? output[t] : NULL;

@@ -32,10 +32,14 @@ struct parts {
     int32_t wanted, voted;
     bool decided;
     uint64_t run;
-    int64_t sent;                                    /* messages */
-    bool (*refuses)(const parts *all, uint64_t run); /* whether the coordinator decides against a step; NULL: never */
-    void (*began)(parts *all, uint64_t run);         /* called when a run is submitted everywhere; NULL: nothing */
-    mst_status (*send)(parts *all, int32_t to, int32_t stream); /* what sending gives; NULL: it works */
+    int64_t sent;   /* messages */
+    double seconds; /* that a run may take; 0: 60 */
+    /* Whether the coordinator decides against a step; NULL: never. */
+    bool (*refuses)(const parts *all, uint64_t run);
+    /* Called when a run was submitted everywhere; NULL: nothing is. */
+    void (*began)(parts *all, uint64_t run);
+    /* What sending gives; MST_NOT_FOUND: it seems to work, and nothing comes. NULL: it works. */
+    mst_status (*send)(parts *all, int32_t to, int32_t stream);
 };
 
 /** NUM tasks with DEVICES ("cpu:2/1") each. What was opened is closed by parts_close, also where this fails. */

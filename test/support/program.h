@@ -124,7 +124,8 @@ typedef struct program_place {
     int num, tasks;
 } program_place;
 
-/** By a session there. Compares with WANTED; false, and *WHY as text that the caller frees, where it differs or fails. */
+/** By a session there. Compares with WANTED; false, and *WHY as text that the caller frees, where it differs or
+ *  fails. */
 bool program_agrees(const program *p, const program_place *place, const program_values *wanted, char **why);
 
 #endif
