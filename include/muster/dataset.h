@@ -129,6 +129,7 @@ typedef struct mst_write_options {
     int zero_;
     int64_t num_shards;                   /**< tfrecord: files of each part; 0: 1 */
     mst_tfrecord_compression compression; /**< tfrecord */
+    bool keep_files;                      /**< MST_EXISTS where a file of this spec is there; nothing is written */
 } mst_write_options;
 /** Writes the parts TRAIN and TEST (may be NULL), rows of inputs and perhaps labels, so that mst_dataset_open gives
  *  them with SPEC: tfrecord:PREFIX (record i of n goes to shard i * num_shards / n, one block after the other; class

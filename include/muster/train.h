@@ -82,6 +82,7 @@ typedef struct mst_train_state {
     int num_metrics;
     const char *metric_name[MST_MAX_METRICS];
     double metric[MST_MAX_METRICS]; /**< over the epoch so far */
+    bool validates;                 /**< the fit has validation data */
     bool has_validation;            /**< at the end of an epoch with validation data */
     double validation_loss, validation_metric[MST_MAX_METRICS];
     double learning_rate;    /**< a callback may set it, where the optimizer has no schedule */
@@ -172,7 +173,8 @@ typedef enum mst_progress {
 } mst_progress;
 
 typedef struct mst_progress_state mst_progress_state;
-/** A callback that shows progress on FILE; the state is freed at the end of training. EVERY: steps between lines. */
+/** A callback that shows progress on FILE; the state is freed at the end of training. EVERY: steps between lines. Where
+ *  the reader of FILE has left, as of `| head`, training stops, which is no error. */
 MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *file, int64_t every, mst_callback *out);
 
 typedef struct mst_fit_options {
@@ -231,13 +233,20 @@ typedef struct mst_result {
     double examples_per_sec;   /**< without start-up and the first step */
     double first_step_seconds; /**< from the call to the end of the first step */
     double seconds;
-    bool stopped; /**< by a callback */
+    bool stopped;                                               /**< by a callback */
+    bool has_validation;                                        /**< of a fit: the last epoch was validated */
+    double validation_loss, validation_metric[MST_MAX_METRICS]; /**< of the last epoch */
 } mst_result;
 
 /** Trains; RESULT may be NULL. With parameter servers it returns when all workers have made their last step. A loss
  *  that is NaN or Inf ends it with MST_NUMERICS, naming the step and the last good loss. */
 MST_API MST_CHECKED mst_status mst_fit_with(mst_model *model, const mst_fit_options *options, mst_result *result);
 #define mst_fit(model, ...) mst_fit_with((model), &MST_NAMED(mst_fit_options, __VA_ARGS__), NULL)
+
+/** MST_INVALID, naming what there is, where no epoch of a fit of the compiled MODEL will have a value NAME to be
+ *  monitored: "loss", a metric, or where it VALIDATES one of these with "val_" before it. Callbacks that monitor
+ *  something ask before the first epoch. */
+MST_API MST_CHECKED mst_status mst_model_check_monitor(mst_model *model, const char *name, bool validates);
 
 /** Builds what a fit of DATA would (TRAINING), or evaluating it, or, where it has no labels, predicting, and gives
  *  variables without a value their first one: so that a checkpoint can be compared with what is there. */

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -380,4 +381,9 @@ mst_status mst_file_read(const char *path, size_t most, void **data, size_t *siz
     *data = bytes;
     *size = (size_t)info.st_size;
     return MST_OK;
+}
+
+bool mst_file_reader_left(int descriptor) {
+    struct pollfd output = {.fd = descriptor, .events = POLLOUT};
+    return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP));
 }

@@ -89,4 +89,7 @@ MST_CHECKED mst_status mst_file_check(const char *path);
  *  names the path. There is memory for one byte more. */
 MST_CHECKED mst_status mst_file_read(const char *path, size_t most, void **data, size_t *size);
 
+/** Whether DESCRIPTOR is a pipe or socket that nobody reads any more. */
+bool mst_file_reader_left(int descriptor);
+
 #endif

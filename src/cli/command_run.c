@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/config.h"
 #include "cli/help_text.h"
+#include "cli/signals.h"
 
 bool command_is_help(const char *argument) {
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
@@ -59,6 +60,7 @@ int command_main(int argc, char **argv, int (*dispatch)(char **arguments)) {
     int status = argc > 0 ? dispatch(argv + 1) : EXIT_USAGE;
     errno = 0;
     bool failed = fflush(stdout) != 0 || ferror(stdout);
+    if (failed && signals_reader_left()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;
     if (failed && status == EXIT_DONE)
         status = command_fail(EXIT_FAILED, "standard output: %s: nothing more could be written",
                               errno ? strerror(errno) : "a write failed");

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/number_text.h"
@@ -11,7 +12,7 @@ enum { WHY_SIZE = 1024 };
 
 typedef struct convert_options {
     int64_t shards, skip_corrupt, image_size;
-    bool gray;
+    bool gray, overwrite;
     const char *label;
     int compression; /* mst_tfrecord_compression */
 } convert_options;
@@ -31,6 +32,8 @@ static const option options[] = {
      .help = "from images: one channel in place of red, green and blue"},
     {"label", OPTION_TEXT, offsetof(convert_options, label), "COLUMN",
      .help = "from csv: the column of labels (default: the last)"},
+    {"overwrite", OPTION_FLAG, offsetof(convert_options, overwrite),
+     .help = "files that are there are replaced; a folder of pictures is not"},
     {0}};
 
 static const option_section sections[] = {{.title = "Options", .options = options}, {0}};
@@ -69,16 +72,21 @@ static int convert_run(const command_call *call) {
         .skip_corrupt = o->skip_corrupt, .label = o->label, .image_size = o->image_size, .channels = o->gray};
     mst_status status = open_parts(from, &data, part, why, sizeof why);
     if (!status)
-        status = mst_dataset_write(
-            to, part[0], part[1],
-            &(mst_write_options){.num_shards = o->shards, .compression = (mst_tfrecord_compression)o->compression});
+        status = mst_dataset_write(to, part[0], part[1],
+                                   &(mst_write_options){.num_shards = o->shards,
+                                                        .compression = (mst_tfrecord_compression)o->compression,
+                                                        .keep_files = !o->overwrite});
     if (!status) {
         printf("%s from %s\n", to, from);
         print_part("train", part[0]);
         print_part("test", part[1]);
         if (!part[1]) printf("  test   none: %s\n", why);
     }
-    const int code = status ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
+    int code = EXIT_DONE;
+    if (status == MST_EXISTS && !o->overwrite && strncmp(to, "images:", strlen("images:")) != 0)
+        code = command_fail(EXIT_FAILED, "%s, or say --overwrite", mst_error()->message);
+    else if (status)
+        code = command_fail_library(EXIT_FAILED, NULL);
     mst_dataset_release(part[0]);
     mst_dataset_release(part[1]);
     return code;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "cli/signals.h"
 
 enum { DIGITS = 10 };
 
@@ -46,14 +47,17 @@ json_t *json_event(const char *name) {
     return event;
 }
 
+/* A reader that has left, as of `| head`, is no error: who goes on looks at signals_caught. */
 static mst_status output_failed(void) {
+    if (signals_reader_left()) return MST_OK;
     return MST_FAIL(MST_IO, "standard output: %s: nothing more could be written",
                     errno ? strerror(errno) : "a write failed");
 }
 
 mst_status json_check_output(void) {
+    if (!ferror(stdout)) return MST_OK;
     errno = 0;
-    return ferror(stdout) ? output_failed() : MST_OK;
+    return output_failed();
 }
 
 mst_status json_write(json_t *event) {

@@ -14,9 +14,10 @@ json_t *json_text(const char *text);
 void json_add(json_t **object, const char *prefix, const char *name, json_t *member);
 /** A new event of this name. */
 json_t *json_event(const char *name);
-/** Writes EVENT, which is taken, as one line. MST_IO where standard output does not take it. */
+/** Writes EVENT, which is taken, as one line. MST_IO where standard output does not take it, but MST_OK where its
+ *  reader has left (signals_reader_left). */
 MST_CHECKED mst_status json_write(json_t *event);
-/** MST_IO where an earlier write to standard output failed. */
+/** MST_IO where an earlier write to standard output failed, and its reader has not left. */
 MST_CHECKED mst_status json_check_output(void);
 
 #endif

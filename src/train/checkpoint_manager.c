@@ -425,6 +425,8 @@ static bool larger_is_better(const mst_checkpoint_manager *m) {
 }
 
 static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *state) {
+    MST_TRY(mst_monitor_check("best checkpoint", m->options.monitor, state->metric_name, state->num_metrics,
+                              state->validates));
     m->best->optimizer = m->optimizer;
     m->best->has_optimizer = m->has_optimizer;
     m->best_value = larger_is_better(m) ? -INFINITY : INFINITY;

@@ -107,6 +107,7 @@ static void begin_anew(mst_early_stopping *e) {
 
 static mst_status early_begin(void *context, mst_train_state *state) {
     mst_early_stopping *e = context;
+    MST_TRY(mst_monitor_check("early stopping", e->monitor, state->metric_name, state->num_metrics, state->validates));
     begin_anew(e);
     e->has_trained = false;
     if (!state->resumed) MST_TRY(forget_weights(e, mst_model_store(state->model)));

@@ -477,6 +477,7 @@ static mst_status prepare_state(fit *f) {
     s->num_shards = trainer->strategy.num_shards;
     s->step = f->position.step;
     s->num_steps = -1;
+    s->validates = f->validation != NULL;
     s->num_metrics = trainer->num_metrics;
     memcpy(s->metric_name, trainer->metric_name, sizeof trainer->metric_name);
     int64_t steps = o->steps;
@@ -513,7 +514,10 @@ static void fill_result(const fit *f, mst_result *result) {
                            .examples_per_sec = s->examples_per_sec,
                            .first_step_seconds = s->seconds > 0 ? f->first_step_end - f->began : 0,
                            .seconds = s->seconds,
-                           .stopped = s->stop};
+                           .stopped = s->stop,
+                           .has_validation = s->has_validation,
+                           .validation_loss = s->validation_loss};
+    memcpy(result->validation_metric, s->validation_metric, sizeof s->validation_metric);
     memcpy(result->metric_name, s->metric_name, sizeof s->metric_name);
     memcpy(result->metric, s->metric, sizeof s->metric);
 }

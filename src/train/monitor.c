@@ -3,10 +3,38 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "metric/metric.h"
+#include "train/trainer.h"
 
 const char *mst_monitor_name(const char *name) {
     return name ? name : "val_loss";
+}
+
+mst_status mst_monitor_check(const char *who, const char *name, const char *const *metrics, int num_metrics,
+                             bool validates) {
+    enum { LIST_SIZE = 1024 };
+    char list[LIST_SIZE] = "loss";
+    const char *plain = mst_monitor_name(name);
+    const bool validation = strncmp(plain, "val_", 4) == 0;
+    if (validation) plain += 4;
+    bool found = strcmp(plain, "loss") == 0;
+    for (int m = 0; m < num_metrics; m++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, ", %s", metrics[m]);
+        found |= strcmp(plain, metrics[m]) == 0;
+    }
+    if (found && (validates || !validation)) return MST_OK;
+    return MST_FAIL(MST_INVALID, "%s: there is no '%s': monitor %s%s", who, mst_monitor_name(name), list,
+                    validates ? ", or one of these with val_ before it"
+                              : "; with validation data also one of these with val_ before it");
+}
+
+mst_status mst_model_check_monitor(mst_model *model, const char *name, bool validates) {
+    mst_trainer *trainer;
+    if (MST_IS_NULL(model) || MST_IS_NULL(name)) return MST_INVALID;
+    MST_TRY(mst_trainer_of(model, &trainer));
+    return mst_monitor_check("monitor", name, trainer->metric_name, trainer->num_metrics, validates);
 }
 
 static bool monitor_find(const char *name, const mst_train_state *state, double *value) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/argument.h"
+#include "base/file.h"
 #include "base/no_memory.h"
 #include "muster/train.h"
 
@@ -202,8 +203,11 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
         fprintf(p->file, "%s\n", whole.text);
         fflush(p->file);
     }
-    return ferror(p->file) ? MST_FAIL(MST_IO, "progress cannot be written: the other end is closed or the disk is full")
-                           : MST_OK;
+    if (!ferror(p->file)) return MST_OK;
+    if (fileno(p->file) < 0 || !mst_file_reader_left(fileno(p->file)))
+        return MST_FAIL(MST_IO, "progress cannot be written: the disk is full, or writing failed");
+    state->stop = true; /* nobody looks on any more: that is no error, and what was trained is kept */
+    return MST_OK;
 }
 
 static mst_status train_end(void *context, mst_train_state *state) {

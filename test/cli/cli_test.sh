@@ -153,7 +153,14 @@ if [ -e /dev/full ]; then
     check full_disk_is_an_error_for_help_too [ $? -eq 1 -a "$(grep -c '^error: ' err)" -eq 1 ]
 fi
 { "$muster" train $small --epochs 200 --json --log-every 1 2> err; echo $? > closed_status; } | head -n 1 > out
-check closed_pipe_is_an_error_and_no_crash [ "$(cat closed_status)" -eq 1 -a "$(grep -c '^error: ' err)" -eq 1 ]
+check reader_that_leaves_is_no_error [ "$(cat closed_status)" -eq 141 -a ! -s err ]
+{ "$muster" train $small --epochs 200 --json --log-every 1 --checkpoint-dir left 2> err; echo $? > closed_status; } | head -n 1 > out
+check training_whose_reader_leaves_is_kept [ "$(cat closed_status)" -eq 141 -a ! -s err -a -e left/checkpoint ]
+rm -r left
+{ "$muster" train $small --epochs 200 --progress lines --log-every 1 2> err; echo $? > closed_status; } | head -n 1 > out
+check reader_of_lines_that_leaves_is_no_error [ "$(cat closed_status)" -eq 141 -a ! -s err ]
+{ "$muster" help train 2> err; echo $? > closed_status; } | true
+check reader_of_help_that_leaves_is_no_error [ "$(cat closed_status)" -eq 141 -o "$(cat closed_status)" -eq 0 -a ! -s err ]
 
 # ---- what must work ----------------------------------------------------------------------------------
 
@@ -194,6 +201,16 @@ works progress_lines_have_the_classic_format \
 works tensorflow_names_and_equals_signs_are_understood "^done: step 7," \
     train --data_dir=data --train_steps=7 --hidden_units=16 --learning_rate=0.01 --batch_size=40
 works l1_dropout_and_several_layers_train "^done:" train $small --l1 1e-4 --l2 1e-4 --dropout 0.2 --hidden-units 16,8
+fails monitor_is_checked_before_the_first_epoch 2 "there is no 'val_acc': monitor loss, accuracy, or one of these with val_" \
+    train $small --epochs 1 --validation-split 0.2 --patience 1 --monitor val_acc
+fails monitor_of_validation_needs_validation 2 "there is no 'val_loss': monitor loss, accuracy; with validation data" \
+    train $small --epochs 1 --best --checkpoint-dir ck --monitor val_loss
+works validation_is_in_the_last_lines "^done: .*, accuracy = [0-9.]*, val_loss = [0-9.]*, val_accuracy = [0-9.]* (" \
+    train $small --epochs 1 --validation-split 0.2 --save kept.npz
+check weights_that_are_saved_are_not_gone sh -c '! grep -q gone out'
+run train $small --epochs 2 --validation-split 0.2 --json --save kept.npz
+check json_ends_with_the_validation [ -n "$(value val_loss)" -a -n "$(value val_accuracy)" -a "$(value saved)" = kept.npz ]
+check json_ends_with_the_last_validation [ "$(grep '"event":"epoch","epoch":2' out | sed 's/.*"val_loss":\([^,]*\).*/\1/')" = "$(value val_loss)" ]
 works validation_split_is_measured "val_loss" train $small --epochs 1 --validation-split 0.2
 run train $small --steps 1 --validation-split 0.005 --json
 check validation_split_is_rounded_as_keras_rounds_it grep -q '"examples":427' out
@@ -378,7 +395,7 @@ rm -r found
 
 # ---- interruption ------------------------------------------------------------------------------------
 
-for signal in INT:130 TERM:143; do
+for signal in INT:130 TERM:143 HUP:129; do
     wanted=${signal#*:} signal=${signal%:*}
     "$muster" train $small --epochs 100000000 --progress none --evaluate > out 2> err &
     process=$!
@@ -388,8 +405,16 @@ for signal in INT:130 TERM:143; do
     status=$?
     check "sig${signal}_ends_training_with_status_$wanted" [ $status -eq "$wanted" ]
     check "sig${signal}_is_told_with_the_step" grep -q '^interrupted after step [0-9]' out
+    check "sig${signal}_says_that_the_weights_are_gone" sh -c 'tail -n 1 out | grep -q "^the weights are gone now: --save"'
     check "sig${signal}_still_prints_the_summary" grep -q '^weights sha256: [0-9a-f]\{64\}' out
 done
+
+(trap '' HUP && exec "$muster" train $small --steps 2000 --progress lines --log-every 1) > out 2> err & # as nohup does
+process=$!
+until grep -qs '^step' out; do sleep 0.05; done
+kill -HUP $process
+wait $process
+check sighup_that_is_ignored_stays_so [ $? -eq 0 ]
 
 # ---- other formats -----------------------------------------------------------------------------------
 
@@ -428,6 +453,13 @@ works tables_are_converted "train  2 rows: f32 \[2\], i64 \[\]" convert csv:tabl
 works tables_are_trained_on "test: loss" train --data csv:table --label kind --classes 2 --hidden-units 4 --epochs 1 --evaluate
 fails missing_column_names_those_there_are 1 "no column 'kin'.*'width', 'kind', 'color'" train --data csv:table --label kin
 fails label_is_for_tables_only 1 "label is for csv:FILE" train --data idx:data --label kind
+for to in npz:converted.npz tfrecord:converted idx:converted; do
+    fails "convert_does_not_overwrite_${to%%:*}" 1 "'converted.* is there already: .*, or say --overwrite$" convert idx:data $to
+    works "convert_overwrites_${to%%:*}_when_told_to" "train  430 rows" convert idx:data $to --overwrite $([ $to = tfrecord:converted ] && echo --shards 3)
+done
+mkdir folder 'pre[f]ix*' && cp converted.npz 'pre[f]ix*/a-train.csv'
+fails letters_of_patterns_are_letters 1 "'pre.f.ix./a-train.csv' is there already" convert idx:data 'csv:pre[f]ix*/a'
+works letters_of_patterns_are_no_patterns "train  430 rows" convert idx:data 'tfrecord:pre*'
 fails convert_needs_two_specs 2 "from what to what" convert idx:data
 fails convert_to_unknown_says_what_there_is 1 "use csv:FILE, .*tfrecord:PREFIX" convert idx:data tsv:x
 works tables_are_written "train  430 rows" convert idx:data csv:cells
@@ -446,7 +478,7 @@ fails damaged_schema_names_its_file 1 "'named-schema.json': schema: it is no JSO
 rm named-schema.json && ln -s named-schema.json named-schema.json
 fails schema_that_cannot_be_opened_is_not_taken_for_missing 1 "'named-schema.json' cannot be opened" convert tfrecord:named csv:broken
 rm named-schema.json && echo '{' > named-schema.json
-run convert idx:data tfrecord:named && check records_without_a_schema_take_the_old_away [ ! -e named-schema.json ]
+run convert idx:data tfrecord:named --overwrite && check records_without_a_schema_take_the_old_away [ ! -e named-schema.json ]
 if run convert idx:data images:pictures && [ $status -eq 0 ]; then
     works pictures_become_records "train  430 rows: u8 \[8, 8, 3\]" convert images:pictures tfrecord:pictured --image-size 8
     works records_become_pictures "train  430 rows" convert tfrecord:pictured images:again
@@ -574,7 +606,8 @@ rm -r ck
 # A signal saves and ends; the next run goes on to the same weights.
 run train $small --epochs 2000 --json
 undisturbed=$(value weights_sha256)
-for signal in INT TERM; do
+for signal in INT:130 TERM:143 HUP:129; do
+    wanted=${signal#*:} signal=${signal%:*}
     rm -f out # what an earlier run said would be taken for this one's
     "$muster" train $small --epochs 2000 --checkpoint-dir ck --json > out 2> err &
     process=$!
@@ -585,8 +618,9 @@ for signal in INT TERM; do
     done
     kill -$signal $process
     wait $process
-    check "signal_${signal}_gives_its_exit_status" [ $? -eq $([ $signal = INT ] && echo 130 || echo 143) ]
+    check "signal_${signal}_gives_its_exit_status" [ $? -eq "$wanted" ]
     check "signal_${signal}_saves" [ -e ck/checkpoint ]
+    check "signal_${signal}_names_its_checkpoint" [ -e "$(value checkpoint).index" ]
     run train $small --epochs 2000 --json --checkpoint-dir ck
     check "training_goes_on_after_${signal}_with_the_same_bits" [ "$(value weights_sha256)" = "$undisturbed" ]
     rm -r ck

@@ -322,7 +322,12 @@ static void early_stopping_on_an_unknown_metric_is_an_error(void **state) {
     (void)state;
     fixture f = begin(mst_sgd(.learning_rate = 0.1));
     mst_early_stopping early = {.monitor = "val_los", .patience = 1};
-    EXPECT_ERROR(fit(&f, 2, mst_early_stopping_callback(&early), NULL), MST_INVALID, "there is no 'val_los'");
+    mst_result result = {.step = -1};
+    EXPECT_ERROR(fit(&f, 2, mst_early_stopping_callback(&early), &result), MST_INVALID,
+                 "there is no 'val_los': monitor loss");
+    EXPECT_OK(fit(&f, 1, (mst_callback){0}, &result));
+    assert_int_equal(result.step, STEPS); /* the one that failed made no step */
+    assert_true(result.has_validation && result.validation_loss > 0);
     end(&f);
 }
 

@@ -302,6 +302,13 @@ static void print_runs_alone(const training *t) {
         number_text(alone < steps ? alone * 100 / steps : 100, percent), t->strategy.num_devices);
 }
 
+static void add_validation(json_t **event, const mst_result *result) {
+    if (!result->has_validation) return;
+    json_add(event, "val_", "loss", json_number(result->validation_loss));
+    for (int m = 0; m < result->num_metrics; m++)
+        json_add(event, "val_", result->metric_name[m], json_number(result->validation_metric[m]));
+}
+
 static mst_status write_done(const training *t) {
     const mst_result *result = &t->result;
     json_t *event = json_event("done");
@@ -310,6 +317,7 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "loss", json_number(has_steps(t) ? result->loss : NAN));
     for (int m = 0; m < result->num_metrics; m++)
         json_add(&event, "", result->metric_name[m], json_number(has_steps(t) ? result->metric[m] : NAN));
+    add_validation(&event, result);
     if (t->test_result.examples) evaluate_add(&event, &t->test_result, t->confusion, (const char *const *)t->names);
     json_add(&event, "", "examples_per_sec", json_number(result->examples_per_sec));
     json_add(&event, "", "first_step_sec", json_number(t->events.first_step));
@@ -318,6 +326,8 @@ static mst_status write_done(const training *t) {
     json_add(&event, "", "interrupted", json_boolean(is_interrupted(t)));
     if (t->o->optimizer.ema_decay > 0 || has_best_weights(t))
         json_add(&event, "", "weights", json_string(has_best_weights(t) ? "best" : t->o->use_ema ? "ema" : "last"));
+    if (t->checkpoint) json_add(&event, "", "checkpoint", json_text(t->checkpoint));
+    json_add(&event, "", "saved", t->o->save ? json_text(t->o->save) : json_null());
     json_add(&event, "", "weights_sha256", json_string(t->sha256));
     return json_write(event);
 }
@@ -331,6 +341,11 @@ static void print_result(const training *t) {
     }
     printf(", loss = %.4f", result->loss);
     for (int m = 0; m < result->num_metrics; m++) printf(", %s = %.4f", result->metric_name[m], result->metric[m]);
+    if (result->has_validation) {
+        printf(", val_loss = %.4f", result->validation_loss);
+        for (int m = 0; m < result->num_metrics; m++)
+            printf(", val_%s = %.4f", result->metric_name[m], result->validation_metric[m]);
+    }
     printf(" (%.1f examples/sec; first step after %.2f sec)\n", result->examples_per_sec, t->events.first_step);
 }
 
@@ -338,7 +353,8 @@ static void print_summary(const training *t) {
     const mst_result *result = &t->result;
     bool skipped = is_interrupted(t) && t->test;
     if (is_interrupted(t))
-        printf("interrupted after step %" PRId64 "%s\n", result->step, skipped ? ": the test part was not used" : "");
+        printf("interrupted after step %" PRId64 "%s%s%s\n", result->step, t->checkpoint ? ", kept in " : "",
+               t->checkpoint ? t->checkpoint : "", skipped ? ": the test part was not used" : "");
     if (result->stopped && !is_interrupted(t))
         printf("stopped early: %s was best in epoch %" PRId64 "\n", t->stopping.monitor, t->stopping.best_epoch + 1);
     print_result(t);
@@ -354,6 +370,8 @@ static void print_summary(const training *t) {
     if (t->log.folder)
         printf("log: %s (tensorboard --logdir %s, or muster plot %s)\n", t->log.folder, t->log.folder, t->log.folder);
     printf("weights sha256: %s\n", t->sha256);
+    if (!t->o->save && !t->checkpoint)
+        printf("the weights are gone now: --save FILE.safetensors or --checkpoint-dir DIR keeps them\n");
 }
 
 /* The last values of parameter servers, and their steps, are those of all workers. */
@@ -370,6 +388,8 @@ static mst_status leave_servers(training *t) {
 static mst_status train(training *t) {
     MST_TRY(fit(t));
     MST_TRY(leave_servers(t));
+    const char *newest = t->checkpoints ? mst_checkpoint_manager_latest(t->checkpoints) : NULL;
+    if (newest && !(t->checkpoint = strdup(newest))) return MST_NO_MEMORY("for the name of the checkpoint");
     MST_TRY(mst_checkpoint_manager_close(t->checkpoints));
     t->checkpoints = NULL;
     if (!is_interrupted(t)) MST_TRY(train_checkpoint_note_end(t));
@@ -392,6 +412,7 @@ static int run_training(training *t, train_options *o) {
     if (!status) status = open_data(t);
     if (!status) status = train_cluster_open(t, o);
     if (!status) status = make_model(t);
+    if (!status) status = train_checkpoint_check_monitor(t);
     signals_catch();
     if (!status) status = train_checkpoint_restore(t);
     if (status) return status;
@@ -427,6 +448,7 @@ static int train_run(const command_call *call) {
     name_map_free(&t.variables);
     free(t.device);
     free(t.devices);
+    free(t.checkpoint);
     free(data);
     return status;
 }
@@ -442,7 +464,8 @@ const command command_train = {
         "Ctrl-C ends training after the step, with the summary, and with a checkpoint where --checkpoint-dir is given; "
         "a "
         "second one ends at once.\n"
-        "Exit status: 0 done, 1 failed, 2 the command line is wrong, 130 ended by Ctrl-C, 143 by SIGTERM.\n \n"
+        "Exit status: 0 done, 1 failed, 2 the command line is wrong, 130 ended by Ctrl-C, 143 by SIGTERM, 129 by "
+        "SIGHUP, 141 as the reader of its output left.\n \n"
         "muster train --data fashion-mnist --devices cpu:2 --epochs 10 --seed 1 --evaluate --json",
     .sections = train_sections,
     .options_size = sizeof(train_options),

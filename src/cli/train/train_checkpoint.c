@@ -73,6 +73,12 @@ static const char *monitor_of(const training *t) {
     return t->validation ? "val_loss" : "loss";
 }
 
+int train_checkpoint_check_monitor(const training *t) {
+    if (!t->o->patience && !t->o->best && !t->o->restore_best_weights) return EXIT_DONE;
+    if (!mst_model_check_monitor(t->model, monitor_of(t), t->validation != NULL)) return EXIT_DONE;
+    return command_fail_library(EXIT_USAGE, NULL);
+}
+
 /* ---- restoring ---- */
 
 static int open_manager(training *t) {

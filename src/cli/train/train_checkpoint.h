@@ -7,6 +7,8 @@
 
 /** Checks the options. Returns an exit status, having printed what is wrong, as the functions below do. */
 int train_checkpoint_check(const training *t);
+/** Checks that --monitor names something that the compiled model and its data have. */
+int train_checkpoint_check_monitor(const training *t);
 /** Opens the folder of checkpoints and restores its newest one; where it has none, the weights of --load. The model
  *  must be compiled. */
 int train_checkpoint_restore(training *t);

@@ -16,23 +16,28 @@ static json_t *state_event(const char *name, const mst_train_state *state) {
     return event;
 }
 
+/* Also a reader of standard output that has left ends training in order. */
+static mst_status go_on(mst_train_state *state) {
+    MST_TRY(json_check_output());
+    if (signals_caught()) state->stop = true;
+    return MST_OK;
+}
+
 static mst_status step_end(void *context, mst_train_state *state) {
     train_events *events = context;
     events->num_steps++;
     if (events->first_step == 0) events->first_step = mst_clock_seconds() - events->began;
-    if (signals_caught()) state->stop = true;
     if (events->json && state->step % events->every == 0) {
         json_t *event = state_event("step", state);
         json_add(&event, "", "step_loss", json_number(state->step_loss));
         json_add(&event, "", "seconds", json_number(state->seconds));
         MST_TRY(json_write(event));
     }
-    return json_check_output();
+    return go_on(state);
 }
 
 static mst_status epoch_end(void *context, mst_train_state *state) {
     const train_events *events = context;
-    if (signals_caught()) state->stop = true;
     if (events->json) {
         json_t *event = state_event("epoch", state);
         if (state->has_validation) {
@@ -43,7 +48,7 @@ static mst_status epoch_end(void *context, mst_train_state *state) {
         json_add(&event, "", "seconds", json_number(state->seconds));
         MST_TRY(json_write(event));
     }
-    return json_check_output();
+    return go_on(state);
 }
 
 mst_callback train_events_callback(train_events *events) {

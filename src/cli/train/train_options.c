@@ -188,9 +188,9 @@ static const option schedule_options[] = {
 
 static const option checkpoint_options[] = {
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
-     .help =
-         "checkpoints are written to DIR, in TensorFlow's format, also when SIGINT or SIGTERM ends training; where it "
-         "holds one, training goes on from there"},
+     .help = "checkpoints are written to DIR, in TensorFlow's format, also when SIGINT, SIGTERM or SIGHUP ends "
+             "training; where it "
+             "holds one, training goes on from there"},
     {"save-every", OPTION_TEXT, AT(save_every), "N",
      .help = "steps between checkpoints, such as 1000, or seconds, such as 60s (default 600s)"},
     {"keep", OPTION_INTEGER, AT(keep), "N", "5", 1, 1e9, .help = "the last N checkpoints stay"},

@@ -34,6 +34,7 @@ typedef struct training {
     mst_tensorboard log; /**< folder NULL: none */
     mst_csv_logger history;
     mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
+    char *checkpoint;                    /**< the newest at the end; NULL: none. Owned */
     mst_early_stopping stopping;
     name_map variables; /**< what they are called in a file that is restored */
     bool resumes;       /**< a checkpoint has been restored, whose fit goes on */

@@ -1,11 +1,13 @@
 #include "data/writers/write.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/argument.h"
 
-enum { LIST_SIZE = 256 };
+enum { LIST_SIZE = 256, PATH_SIZE = 4096 };
 
 mst_status mst_write_gather(mst_dataset *dataset, int i, mst_tensor **out) {
     mst_dataset *rows = mst_dataset_retain(dataset), *all;
@@ -53,6 +55,36 @@ static mst_status write_unknown(const char *spec) {
     return MST_FAIL(MST_INVALID, "data: '%s' cannot be written: use %s", spec, list);
 }
 
+/* The first file that matches ARGUMENT, taken as it is, and then the pattern ENDING; empty where none does. */
+static mst_status find_file(const char *argument, const char *ending, char found[PATH_SIZE]) {
+    char pattern[2 * PATH_SIZE];
+    size_t used = 0;
+    glob_t list;
+    struct stat info;
+    *found = '\0';
+    if (strlen(argument) + strlen(ending) >= PATH_SIZE) return MST_FAIL(MST_INVALID, "data: the path is too long");
+    for (const char *c = argument; *c; c++) {
+        if (strchr("*?[\\", *c)) pattern[used++] = '\\';
+        pattern[used++] = *c;
+    }
+    snprintf(pattern + used, sizeof pattern - used, "%s", ending);
+    if (glob(pattern, 0, NULL, &list) == 0) {
+        const bool is_file = stat(list.gl_pathv[0], &info) != 0 || !S_ISDIR(info.st_mode);
+        if (is_file) snprintf(found, PATH_SIZE, "%s", list.gl_pathv[0]);
+        globfree(&list);
+    }
+    return MST_OK;
+}
+
+static mst_status check_no_file(const mst_data_writer *writer, const char *argument) {
+    char found[PATH_SIZE];
+    for (const char *const *ending = writer->files; ending && *ending; ending++) {
+        MST_TRY(find_file(argument, *ending, found));
+        if (*found) return MST_FAIL(MST_EXISTS, "'%s' is there already: remove it, or name another place", found);
+    }
+    return MST_OK;
+}
+
 mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *test,
                              const mst_write_options *options) {
     if (MST_IS_NULL(spec) || MST_IS_NULL(train)) return MST_INVALID;
@@ -69,6 +101,7 @@ mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *
         if (!(*writer)->has_shards && (options->num_shards || options->compression))
             return MST_FAIL(MST_INVALID, "data: '%s' has no shards and no compression: those are for tfrecord:PREFIX",
                             spec);
+        if (options->keep_files) MST_TRY(check_no_file(*writer, spec + size));
         return (*writer)->write(spec + size, train, test, options);
     }
     return write_unknown(spec);

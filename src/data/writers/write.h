@@ -8,7 +8,10 @@
 typedef struct mst_data_writer {
     const char *name; /**< how its specs begin, with the colon: "npz:" */
     const char *form; /**< the whole spec, for messages: "npz:FILE" */
-    bool has_shards;  /**< whether num_shards and compression of the options may be set */
+    /** What follows ARGUMENT in the names of its files, ended by NULL; "*" stands for anything, and "" counts where
+     *  that is a file and no folder. NULL: a folder that `write` itself does not replace. */
+    const char *const *files;
+    bool has_shards; /**< whether num_shards and compression of the options may be set */
     /** Writes both parts; TEST may be NULL. ARGUMENT is what follows the colon in the spec. */
     mst_status (*write)(const char *argument, mst_dataset *train, mst_dataset *test, const mst_write_options *options);
 } mst_data_writer;

@@ -227,4 +227,7 @@ static mst_status write_parts(const char *argument, mst_dataset *train, mst_data
     return MST_OK;
 }
 
-const mst_data_writer mst_data_writer_csv = {.name = "csv:", .form = "csv:FILE", .write = write_parts};
+static const char *const csv_files[] = {"", "-train.csv", "-test.csv", NULL};
+
+const mst_data_writer mst_data_writer_csv = {
+    .name = "csv:", .form = "csv:FILE", .files = csv_files, .write = write_parts};

@@ -57,4 +57,8 @@ static mst_status write_files(const char *folder, mst_dataset *train, mst_datase
     return MST_OK;
 }
 
-const mst_data_writer mst_data_writer_idx = {.name = "idx:", .form = "idx:DIR", .write = write_files};
+static const char *const idx_files[] = {"/train-images-idx3-ubyte", "/train-labels-idx1-ubyte",
+                                        "/t10k-images-idx3-ubyte", "/t10k-labels-idx1-ubyte", NULL};
+
+const mst_data_writer mst_data_writer_idx = {
+    .name = "idx:", .form = "idx:DIR", .files = idx_files, .write = write_files};

@@ -22,4 +22,7 @@ static mst_status write_arrays(const char *path, mst_dataset *train, mst_dataset
     return status;
 }
 
-const mst_data_writer mst_data_writer_npz = {.name = "npz:", .form = "npz:FILE", .write = write_arrays};
+static const char *const npz_files[] = {"", NULL};
+
+const mst_data_writer mst_data_writer_npz = {
+    .name = "npz:", .form = "npz:FILE", .files = npz_files, .write = write_arrays};

@@ -143,5 +143,7 @@ static mst_status write_parts(const char *prefix, mst_dataset *train, mst_datase
     return mst_schema_file_write(prefix, train);
 }
 
+static const char *const tfrecord_files[] = {"-train-*-of-*", "-test-*-of-*", "-labels.txt", "-schema.json", NULL};
+
 const mst_data_writer mst_data_writer_tfrecord = {
-    .name = "tfrecord:", .form = "tfrecord:PREFIX", .has_shards = true, .write = write_parts};
+    .name = "tfrecord:", .form = "tfrecord:PREFIX", .files = tfrecord_files, .has_shards = true, .write = write_parts};
