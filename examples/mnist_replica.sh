@@ -4,37 +4,22 @@
 # workers must print the same cross entropy of the images for validation, which 60 steps have made much smaller.
 #   mnist_replica.sh [PROGRAM]    default: ./mnist_replica
 set -u
-. "$(dirname "$0")/free_ports.sh"
+. "$(dirname "$0")/local_tasks.sh"
 program=${1:-./mnist_replica}
-folder=$(mktemp -d) || exit 1
-tasks=
-# shellcheck disable=SC2086
-trap '[ -z "$tasks" ] || kill $tasks 2> /dev/null; rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM
-unset TF_CONFIG
 find_ports 3
 ps_hosts=localhost:$port
 two_workers=localhost:$((port + 1)),localhost:$((port + 2))
 one_worker=localhost:$((port + 1))
-
-failed() {
-    echo "$1"
-    tail -n 20 "$folder"/*
-    exit 1
-}
 
 # train MODE WORKER_HOSTS "TASK..." FLAG...: starts the tasks in this order, and waits until all have ended
 train() {
     mode=$1 worker_hosts=$2 order=$3
     shift 3
     for task in $order; do
-        "$program" --ps_hosts="$ps_hosts" --worker_hosts="$worker_hosts" --job_name "${task%:*}" \
-            --task_index "${task#*:}" --train_steps 60 --learning_rate 0.001 --log_steps 1 "$@" \
-            > "$folder/$mode-$task" 2>&1 &
-        tasks="$tasks $!"
+        start_task "$mode-$task" "$program" --ps_hosts="$ps_hosts" --worker_hosts="$worker_hosts" \
+            --job_name "${task%:*}" --task_index "${task#*:}" --train_steps 60 --learning_rate 0.001 --log_steps 1 "$@"
     done
-    for task in $tasks; do wait "$task" || failed "$mode: a task has ended with status $?"; done
-    tasks=
+    wait_for_tasks
 }
 
 # has MODE TASK PATTERN...: the task has printed lines with these patterns, which begin at the beginning of a line

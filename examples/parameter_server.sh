@@ -5,14 +5,8 @@
 #   parameter_server.sh [COMMAND...]    COMMAND takes the flags, ends with status 0 on every task, and prints on workers
 #                                       "weights sha256: ..."; default: muster train --steps 100 --seed 7
 set -u
-. "$(dirname "$0")/free_ports.sh"
+. "$(dirname "$0")/local_tasks.sh"
 [ $# -gt 0 ] || set -- muster train --steps 100 --seed 7
-folder=$(mktemp -d) || exit 1
-tasks=
-# shellcheck disable=SC2086
-trap '[ -z "$tasks" ] || kill $tasks 2> /dev/null; rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM
-unset TF_CONFIG
 
 find_ports 3
 ps_hosts=localhost:$port
@@ -23,26 +17,17 @@ train() {
     mode=$1 is_sync=$2
     shift 2
     for task in worker:1 worker:0 ps:0; do
-        "$@" --ps_hosts="$ps_hosts" --worker_hosts="$worker_hosts" --job_name="${task%:*}" --task_index="${task#*:}" \
-            --issync="$is_sync" > "$folder/$mode-$task" &
-        tasks="$tasks $!"
+        start_task "$mode-$task" "$@" --ps_hosts="$ps_hosts" --worker_hosts="$worker_hosts" --job_name="${task%:*}" \
+            --task_index="${task#*:}" --issync="$is_sync"
     done
-    for task in $tasks; do wait "$task" || exit 1; done
-    tasks=
-}
-
-# equal FILE...: all have the same weights
-equal() {
-    grep -H '^weights sha256: ' "$@"
-    [ "$(grep -h '^weights sha256: ' "$@" | sort | uniq -c | awk '{ print $1 }')" = $# ] && return
-    echo "the weights differ"
-    exit 1
+    wait_for_tasks
 }
 
 train asynchronous 0 "$@"
 train synchronous 1 "$@"
-"$@" > "$folder/alone" || exit 1
-cd "$folder" || exit 1
-equal asynchronous-worker:0 asynchronous-worker:1
-equal synchronous-worker:0 synchronous-worker:1 alone
+start_task alone "$@"
+wait_for_tasks
+
+same_weights asynchronous-worker:0 asynchronous-worker:1
+same_weights synchronous-worker:0 synchronous-worker:1 alone
 echo "the weights are equal"
