@@ -1,5 +1,5 @@
-/** Options of commands that are tasks of a cluster, as rows of their tables. The file of a command has AT(member), the
- *  offset of a member in its struct of options; members are named as the options are. */
+/** Options of commands that are tasks of a cluster, as rows of their tables, and what is made of them. The file of a
+ *  command has AT(member), the offset of a member in its struct of options; members are named as the options are. */
 #ifndef MUSTER_CLI_CLUSTER_OPTIONS_H
 #define MUSTER_CLI_CLUSTER_OPTIONS_H
 
@@ -43,5 +43,15 @@
     "zmq: all over TCP (default: shm where the machine has such memory)"
 
 /* clang-format on */
+
+/** Members of mst_task_options and mst_server_options: how the task of CLUSTER reaches the others, and for how long it
+ *  waits for them. O points to the command's options. */
+#define CLUSTER_CONNECTION(CLUSTER, O)                                                                \
+    .cluster = (CLUSTER), .bind = (O)->bind, .key_file = (O)->cluster_key, .insecure = (O)->insecure, \
+    .transport = (O)->transport, .timeout = (O)->timeout, .recovery_timeout = (O)->recovery_timeout
+
+/** Members of mst_server_options, from all of these tables. */
+#define CLUSTER_SERVER_OPTIONS(CLUSTER, O) \
+    CLUSTER_CONNECTION(CLUSTER, O), .update_log = (O)->update_log, .replay_updates = (O)->replay_updates
 
 #endif

@@ -58,17 +58,8 @@ static int server_run(const command_call *call) {
     if (server_cluster(o, &cluster)) return command_fail_usage("server");
     int status = check_server(cluster);
     if (!status)
-        status = serve((mst_server_options){.cluster = cluster,
-                                            .bind = o->bind,
-                                            .key_file = o->cluster_key,
-                                            .insecure = o->insecure,
-                                            .transport = o->transport,
-                                            .timeout = o->timeout,
-                                            .recovery_timeout = o->recovery_timeout,
-                                            .step_timeout = o->step_timeout,
-                                            .update_log = o->update_log,
-                                            .replay_updates = o->replay_updates},
-                       o->quiet);
+        status =
+            serve((mst_server_options){CLUSTER_SERVER_OPTIONS(cluster, o), .step_timeout = o->step_timeout}, o->quiet);
     mst_cluster_release(cluster);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cluster_options.h"
 #include "cli/command.h"
 #include "cli/serve.h"
 #include "cli/signals.h"
@@ -138,16 +139,7 @@ bool train_cluster_is_server(const training *t) {
 
 int train_cluster_serve(const training *t) {
     const train_options *o = t->o;
-    return serve((mst_server_options){.cluster = t->cluster,
-                                      .bind = o->bind,
-                                      .key_file = o->cluster_key,
-                                      .insecure = o->insecure,
-                                      .transport = o->transport,
-                                      .timeout = o->timeout,
-                                      .recovery_timeout = o->recovery_timeout,
-                                      .update_log = o->update_log,
-                                      .replay_updates = o->replay_updates},
-                 o->progress == MST_PROGRESS_NONE);
+    return serve((mst_server_options){CLUSTER_SERVER_OPTIONS(t->cluster, o)}, o->progress == MST_PROGRESS_NONE);
 }
 
 int train_cluster_cores(const training *t, int count) {
@@ -173,15 +165,8 @@ static void leave_files_to_chief(train_options *o) {
 
 int train_cluster_open(training *t, train_options *o) {
     if (!t->cluster) return EXIT_DONE;
-    const mst_task_options options = {.cluster = t->cluster,
-                                      .bind = o->bind,
-                                      .key_file = o->cluster_key,
-                                      .insecure = o->insecure,
-                                      .transport = o->transport,
-                                      .timeout = o->timeout,
-                                      .recovery_timeout = o->recovery_timeout,
-                                      .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr,
-                                      .stop = is_stopped};
+    const mst_task_options options = {CLUSTER_CONNECTION(t->cluster, o),
+                                      .log = o->progress == MST_PROGRESS_NONE ? NULL : stderr, .stop = is_stopped};
     if (mst_task_open_with(&options, &t->task)) return command_fail_library(EXIT_FAILED, NULL);
     if (mst_task_is_chief(t->task)) return EXIT_DONE;
     leave_files_to_chief(o);
