@@ -1,0 +1,122 @@
+#!/bin/sh
+# Workers that train together and are told different things, or whose ports or keys are wrong: one error on every
+# task, or an error on the task that is wrong and no harm to the others. Usage: cluster_errors_test.sh PATH_OF_MUSTER.
+# MUSTER_TEST_SEED=N repeats the ports.
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+seed=${MUSTER_TEST_SEED:-$(date +%s)}
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+. "$here/support/cluster.sh"
+echo "MUSTER_TEST_SEED=$seed"
+write_data data
+
+find_ports 2
+make_hosts
+start 0 --epochs 3
+start 1 --epochs 3 --learning-rate 0.5 --optimizer sgd
+ended_in_error other_options_are_an_error_on_every_task "learning rate or another option differs" 0 1
+
+find_ports 2
+make_hosts
+start 0 --epochs 3
+start 1 --epochs 3 --hidden-units 65
+ended_in_error another_model_is_an_error_on_every_task "the program.s graph differs" 0 1
+
+find_ports 2
+make_hosts
+start 0 --epochs 3
+cp -r data wrong
+printf '\177' | dd of=wrong/train-labels-idx1-ubyte bs=1 seek=400 conv=notrunc 2> /dev/null
+start 1 --epochs 3 --data idx:wrong
+ended_in_error error_of_one_task_is_that_of_all "label 127" 0 1
+
+find_ports 2
+make_hosts
+start 0 --epochs 400
+within 10 test -s err-0
+TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":0}}"
+export TF_CONFIG
+fails second_task_with_one_index_is_refused 1 "another program listens on port $first" train --data idx:data
+unset TF_CONFIG
+signal 9 0
+
+# busy NAME NUMBER: the port of worker NUMBER of three is taken
+busy() {
+    find_ports 3
+    make_hosts
+    hold $((first + $2))
+    for i in 0 1 2; do [ "$i" -eq "$2" ] || start $i --epochs 3; done
+    within 10 grep -q "waiting for worker:$2" err-$((($2 + 1) % 3))
+    start "$2" --epochs 3
+    ended_in_error "${1}_is_an_error_on_that_task" "address 'localhost:$((first + $2))': another program listens" "$2"
+    ended_in_error "${1}_is_an_error_on_every_task" \
+        "worker:$2: address 'localhost:$((first + $2))': another program listens" $((($2 + 1) % 3)) $((($2 + 2) % 3))
+    let_go
+}
+busy port_of_a_worker_that_is_taken 1
+busy port_of_the_chief_that_is_taken 0
+
+alone --epochs 1500
+find_ports 3
+ports="$first $((first + 1))"
+make_hosts
+for i in 0 1; do start $i --epochs 1500 --log-every 1 --timeout 1; done
+within 20 begun 1
+TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":1}}"
+export TF_CONFIG
+fails second_worker_with_one_index_is_refused 1 "worker:1 at localhost:$((first + 1)) runs already, in a process on " \
+    train --data idx:data --bind "localhost:$((first + 2))" --timeout 1
+unset TF_CONFIG
+ended_alike the_others_go_on "$alone" 0 1
+for i in 0 1; do check "worker_${i}_says_so_once" [ "$(grep -c "a second process as task worker:1" err-$i)" = 1 ]; done
+
+find_ports 2
+make_hosts
+TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":0}}"
+export TF_CONFIG
+fails address_that_other_machines_reach_is_refused 1 "give --cluster-key FILE.*or --insecure" train --data idx:data --bind "0.0.0.0:$first"
+unset TF_CONFIG
+alone --epochs 3
+for i in 0 1; do start $i --epochs 3 --bind "0.0.0.0:$((first + i))" --insecure; done
+ended_alike insecure_workers_listen_where_other_machines_reach_them "$alone" 0 1
+
+works keygen_makes_a_key_for_its_owner_alone "give each task --cluster-key key" keygen key
+check key_can_be_read_by_its_owner_alone [ "$(stat -c %a key)" = 600 ]
+fails keygen_never_writes_over_a_file 1 "is there already" keygen key
+fails keygen_needs_a_file 2 "write keygen FILE" keygen
+find_ports 2
+make_hosts
+for i in 0 1; do start $i --epochs 3 --bind "0.0.0.0:$((first + i))" --cluster-key key; done
+ended_alike workers_with_a_key_give_the_weights_of_one_process "$alone" 0 1
+
+"$muster" keygen other > out 2> err
+find_ports 2
+make_hosts
+start 0 --epochs 3 --cluster-key key
+start 1 --epochs 3 --cluster-key other
+ended_in_error worker_with_another_key_is_told_so "another cluster key or none does: give all tasks the same" 1
+start 1 --epochs 3 --cluster-key key
+ended_alike the_others_wait_until_it_has_theirs "$alone" 0 1
+
+chmod 644 other
+TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":0}}"
+export TF_CONFIG
+fails key_that_others_can_read_is_refused 1 "chmod 600 other" train --data idx:data --cluster-key other
+fails key_that_is_missing_is_named 1 "muster keygen missing" train --data idx:data --cluster-key missing
+unset TF_CONFIG
+
+fails strategy_without_a_cluster_says_how_to_make_one 2 "muster launch" train --strategy multi-worker
+fails hosts_without_a_job_are_named 2 "job_name" train --worker_hosts a:1,b:2
+TF_CONFIG='{"cluster":{"worker":["localhost:1","localhost:2"]},"task":{"type":"worker","index":0}}'
+export TF_CONFIG
+fails too_few_shards_are_named 2 "2 workers" train --shards 1 --data idx:data
+TF_CONFIG='{"cluster":{"ps":["localhost:1"],"worker":["localhost:2"]},"task":{"type":"ps","index":0}}'
+fails parameter_servers_exclude_multi_worker 2 "parameter servers" train --data idx:data --strategy multi-worker
+TF_CONFIG='{"cluster":{"worker":["localhost:2","localhost:3"],"reader":["localhost:4"]},"task":{"type":"reader","index":0}}'
+fails task_of_another_job_does_not_train 1 "reader:0" train --data idx:data
+TF_CONFIG='{"cluster":'
+fails text_that_is_no_json_is_named 2 "TF_CONFIG" train --data idx:data
+
+end_of_checks

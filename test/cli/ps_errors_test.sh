@@ -1,0 +1,85 @@
+#!/bin/sh
+# Workers and parameter servers that are told different things, are stopped by a signal or have another key: all tasks
+# end with one error. Usage: ps_errors_test.sh PATH_OF_MUSTER. MUSTER_TEST_SEED=N repeats the moments.
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+seed=${MUSTER_TEST_SEED:-$(date +%s)}
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+. "$here/support/cluster.sh"
+. "$here/support/servers.sh"
+echo "MUSTER_TEST_SEED=$seed"
+write_data data
+
+# differs NAME PATTERN OPTION...: worker 1 has these options
+differs() {
+    name_of_difference=$1 pattern_of_difference=$2
+    shift 2
+    make_hosts_with_servers 1 2
+    start_job "ps_0 worker_0" --epochs 3 --issync 1
+    start_task worker_1 --epochs 3 --issync 1 "$@"
+    ended_in_error "$name_of_difference" "$pattern_of_difference" ps_0 worker_0 worker_1
+}
+differs other_options_are_an_error_on_every_task "learning rate or another option differs" --learning-rate 0.5 --optimizer sgd
+differs another_model_is_an_error_on_every_task "the program.s graph differs" --hidden-units 65
+differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task "another option differs" --issync 0
+differs another_size_of_parts_is_an_error_on_every_task "another option differs" --ps-part-bytes 1000
+differs another_placement_is_an_error_on_every_task "another option differs" --ps-placement greedy
+
+make_hosts_with_servers 1 2
+start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1
+within 20 begun worker_1
+cp -r data wrong
+printf '\177' | dd of=wrong/train-labels-idx1-ubyte bs=1 seek=400 conv=notrunc 2> /dev/null
+signal 9 worker_1
+wait_for worker_1
+start_task worker_1 --epochs 800 --hidden-units 65
+ended_in_error newcomer_that_differs_is_refused "the program.s graph differs" worker_1
+check and_the_job_goes_on runs worker_0
+start_task worker_1 --epochs 800 --data idx:wrong
+ended_in_error error_of_one_task_is_that_of_all "label 127" ps_0 worker_0 worker_1
+
+make_hosts_with_servers 5 2
+start_job "ps_0 ps_1 ps_2 ps_3 ps_4 worker_0 worker_1" --epochs 3
+ended_in_error more_servers_than_variables_are_an_error "5 parameter servers for 4 variables" worker_0 worker_1
+ended_in_error and_the_servers_hear_of_it "5 parameter servers for 4 variables" ps_0 ps_1 ps_2 ps_3 ps_4
+
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 3 --clip-norm 1 --ps-part-bytes 1000
+ended_in_error norm_of_a_variable_in_parts_is_refused "clip_norm needs all of the gradient of a variable in one place" \
+    ps_0 worker_0
+
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 3 --clip-global-norm 1
+ended_in_error global_norm_over_several_servers_is_refused "clip_global_norm needs all gradients in one place" ps_0 worker_0
+
+make_hosts_with_servers 1 2
+start_task ps_0
+within 10 test -s out-ps_0
+signal TERM ps_0
+wait_for ps_0
+check server_that_waits_ends_by_a_signal [ "$status" -eq 143 ]
+start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1
+within 20 begun worker_1
+signal TERM ps_0
+wait_for ps_0
+check server_in_the_middle_of_a_job_ends_by_a_signal [ "$status" -eq 143 ]
+ended_in_error and_the_workers_hear_of_it "ps:0 at localhost:$first was stopped" worker_0 worker_1
+
+"$muster" keygen key > out 2> err
+"$muster" keygen other > out 2> err
+alone --epochs 3
+make_hosts_with_servers 1 2
+start_job "ps_0 worker_0" --epochs 3 --issync 1 --cluster-key key
+start_task worker_1 --epochs 3 --issync 1 --cluster-key other --recovery-timeout 0.5
+ended_in_error worker_with_another_key_is_told_so "another cluster key or none does: give all tasks the same" worker_1
+start_task worker_1 --epochs 3 --issync 1 --cluster-key key
+ended_alike tasks_with_a_key_give_the_weights_of_one_process "$alone" worker_0 worker_1
+ended_well and_so_ends_their_server ps_0
+
+fails server_needs_a_cluster_with_servers 2 "give --ps-hosts and --worker-hosts" server
+fails strategy_without_servers_says_how_to_start_them 2 "muster launch --ps 1" train --data idx:data --strategy parameter-server
+
+no_task_is_left
+end_of_checks

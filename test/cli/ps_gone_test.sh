@@ -1,0 +1,65 @@
+#!/bin/sh
+# Workers and parameter servers that are stopped for a while, or do not come back, and whole jobs that go on from a
+# checkpoint: they end with the weights of one process, or with one error on all tasks. Usage: ps_gone_test.sh
+# PATH_OF_MUSTER. MUSTER_TEST_SEED=N repeats the moments.
+set -u
+muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")/.." && pwd)
+seed=${MUSTER_TEST_SEED:-$(date +%s)}
+. "$here/support/checks.sh"
+. "$here/support/small_data.sh"
+. "$here/support/cluster.sh"
+. "$here/support/servers.sh"
+echo "MUSTER_TEST_SEED=$seed"
+write_data data
+
+alone --epochs 80
+for each in worker_1 ps_1; do
+    make_hosts_with_servers 2 2
+    start_job "ps_0 ps_1 worker_0 worker_1" --epochs 80 --log-every 1 --issync 1 --timeout 1
+    within 20 begun worker_1
+    signal STOP "$each"
+    sleep 2.5
+    signal CONT "$each"
+    ended_alike "${each}_stopped_for_longer_than_the_timeout_goes_on" "$alone" worker_0 worker_1
+done
+
+make_hosts_with_servers 1 2
+start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1 --issync 1 --recovery-timeout 0.5
+within 20 begun worker_1
+signal 9 worker_1
+ended_in_error worker_that_does_not_come_back_is_named_on_all "worker:1 at localhost:$((first + 2))" ps_0 worker_0
+
+for each in ps_0 ps_1; do
+    make_hosts_with_servers 2 2
+    start_job "ps_0 ps_1 worker_0 worker_1" --epochs 800 --log-every 1 --recovery-timeout 0.5
+    within 20 begun worker_1
+    signal 9 "$each"
+    ended_in_error "${each}_that_does_not_come_back_is_named_on_all" "ps:${each#*_} at localhost" worker_0 worker_1
+done
+
+make_hosts_with_servers 1 2
+start_job "ps_0 worker_0 worker_1" --epochs 20 --log-every 1 --recovery-timeout 0.5
+within 20 begun worker_1
+signal 9 worker_1
+wait_for worker_0
+check others_go_on_without_an_asynchronous_worker [ "$status" -eq 0 ]
+ended_well and_so_does_the_server ps_0
+
+# ---- checkpoints --------------------------------------------------------------------------------------
+
+# All tasks end in the middle and are started again. Slots of Adam, too, go on from where they were. Checkpoints have whole
+# variables, also of servers that keep parts.
+alone --epochs 250
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 250 --log-every 1 --issync 1 --checkpoint-dir run --save-every 9 \
+    --ps-part-bytes 1000
+within 20 test -s run/checkpoint
+for each in ps_0 ps_1 worker_0 worker_1; do signal 9 "$each"; done
+for each in ps_0 ps_1 worker_0 worker_1; do wait_for $each; done
+start_job "ps_0 ps_1 worker_0 worker_1" --epochs 250 --log-every 1 --issync 1 --checkpoint-dir run --save-every 9 --resume
+ended_alike job_resumed_from_its_checkpoint_has_the_weights_of_the_undisturbed_one "$alone" worker_0 worker_1
+check it_goes_on_from_the_checkpoint sh -c '! grep -q "\"event\":\"step\",.*\"step\":1," out-worker_0'
+
+no_task_is_left
+end_of_checks
