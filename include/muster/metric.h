@@ -23,8 +23,9 @@ typedef struct mst_metric_options {
     mst_metric metric;
     mst_value labels, predictions;
     int32_t k;        /**< top_k_accuracy: default 5 */
-    double threshold; /**< binary_accuracy: of a probability, default 0.5 */
-    bool from_logits; /**< binary_accuracy: predictions are logits */
+    double threshold; /**< binary_accuracy, precision, recall: of a probability, default 0.5 */
+    bool from_logits; /**< the same: predictions are logits, */
+    bool exclusive;   /**< precision, recall: of classes that exclude each other, with a softmax; else each a sigmoid */
 } mst_metric_options;
 /** The metric of one batch: sum and count. Of several equal predictions the first is the argmax. Mistakes are kept on
  *  the graph. */

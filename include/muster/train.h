@@ -54,8 +54,8 @@ typedef struct mst_compile_options {
     mst_target target[MST_MAX_TARGETS];
     mst_metric metric[MST_MAX_METRICS];                      /**< ended by MST_METRIC_NONE */
     mst_custom_metric custom_metric[MST_MAX_CUSTOM_METRICS]; /**< ended by one without a function */
-    /** [num_class_weights], of examples by their class: labels that are its number, or one-hot. In training only: not
-     *  in "val_loss" and in mst_evaluate. */
+    /** [num_class_weights], of examples by their class: labels that are its number, one-hot, or with a binary cross
+     *  entropy of one output 0 or 1. In training only: not in "val_loss" and in mst_evaluate. */
     const double *class_weight;
     int num_class_weights;
     bool sample_weights;         /**< the last component of the data is the weight of each example */

@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/no_memory.h"
 #include "cli/command.h"
 
 enum { CHECKED_ROWS = 1000 };
@@ -149,10 +152,103 @@ bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data) {
 }
 
 objective objective_of(mst_loss loss, int64_t outputs) {
-    return (objective){.loss = loss, .outputs = outputs, .metric = kinds[loss].metric};
+    return (objective){.loss = loss, .outputs = outputs, .metric = {kinds[loss].metric}};
+}
+
+mst_status objective_metrics(const char *text, objective *out) {
+    enum { LONGEST = 64 };
+    int count = 0;
+    char name[LONGEST];
+    if (!text) return MST_OK;
+    memset(out->metric, 0, sizeof out->metric);
+    for (const char *at = text;; at++) {
+        const size_t size = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)size, at);
+        for (char *c = name; *c; c++)
+            if (*c == '-') *c = '_';
+        if (count == MST_MAX_METRICS - 1) return MST_FAIL(MST_INVALID, "--metrics: at most %d", MST_MAX_METRICS - 1);
+        if (mst_metric_from_name(name, &out->metric[count++])) return mst_error_prefix("--metrics");
+        at += size;
+        if (!*at) return MST_OK;
+    }
 }
 
 /* ---- classes ---- */
+
+typedef struct class_counts {
+    mst_loss loss;
+    int64_t most, num, *count;
+} class_counts;
+
+/* The class of a row of LABELS, WIDTH numbers each; below 0 where it has none. */
+static int64_t class_of_row(mst_loss loss, const mst_tensor *labels, int64_t row, int64_t width) {
+    int64_t largest = 0;
+    const double value = mst_tensor_get(labels, row * width);
+    if (loss == MST_LOSS_BINARY_CROSSENTROPY) return value > 0.5;
+    if (width == 1) return value >= 0 && value < 1e15 && value == floor(value) ? (int64_t)value : -1;
+    for (int64_t i = 1; i < width; i++)
+        if (mst_tensor_get(labels, row * width + i) > mst_tensor_get(labels, row * width + largest)) largest = i;
+    return largest;
+}
+
+static mst_status count_class(class_counts *c, int64_t class) {
+    if (class < c->num) {
+        c->count[class]++;
+        return MST_OK;
+    }
+    int64_t *grown = realloc(c->count, (size_t)(class + 1) * sizeof *grown);
+    if (!grown) return MST_NO_MEMORY("for the numbers of examples of classes");
+    memset(grown + c->num, 0, (size_t)(class + 1 - c->num) * sizeof *grown);
+    c->count = grown;
+    c->num = class + 1;
+    c->count[class] = 1;
+    return MST_OK;
+}
+
+static mst_status count_batch(class_counts *c, const mst_batch *batch, int64_t first) {
+    mst_tensor *labels;
+    MST_TRY(mst_batch_tensor(batch, 1, &labels));
+    const int64_t rows = mst_batch_size(batch), width = mst_tensor_count(labels) / rows;
+    mst_status status = MST_OK;
+    for (int64_t i = 0; i < rows && !status; i++) {
+        const int64_t class = class_of_row(c->loss, labels, i, width);
+        if (class < 0)
+            status = label_fail(c->loss, first + i, mst_tensor_get(labels, i * width), "");
+        else if (class >= c->most)
+            status =
+                MST_FAIL(MST_INVALID,
+                         "label %" PRId64 " of row %" PRId64 ": more than %" PRId64
+                         " classes must be asked for with --classes N; for numbers to be predicted there is --loss "
+                         "mean_squared_error",
+                         class, first + i, c->most);
+        else
+            status = count_class(c, class);
+    }
+    mst_tensor_release(labels);
+    return status;
+}
+
+mst_status objective_count(mst_loss loss, mst_dataset *data, int64_t most, int64_t **count, int64_t *num) {
+    class_counts c = {.loss = loss, .most = most};
+    mst_dataset *batches;
+    mst_iterator *iterator = NULL;
+    const mst_batch *batch = NULL;
+    int64_t rows = 0;
+    MST_TRY(mst_dataset_batch(data, CHECKED_ROWS, false, &batches));
+    mst_status status = mst_iterator_create(batches, 0, &iterator);
+    while (!status && !(status = mst_iterator_next(iterator, &batch)) && batch) {
+        status = count_batch(&c, batch, rows);
+        rows += mst_batch_size(batch);
+    }
+    mst_iterator_destroy(iterator);
+    mst_dataset_release(batches);
+    *count = c.count;
+    *num = c.num;
+    if (!status) return MST_OK;
+    free(c.count);
+    *count = NULL;
+    return status;
+}
 
 /* Whether there is one output, the probability of class 1 of two. */
 static bool is_binary(const objective *o) {

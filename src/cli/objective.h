@@ -6,8 +6,8 @@
 
 typedef struct objective {
     mst_loss loss;
-    int64_t outputs; /**< of the last layer */
-    mst_metric metric;
+    int64_t outputs;                    /**< of the last layer */
+    mst_metric metric[MST_MAX_METRICS]; /**< ended by MST_METRIC_NONE */
 } objective;
 
 /** Names of losses, for an option, and which labels they take; NULL past the last. */
@@ -25,6 +25,17 @@ objective objective_of(mst_loss loss, int64_t outputs);
 /** Whether the labels of DATA, component 1, say with LOSS of which class an example is: as a number, or a one-hot
  *  row. */
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data);
+/** Names of metrics, for the help of options. */
+#define OBJECTIVE_METRICS                                                                          \
+    "accuracy, top_k_accuracy (k = 5), precision, recall, binary_accuracy, categorical_accuracy, " \
+    "mean_squared_error, mean_absolute_error"
+/** Takes the metrics that TEXT names, "accuracy,recall", in place of those of OBJECTIVE; NULL: they stay. MST_INVALID,
+ *  naming the nearest one, where there is none of a name. */
+MST_CHECKED mst_status objective_metrics(const char *text, objective *objective);
+/** Counts the examples of each class in DATA, whose labels are classes (objective_labels_are_classes): (*COUNT)[c] of
+ *  class c, to be freed with free(), *NUM of them, one more than the largest. MST_INVALID, naming the row, where a
+ *  label is none of at most MOST classes. One pass over the data. */
+MST_CHECKED mst_status objective_count(mst_loss loss, mst_dataset *data, int64_t most, int64_t **count, int64_t *num);
 /** Whether an example is of one class: a confusion matrix can be counted, and classes can have names. */
 bool objective_has_classes(const objective *objective);
 /** MST_INVALID where COUNT names, those of the file at PATH, are not as many as there are classes. */

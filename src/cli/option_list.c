@@ -251,6 +251,7 @@ static mst_status parse_flag(const option *o, const char *text, bool *out) {
 static mst_status parse_list(const option *o, const char *text, int64_t *integers, double *numbers, int *count) {
     char item[NAME_SIZE];
     *count = 0;
+    if (o->may_be_none && strcmp(text, "none") == 0) return MST_OK;
     for (const char *at = text;; at++) {
         size_t size = strcspn(at, ",");
         if (*count == OPTION_LIST_SIZE)

@@ -14,6 +14,7 @@
 
 #include "base/no_memory.h"
 #include "cli/command.h"
+#include "cli/mlp_layers.h"
 #include "cli/scale_inputs.h"
 
 #define AT(member) offsetof(saved_options, member)
@@ -31,6 +32,10 @@ const option saved_model_options[] = {
     {"loss", OPTION_CHOICE, AT(loss), "NAME", .choice = objective_loss, .also = objective_short_losses,
      .help = "that the model was trained for (default: what muster train noted in the file, else "
              "sparse_categorical_crossentropy)"},
+    {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation,
+     .help = "of the hidden layers (default: as in training)"},
+    {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...",
+     .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: as in training)"},
     {"data", OPTION_TEXT, AT(data), "SPEC",
      .help =
          "as of muster train; the test part is taken, and csv:FILE as it is; categories are numbered as in training "
@@ -81,17 +86,35 @@ static mst_status choose_loss(const saved_options *o, const option_list *list, c
                     path_of(o), note->loss);
 }
 
-static mst_status build_model(const saved_options *o, const int64_t *units, int count, mst_loss loss,
-                              saved_model *out) {
+/* What was noted of option NAME of the training; NULL where it was not given there. */
+static const char *noted(const model_note *note, const char *name) {
+    return json_string_value(json_object_get(note->options, name));
+}
+
+static mst_activation choose_activation(const saved_options *o, const option_list *list, const model_note *note) {
+    const char *name = noted(note, "activation");
+    for (int i = 0; name && !option_given(list, "activation") && mlp_activation(i); i++)
+        if (strcmp(mlp_activation(i), name) == 0) return (mst_activation)i;
+    return (mst_activation)o->activation;
+}
+
+static mst_status build_model(const saved_options *o, const option_list *list, const int64_t *units, int count,
+                              mst_loss loss, saved_model *out) {
     const int64_t outputs = units[count - 1];
     if (mst_dataset_num_components(out->data) < 2)
         out->objective = objective_of(loss, outputs);
     else
         MST_TRY(objective_choose(loss, out->data, outputs, false, &out->objective));
+    MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), &out->objective));
     MST_TRY(mst_model_create(&out->model));
-    mst_model_mlp(out->model, units, count - 1, outputs, 0);
+    mlp_layers(out->model, &(mlp_form){.hidden = units,
+                                       .num_hidden = count - 1,
+                                       .outputs = outputs,
+                                       .activation = choose_activation(o, list, &out->note)});
     objective_add_layers(loss, out->model);
-    return mst_compile(out->model, .loss = loss, .metric = {out->objective.metric}, .session = {.devices = o->devices});
+    mst_compile_options compile = {.loss = loss, .session = {.devices = o->devices}};
+    memcpy(compile.metric, out->objective.metric, sizeof compile.metric);
+    return mst_compile_with(out->model, &compile);
 }
 
 /* The error of a file without weights of a first layer. It lists what there is: SNAPSHOT, read without --name-map. */
@@ -123,7 +146,7 @@ static mst_status make_model(const mst_snapshot *snapshot, const saved_options *
     if (!units) return MST_NO_MEMORY("for a model");
     const int count = read_layers(snapshot, units);
     mst_status status = choose_loss(o, list, &out->note, &loss);
-    if (!status) status = build_model(o, units, count, loss, out);
+    if (!status) status = build_model(o, list, units, count, loss, out);
     free(units);
     return status;
 }

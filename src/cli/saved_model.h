@@ -12,6 +12,8 @@ typedef struct saved_options {
     const char *checkpoint_dir, *load;
     bool use_ema;
     int loss; /**< mst_loss. Where loss, data, image_size or raw_pixels is not given, what the file notes is taken */
+    int activation;      /**< mst_activation, as the loss */
+    const char *metrics; /**< as the loss; NULL: not given */
     const char *data, *data_dir, *label, *class_names, *name_map;
     int64_t image_size;
     bool raw_pixels;

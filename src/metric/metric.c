@@ -101,7 +101,8 @@ mst_metric_values mst_metric_batch_with(mst_metric_options o) {
     if (!ok) return (mst_metric_values){failed, failed};
     if (o.k == 0) o.k = 5;
     if (!mst_number_given(o.threshold)) o.threshold = 0.5;
-    return mst_metric_mean(mst_metric_table[o.metric]->value(&o));
+    const mst_metric_form *form = mst_metric_table[o.metric];
+    return form->counts ? form->counts(&o) : mst_metric_mean(form->value(&o));
 }
 
 void mst_metric_add(mst_metric_state *state, double sum, double count) {

@@ -10,6 +10,9 @@ typedef struct mst_metric_form {
     bool larger_is_better; /**< for early stopping */
     /** A value whose mean is the metric; labels, predictions, and zero-valued options filled in. */
     mst_value (*value)(const mst_metric_options *options);
+    /** In place of `value`: the sum and the count, two f64 scalars, of a metric whose count is not the number of
+     *  elements. */
+    mst_metric_values (*counts)(const mst_metric_options *options);
 } mst_metric_form;
 
 /** All metrics, by mst_metric. */

@@ -131,11 +131,21 @@ static mst_value target_loss(const mst_target *target, mst_value labels, mst_val
     return mst_loss_per_example(target->loss, labels, predictions, !target->from_probabilities);
 }
 
-/* The weight of each example by its class: LABELS are numbers of classes, or one-hot. */
+/* Each element as class 1 where it is above LIMIT, else as class 0. */
+static mst_value above(mst_value values, double limit) {
+    const mst_value scalar = mst_scalar(mst_value_graph(values), mst_value_spec(values).dtype, limit);
+    return mst_cast(mst_greater(values, scalar), MST_I64);
+}
+
+/* The weight of each example by its class: LABELS are numbers of classes, one-hot, or of a single yes or no. */
 static mst_value class_weights(const mst_trainer *trainer, int output, mst_value labels, mst_value loss) {
     const mst_value table =
         mst_cast(mst_constant(mst_value_graph(loss), trainer->class_weight), mst_value_spec(loss).dtype);
-    if (!mst_objective_has_classes(trainer, output)) labels = mst_argmax(labels, .axis = -1);
+    const mst_target *target = &trainer->target[output];
+    if (!target->loss_function && target->loss == MST_LOSS_BINARY_CROSSENTROPY && trainer->num_classes[output] == 1)
+        labels = above(mst_cast(labels, mst_value_spec(loss).dtype), 0.5);
+    else if (!mst_objective_has_classes(trainer, output))
+        labels = mst_argmax(labels, .axis = -1);
     return mst_gather(table, mst_reshape(mst_cast(labels, MST_I64), MST_SHAPE(-1)), 0);
 }
 
@@ -154,13 +164,20 @@ static bool is_logits(const mst_target *target, mst_value predictions) {
     return !target->from_probabilities && (target->loss_function || mst_loss_sees_logits(target->loss, predictions));
 }
 
+/* Whether an example is of one of the classes. */
+static bool is_exclusive(const mst_target *target) {
+    return !target->loss_function &&
+           (target->loss == MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||
+            target->loss == MST_LOSS_CATEGORICAL_CROSSENTROPY || target->loss == MST_LOSS_KL_DIVERGENCE);
+}
+
 static mst_metric_values measured(const mst_trainer *trainer, const mst_measure *m, mst_value labels,
                                   mst_value predictions, mst_value loss) {
     const mst_target *target = &trainer->target[m->output];
     if (m->is_loss) return mst_metric_mean(loss);
     if (m->custom) return mst_metric_mean(m->custom->function(m->custom->context, labels, predictions));
     return mst_metric_batch(.metric = m->metric, .labels = labels, .predictions = predictions,
-                            .from_logits = is_logits(target, predictions));
+                            .from_logits = is_logits(target, predictions), .exclusive = is_exclusive(target));
 }
 
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,
@@ -183,12 +200,6 @@ void mst_objective_build(mst_trainer *trainer, const mst_value *values, const ms
         out->metric_sum[m] = batch.sum;
         out->metric_count[m] = batch.count;
     }
-}
-
-/* Each element as class 1 where it is above LIMIT, else as class 0. */
-static mst_value above(mst_value values, double limit) {
-    const mst_value scalar = mst_scalar(mst_value_graph(values), mst_value_spec(values).dtype, limit);
-    return mst_cast(mst_greater(values, scalar), MST_I64);
 }
 
 mst_value mst_objective_confusion(const mst_trainer *trainer, mst_value labels, mst_value predictions) {

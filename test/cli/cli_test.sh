@@ -303,7 +303,7 @@ for cores in 0 0-1; do
 done
 check the_default_batch_is_200_in_4_shards grep -q '"shards":4,"batch_size":200' out
 taskset -c 0 "$muster" train --data idx:data --steps 1 > out 2> err
-check first_line_says_what_runs grep -q '^mlp 64-500-10 (37,510 parameters) on idx:data (430 examples), .*batch 200 in 4 shards, adam' out
+check first_line_says_what_runs grep -q '^mlp 64-500-8 (36,508 parameters) on idx:data (430 examples), .*batch 200 in 4 shards, adam' out
 if taskset -c 0,1 true 2> /dev/null; then
     taskset -c 0,1 "$muster" train --data idx:data --steps 1 --shards 1 > out 2> err
     check options_that_use_idle_cores_are_told grep -q '^1 of 2 cores stay idle: --shards 2 --batch-size 400 uses them' out
@@ -331,7 +331,7 @@ fi
 
 works predictions_are_written "^predictions: p.npy" train $small --steps 3 --predict p.npy
 check predictions_are_an_npy_file sh -c 'head -c 6 p.npy | grep -q NUMPY'
-check predictions_have_a_row_for_each_example [ "$(wc -c < p.npy)" -eq $((128 + 50 * 10 * 4)) ]
+check predictions_have_a_row_for_each_example [ "$(wc -c < p.npy)" -eq $((128 + 50 * 8 * 4)) ]
 check no_temporary_file_is_left sh -c '! ls -A | grep -q "p.npy.\|[.]muster-"'
 ln -s p.npy linked.npy
 works predictions_follow_a_symbolic_link "^predictions" train $small --steps 3 --predict linked.npy

@@ -26,10 +26,10 @@ ended_in_error another_model_is_an_error_on_every_task "the program.s graph diff
 
 find_ports 2
 make_hosts
-start 0 --epochs 3
+start 0 --epochs 3 --classes 8
 cp -r data wrong
 printf '\177' | dd of=wrong/train-labels-idx1-ubyte bs=1 seek=400 conv=notrunc 2> /dev/null
-start 1 --epochs 3 --data idx:wrong
+start 1 --epochs 3 --classes 8 --data idx:wrong
 ended_in_error error_of_one_task_is_that_of_all "label 127" 0 1
 
 find_ports 2

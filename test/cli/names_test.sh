@@ -181,7 +181,7 @@ END
         "has nothing for 'layer1/weights' by the names of 'map.txt'; it has 'layer1/biases' \[16\], 'layer1/weights' \[64, 16\]" \
         evaluate --data idx:data --load ours.safetensors --name-map map.txt
     fails without_a_map_all_that_differs_is_listed 1 \
-        "has no 'layer1/biases', 'layer1/weights', 'layer2/biases', 'layer2/weights'; left over is 'net/dense/bias' \[16\], 'net/dense/kernel' \[64, 16\], 'net/out/biases' \[10\], 'net/out/weights' \[16, 10\]" \
+        "has no 'layer1/biases', 'layer1/weights', 'layer2/biases', 'layer2/weights'; left over is 'net/dense/bias' \[16\], 'net/dense/kernel' \[64, 16\], 'net/out/biases' \[8\], 'net/out/weights' \[16, 8\]" \
         train --data idx:data $options --load theirs.safetensors --progress none
     fails evaluate_without_a_map_lists_what_there_is 1 "has no 'layer1/weights'.*'net/dense/kernel' \[64, 16\].*--name-map FILE" \
         evaluate --data idx:data --load theirs.safetensors
@@ -263,7 +263,7 @@ else
     fails class_folder_that_was_not_there_is_named 1 "class 'owl' was not there in training" predict --load pets.npz --data images:strange
 fi
 
-run train --data npz:numbers.npz $options --epochs 4 --confusion --json
+run train --data npz:numbers.npz $options --classes 10 --epochs 4 --confusion --json
 wanted=$(grep -o '"confusion":.*' out | cut -d ']' -f 1-11)
 check there_is_a_matrix_of_class_numbers [ -n "$wanted" ]
 for type in u1 f4 i8; do

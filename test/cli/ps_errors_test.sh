@@ -28,16 +28,16 @@ differs another_size_of_parts_is_an_error_on_every_task "another option differs"
 differs another_placement_is_an_error_on_every_task "another option differs" --ps-placement greedy
 
 make_hosts_with_servers 1 2
-start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1
+start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1 --classes 8
 within 20 begun worker_1
 cp -r data wrong
 printf '\177' | dd of=wrong/train-labels-idx1-ubyte bs=1 seek=400 conv=notrunc 2> /dev/null
 signal 9 worker_1
 wait_for worker_1
-start_task worker_1 --epochs 800 --hidden-units 65
+start_task worker_1 --epochs 800 --classes 8 --hidden-units 65
 ended_in_error newcomer_that_differs_is_refused "the program.s graph differs" worker_1
 check and_the_job_goes_on runs worker_0
-start_task worker_1 --epochs 800 --data idx:wrong
+start_task worker_1 --epochs 800 --classes 8 --data idx:wrong
 ended_in_error error_of_one_task_is_that_of_all "label 127" ps_0 worker_0 worker_1
 
 make_hosts_with_servers 5 2

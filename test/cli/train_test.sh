@@ -14,11 +14,11 @@ small="--data idx:data --hidden-units 16 --batch-size 40 --devices cpu:1"
 # ---- summary of the model ----------------------------------------------------------------------------
 
 works summary_has_the_parameters_of_keras_table "layer1 (Dense).*1,040" train $small --steps 1 --summary
-check summary_counts_all_parameters grep -q "Total params: 1,210" out
+check summary_counts_all_parameters grep -q "Total params: 1,176" out
 check summary_stands_before_training awk '/Total params/ { before = 1 } /^done:/ { exit !before }' out
 run train $small --steps 1 --summary --json
 check summary_leaves_json_alone json_lines out
-check summary_beside_json_is_on_standard_error grep -q "Total params: 1,210" err
+check summary_beside_json_is_on_standard_error grep -q "Total params: 1,176" err
 works no_summary_where_none_is_asked_for "^done:" train $small --steps 1
 check no_summary_was_printed sh -c '! grep -q "Total params" out'
 
@@ -160,6 +160,46 @@ run $table --data csv:first.csv
 check last_rows_are_those_of_keras [ "$(value weights_sha256)" = "$last" -a -n "$last" ]
 fails validation_rows_are_random_or_last 2 "'lst'.*'last'" train --validation-rows lst
 
+# ---- layers, outputs, metrics and weights of classes -------------------------------------------------
+
+works outputs_follow_from_the_labels "^mlp 64-16-8 " train $small --steps 1
+works outputs_can_be_more_than_labels_have "^mlp 64-16-12 " train $small --steps 1 --classes 12
+works there_may_be_no_hidden_layer "^mlp 64-8 (520 parameters)" train $small --hidden-units none --epochs 3 --save linear.npz --evaluate
+accuracy=$(grep '^test' out)
+run evaluate --load linear.npz --data idx:data
+check model_without_a_hidden_layer_is_evaluated [ "$(grep '^test' out)" = "$accuracy" ]
+printf 'x,price\n1,20000\n2,30000\n3,50000\n' > prices.csv
+fails labels_that_are_no_classes_are_told_from_them 1 "label 20000 of row 0: more than 1000 classes.*--loss mean_squared_error" train --data csv:prices.csv
+fails unknown_activation_names_the_nearest 2 "'tahn'.*'tanh'" train --activation tahn
+works activation_is_trained "^done" train $small --epochs 3 --activation tanh --save tanh.npz --evaluate
+trained=$(grep '^test' out)
+run evaluate --load tanh.npz --data idx:data
+check activation_is_kept_with_the_model [ "$(grep '^test' out)" = "$trained" ]
+run evaluate --load tanh.npz --data idx:data --activation relu
+check activation_can_be_said_anew [ "$(grep '^test' out)" != "$trained" -a $status -eq 0 ]
+works metrics_are_measured "^done: .*, accuracy = [0-9.]*, top_k_accuracy = [0-9.]*, precision = [0-9.]*, recall = [0-9.]* (" \
+    train $small --epochs 3 --metrics accuracy,top-k-accuracy,precision,recall --evaluate --save measured.npz
+trained=$(grep '^test' out)
+run evaluate --load measured.npz --data idx:data
+check metrics_are_kept_with_the_model [ "$(grep '^test' out)" = "$trained" ]
+works metrics_of_evaluate_can_be_others "^test: loss = [0-9.]*, recall = [0-9.]* (" evaluate --load measured.npz --data idx:data --metrics recall
+fails unknown_metric_names_the_nearest 1 "--metrics: there is no metric 'recal': did you mean 'recall'" train $small --metrics recal
+works recall_can_be_monitored "^stopped early: val_recall" train $small --epochs 500 --patience 2 --min-delta 0.5 --validation-split 0.2 --metrics recall --monitor val_recall
+awk 'BEGIN { print "x,kind"; for (i = 0; i < 100; i++) printf "%d,%s\n", i % 10, i % 10 == 0 && i % 20 == 0 ? "rare" : "often" }' > uneven.csv
+uneven="train --data csv:uneven.csv --label kind --hidden-units 4 --batch-size 100 --epochs 2 --json --optimizer sgd --learning-rate 0.1"
+run $uneven --class-weight balanced
+balanced=$(value weights_sha256)
+run $uneven --class-weight rare=10,often=0.5263157894736842 # 100 / (2 * 5), 100 / (2 * 95), by scikit-learn's rule
+check balanced_weights_are_those_of_scikit_learn [ "$(value weights_sha256)" = "$balanced" -a -n "$balanced" ]
+run $uneven --class-weight 0.5263157894736842,10
+check weights_of_classes_in_their_order_are_those_by_name [ "$(value weights_sha256)" = "$balanced" ]
+run $uneven
+check weights_of_classes_change_the_training [ "$(value weights_sha256)" != "$balanced" -a $status -eq 0 ]
+fails weights_of_classes_are_as_many_as_classes 1 "1,2,3: 3 weights, and there are 2 classes" train --data csv:uneven.csv --class-weight 1,2,3
+fails weight_of_an_unknown_class_is_refused 1 "there is no class 'dog'" train --data csv:uneven.csv --class-weight dog=2
+fails weight_that_is_no_number_is_refused 1 "'heavy' is no weight" train --data csv:uneven.csv --class-weight rare=heavy
+fails weights_of_classes_are_for_classes 1 "--class-weight is for examples of classes" train --data csv:prices.csv --loss mse --class-weight balanced
+
 # ---- confusion matrix --------------------------------------------------------------------------------
 
 # scores FILE: prints those of each class, computed anew from the matrix in FILE, as the text prints them
@@ -171,14 +211,14 @@ scores() {
             p = col[k] ? c[k, k] / col[k] : 0; r = row[k] ? c[k, k] / row[k] : 0
             printf "%.4f %.4f %.4f %d\n", p, r, p + r ? 2 * p * r / (p + r) : 0, row[k] } }' "$1"
 }
-works scores_of_each_class_are_printed "^each class:" train $small --epochs 2 --confusion
+works scores_of_each_class_are_printed "^each class:" train $small --epochs 2 --confusion --classes 10
 scores out > wanted
 awk '/^each class/ { inside = 1; next } /^[^ ]/ { inside = 0 } inside && $1 != "precision" { print $(NF-3), $(NF-2), $(NF-1), $NF }' out > got
 check scores_are_those_of_the_matrix cmp -s wanted got
 check scores_are_of_all_classes [ "$(wc -l < got)" -eq 10 ]
 check there_is_something_right awk '$3 > 0 { found = 1 } END { exit !found }' got
 check classes_without_examples_have_scores_of_0 [ "$(tail -n 1 got)" = "0.0000 0.0000 0.0000 0" ]
-run train $small --epochs 2 --confusion --json
+run train $small --epochs 2 --confusion --classes 10 --json
 check scores_in_json_are_those_of_the_text [ "$(grep -o '"f1":[0-9.]*' out | cut -d : -f 2 | awk '{ printf "%.4f\n", $1 }')" = "$(cut -d ' ' -f 3 got)" ]
 check json_names_no_class_that_is_not_known sh -c '! grep -q "\"name\"" out'
 run train --data fashion-mnist --steps 20 --hidden-units 8 --confusion --json --save fashion.npz
@@ -258,8 +298,14 @@ for row in mean_squared_error:regression:mean_absolute_error mean_absolute_error
 done
 run train --data npz:one_hot.npz $other --loss categorical_crossentropy --json --epochs 2
 one_hot=$(value loss)
-run train --data idx:data $other --json --epochs 2
+run train --data idx:data $other --json --epochs 2 --classes 10
 check one_hot_rows_give_the_loss_of_class_numbers awk -v a="$one_hot" -v b="$(value loss)" 'BEGIN { d = a - b; exit !(b > 0 && d * d < 1e-8) }'
+run train --data npz:binary.npz $other --loss binary_crossentropy --epochs 2 --class-weight 1,5 --json
+weighted=$(value weights_sha256)
+run train --data npz:binary.npz $other --loss binary_crossentropy --epochs 2 --class-weight 1=5,0=1 --json
+check classes_of_one_output_have_weights [ "$(value weights_sha256)" = "$weighted" -a -n "$weighted" ]
+run train --data npz:binary.npz $other --loss binary_crossentropy --epochs 2 --json
+check weights_of_one_output_change_the_training [ "$(value weights_sha256)" != "$weighted" ]
 works monitor_of_a_regression_is_its_metric "stopped early: mean_absolute_error" \
     train --data npz:regression.npz $other --loss mean_squared_error --epochs 500 --patience 2 --min-delta 0.5 --monitor mean_absolute_error
 
@@ -280,6 +326,6 @@ fails outputs_must_be_those_of_the_labels 1 "2 numbers an example, the model 3 o
 fails confusion_is_for_classes 2 "confusion.*sparse_categorical_crossentropy" train --data npz:regression.npz $other --loss huber --confusion
 run train --data npz:regression.npz $other --loss huber --steps 1 --save huber.npz
 fails confusion_is_for_classes_in_evaluate_too 2 "confusion.*sparse_categorical_crossentropy" evaluate --load huber.npz --confusion
-fails evaluate_of_other_labels_says_so 1 "2 numbers an example, the model 10 outputs" evaluate --data npz:pairs.npz --load model.npz --loss mean_squared_error
+fails evaluate_of_other_labels_says_so 1 "2 numbers an example, the model 8 outputs" evaluate --data npz:pairs.npz --load model.npz --loss mean_squared_error
 
 end_of_checks

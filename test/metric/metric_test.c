@@ -174,8 +174,38 @@ static void confusion_matrix_counts_labels_by_predictions(void **state) {
     mst_graph_destroy(graph);
 }
 
+/* Counted by hand. */
+static void precision_and_recall_count_positives_as_keras_does(void **state) {
+    (void)state;
+    const double labels[6] = {1, 1, 0, 0, 1, 0}, probabilities[6] = {0.9, 0.4, 0.6, 0.1, 0.8, 0.5};
+    const double logits[6] = {3, -1, 0.1, -2, 1, 0}, none[6] = {0, 0, 0, 0, 0, 0};
+    for (int column = 0; column < 2; column++) {
+        mst_shape shape = column ? MST_SHAPE(6, 1) : MST_SHAPE(6);
+        expect_metric(METRIC(MST_METRIC_PRECISION), MST_I64, MST_SHAPE(6), labels, shape, probabilities, 2, 3);
+        expect_metric(METRIC(MST_METRIC_RECALL), MST_U8, MST_SHAPE(6), labels, shape, probabilities, 2, 3);
+        expect_metric(METRIC(MST_METRIC_RECALL, .threshold = 0.3), MST_F32, shape, labels, shape, probabilities, 3, 3);
+        expect_metric(METRIC(MST_METRIC_PRECISION, .threshold = 0.3), MST_F32, shape, labels, shape, probabilities, 3,
+                      5);
+        expect_metric(METRIC(MST_METRIC_PRECISION, .from_logits = true), MST_I64, shape, labels, shape, logits, 2, 3);
+        expect_metric(METRIC(MST_METRIC_PRECISION), MST_I64, shape, labels, shape, none, 0, 0);
+        expect_metric(METRIC(MST_METRIC_RECALL), MST_I64, shape, none, shape, probabilities, 0, 0);
+    }
+    const double classes[4] = {1, 0, 1, 0}, one_hot[4 * 3] = {0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0};
+    double logarithms[4 * 3]; /* whose softmax are the scores; above 0.5: rows 0 and 3, both right, and none other */
+    for (int i = 0; i < 12; i++) logarithms[i] = log(scores[i]) + 3;
+    for (int rows = 0; rows < 2; rows++) {
+        const double *t = rows ? one_hot : classes;
+        const mst_shape shape = rows ? MST_SHAPE(4, 3) : MST_SHAPE(4);
+        expect_metric(METRIC(MST_METRIC_PRECISION), MST_I64, shape, t, MST_SHAPE(4, 3), scores, 2, 2);
+        expect_metric(METRIC(MST_METRIC_RECALL), MST_I64, shape, t, MST_SHAPE(4, 3), scores, 2, 4);
+        expect_metric(METRIC(MST_METRIC_RECALL, .from_logits = true, .exclusive = true), MST_I64, shape, t,
+                      MST_SHAPE(4, 3), logarithms, 2, 4);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(precision_and_recall_count_positives_as_keras_does),
         cmocka_unit_test(sparse_accuracy_counts_rows_whose_argmax_is_the_label),
         cmocka_unit_test(categorical_accuracy_compares_two_argmaxes),
         cmocka_unit_test(binary_accuracy_compares_with_the_threshold),

@@ -64,6 +64,9 @@ def cases():
     for threshold in (0.5, 0.3, 0.9):
         yield ("binary_accuracy", {"threshold": threshold}, keras.metrics.BinaryAccuracy(threshold=threshold),
                list(zip(bits, special)))
+    for threshold in (0.5, 0.3):
+        yield "precision", {"threshold": threshold}, keras.metrics.Precision(thresholds=threshold), finite
+        yield "recall", {"threshold": threshold}, keras.metrics.Recall(thresholds=threshold), finite
     column = [(t[:, 0], p[:, :1]) for t, p in zip(bits, special)]
     yield "binary_accuracy", {}, keras.metrics.BinaryAccuracy(), column
     yield "accuracy", {}, keras.metrics.BinaryAccuracy(), column

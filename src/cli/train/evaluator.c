@@ -186,6 +186,8 @@ static saved_options options_of(const training *t) {
     return (saved_options){.checkpoint_dir = o->checkpoint_dir,
                            .use_ema = o->use_ema,
                            .loss = o->loss,
+                           .activation = o->activation,
+                           .metrics = o->metrics,
                            .data = t->data,
                            .label = o->label,
                            .class_names = o->class_names,

@@ -17,10 +17,12 @@
 #include "cli/command.h"
 #include "cli/evaluate/evaluate.h"
 #include "cli/json_events.h"
+#include "cli/mlp_layers.h"
 #include "cli/number_text.h"
 #include "cli/predict/predict.h"
 #include "cli/scale_inputs.h"
 #include "cli/signals.h"
+#include "cli/train/class_weights.h"
 #include "cli/train/evaluator.h"
 #include "cli/train/train_augment.h"
 #include "cli/train/train_checkpoint.h"
@@ -29,7 +31,7 @@
 #include "cli/train/train_options.h"
 #include "cli/train/training.h"
 
-enum { EVALUATION_BATCH = 1000 };
+enum { EVALUATION_BATCH = 1000, MOST_FOUND_CLASSES = 1000 };
 
 /* ---- options ---- */
 
@@ -111,11 +113,26 @@ static int split_validation(training *t) {
     return EXIT_DONE;
 }
 
+/* The classes that the labels of the whole train part have, where nothing else says how many there are. */
+static int count_classes(training *t) {
+    const train_options *o = t->o;
+    int64_t *count = NULL;
+    if (option_given(t->list, "classes") || o->class_names || o->loss != MST_LOSS_SPARSE_CATEGORICAL_CROSSENTROPY ||
+        !objective_labels_are_classes((mst_loss)o->loss, t->train) || mst_dataset_num_classes(t->train, 1) > 1)
+        return EXIT_DONE;
+    if (objective_count((mst_loss)o->loss, t->train, MOST_FOUND_CLASSES, &count, &t->label_classes))
+        return command_fail_library(EXIT_FAILED, NULL);
+    free(count);
+    if (t->label_classes < 2) t->label_classes = 2;
+    return EXIT_DONE;
+}
+
 static int open_data(training *t) {
     const train_options *o = t->o;
     int status = train_open_part(t, "train", &t->train);
     if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
+    if (!status) status = count_classes(t);
     if (!status) status = split_validation(t);
     if (!status) status = train_augment(t);
     if (status) return status;
@@ -127,31 +144,18 @@ static int open_data(training *t) {
 
 /* ---- model ---- */
 
-/* Adds the layers of mst_model_mlp, with dropout and penalties. */
-static void add_layers(mst_model *model, const train_options *o, int64_t outputs) {
-    mst_flatten(model);
-    for (int i = 0; i <= o->hidden_units.count; i++) {
-        char name[32];
-        bool hidden = i < o->hidden_units.count;
-        snprintf(name, sizeof name, "layer%d", i + 1);
-        mst_dense(model, hidden ? o->hidden_units.value[i] : outputs, .name = name,
-                  .activation = hidden ? MST_RELU : MST_LINEAR, .l1 = (float)o->l1, .l2 = (float)o->l2,
-                  .kernel_initializer = mst_truncated_normal_initializer(.stddev = 0.1), .kernel_name = "weights",
-                  .bias_name = "biases");
-        if (hidden && o->dropout > 0) mst_dropout(model, .rate = (float)o->dropout);
-    }
-}
-
-/* Where --classes is not given, there are as many outputs as names of classes, of the data or else of
- * --class-names. */
+/* Where --classes is not given, there are as many outputs as names of classes, of the data or else of --class-names;
+ * where these have none, as the labels say. */
 static mst_status choose_objective(training *t) {
     const train_options *o = t->o;
     const bool given = option_given(t->list, "classes");
     MST_TRY(o->class_names ? class_names_read(o->class_names, &t->names) : class_names_of(t->train, &t->names));
     const int64_t count = class_names_count((const char *const *)t->names);
     const int64_t own = mst_dataset_num_classes(t->train, 1), named = own ? own : count;
-    MST_TRY(
-        objective_choose((mst_loss)o->loss, t->train, given || named < 2 ? o->classes : named, !given, &t->objective));
+    const int64_t found = named < 2 ? t->label_classes : named;
+    MST_TRY(objective_choose((mst_loss)o->loss, t->train, given ? o->classes : found, !given, &t->objective));
+    MST_TRY(objective_metrics(o->metrics, &t->objective));
+    MST_TRY(class_weights_read(o->class_weight, t));
     return o->class_names ? objective_check_names(&t->objective, o->class_names, count) : MST_OK;
 }
 
@@ -161,10 +165,13 @@ static int make_model(training *t) {
     if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
     if (mst_model_create(&t->model)) return command_fail_library(EXIT_FAILED, NULL);
-    if (o->l1 > 0 || o->dropout > 0)
-        add_layers(t->model, o, t->objective.outputs);
-    else
-        mst_model_mlp(t->model, o->hidden_units.value, o->hidden_units.count, t->objective.outputs, (float)o->l2);
+    mlp_layers(t->model, &(mlp_form){.hidden = o->hidden_units.value,
+                                     .num_hidden = o->hidden_units.count,
+                                     .outputs = t->objective.outputs,
+                                     .activation = (mst_activation)o->activation,
+                                     .l1 = o->l1,
+                                     .l2 = o->l2,
+                                     .dropout = o->dropout});
     objective_add_layers(t->objective.loss, t->model);
     mst_session_options session = {.devices = t->devices,
                                    .visible_devices = o->visible_devices,
@@ -175,9 +182,16 @@ static int make_model(training *t) {
                                    .memory_limit = o->memory_limit,
                                    .pin_threads = o->pin,
                                    .check_numerics = o->check_numerics};
-    if (mst_compile(t->model, .optimizer = t->optimizer, .loss = t->objective.loss, .metric = {t->objective.metric},
-                    .strategy = t->strategy, .session = session, .task = t->task, .seed = o->seed))
-        return command_fail_library(EXIT_FAILED, NULL);
+    mst_compile_options compile = {.optimizer = t->optimizer,
+                                   .loss = t->objective.loss,
+                                   .class_weight = t->class_weight,
+                                   .num_class_weights = t->num_class_weights,
+                                   .strategy = t->strategy,
+                                   .session = session,
+                                   .task = t->task,
+                                   .seed = o->seed};
+    memcpy(compile.metric, t->objective.metric, sizeof compile.metric);
+    if (mst_compile_with(t->model, &compile)) return command_fail_library(EXIT_FAILED, NULL);
     return EXIT_DONE;
 }
 
@@ -445,6 +459,7 @@ static int train_run(const command_call *call) {
     mst_dataset_release(t.validation);
     mst_dataset_release(t.train);
     free(t.names);
+    free(t.class_weight);
     name_map_free(&t.variables);
     free(t.device);
     free(t.devices);

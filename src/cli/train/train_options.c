@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cluster_options.h"
+#include "cli/mlp_layers.h"
 #include "cli/objective.h"
 
 #define AT(member) offsetof(train_options, member)
@@ -21,15 +22,23 @@ static const char *const ps_placements[] = {"round-robin", "greedy", NULL};     
 
 static const option model_options[] = {
     {"model", OPTION_CHOICE, AT(model), .initial = "mlp", .choices = models, .later = later_models, .noted = true,
-     .help = "mlp: dense layers with relu, and linear outputs"},
-    {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .noted = true,
-     .help = "units of each hidden layer"},
-    {"classes", OPTION_INTEGER, AT(classes), "N", "10", 2, 1e6, .noted = true,
-     .help = "number of outputs: labels are below it; where the data names its classes, as many as these, and where "
-             "labels are no class numbers, as many as a label has"},
+     .help = "mlp: dense layers, and linear outputs"},
+    {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true, .noted = true,
+     .help = "units of each hidden layer; none: there is no hidden layer"},
+    {"activation", OPTION_CHOICE, AT(activation), "NAME", "relu", .choice = mlp_activation, .noted = true,
+     .help = "of the hidden layers"},
+    {"classes", OPTION_INTEGER, AT(classes), "N", NULL, 2, 1e6, .noted = true,
+     .help = "number of outputs: labels are below it (default: one more than the largest label; where the data names "
+             "its classes, as many as these, and where labels are no class numbers, as many as a label has)"},
     {"loss", OPTION_CHOICE, AT(loss), "NAME", "sparse_categorical_crossentropy", .choice = objective_loss,
      .also = objective_short_losses, .choice_help = objective_labels, .noted = true,
      .help = "what training makes small, and the labels that it takes"},
+    {"metrics", OPTION_TEXT, AT(metrics), "NAME,NAME,...", .noted = true,
+     .help = "what is measured beside the loss: " OBJECTIVE_METRICS " (default: what fits the loss)"},
+    {"class-weight", OPTION_TEXT, AT(class_weight), "SPEC", .noted = true,
+     .help =
+         "weights of examples in training by their class: 1,5 of all classes in their order; cat=5,dog=2 by name or "
+         "number, others 1; balanced: examples / (classes * examples of the class)"},
     {"l2", OPTION_NUMBER, AT(l2), "X", NULL, 0, 1e6, .noted = true,
      .help = "adds X / 2 * sum(w^2) of the kernels to the loss"},
     {"l1", OPTION_NUMBER, AT(l1), "X", NULL, 0, 1e6, .noted = true,

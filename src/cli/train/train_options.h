@@ -12,8 +12,10 @@ enum { VALIDATION_ROWS_LAST = 1 }; /* 0: random */
 typedef struct train_options {
     int model;
     integer_list hidden_units;
+    int activation; /**< mst_activation */
     int64_t classes;
     int loss; /**< mst_loss */
+    const char *metrics, *class_weight;
     double l1, l2, dropout;
     const char *data, *data_dir, *label, *class_names;
     double validation_split;

@@ -25,7 +25,10 @@ typedef struct training {
     mst_strategy strategy;
     mst_optimizer optimizer;
     objective objective;
-    class_names names; /**< of the classes; NULL where they are not known */
+    class_names names;     /**< of the classes; NULL where they are not known */
+    int64_t label_classes; /**< that the labels have; 0: not counted */
+    double *class_weight;  /**< [num_class_weights]; NULL: all alike */
+    int num_class_weights;
     int64_t batch_size;
     mst_dtype stored_inputs; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;

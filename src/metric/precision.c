@@ -1,0 +1,15 @@
+/** precision: positive elements among those that are predicted positive, of all rows and columns together: label is not
+ *  0 and prediction > threshold, over prediction > threshold. Of classes each is a column, as of Keras' Precision with
+ *  one-hot labels. 0 where nothing is predicted positive */
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_PRECISION = 8 };
+#endif
+#include "metric/positives.h"
+
+static mst_metric_values precision_metric(const mst_metric_options *o) {
+    mst_value labels, predictions;
+    if (!mst_metric_positives(o, &labels, &predictions)) return (mst_metric_values){labels, labels};
+    return (mst_metric_values){mst_reduce_sum(mst_mul(labels, predictions)), mst_reduce_sum(predictions)};
+}
+
+const mst_metric_form mst_metric_form_precision = {.larger_is_better = true, .counts = precision_metric};
