@@ -85,7 +85,8 @@ typedef struct mst_train_state {
     bool validates;                 /**< the fit has validation data */
     bool has_validation;            /**< at the end of an epoch with validation data */
     double validation_loss, validation_metric[MST_MAX_METRICS];
-    double learning_rate;    /**< a callback may set it, where the optimizer has no schedule */
+    double learning_rate;    /**< a callback may set it, where the optimizer has no schedule; with parameter servers
+                              *   one of the chief, those of other workers change no update */
     double seconds;          /**< since training began */
     double step_seconds;     /**< of the last step */
     double examples_per_sec; /**< without start-up and the first step */

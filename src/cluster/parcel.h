@@ -49,6 +49,11 @@ typedef enum mst_parcel_kind {
     MST_PARCEL_CANNOT_JOIN, /**< both: of a process that cannot listen at its address, or W: of another task, of which a
                              *   server hears so; body: why, as of FAILED. Ends a job to which the task
                              *   has never come */
+    MST_PARCEL_TAKEN,       /**< S, where values are given in turn: it has the gradients */
+    MST_PARCEL_WANT, /**< W, where values are given in turn: number: 1: it is this server's turn to give values; 0: only
+                       *   whether it has any of this round, TAKEN or EMPTY */
+    MST_PARCEL_RATE, /**< W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
+                       *   S: body: the learning rate, an f32 */
     MST_PARCEL_KINDS,
     /* never sent: what has happened to a connection */
     MST_PARCEL_CONNECTED,

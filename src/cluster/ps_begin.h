@@ -21,6 +21,9 @@ typedef struct mst_ps_job {
     int64_t synchronous;
     int64_t aggregate; /**< synchronous: gradients that make an update, of as many workers; 0: of all */
     int64_t staleness; /**< else: most updates between the reading of variables and that of their gradients; -1: any */
+    /** With a bound on staleness and several servers: a worker asks one server after the other for its values. Each may
+     *  let it wait, and in one order for all they do not wait for each other in a circle. */
+    int64_t in_turn;
     int64_t num_shards;
     int64_t last_step; /**< no update is made past it; 0: there is no last one */
     int64_t position;  /**< of all workers, where the state says none */

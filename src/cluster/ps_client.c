@@ -34,6 +34,8 @@ typedef struct request {
     int num_pieces;
     bool joins;    /* answers may take as long as they like, and it is said for whom this task waits */
     int64_t until; /* they are not waited for any longer; 0: for ever */
+    bool in_turn;  /* it is for server `turn` alone */
+    int32_t turn;
 } request;
 
 struct mst_ps_client {
@@ -58,6 +60,7 @@ struct mst_ps_client {
     /* how stale gradients were, by the first server: as it has answered, and as it had where the counts begin */
     int64_t staleness[MST_STALENESS_COUNTS], counted[MST_STALENESS_COUNTS];
     int64_t finished; /* how many trainings */
+    float rate;       /* learning rate of the first server, as it has answered */
     bool joined, must_join;
     bool collected;  /* asynchronous: the store has variables that are newer than the values that have come last */
     bool is_between; /* synchronous servers have not all made the update of the step that this worker makes next */
@@ -227,6 +230,18 @@ static mst_status take_staleness(mst_ps_client *c, int32_t p, const mst_parcel *
                     mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
 }
 
+static mst_status take_rate(mst_ps_client *c, int32_t p, const mst_parcel *parcel) {
+    char name[300];
+    if (p > 0) return MST_OK; /* all have the same */
+    if (parcel->bytes == sizeof c->rate) {
+        memcpy(&c->rate, parcel->body, sizeof c->rate);
+        return MST_OK;
+    }
+    return MST_FAIL(MST_INVALID,
+                    "%s has sent %zu bytes, which are no learning rate: start the same program on all tasks",
+                    mst_mail_name(c->mail, parcel->from, name, sizeof name), parcel->bytes);
+}
+
 /* Gives the store the values that all servers have sent. */
 static mst_status store_values(mst_ps_client *c) {
     c->collected = false;
@@ -242,6 +257,14 @@ static mst_status send_to(mst_ps_client *c, int32_t p, const request *r) {
     if (head.kind == MST_PARCEL_GRADIENTS) head.step = c->server[p].has;
     return mst_mail_send(c->mail, c->server[p].task, &head, r->piece ? r->piece + (ptrdiff_t)p * r->num_pieces : NULL,
                          r->num_pieces, NULL);
+}
+
+/* Sends R to server P, which is connected again. Where it is another one's turn, P only says whether it has lost its
+ * values: the one whose turn it is may wait for workers that cannot go on without them. */
+static mst_status send_again(mst_ps_client *c, int32_t p, const request *r) {
+    request again = *r;
+    if (r->in_turn && p != r->turn) again.head.number = 0;
+    return r->head.kind ? send_to(c, p, &again) : MST_OK;
 }
 
 static int32_t server_of(const mst_ps_client *c, int32_t task) {
@@ -303,7 +326,7 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_
             if (!s->lost) return MST_OK;
             s->lost = 0;
             say(c, "%s is there again", mst_mail_name(c->mail, s->task, name, sizeof name));
-            return r->head.kind ? send_to(c, p, r) : MST_OK;
+            return send_again(c, p, r);
         case MST_PARCEL_LOST:
             if (s->lost) return MST_OK;
             s->lost = mst_clock_now();
@@ -321,7 +344,9 @@ static mst_status take(mst_ps_client *c, int32_t p, const request *r, const mst_
         case MST_PARCEL_VALUES: MST_TRY(take_values(c, p, parcel)); break;
         case MST_PARCEL_STATE: MST_TRY(take_state(c, p, parcel)); break;
         case MST_PARCEL_STALENESS: MST_TRY(take_staleness(c, p, parcel)); break;
-        case MST_PARCEL_FINISHED: break;
+        case MST_PARCEL_RATE: MST_TRY(take_rate(c, p, parcel)); break;
+        case MST_PARCEL_FINISHED:
+        case MST_PARCEL_TAKEN: break;
         default: return MST_OK;
     }
     s->answered |= parcel->head.kind == r->answer;
@@ -359,8 +384,8 @@ static mst_status send_and_wait(mst_ps_client *c, const request *r) {
     mst_status status = MST_OK;
     c->request++;
     for (int32_t p = 0; p < c->num_ps; p++) {
-        c->server[p].answered = false;
-        if (!c->server[p].lost) MST_TRY(send_to(c, p, r));
+        c->server[p].answered = r->in_turn && p != r->turn;
+        if (!c->server[p].answered && !c->server[p].lost) MST_TRY(send_to(c, p, r));
     }
     c->said = mst_clock_now();
     while (!status && unanswered(c) < c->num_ps && !(r->until && mst_clock_now() > r->until)) {
@@ -373,7 +398,8 @@ static mst_status send_and_wait(mst_ps_client *c, const request *r) {
     return status;
 }
 
-/* Sends R to all servers, to one that is lost when it is there again, and waits until all have answered. */
+/* Sends R to all servers (to one, in turn), to one that is lost when it is there again, and waits until all have
+ * answered. */
 static mst_status ask(mst_ps_client *c, const request *r) {
     mst_stopwatch_start(c->status ? &c->status->wait : NULL);
     const mst_status status = send_and_wait(c, r);
@@ -401,23 +427,28 @@ static mst_status keep_own_state(mst_ps_client *c) {
     return keep_state_of_servers(c);
 }
 
+/* Whether servers that bound the staleness give values one after the other. */
+static bool gives_in_turn(const mst_ps_client *c) {
+    return c->num_ps > 1 && !c->program.synchronous && c->program.staleness >= 0;
+}
+
 /* The chief: all servers begin with the state that is kept, or with that of the store where there is none. */
 static mst_status send_begin(mst_ps_client *c, uint32_t round) {
     const mst_ps_program *o = &c->program;
     mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
     if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
     mst_status status = keep_own_state(c);
-    mst_ps_job job = {.synchronous = o->synchronous,
-                      .aggregate = o->aggregate,
-                      .staleness = o->staleness,
-                      .num_shards = o->num_shards,
-                      .last_step = o->last_step,
-                      .position = c->kept_position,
-                      .is_again = c->round > 0};
+    const mst_ps_job job = {.synchronous = o->synchronous,
+                            .aggregate = o->aggregate,
+                            .staleness = o->staleness,
+                            .in_turn = gives_in_turn(c),
+                            .num_shards = o->num_shards,
+                            .last_step = o->last_step,
+                            .position = c->kept_position,
+                            .is_again = c->round > 0};
     for (int32_t p = 0; p < c->num_ps && !status; p++) {
         void *data = NULL;
         mst_snapshot *state;
-        if (p > 0) job.staleness = -1; /* the first server says who may compute */
         status = mst_ps_cut_state(&c->copies, p, c->kept, &state);
         if (status) break;
         status = mst_ps_begin_encode(&job, p, o->graph[p], state, &data, &body[p].bytes);
@@ -633,13 +664,25 @@ static mst_status list_pieces(mst_ps_client *c, mst_tensor *const *all) {
     return MST_OK;
 }
 
+/* All servers have the gradients of this worker, so that nobody waits for these, and now give it their values. */
+static mst_status ask_in_turn(mst_ps_client *c) {
+    mst_status status = MST_OK;
+    for (int32_t p = 0; p < c->num_ps && !status; p++)
+        status = ask(c, &(request){.head = {.kind = MST_PARCEL_WANT, .round = c->round, .number = 1},
+                                   .answer = MST_PARCEL_VALUES,
+                                   .in_turn = true,
+                                   .turn = p});
+    return status;
+}
+
 mst_status mst_ps_client_update(mst_ps_client *c, int64_t position, mst_tensor *const *gradient, int64_t *step) {
     MST_TRY(list_pieces(c, gradient));
     const request r = {.head = {.kind = MST_PARCEL_GRADIENTS, .round = c->round, .number = position},
-                       .answer = MST_PARCEL_VALUES,
+                       .answer = gives_in_turn(c) ? MST_PARCEL_TAKEN : MST_PARCEL_VALUES,
                        .piece = c->piece,
                        .num_pieces = c->num_pieces};
     mst_status status = ask(c, &r);
+    if (!status && gives_in_turn(c)) status = ask_in_turn(c);
     if (!status) status = store_values(c);
     if (!status) c->is_between = false;
     *step = c->server[0].step;
@@ -669,6 +712,17 @@ mst_status mst_ps_client_staleness(mst_ps_client *c, int64_t count[MST_STALENESS
     for (int i = 0; i < MST_STALENESS_COUNTS; i++) count[i] = c->staleness[i] - c->counted[i];
     memcpy(c->counted, c->staleness, sizeof c->counted);
     return MST_OK;
+}
+
+mst_status mst_ps_client_rate(mst_ps_client *c, const float *rate, float *out) {
+    mst_iov *body = calloc((size_t)c->num_ps, sizeof *body);
+    if (!body) return MST_NO_MEMORY("for %d parameter servers", c->num_ps);
+    for (int32_t p = 0; p < c->num_ps && rate; p++) body[p] = (mst_iov){rate, sizeof *rate};
+    const request r = {.head = {.kind = MST_PARCEL_RATE}, .answer = MST_PARCEL_RATE, .piece = body, .num_pieces = 1};
+    const mst_status status = ask(c, &r);
+    free(body);
+    if (!status) *out = c->rate;
+    return status;
 }
 
 mst_status mst_ps_client_fail(mst_ps_client *c, mst_status status) {

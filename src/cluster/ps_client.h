@@ -80,6 +80,9 @@ MST_CHECKED mst_status mst_ps_client_use_values(mst_ps_client *client);
  *  their values, since then. COUNT[i] of them were I updates old, COUNT[MST_STALENESS_COUNTS - 1] as many or more.
  *  Errors as mst_ps_client_update. */
 MST_CHECKED mst_status mst_ps_client_staleness(mst_ps_client *client, int64_t count[MST_STALENESS_COUNTS]);
+/** *OUT: the learning rate of the servers, whose updates have no schedule. RATE: on the chief, the new one, which
+ *  counts from its next gradients on; NULL: it stays. Errors as mst_ps_client_update. */
+MST_CHECKED mst_status mst_ps_client_rate(mst_ps_client *client, const float *rate, float *out);
 /** This worker has made its last step of a training: waits until all have, so that it can make steps again that a
  *  server loses until then. Errors as mst_ps_client_update; MST_CANCELLED where the task's `stop` says so. */
 MST_CHECKED mst_status mst_ps_client_finish(mst_ps_client *client);

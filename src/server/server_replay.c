@@ -114,7 +114,7 @@ static mst_status end_replay(mst_server *s) {
         MST_TRY(mst_server_log_gradients(s, worker->gradients, true));
         if (next_of(s, w)) pass(s, w);
         mst_server_drop_gradients(s, w);
-        worker->held = true;
+        mst_server_hold(s, w);
     }
     s->waits_since = 0;
     return send_due_values(s);

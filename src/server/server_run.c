@@ -3,6 +3,8 @@
  *      HELLO        is answered with the values; before there are any, the chief is asked for them
  *      BEGIN        from the chief: the graph of the update, and the first values
  *      GRADIENTS    are applied at once, or kept until those of all workers are there
+ *      WANT         asks for values where servers give them in turn (max_staleness)
+ *      RATE         asks for the learning rate, or sets it
  *      FINISHED     is answered when all workers have sent it: until then each can make steps again
  *      LEAVE        the last one ends the job
  *
@@ -266,6 +268,8 @@ static mst_status take(mst_server *s, mst_parcel **parcel) {
     if (!s->round) return mst_server_send_empty(s, p->from, w->request);
     switch (p->head.kind) {
         case MST_PARCEL_GRADIENTS: return mst_server_take_gradients(s, parcel);
+        case MST_PARCEL_WANT: return mst_server_want(s, p);
+        case MST_PARCEL_RATE: return mst_server_take_rate(s, p);
         case MST_PARCEL_COLLECT: return mst_server_send_state(s, p->from);
         case MST_PARCEL_STALENESS: return mst_server_send_staleness(s, p->from);
         case MST_PARCEL_FINISHED: return finish(s, p);

@@ -26,6 +26,7 @@ typedef struct mst_server_worker {
     mst_parcel *gradients;  /**< that wait for those of others */
     bool computes;          /**< it has values whose gradients have not come */
     bool held;        /**< it waits for values until others have come (max_staleness), or until its turn (replay) */
+    bool wants;       /**< values are given in turn, and it has asked for them since its last gradients */
     int64_t read;     /**< step of its values */
     int64_t has;      /**< step of the values that it says it has, of this round; -1: none */
     int64_t previous; /**< its position before the last update */
@@ -146,10 +147,20 @@ MST_CHECKED mst_status mst_server_take_alone(mst_server *s, int32_t worker);
 MST_CHECKED mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel);
 /** Applies the gradients of PARCEL, of an asynchronous job, which have been read. The worker's values are `held`. */
 MST_CHECKED mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel);
+/** Worker W, whose gradients have been applied or dropped, waits for values: where they are given in turn, when it has
+ *  asked for them. */
+void mst_server_hold(mst_server *s, int32_t w);
+/** PARCEL, of kind WANT: its worker waits for values. */
+MST_CHECKED mst_status mst_server_want(mst_server *s, const mst_parcel *parcel);
 /** Makes the update of a synchronous job where enough gradients are there. */
 MST_CHECKED mst_status mst_server_update_together(mst_server *s);
 /** Gives values to those who wait for them until others have come. */
 MST_CHECKED mst_status mst_server_answer_held(mst_server *s);
+
+/* ---- server_rate.c ---- */
+
+/** Answers PARCEL, of kind RATE, with the learning rate, which it may have set. */
+MST_CHECKED mst_status mst_server_take_rate(mst_server *s, const mst_parcel *parcel);
 
 /* ---- server_log.c ---- */
 

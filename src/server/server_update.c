@@ -45,12 +45,36 @@ mst_status mst_server_apply(mst_server *s, const mst_parcel *parcel) {
     count_staleness(s, staleness);
     s->position[parcel->from] = parcel->head.number + 1;
     w->computes = false;
-    w->held = true;
+    mst_server_hold(s, parcel->from);
     return mst_server_log_gradients(s, parcel, false);
 }
 
+/* ---- values in turn ---- */
+
+void mst_server_hold(mst_server *s, int32_t w) {
+    s->worker[w].held = !s->job.in_turn || s->worker[w].wants;
+}
+
+/* Tells worker TO that its gradients have come. Where values are not given in turn, these tell it. */
+static mst_status send_taken(mst_server *s, int32_t to) {
+    const mst_parcel_head head = {.kind = MST_PARCEL_TAKEN, .round = s->round, .request = s->worker[to].request};
+    return s->job.in_turn ? mst_mail_send(s->mail, to, &head, NULL, 0, NULL) : MST_OK;
+}
+
+mst_status mst_server_want(mst_server *s, const mst_parcel *parcel) {
+    mst_server_worker *w = &s->worker[parcel->from];
+    if (parcel->head.round != s->round) return mst_server_send_empty(s, parcel->from, w->request);
+    if (parcel->head.number == 0) return send_taken(s, parcel->from);
+    w->wants = true;
+    w->held |= !w->gradients; /* those of a replay wait for their turn */
+    return mst_server_answer_held(s);
+}
+
+/* ---- gradients ---- */
+
 static mst_status update_alone(mst_server *s, const mst_parcel *parcel) {
     MST_TRY(mst_server_apply(s, parcel));
+    MST_TRY(send_taken(s, parcel->from));
     return mst_server_answer_held(s);
 }
 
@@ -81,17 +105,35 @@ static mst_status drop_late(mst_server *s, const mst_parcel *parcel) {
     return mst_server_answer(s, parcel->from);
 }
 
+/* Gradients that come after the last step. */
+static mst_status drop_after_end(mst_server *s, const mst_parcel *parcel) {
+    MST_TRY(mst_server_log_gradients(s, parcel, true));
+    if (!s->job.in_turn) return mst_server_answer(s, parcel->from);
+    s->worker[parcel->from].computes = false;
+    MST_TRY(send_taken(s, parcel->from));
+    return mst_server_answer_held(s);
+}
+
+/* Gradients that have been applied, and are sent again. */
+static mst_status answer_again(mst_server *s, int32_t from) {
+    if (s->job.in_turn) return send_taken(s, from);
+    return s->worker[from].held ? MST_OK : mst_server_answer(s, from);
+}
+
+static mst_status take_to_replay(mst_server *s, mst_parcel **parcel) {
+    const int32_t from = (*parcel)->from;
+    MST_TRY(mst_server_replay_gradients(s, parcel));
+    return send_taken(s, from);
+}
+
 mst_status mst_server_take_gradients(mst_server *s, mst_parcel **parcel) {
     const int32_t from = (*parcel)->from;
     mst_server_worker *w = &s->worker[from];
     if ((*parcel)->head.round != s->round) return mst_server_send_empty(s, from, w->request);
     w->has = (*parcel)->head.step;
-    if ((*parcel)->head.number < s->position[from]) return w->held ? MST_OK : mst_server_answer(s, from);
-    if (s->options.replay_updates) return mst_server_replay_gradients(s, parcel);
-    if (s->job.last_step > 0 && s->step >= s->job.last_step) {
-        MST_TRY(mst_server_log_gradients(s, *parcel, true));
-        return mst_server_answer(s, from);
-    }
+    if ((*parcel)->head.number < s->position[from]) return answer_again(s, from);
+    if (s->options.replay_updates) return take_to_replay(s, parcel);
+    if (s->job.last_step > 0 && s->step >= s->job.last_step) return drop_after_end(s, *parcel);
     if (s->job.synchronous && w->read != s->step) return drop_late(s, *parcel);
     mst_server_drop_gradients(s, from);
     MST_TRY(mst_server_read_gradients(s, *parcel));

@@ -113,7 +113,7 @@ mst_status mst_server_send_values(mst_server *s, mst_parcel_kind kind, int32_t f
                                       .request = s->worker[w].request};
         if (whom && !whom(&s->worker[w])) continue;
         s->worker[w].computes = kind == MST_PARCEL_VALUES;
-        s->worker[w].held = false;
+        s->worker[w].held = s->worker[w].wants = false;
         s->worker[w].read = s->step;
         status = send_variables(s, w, &head, s->value, kind == MST_PARCEL_VALUES ? s->worker[w].has : -1);
     }

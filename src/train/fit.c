@@ -47,10 +47,12 @@ typedef struct fit {
     int64_t batch_size;
     mst_position position; /**< where the epoch begins */
     bool resumes;
-    bool copied;   /**< the state came from another worker */
-    bool returns;  /**< the job was under way: the process before this one was lost */
-    bool tells;    /**< maybe before its callbacks saw the end of the epoch that has ended last */
-    bool in_epoch; /**< callbacks have seen this epoch begin, and not end */
+    bool copied;      /**< the state came from another worker */
+    bool returns;     /**< the job was under way: the process before this one was lost */
+    bool tells;       /**< maybe before its callbacks saw the end of the epoch that has ended last */
+    bool in_epoch;    /**< callbacks have seen this epoch begin, and not end */
+    bool has_begun;   /**< its first epoch */
+    bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
     double began, first_step_end, last_step_end;
     int64_t timed_examples; /* after the first step */
     double last_good_loss;
@@ -68,9 +70,10 @@ static mst_status set_learning_rate(fit *f) {
     mst_value variable = f->trainer->train.values.learning_rate;
     if (mst_schedule_is_set(&f->trainer->optimizer.schedule))
         return MST_FAIL(MST_INVALID, "fit: a callback sets the learning rate, but the optimizer has a schedule");
-    if (mst_is_served(f->trainer))
-        return MST_FAIL(MST_UNIMPLEMENTED,
-                        "fit: a callback sets the learning rate, which the parameter servers have: take a schedule");
+    if (mst_is_served(f->trainer)) {
+        f->brings_rate = !f->has_begun;
+        return f->has_begun ? mst_served_set_rate(f->trainer, &f->state.learning_rate) : MST_OK;
+    }
     mst_tensor *value;
     MST_TRY(mst_tensor_create(MST_F32, MST_SCALAR, &value));
     mst_tensor_set(value, 0, f->state.learning_rate);
@@ -269,8 +272,20 @@ static mst_status end_epoch(fit *f, bool whole) {
     return store_position(f, &ended);
 }
 
+/* The chief keeps the state with that rate: a server that is started again begins with it. Other callbacks set theirs
+ * once more where steps are made again. */
+static mst_status bring_rate(fit *f) {
+    MST_TRY(mst_served_set_rate(f->trainer, &f->state.learning_rate));
+    if (mst_task_is_chief(f->trainer->options.task) && !mst_served_is_between(f->trainer))
+        MST_TRY(mst_served_collect(f->trainer));
+    f->brings_rate = false;
+    return MST_OK;
+}
+
 static mst_status run_epoch(fit *f) {
     bool whole = false;
+    f->has_begun = true;
+    if (f->brings_rate) MST_TRY(bring_rate(f));
     MST_TRY(begin_epoch(f));
     MST_TRY(train_epoch(f, &whole));
     return end_epoch(f, whole);
@@ -312,6 +327,7 @@ static mst_status return_to_servers(fit *f) {
     MST_TRY(mst_position_read(f->trainer, &now));
     f->state.step = now.step;
     f->in_epoch = false;
+    if (!f->brings_rate) MST_TRY(read_learning_rate(f));
     return store_position(f, NULL);
 }
 
@@ -450,10 +466,7 @@ static mst_status read_learning_rate(fit *f) {
         f->state.learning_rate = mst_schedule_at(schedule, f->position.step);
         return MST_OK;
     }
-    if (mst_is_served(f->trainer)) { /* the servers have it */
-        f->state.learning_rate = f->trainer->optimizer.learning_rate;
-        return MST_OK;
-    }
+    if (mst_is_served(f->trainer)) return mst_served_rate(f->trainer, &f->state.learning_rate);
     MST_TRY(mst_session_get_variable(f->trainer->session, f->trainer->train.values.learning_rate, &value));
     f->state.learning_rate = mst_tensor_get(value, 0);
     mst_tensor_release(value);

@@ -192,6 +192,22 @@ mst_status mst_served_update(mst_trainer *trainer, int64_t epoch, int64_t batch,
     return mst_ps_client_update(client_of(trainer), mst_batch_position(epoch, batch), trainer->train.gradient, step);
 }
 
+/* Where a server has lost its values, the next request finds that again, and training goes on from there. */
+mst_status mst_served_rate(const mst_trainer *trainer, double *rate) {
+    float is = (float)trainer->optimizer.learning_rate;
+    const mst_status status = mst_ps_client_rate(client_of(trainer), NULL, &is);
+    if (status && !mst_served_must_join(trainer)) return status;
+    *rate = (double)is;
+    return MST_OK;
+}
+
+mst_status mst_served_set_rate(const mst_trainer *trainer, double *rate) {
+    const float to = (float)*rate;
+    float is;
+    *rate = (double)to;
+    return mst_task_is_chief(trainer->options.task) ? mst_ps_client_rate(client_of(trainer), &to, &is) : MST_OK;
+}
+
 mst_status mst_served_finish(mst_trainer *trainer) {
     return mst_is_served(trainer) ? mst_ps_client_finish(client_of(trainer)) : MST_OK;
 }

@@ -20,6 +20,11 @@ MST_CHECKED mst_status mst_served_join(mst_trainer *trainer, const mst_fit_optio
 /** Sends the gradients of the step that was made last, of batch BATCH of EPOCH, and waits for the new values. *STEP:
  *  how many updates the servers have made. */
 MST_CHECKED mst_status mst_served_update(mst_trainer *trainer, int64_t epoch, int64_t batch, int64_t *step);
+/** *RATE: the learning rate of the servers, whose updates have no schedule. */
+MST_CHECKED mst_status mst_served_rate(const mst_trainer *trainer, double *rate);
+/** A callback has set the learning rate to *RATE, which becomes that of the servers (mst_ps_client_rate) where this
+ *  worker is the chief; what other workers set counts for their own callbacks alone. *RATE is rounded to f32. */
+MST_CHECKED mst_status mst_served_set_rate(const mst_trainer *trainer, double *rate);
 /** This worker has made its last step: waits until all have (mst_ps_client_finish). Nothing where TRAINER is not
  *  served. */
 MST_CHECKED mst_status mst_served_finish(mst_trainer *trainer);

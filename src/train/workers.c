@@ -83,6 +83,7 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
                                trainer->strategy.synchronous,
                                trainer->strategy.by_bytes,
                                trainer->strategy.part_bytes,
+                               trainer->strategy.max_staleness,
                                batch_size,
                                o->epochs,
                                o->steps,

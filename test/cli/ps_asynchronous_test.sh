@@ -39,6 +39,14 @@ done
 check each_epoch_has_one_histogram_of_staleness_also_where_the_job_goes_on grep -q \
     'staleness  *histogram  *4 points, steps 0 to 3' out
 
+make_hosts_with_servers 3 3
+start_job "ps_0 ps_1 ps_2 worker_0 worker_1 worker_2" --epochs 20 --max-staleness 2
+ended_after bounded_staleness_of_three_servers_makes_each_step_once $((3 * epoch * 20)) worker_0 worker_1 worker_2
+ended_well servers_of_bounded_staleness_end_with_the_job ps_0 ps_1 ps_2
+for each in ps_0 ps_1 ps_2; do
+    check "gradients_of_${each}_are_no_older_than_is_allowed" grep -q "steps old on average, and [012] at most" "err-$each"
+done
+
 make_hosts_with_servers 1 3
 start_job "ps_0 worker_0" --max-staleness 1
 ended_in_error bound_that_is_too_small_is_named "max_staleness 1 is too small for 3 workers" worker_0 ps_0

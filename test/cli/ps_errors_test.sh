@@ -27,6 +27,11 @@ differs asynchronous_worker_in_a_synchronous_job_is_an_error_on_every_task "anot
 differs another_size_of_parts_is_an_error_on_every_task "another option differs" --ps-part-bytes 1000
 differs another_placement_is_an_error_on_every_task "another option differs" --ps-placement greedy
 
+make_hosts_with_servers 2 2
+start_job "ps_0 ps_1 worker_0" --epochs 3 --max-staleness 1
+start_task worker_1 --epochs 3 --max-staleness 2
+ended_in_error another_bound_of_staleness_is_an_error_on_every_task "another option differs" ps_0 ps_1 worker_0 worker_1
+
 make_hosts_with_servers 1 2
 start_job "ps_0 worker_0 worker_1" --epochs 800 --log-every 1 --classes 8
 within 20 begun worker_1

@@ -61,5 +61,25 @@ start_job "ps_0 ps_1 worker_0 worker_1" --epochs 250 --log-every 1 --issync 1 --
 ended_alike job_resumed_from_its_checkpoint_has_the_weights_of_the_undisturbed_one "$alone" worker_0 worker_1
 check it_goes_on_from_the_checkpoint sh -c '! grep -q "\"event\":\"step\",.*\"step\":1," out-worker_0'
 
+# A learning rate that is given anew is set by a callback of the chief's, and servers go on with it.
+rate_of_job() { echo "--epochs $1 --optimizer momentum --learning-rate $2 --checkpoint-dir $3 --resume"; }
+# lists of words
+# shellcheck disable=SC2046
+{
+    alone $(rate_of_job 3 0.05 run-rate-one)
+    alone $(rate_of_job 80 0.02 run-rate-one)
+    make_hosts_with_servers 2 2
+    start_job "ps_0 ps_1 worker_0 worker_1" --issync 1 $(rate_of_job 3 0.05 run-rate)
+    ended_well job_whose_rate_will_be_another_ends ps_0 ps_1 worker_0 worker_1
+    make_hosts_with_servers 2 2
+    start_job "ps_0 ps_1 worker_0 worker_1" --issync 1 --log-every 1 $(rate_of_job 80 0.02 run-rate)
+    within 20 begun worker_1
+    signal 9 ps_1
+    wait_for ps_1
+    start_task ps_1 --issync 1 --log-every 1 $(rate_of_job 80 0.02 run-rate)
+    ended_alike rate_that_is_set_is_that_of_the_servers_also_where_one_was_killed "$alone" worker_0 worker_1
+    ended_well and_the_servers_end_with_the_other_rate ps_0 ps_1
+}
+
 no_task_is_left
 end_of_checks

@@ -40,6 +40,8 @@ kill_one server_of_parts_killed_and_started_again_changes_no_weight ps_1 ended_a
 wanted_of_kill=$((2 * epoch * 80))
 for each in ps_0 ps_1 worker_0 worker_1; do
     kill_one "${each}_killed_and_started_again_changes_no_number_of_steps" $each ended_after --epochs 80
+    kill_one "${each}_killed_where_staleness_is_bounded_changes_no_number_of_steps" $each ended_after --epochs 80 \
+        --max-staleness 1
 done
 
 # Worker 0 has made its last step when a server loses it, and makes it again.

@@ -263,19 +263,52 @@ static void replays_have_the_bits_and_the_logs_of_the_job(void **state) {
     if (alike == 3) print_message("jobs without a replay have all had the same order, too\n");
 }
 
-/* Values that were sent late: to a worker that came late, and where there is a bound for staleness, which the first
- * server keeps. */
+/* Values that were sent late: to a worker that came late, and where there is a bound for staleness. */
 static void values_are_those_of_the_job_where_they_were_sent_late(void **state) {
     (void)state;
-    logged_job first = job_of("log", NULL), again = job_of("again", "log");
+    logged_job first = job_of("log", NULL);
     first.comes_late = true;
     first.max_staleness = 2;
     run_job(&first);
     expect_no_error(&first);
-    run_job(&again);
-    expect_no_error(&again);
-    assert_memory_equal(again.value[0], first.value[0], sizeof first.value[0]);
-    expect_same_logs("log", "again");
+    for (int in_turn = 0; in_turn < 2; in_turn++) {
+        logged_job again = job_of("again", "log");
+        again.max_staleness = in_turn ? first.max_staleness : 0;
+        run_job(&again);
+        expect_no_error(&again);
+        assert_memory_equal(again.value[0], first.value[0], sizeof first.value[0]);
+        expect_same_logs("log", "again");
+    }
+}
+
+/* How old the oldest gradients were in the log of a server. */
+static int64_t most_staleness(const char *folder, int server) {
+    char *text = read_log(folder, server);
+    int64_t most = 0;
+    int count = 0;
+    for (char *line = strchr(text, '\n'); line; line = strchr(line + 1, '\n')) {
+        long long step, read;
+        if (sscanf(line, "\n{\"event\":\"update\",\"step\":%lld", &step) != 1) continue;
+        assert_int_equal(sscanf(strstr(line, "\"read\":"), "\"read\":%lld", &read), 1);
+        if (step - 1 - read > most) most = step - 1 - read;
+        count++;
+    }
+    assert_int_equal(count, WORKERS * UPDATES);
+    free(text);
+    return most;
+}
+
+static void no_server_applies_gradients_that_are_staler_than_allowed(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        logged_job j = job_of("log", NULL);
+        j.max_staleness = WORKERS - 1;
+        run_job(&j);
+        expect_no_error(&j);
+        for (int p = 0; p < SERVERS; p++)
+            if (most_staleness("log", p) > j.max_staleness)
+                fail_msg("ps:%d has applied gradients that were %d steps old", p, (int)most_staleness("log", p));
+    }
 }
 
 /* Gradients that come at the last step are dropped, not the same ones by each server. */
@@ -452,6 +485,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST_IN_FOLDER(replays_have_the_bits_and_the_logs_of_the_job),
         TEST_IN_FOLDER(values_are_those_of_the_job_where_they_were_sent_late),
+        TEST_IN_FOLDER(no_server_applies_gradients_that_are_staler_than_allowed),
         TEST_IN_FOLDER(replay_ends_with_the_last_step),
         TEST_IN_FOLDER(gradients_that_one_server_drops_are_of_the_logged_values_of_both),
         TEST_IN_FOLDER(line_that_was_cut_off_is_ignored),
