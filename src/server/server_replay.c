@@ -120,6 +120,17 @@ static mst_status end_replay(mst_server *s) {
     return send_due_values(s);
 }
 
+/* Whether the values of this step are due to a worker that has not asked for them yet: they are given in turn. */
+static bool will_be_asked(const mst_server *s) {
+    bool due = false;
+    for (int32_t w = 0; w < s->num_workers && s->job.in_turn; w++) {
+        const mst_server_worker *worker = &s->worker[w];
+        const mst_logged_gradients *next = next_of(s, w);
+        due |= next && next->read == s->step && !worker->computes && !worker->finished && !worker->left;
+    }
+    return due;
+}
+
 static mst_status make_logged_updates(mst_server *s) {
     const mst_update_log *log = s->replay;
     for (;;) {
@@ -128,7 +139,7 @@ static mst_status make_logged_updates(mst_server *s) {
         if (next == log->num_updates) return end_replay(s);
         const int32_t w = log->entry[next].worker;
         mst_parcel *parcel = s->worker[w].gradients;
-        if (!parcel) return MST_OK;
+        if (!parcel || will_be_asked(s)) return MST_OK;
         pass(s, w);
         s->worker[w].gradients = NULL;
         const mst_status status = mst_server_apply(s, parcel);

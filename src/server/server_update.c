@@ -9,15 +9,21 @@ static mst_status run_update(mst_server *s) {
     return MST_OK;
 }
 
+/* Whether the worker may get values at any time: it has not come yet, or is lost and comes back. */
+static bool is_away(const mst_server_worker *w) {
+    return (!w->instance || w->lost) && !w->left && !w->finished;
+}
+
 /* Whether worker W may compute gradients now, so that those of nobody become too old: each of the others who compute
- * may come before any of them. */
+ * may come before any of them. Those who are away are counted as well, since nobody asks when they come. */
 static bool may_compute(const mst_server *s, int32_t w) {
     int64_t others = 0, oldest = s->step;
     if (s->job.staleness < 0) return true;
     for (int32_t i = 0; i < s->num_workers; i++) {
-        if (i == w || !s->worker[i].computes) continue;
+        const bool computes = s->worker[i].computes;
+        if (i == w || !(computes || is_away(&s->worker[i]))) continue;
         others++;
-        if (s->worker[i].read < oldest) oldest = s->worker[i].read;
+        if (computes && s->worker[i].read < oldest) oldest = s->worker[i].read;
     }
     return others == 0 || s->step - oldest + others <= s->job.staleness;
 }
