@@ -31,22 +31,46 @@ make_release() {
     build_release --target all
 }
 
+# Builds that are not installed are linked by lld where it is there: of hundreds of programs, that takes a third of the
+# time.
+use_fast_linker() {
+    if command -v ld.lld > /dev/null; then export LDFLAGS=-fuse-ld=lld; fi
+}
+
 # configure_clang FOLDER OPTION...: a build with clang, in FOLDER.
 configure_clang() {
     need clang libomp-dev
+    use_fast_linker
     cmake -S . -B "$1" -G Ninja -DCMAKE_C_COMPILER=clang "${@:2}"
 }
 
-# All of build/clang.
+# All of build/clang, for its warnings: nothing of it runs, so it is not optimized.
 make_clang() {
-    configure_clang build/clang -DCMAKE_BUILD_TYPE=Release "$MUSTER_CMAKE_FLAGS"
+    configure_clang build/clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -DNDEBUG" "$MUSTER_CMAKE_FLAGS"
     cmake --build build/clang
+}
+
+# run_beside LOG COMMAND...: starts a command, whose output goes to build/ci/LOG. all_have_ended waits for those that were
+# started, prints their output, and fails where one of them has.
+beside=()
+run_beside() {
+    "${@:2}" > "$LOGS/$1" 2>&1 &
+    beside+=("$!" "$1")
+}
+all_have_ended() {
+    local status=0 i
+    for ((i = 0; i < ${#beside[@]}; i += 2)); do
+        wait "${beside[i]}" || { status=1; echo "failed: ${beside[i + 1]}"; }
+        cat "$LOGS/${beside[i + 1]}"
+    done
+    return $status
 }
 
 # build_and_test PRESET EXCLUDED [COMMAND...]: all tests but those that match EXCLUDED; COMMAND is put before ctest. Some
 # tests wait most of the time, so one more than there are cores runs at once.
 build_and_test() {
     need
+    use_fast_linker
     cmake --preset "$1"
     cmake --build --preset "$1"
     "${@:3}" ctest --preset "$1" --no-tests=error --parallel $((JOBS + 1)) -E "$2"
