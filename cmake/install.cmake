@@ -19,6 +19,30 @@ if(TARGET muster_command)
   set_target_properties(muster_command PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/${library_from_command}"
                         BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS muster_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+  # The manual page and the completions of shells come from the command itself.
+  set(texts "")
+  foreach(row "man|muster.1|man/man1" "completion bash|muster|bash-completion/completions"
+              "completion zsh|_muster|zsh/site-functions" "completion fish|muster.fish|fish/vendor_completions.d")
+    string(REPLACE "|" ";" row ${row})
+    list(GET row 0 topic)
+    list(GET row 1 name)
+    list(GET row 2 folder)
+    separate_arguments(topic)
+    set(text ${PROJECT_BINARY_DIR}/share/${folder}/${name})
+    add_custom_command(OUTPUT ${text} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/share/${folder}
+                       COMMAND muster_command help ${topic} > ${text} DEPENDS muster_command VERBATIM)
+    list(APPEND texts ${text})
+    install(FILES ${text} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/${folder})
+  endforeach()
+  add_custom_target(muster_texts ALL DEPENDS ${texts})
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# `cmake --build BUILD --target uninstall` removes what the last installation of this build wrote.
+if(PROJECT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake
+                    WORKING_DIRECTORY ${PROJECT_BINARY_DIR} VERBATIM)
 endif()
 
 # Where both directories are inside the prefix, muster.pc names them from its own place, so that the tree can be moved.

@@ -9,11 +9,11 @@
 
 enum { HELP_WIDTH = 110, LEAST_WIDTH = 40, HELP_COLUMN = 34 };
 
-/* Columns of help: those of the terminal, at most HELP_WIDTH. */
+/* Columns of help: those of the terminal; HELP_WIDTH where there is none. */
 static int help_width(void) {
     struct winsize size;
     const bool known = ioctl(fileno(stdout), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    if (!known || size.ws_col > HELP_WIDTH) return HELP_WIDTH;
+    if (!known) return HELP_WIDTH;
     return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
 }
 

@@ -29,4 +29,8 @@ MST_CHECKED mst_status mst_npy_prefix(const char *name, const unsigned char pref
  *  to convert to, where the elements have no dtype here or are stored column by column. */
 MST_CHECKED mst_status mst_npy_parse(const char *name, const char *text, size_t size, mst_npy *out);
 
+/** The array of the file at PATH, owned by the caller; NULL after a failure: as mst_file_read fails, as mst_npy_parse,
+ *  and with MST_CORRUPT where the file is longer or shorter than its header says. */
+MST_CHECKED mst_status mst_npy_read(const char *path, mst_tensor **out);
+
 #endif

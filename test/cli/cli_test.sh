@@ -168,6 +168,15 @@ works help_lists_the_commands "train" help
 works help_flag_lists_the_commands "train" --help
 works help_of_a_command_lists_its_options "--batch-size N" help train
 works help_flag_of_a_command_lists_its_options "--batch-size N" train --help
+if command -v script > /dev/null && script -qec true /dev/null > /dev/null 2>&1; then
+    for width in 130 200; do
+        script -qec "stty cols $width && '$muster' help train" /dev/null > out 2> err < /dev/null
+        check "help_is_as_wide_as_a_terminal_of_$width" awk -v w=$width '{ sub(/\r$/, ""); if (length($0) > most) most = length($0) }
+            END { exit !(most > w - 20 && most <= w) }' out
+    done
+fi
+works manual_page_has_all_commands '^.SH MUSTER CONVERT' help man
+check manual_page_is_roff sh -c 'head -n 1 out | grep -q "^.TH MUSTER 1" && grep -q "batch.-size N" out'
 works version_names_the_libraries "oneDNN" version
 works devices_shows_the_split "CPU:3" devices --devices cpu:4
 run devices --devices cpu:4 --visible-devices 3,1
@@ -331,6 +340,12 @@ fi
 
 works predictions_are_written "^predictions: p.npy" train $small --steps 3 --predict p.npy
 check predictions_are_an_npy_file sh -c 'head -c 6 p.npy | grep -q NUMPY'
+works npy_is_inspected "elements  *f32 \[50, 8\]" inspect p.npy
+run inspect p.npy --json
+check npy_is_inspected_as_json grep -q '"format":"NPY","tensors":\[{"name":"elements","dtype":"f32","shape":\[50,8\]' out
+head -c 1000 p.npy > cut.npy
+run inspect cut.npy
+check npy_that_is_cut_off_is_damaged [ $status -eq 1 -a "$(cat out err | grep -c 'does not take the 872 bytes')" -ge 1 ]
 check predictions_have_a_row_for_each_example [ "$(wc -c < p.npy)" -eq $((128 + 50 * 8 * 4)) ]
 check no_temporary_file_is_left sh -c '! ls -A | grep -q "p.npy.\|[.]muster-"'
 ln -s p.npy linked.npy

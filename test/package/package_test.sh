@@ -51,6 +51,12 @@ pictures() {
         exit 1
     fi
 
+    echo "-- license, manual page and completions"
+    for file in doc/muster/LICENSE man/man1/muster.1 bash-completion/completions/muster zsh/site-functions/_muster \
+        fish/vendor_completions.d/muster.fish; do
+        [ -s "$prefix/share/$file" ] || { echo "error: share/$file is not installed" && exit 1; }
+    done
+
     echo "-- the benchmarks stay in the build"
     if find "$prefix" -mindepth 1 -name '*bench*' | grep .; then
         echo "error: benchmarks are installed"

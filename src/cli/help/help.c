@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/help/completion.h"
+#include "cli/help/man_page.h"
 #include "cli/help_text.h"
 
 enum { MOST_NAMES = 64 };
@@ -17,7 +18,8 @@ static int print_commands(void) {
     printf(
         "\nmuster help COMMAND           the options of a command (also: muster COMMAND --help)\n"
         "muster help completion SHELL  for bash, zsh (eval \"$(muster help completion bash)\") and fish (... fish | "
-        "source)\n");
+        "source)\n"
+        "muster help man               the manual page, for man\n");
     return EXIT_DONE;
 }
 
@@ -28,11 +30,12 @@ static int help_run(const command_call *call) {
         if (call->num_positional > 1) return completion_print(call->positional[1]);
         return command_fail(EXIT_USAGE, "help completion: for which shell? write bash, zsh or fish behind it");
     }
+    if (strcmp(topic, "man") == 0 && call->num_positional == 1) return man_page_print();
     const command *command = command_find(topic);
     if (command && call->num_positional == 1) return command_print_help(command);
     if (command) return command_fail(EXIT_USAGE, "help: '%s' is one argument too many", call->positional[1]);
-    const char *names[MOST_NAMES] = {"completion"};
-    for (int i = 0; command_table[i] && i < MOST_NAMES - 2; i++) names[i + 1] = command_table[i]->name;
+    const char *names[MOST_NAMES] = {"completion", "man"};
+    for (int i = 0; command_table[i] && i < MOST_NAMES - 3; i++) names[i + 2] = command_table[i]->name;
     return command_unknown("command", topic, names, "'muster help' lists them");
 }
 
@@ -41,9 +44,9 @@ static const option_section sections[] = {{0}};
 const command command_help = {
     .name = "help",
     .summary = "shows the commands, or the options of one",
-    .usage = "[COMMAND | completion bash|zsh|fish]",
+    .usage = "[COMMAND | completion bash|zsh|fish | man]",
     .sections = sections,
     .max_positional = 2,
-    .words = "completion bash zsh fish",
+    .words = "completion bash zsh fish man",
     .run = help_run,
 };

@@ -1,0 +1,13 @@
+# Removes the files that install_manifest.txt of the current folder, a build, lists.
+set(list ${CMAKE_BINARY_DIR}/install_manifest.txt)
+if(NOT EXISTS ${list})
+  message(FATAL_ERROR "${list}: there is none: nothing was installed from this build")
+endif()
+file(STRINGS ${list} files)
+foreach(file ${files})
+  set(path "$ENV{DESTDIR}${file}")
+  if(EXISTS "${path}" OR IS_SYMLINK "${path}")
+    message(STATUS "removing ${path}")
+    file(REMOVE "${path}")
+  endif()
+endforeach()
