@@ -12,4 +12,19 @@ MST_CHECKED mst_status bench_all_reduce(const char *transport, int64_t num_runs,
  *  the sum. */
 MST_CHECKED mst_status bench_bare_copies(int64_t num_runs, double *milliseconds);
 
+/** One of SIZE processes that add up as many bytes. */
+typedef struct bench_member bench_member;
+
+enum { BENCH_ALL_REDUCE_COUNT = 400000 /* f32 */ };
+
+/** "127.0.0.1:port" of a port that is free now. */
+void bench_find_address(char address[32]);
+/** Opens process SELF of the SIZE at ADDRESS, each of which opens its own. */
+MST_CHECKED mst_status bench_member_open(const char *transport, int32_t self, int32_t size, char (*address)[32],
+                                         bench_member **out);
+/** NUM_RUNS all-reduces one after the other; *SECONDS: of each, but for the first ones. All processes make them. */
+MST_CHECKED mst_status bench_member_exchange(bench_member *member, int64_t num_runs, double *seconds);
+/** NULL is allowed. */
+void bench_member_close(bench_member *member);
+
 #endif

@@ -58,6 +58,7 @@ muster_module_flags(muster_module_entry)
 function(muster_build_module name library files)
   add_library(muster_module_${name} OBJECT ${files})
   muster_module_flags(muster_module_${name} ${library})
+  target_compile_definitions(muster_module_${name} PRIVATE MST_MODULE_NAME="${name}" MST_MODULE_SYMBOL=mst_module_${name})
   add_library(muster-${name} MODULE $<TARGET_OBJECTS:muster_module_entry> $<TARGET_OBJECTS:muster_module_${name}> ${ARGN})
   muster_module_flags(muster-${name} ${library} m)
   # Only the entry is seen from outside, and nothing is left for the program that loads the module to define.

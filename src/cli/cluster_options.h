@@ -17,15 +17,16 @@
     {"task-index", OPTION_INT, AT(task_index), "N", NULL, 0, 1e6, .help = "its place in the list of its job, from 0", \
      .alias = "task-id"}
 
-/** How other tasks are reached. KEY_HELP and TRANSPORT_HELP are the help of --cluster-key and --transport. */
-#define CLUSTER_CONNECTION_OPTIONS(KEY_HELP, TRANSPORT_HELP)                                                          \
+/** How other tasks are reached. KEY_HELP and TRANSPORT_HELP are the help of --cluster-key and --transport;
+ *  what follows are more choices of the latter, ended by NULL. */
+#define CLUSTER_CONNECTION_OPTIONS(KEY_HELP, TRANSPORT_HELP, ...)                                                     \
     {"bind", OPTION_TEXT, AT(bind), "HOST:PORT",                                                                      \
      .help = "where this task listens, if that is not the address by which the others know it"},                      \
     {"cluster-key", OPTION_FILE, AT(cluster_key), "FILE", .help = (KEY_HELP)},                                        \
     {"insecure", OPTION_FLAG, AT(insecure),                                                                           \
      .help = "listens where other machines can connect: all that can are trusted (default: without a key on "         \
              "localhost alone)"},                                                                                     \
-    {"transport", OPTION_WORD, AT(transport), .choices = (const char *const[]){"shm", "zmq", NULL},                   \
+    {"transport", OPTION_WORD, AT(transport), .choices = (const char *const[]){"shm", "zmq", __VA_ARGS__},            \
      .help = (TRANSPORT_HELP)}
 
 /** The order of the updates of asynchronous parameter servers. */

@@ -20,7 +20,7 @@ static const option cluster_options[] = {
     {"job-name", OPTION_TEXT, AT(job_name), "JOB", .initial = "ps", .help = "the job of this task"},
     {"task-index", OPTION_INT, AT(task_index), "N", NULL, 0, 1e6, .help = "its place in --ps-hosts, from 0",
      .alias = "task-id"},
-    CLUSTER_CONNECTION_OPTIONS(CLUSTER_KEY_HELP, CLUSTER_TRANSPORT_HELP),
+    CLUSTER_CONNECTION_OPTIONS(CLUSTER_KEY_HELP, CLUSTER_TRANSPORT_HELP, NULL),
     {"timeout", OPTION_NUMBER, AT(timeout), "SECONDS", NULL, 0.1, 1e6,
      .help = "silence after which a worker is lost (default 10)"},
     {"recovery-timeout", OPTION_NUMBER, AT(recovery_timeout), "SECONDS", NULL, 0.1, 1e9,

@@ -636,10 +636,15 @@ static void look_for_the_lost(mst_leader *leader) {
             close_job(leader);
             return;
         }
-        mst_task_failure_set(&failure, MST_UNAVAILABLE, i, leader->state_number,
-                             "%s did not come back within %g s (%s): start the job again, or give a longer recovery "
-                             "timeout",
-                             member_text(leader, i, text), leader->options->recovery_timeout, s->why);
+        if (leader->options->no_return)
+            mst_task_failure_set(&failure, MST_UNAVAILABLE, i, leader->state_number, "%s was lost (%s): %s",
+                                 member_text(leader, i, text), s->why, leader->options->no_return);
+        else
+            mst_task_failure_set(
+                &failure, MST_UNAVAILABLE, i, leader->state_number,
+                "%s did not come back within %g s (%s): start the job again, or give a longer recovery "
+                "timeout",
+                member_text(leader, i, text), leader->options->recovery_timeout, s->why);
         end_job(leader, &failure);
     }
 }

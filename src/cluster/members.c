@@ -138,7 +138,11 @@ static void give_up(mst_members *members) {
         say_bye(members);
         return;
     }
-    if (!members->failing)
+    if (!members->failing && o->no_return)
+        mst_task_failure_set(&failure, MST_UNAVAILABLE, o->leader, members->state_number,
+                             "task %s%s%s was lost (%s): %s", o->name[o->leader], address ? " at " : "",
+                             address ? address : "", members->lost_why, o->no_return);
+    else if (!members->failing)
         mst_task_failure_set(&failure, MST_UNAVAILABLE, o->leader, members->state_number,
                              "task %s%s%s, which leads, did not come back within %g s (%s): start the job again, or "
                              "give a longer recovery timeout",
@@ -260,7 +264,8 @@ mst_status mst_members_create(const mst_members_options *options, mst_members **
     if (o->recovery_timeout == 0) o->recovery_timeout = 60;
     if (o->refusal_timeout == 0) o->refusal_timeout = 15;
     if (o->report == 0) o->report = 5;
-    if (o->linger == 0) o->linger = 5;
+    if (o->linger == 0) o->linger = o->no_return ? 0.5 : 5;
+    if (o->no_return) o->recovery_timeout = 1e-3;
     members->now = members->leader_lost_at = members->reported_at = o->now;
     members->state_number = MST_NO_STATE;
     snprintf(members->lost_why, sizeof members->lost_why, "it was never there");

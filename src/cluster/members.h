@@ -102,6 +102,9 @@ typedef struct mst_members_options {
     /** Seconds for a lost task to come back, once the job has run; default 60. A task that is there has all the time
      *  that it needs to be ready. */
     double recovery_timeout;
+    /** Why a task that was lost cannot come back, as a sentence that says what to do: it is not waited for. NULL: it
+     *  can. */
+    const char *no_return;
     /** Seconds for which the leader's transport may refuse this process, since it takes the one before for alive: more
      *  than that transport's timeout; default 15. */
     double refusal_timeout;

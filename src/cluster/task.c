@@ -213,6 +213,16 @@ static mst_status start_clock(mst_task *task) {
 
 /* ---- opening and closing ---- */
 
+static mst_status check_transport(const mst_task_options *options) {
+    const char *name = options->transport;
+    const bool is_mpi = name && strcmp(name, "mpi") == 0;
+    if (name && !is_mpi && strcmp(name, "shm") != 0 && strcmp(name, "zmq") != 0)
+        return MST_FAIL(MST_NOT_FOUND, "task: there is no transport '%s': take shm, zmq or mpi", name);
+    if (is_mpi && mst_cluster_num_ps(options->cluster) > 0)
+        return MST_FAIL(MST_INVALID, "task: transport mpi is for workers without parameter servers: take shm or zmq");
+    return MST_OK;
+}
+
 static mst_status check_cluster(const mst_cluster *cluster) {
     const int workers = mst_cluster_num_workers(cluster), self = mst_cluster_self(cluster);
     const mst_task_info info = mst_cluster_task(cluster, self);
@@ -262,6 +272,7 @@ static mst_status open_members(mst_task *task, uint64_t instance) {
                                          .instance = instance,
                                          .now = mst_clock_now(),
                                          .recovery_timeout = task->options.recovery_timeout,
+                                         .no_return = task->type->no_return,
                                          .report = REPORT,
                                          .events = {.context = task,
                                                     .send = members_send,
@@ -333,8 +344,7 @@ static mst_status task_open(mst_task *task) {
 mst_status mst_task_open_with(const mst_task_options *options, mst_task **out) {
     if (MST_IS_NULL(options) || MST_IS_NULL(out) || MST_IS_NULL(options->cluster)) return MST_INVALID;
     *out = NULL;
-    if (options->transport && strcmp(options->transport, "shm") != 0 && strcmp(options->transport, "zmq") != 0)
-        return MST_FAIL(MST_NOT_FOUND, "task: there is no transport '%s': take shm or zmq", options->transport);
+    MST_TRY(check_transport(options));
     if (options->timeout < 0 || options->recovery_timeout < 0 || options->collective_timeout < 0)
         return MST_FAIL(MST_INVALID, "task: timeouts must not be negative");
     MST_TRY(check_cluster(options->cluster));
@@ -366,9 +376,11 @@ void mst_task_close(mst_task *task) {
     if (task->has_clock) pthread_join(task->clock, NULL);
     pthread_mutex_lock(&task->lock);
     mst_members *members = task->members;
+    const bool left = task->phase == ALL_LEFT;
     task->members = NULL; /* what the transport tells from now on changes nothing: there is no group */
     pthread_mutex_unlock(&task->lock);
     mst_group_destroy(task->group);
+    if (task->transport && left && task->type->leave) task->type->leave(task->transport);
     if (task->transport) task->type->close(task->transport, 1);
     mst_ps_client_close(task->servers);
     mst_members_destroy(members);

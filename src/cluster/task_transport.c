@@ -1,6 +1,7 @@
 #include "cluster/task_transport.h"
 
 #include <sodium.h>
+#include <string.h>
 
 #include "cluster/task_log.h"
 
@@ -67,7 +68,8 @@ static void drop_mismatch(void *context, int32_t task, mst_key key, const char *
 void mst_task_transport_tell(const mst_task_transport *which, const mst_transport_options *options, int32_t first,
                              int32_t end, const void *message, size_t bytes) {
     enum { SECONDS = 5 }; /* for the others to be there and to take it */
-    const mst_task_transport small = {which->name ? which->name : "zmq", which->key_file, which->log, which->cluster};
+    const bool is_plain = which->name && strcmp(which->name, "mpi") != 0;
+    const mst_task_transport small = {is_plain ? which->name : "zmq", which->key_file, which->log, which->cluster};
     mst_transport_options own = *options;
     const mst_transport_type *type;
     mst_transport *transport;

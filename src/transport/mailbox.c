@@ -13,8 +13,8 @@
 enum { LEAST_BUCKETS = 64 };
 
 /* A post, a message that has begun to arrive, or both. */
-typedef struct entry {
-    struct entry *next; /* of the bucket, or spare */
+typedef struct mst_mailbox_entry {
+    struct mst_mailbox_entry *next; /* of the bucket, or spare */
     int32_t from;
     mst_key key; /* the post's hash where there is a post */
     bool posted, arriving;
@@ -29,6 +29,9 @@ typedef struct entry {
     uint64_t hash;
     size_t total, arrived;
     mst_kept *kept, **last;
+    mst_fetch fetch; /* where it is only announced */
+    void (*release)(void *source);
+    void *source;
 } entry;
 
 struct mst_mailbox {
@@ -38,7 +41,7 @@ struct mst_mailbox {
     pthread_cond_t uncopied; /* who ends a generation waits until nobody copies into its memory */
     uint64_t floor;          /* generations below are over */
     uint32_t present;
-    size_t bytes_kept, num_entries, num_buckets;
+    size_t bytes_kept, num_entries, num_posted, num_buckets;
     entry **bucket; /* [num_buckets], a power of two */
     entry *spare;
 };
@@ -109,9 +112,11 @@ static void mailbox_remove(mst_mailbox *box, entry *e) {
     *at = e->next;
     for (const mst_kept *kept = e->kept; kept; kept = kept->next) box->bytes_kept -= kept->bytes;
     release_all(e->kept);
+    if (e->fetch) e->release(e->source);
     e->next = box->spare;
     box->spare = e;
     box->num_entries--;
+    box->num_posted -= e->posted;
 }
 
 mst_status mst_mailbox_create(size_t most_kept, mst_event_thread *events, mst_mailbox **out) {
@@ -251,6 +256,16 @@ static void copy_kept(mst_mailbox *box, entry *e) {
     copied(box, e, intact);
 }
 
+/* Memory is posted for a message that was announced. Under the lock, which is given up for the call. */
+static void begin_fetch(mst_mailbox *box, entry *e) {
+    const mst_fetch fetch = e->fetch;
+    e->fetch = NULL;
+    e->copying++;
+    pthread_mutex_unlock(&box->lock);
+    fetch(e->source, e->into, e);
+    pthread_mutex_lock(&box->lock);
+}
+
 mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
     mst_status status = MST_OK;
     pthread_mutex_lock(&box->lock);
@@ -264,12 +279,16 @@ mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key key, void *i
                           (unsigned long long)key.run, from);
     } else {
         e->posted = true;
+        box->num_posted++;
         e->key.hash = key.hash;
         e->into = into;
         e->bytes = bytes;
         e->done = done;
         if (e->arriving) compare_with_post(box, e);
-        if (e->arriving && !e->refused) copy_kept(box, e);
+        if (e->fetch && !e->refused)
+            begin_fetch(box, e);
+        else if (e->arriving && !e->refused)
+            copy_kept(box, e);
     }
     pthread_mutex_unlock(&box->lock);
     return status;
@@ -320,10 +339,15 @@ static bool follows(const entry *e, const mst_part *part) {
            part->bytes <= e->total - e->arrived && (part->bytes || part->total == 0);
 }
 
-static const char *deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source), void *source) {
+/* The entry to which PART belongs; NULL: it is dropped, because of *WHY where that is not NULL. */
+static entry *arrive(mst_mailbox *box, const mst_part *part, const char **why) {
+    *why = NULL;
     if (part->key.generation < box->floor) return NULL;
     entry *e = mailbox_entry(box, part->from, part->key);
-    if (!e) return "no memory for what it sent";
+    if (!e) {
+        *why = "no memory for what it sent";
+        return NULL;
+    }
     const bool begins = !e->arriving;
     if (begins) {
         e->arriving = true;
@@ -332,8 +356,18 @@ static const char *deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*k
         if (e->posted) compare_with_post(box, e);
     }
     if (e->refused) return NULL;
-    if (!follows(e, part) || (!begins && e->total == 0)) return "a part of a message is not the one that follows";
+    if (!follows(e, part) || (!begins && e->total == 0)) {
+        *why = "a part of a message is not the one that follows";
+        return NULL;
+    }
     e->arrived += part->bytes;
+    return e;
+}
+
+static const char *deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source), void *source) {
+    const char *why;
+    entry *e = arrive(box, part, &why);
+    if (!e) return why;
     if (!e->posted) return keep_part(box, e, part, keep, source);
     copy_part(box, e, part);
     return NULL;
@@ -344,4 +378,33 @@ const char *mst_mailbox_deliver(mst_mailbox *box, const mst_part *part, mst_kept
     const char *why = deliver(box, part, keep, source);
     pthread_mutex_unlock(&box->lock);
     return why;
+}
+
+const char *mst_mailbox_announce(mst_mailbox *box, const mst_part *message, mst_fetch fetch,
+                                 void (*release)(void *source), void *source) {
+    const char *why;
+    pthread_mutex_lock(&box->lock);
+    entry *e = arrive(box, message, &why);
+    if (e) {
+        e->fetch = fetch;
+        e->release = release;
+        e->source = source;
+        if (e->posted) begin_fetch(box, e);
+    }
+    pthread_mutex_unlock(&box->lock);
+    if (!e) release(source);
+    return why;
+}
+
+void mst_mailbox_fetched(mst_mailbox *box, mst_fetched *where, bool whole) {
+    pthread_mutex_lock(&box->lock);
+    copied(box, where, whole ? where->total : 0);
+    pthread_mutex_unlock(&box->lock);
+}
+
+bool mst_mailbox_waits(mst_mailbox *box) {
+    pthread_mutex_lock(&box->lock);
+    const bool waits = box->num_posted > 0;
+    pthread_mutex_unlock(&box->lock);
+    return waits;
 }

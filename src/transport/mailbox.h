@@ -7,6 +7,9 @@
  *                      generation was over for the sender by then, who may have written them again, they do not count:
  *                      the post is done when the generation ends here
  *
+ *  A message may also be announced, and its bytes fetched once memory is posted for it: the mailbox says where they are
+ *  to go, and is told when they are there. Nothing of it is kept.
+ *
  *  All functions may be called by any thread. */
 #ifndef MUSTER_TRANSPORT_MAILBOX_H
 #define MUSTER_TRANSPORT_MAILBOX_H
@@ -35,6 +38,13 @@ typedef struct mst_kept {
     void (*release)(struct mst_kept *kept);
 } mst_kept;
 
+/** The place of a message that is being fetched, until mst_mailbox_fetched. */
+typedef struct mst_mailbox_entry mst_fetched;
+
+/** How an announced message is fetched: INTO is the posted memory. Must not wait, and leads to one call of
+ *  mst_mailbox_fetched with WHERE. */
+typedef void (*mst_fetch)(void *source, void *into, mst_fetched *where);
+
 /** MOST_KEPT: bytes of messages that nobody has posted for. EVENTS, which is told of mismatches, must outlive the
  *  mailbox. No generation has begun. */
 MST_CHECKED mst_status mst_mailbox_create(size_t most_kept, mst_event_thread *events, mst_mailbox **out);
@@ -54,5 +64,15 @@ MST_CHECKED mst_status mst_mailbox_post(mst_mailbox *box, int32_t from, mst_key 
  *  the sender must be given up. */
 MST_CHECKED const char *mst_mailbox_deliver(mst_mailbox *box, const mst_part *part, mst_kept *(*keep)(void *source),
                                             void *source);
+/** The sender of MESSAGE, whose parts are one and not empty, keeps its bytes until they are fetched. FETCH(SOURCE) is
+ *  called where memory is posted for it, now or later; SOURCE is released where that will not be: RELEASE(SOURCE).
+ *  Returns as mst_mailbox_deliver. */
+MST_CHECKED const char *mst_mailbox_announce(mst_mailbox *box, const mst_part *message, mst_fetch fetch,
+                                             void (*release)(void *source), void *source);
+/** All bytes of a message are in the posted memory; WHOLE false: they will not come, and nothing writes there any
+ *  more. */
+void mst_mailbox_fetched(mst_mailbox *box, mst_fetched *where, bool whole);
+/** Whether memory is posted for messages that are not there yet. */
+bool mst_mailbox_waits(mst_mailbox *box);
 
 #endif

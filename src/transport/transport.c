@@ -1,19 +1,49 @@
 #include "transport/transport.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "module/module.h"
+#include "transport/mpi.h"
+
+static mst_status find_zmq(bool shares, const mst_transport_type **out) {
+    const void *interface;
+    MST_TRY(mst_module_interface("zmq", &interface));
+    *out = (const mst_transport_type *)interface + shares; /* the module has both, in this order */
+    return MST_OK;
+}
+
+/* The module of the MPI whose launcher has started this process, as that says in the environment; NULL: none. */
+static const char *module_of_mpi(void) {
+    static const struct {
+        const char *variable, *module;
+    } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "openmpi"}, {"PMI_SIZE", "mpich"}, {"PMIX_RANK", "openmpi"}};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (getenv(launchers[i].variable)) return launchers[i].module;
+    return NULL;
+}
+
+static mst_status find_mpi(bool threads, const mst_transport_type **out) {
+    const void *interface;
+    const mst_transport_type *zmq;
+    const char *module = module_of_mpi();
+    if (!module)
+        return MST_FAIL(MST_INVALID,
+                        "transport mpi: no launcher of an MPI has started this process: start it with mpiexec -n N, or "
+                        "with srun --mpi=pmi2");
+    MST_TRY(find_zmq(false, &zmq));
+    MST_TRY(mst_module_interface(module, &interface));
+    *out = ((const mst_mpi_interface *)interface)->type(zmq, threads);
+    return MST_OK;
+}
 
 mst_status mst_transport_find(const char *name, const mst_transport_type **out) {
-    const void *interface;
     if (strcmp(name, mst_transport_inproc.name) == 0) {
         *out = &mst_transport_inproc;
         return MST_OK;
     }
-    const bool is_shm = strcmp(name, "shm") == 0;
-    if (!is_shm && strcmp(name, "zmq") != 0)
-        return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take shm, zmq or inproc", name);
-    MST_TRY(mst_module_interface("zmq", &interface));
-    *out = (const mst_transport_type *)interface + is_shm; /* the module has both, in this order */
-    return MST_OK;
+    const bool shares = strcmp(name, "shm") == 0, threads = strcmp(name, "mpi-threads") == 0;
+    if (shares || strcmp(name, "zmq") == 0) return find_zmq(shares, out);
+    if (threads || strcmp(name, "mpi") == 0) return find_mpi(threads, out);
+    return MST_FAIL(MST_NOT_FOUND, "there is no transport '%s': take shm, zmq, mpi or inproc", name);
 }

@@ -102,7 +102,7 @@ typedef struct mst_transport_options {
     mst_transport_report report;
 } mst_transport_options;
 
-/** A kind of transport. No pointer may be NULL but the last four. All functions but `close` may be called by any
+/** A kind of transport. No pointer may be NULL but the last six. All functions but `close` may be called by any
  *  thread at any time. */
 typedef struct mst_transport_type {
     uint32_t size; /**< of this struct, as its author knew it */
@@ -143,6 +143,10 @@ typedef struct mst_transport_type {
      *  caller's; MST_OUT_OF_MEMORY: there are none. */
     mst_status (*ask)(const mst_cluster_keys *keys, const char *const *address, int n, double seconds,
                       mst_transport_answer *answer);
+    /** All tasks have left, and none sends anything any more: called before `close` where the job has ended well. */
+    void (*leave)(mst_transport *transport);
+    /** Why a task that was lost cannot come back, as a sentence that says what to do. NULL: it can. */
+    const char *no_return;
 } mst_transport_type;
 
 /** Tasks that are threads of this process, for tests: messages are copied from memory to memory. The address of a task
@@ -150,8 +154,10 @@ typedef struct mst_transport_type {
 extern const mst_transport_type mst_transport_inproc;
 
 /** The type of a name: "inproc"; "zmq", and "shm", which is zmq with data through shared memory to tasks of the same
- *  machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none (transport/shm.h). These two are
- *  in a module, which is loaded. MST_NOT_FOUND, MST_UNAVAILABLE. */
+ *  machine and user, and fails to open (MST_UNAVAILABLE) where this machine has none (transport/shm.h); "mpi", which is
+ *  zmq with data by the MPI that has started this process (transport/mpi.h), MST_INVALID where none has; for tests
+ *  "mpi-threads", whose tasks are threads of one such process. All but the first are in modules, which are loaded.
+ *  MST_NOT_FOUND, MST_UNAVAILABLE. */
 MST_CHECKED mst_status mst_transport_find(const char *name, const mst_transport_type **out);
 
 #endif

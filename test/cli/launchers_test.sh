@@ -23,29 +23,38 @@ is_mpi() { is_there "$1" && "$1" --version 2>&1 | grep -q -i "$2"; }
 # Open MPI's mpiexec does not start as root without these, and no more processes than there are cores without the last.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
+workers=2
+options= # of the trainings, a list of words
+patience=20 # seconds for workers to end that have lost one
+
 # launched NAME COMMAND...: the launcher's command, before that of the training
 launched() {
     name=$1
     shift
     # $training is a list of words
     # shellcheck disable=SC2086
-    timeout -k 5 100 "$@" "$muster" train $training --epochs 3 --strategy multi-worker > out 2> err
-    check "$name" [ "$? $(grep -c "\"weights_sha256\":\"$alone\"" out)" = "0 2" ]
+    timeout -k 5 100 "$@" "$muster" train $training $options --epochs 3 --strategy multi-worker > out 2> err
+    check "$name" [ "$? $(grep -o "\"weights_sha256\":\"$alone\"" out | wc -l)" = "0 $workers" ]
 }
 
-# one_is_killed NAME COMMAND...: a worker is killed, and the launcher ends with an error and leaves no worker
-one_is_killed() {
-    name=$1
+# kill_one NAME COMMAND...: a worker is killed, and none is left
+kill_one() {
+    killed=$1
     shift
     steps=100000000$$ # the workers are known by it
     # shellcheck disable=SC2086
-    timeout -k 5 100 "$@" "$muster" train $training --steps "$steps" --log-every 1 --strategy multi-worker > out 2> err &
+    timeout -k 5 100 "$@" "$muster" train $training $options --steps "$steps" --log-every 1 --strategy multi-worker \
+        > out 2> err &
     has_started launcher
     within 60 grep -q '"event":"step"' out
     kill -9 "$(last_worker)"
+    check "${killed}_and_no_worker_is_left" within "$patience" no_worker_is_left
     wait_for launcher
-    check "$name" [ "$status" -ne 0 ]
-    check "${name}_and_no_worker_is_left" within 20 no_worker_is_left
+}
+# one_is_killed NAME COMMAND...: the same, and the launcher ends with an error
+one_is_killed() {
+    kill_one "$@"
+    check "$killed" [ "$status" -ne 0 ]
 }
 last_worker() { pgrep -n -f "^$muster train .*--steps $steps"; }
 no_worker_is_left() { ! last_worker > /dev/null; }
@@ -54,17 +63,59 @@ alone --epochs 3
 
 # ---- mpiexec ------------------------------------------------------------------------------------------
 
+# by_mpi NAME MPIEXEC FLAG: data go by the MPI itself, with the same weights; who has lost a worker ends, also where
+# mpiexec, by FLAG, does not end it
+by_mpi() {
+    if [ ! -f "$(dirname "$muster")/libmuster-$1.so" ]; then
+        skipped "this build has no module $1"
+        return
+    fi
+    options='--transport mpi'
+    for workers in 2 3 4; do launched "data_of_${workers}_workers_go_by_$1" "$2" -n "$workers"; done
+    check "data_go_through_$1" grep -q 'worker:0: data go through MPI' err
+    workers=2
+    patience=2
+    one_is_killed "$1_ends_a_job_that_has_lost_a_worker" "$2" -n 3
+    kill_one "workers_end_that_$1_leaves_alone" "$2" "$3" -n 3
+    # what MPICH uses below may end a process by itself that reads from one that is gone
+    [ "$1" = mpich ] || check "they_say_what_they_lost_under_$1" grep -q '^error: .* was lost (connection closed' err
+    patience=20
+    options=
+
+    find_ports 2
+    make_hosts
+    # the ranks are in variables of the launcher
+    # shellcheck disable=SC2016
+    timeout -k 5 60 "$2" -n 2 sh -c 'index=$((1 - ${OMPI_COMM_WORLD_RANK:-$PMI_RANK})) &&
+        export TF_CONFIG="{\"cluster\":{\"worker\":[$0]},\"task\":{\"type\":\"worker\",\"index\":$index}}" && exec "$@"' \
+        "$hosts" "$muster" train $training --steps 1 --transport mpi > out 2> err
+    check "numbers_of_tasks_are_ranks_of_$1" grep -q '^error: .*rank 0 of the 2 of MPI runs as task 1 of 2' err
+
+    tests=$(dirname "$muster")/test/test_transport_transport
+    if [ -x "$tests" ]; then
+        MUSTER_MODULE_PATH=$(dirname "$muster") timeout -k 5 100 "$2" -n 1 "$tests" > out 2> err
+        check "tests_of_transports_pass_under_$1" [ "$? $(cat out err | grep -c 'PASSED')" = "0 5" ]
+    fi
+}
+
 mpi() {
     for mpiexec in "mpiexec.$1" mpiexec; do
         is_mpi "$mpiexec" "$2" || continue
         launched "mpiexec_of_$1_starts_workers" "$mpiexec" -n 2
         one_is_killed "mpiexec_of_$1_ends_a_job_that_has_lost_a_worker" "$mpiexec" -n 2
+        by_mpi "$1" "$mpiexec" "$3"
         return
     done
     skipped "there is no mpiexec of $1"
 }
-mpi openmpi 'open mpi\|openrte'
-mpi mpich hydra
+mpi openmpi 'open mpi\|openrte' --enable-recovery
+mpi mpich hydra -disable-auto-cleanup
+fails without_several_workers_there_is_no_mpi 2 'needs several workers' train $training --steps 1 --transport mpi
+find_ports 2
+make_hosts
+export TF_CONFIG="{\"cluster\":{\"worker\":[$hosts]},\"task\":{\"type\":\"worker\",\"index\":1}}"
+fails without_mpiexec_there_is_no_mpi 1 'no launcher of an MPI' train $training --steps 1 --transport mpi
+unset TF_CONFIG
 
 # ---- torchrun -----------------------------------------------------------------------------------------
 

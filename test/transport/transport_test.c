@@ -488,12 +488,23 @@ static void owner_may_call_the_transport_where_it_is_told(void **state) {
     tasks_close(&all);
 }
 
+/* Ends MPI, without which mpiexec takes this process for failed. */
+static void leave(const mst_transport_type *type) {
+    tasks all;
+    tasks_make(&all, type, 1, NULL);
+    EXPECT_OK(task_open(&all, 0, 1));
+    type->leave(all.task[0].transport);
+    tasks_close(&all);
+}
+
 /* The test, for the type whose address the program puts into TYPE. */
 #define TEST(name) \
     { #name, name, NULL, NULL, NULL }
 
 int main(void) {
-    static const char *const names[] = {"inproc", "zmq", "zmq", "shm"}; /* the third with a key */
+    /* the third with a key; the last under mpiexec alone */
+    static const char *const names[] = {"inproc", "zmq", "zmq", "shm", "mpi-threads"};
+    enum { TYPES = sizeof names / sizeof *names };
     struct CMUnitTest tests[] = {
         TEST(control_messages_arrive_in_the_order_in_which_they_were_sent),
         TEST(control_messages_wait_for_a_task_that_opens_later),
@@ -505,28 +516,31 @@ int main(void) {
         TEST(end_completes_all_and_nothing_is_written_after_it),
         TEST(later_generation_is_kept_and_earlier_one_dropped),
         TEST(longer_control_message_than_a_peer_takes_breaks_the_connection),
-        TEST(more_data_ahead_than_can_be_kept_breaks_the_connection),
         TEST(what_cannot_be_right_is_refused),
         TEST(address_in_use_is_told),
         TEST(closed_task_is_lost_and_its_next_instance_connected),
         TEST(close_completes_what_is_under_way),
-        TEST(close_sends_what_was_asked_for),
         TEST(many_messages_of_many_threads_arrive_each_once),
         TEST(generations_end_while_messages_are_under_way),
         TEST(owner_may_call_the_transport_where_it_is_told),
+        /* the last ones are of data that are kept by the receiver, or copied by the sender: MPI does neither */
+        TEST(more_data_ahead_than_can_be_kept_breaks_the_connection),
+        TEST(close_sends_what_was_asked_for),
     };
+    enum { TESTS = sizeof tests / sizeof *tests, OF_KEPT = 2 };
     int failed = 0;
     const mst_cluster_keys keys = tasks_keys(1);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < TYPES; i++) {
         const mst_transport_type *type;
         const mst_status status = mst_transport_find(names[i], &type);
         if (status) print_error("transport %s is not tested: %s\n", names[i], mst_error()->message);
-        failed += status != MST_OK && status != MST_UNAVAILABLE;
+        failed += status != MST_OK && status != MST_UNAVAILABLE && i < TYPES - 1;
         if (status) continue;
-        for (size_t k = 0; k < sizeof tests / sizeof *tests; k++) tests[k].initial_state = (void *)(uintptr_t)type;
+        for (size_t k = 0; k < TESTS; k++) tests[k].initial_state = (void *)(uintptr_t)type;
         tasks_use_keys(i == 2 ? &keys : NULL);
-        failed += _cmocka_run_group_tests(i == 2 ? "zmq with a key" : type->name, tests, sizeof tests / sizeof *tests,
-                                          NULL, NULL);
+        failed += _cmocka_run_group_tests(i == 2 ? "zmq with a key" : type->name, tests,
+                                          type->leave ? TESTS - OF_KEPT : TESTS, NULL, NULL);
+        if (type->leave) leave(type);
     }
     return failed;
 }

@@ -122,6 +122,10 @@ int train_cluster_find(training *t) {
     if (status || mst_cluster_num_workers(t->cluster) > 1 || mst_cluster_num_ps(t->cluster) > 0) return status;
     mst_cluster_release(t->cluster);
     t->cluster = NULL;
+    if (o->transport && strcmp(o->transport, "mpi") == 0)
+        return command_fail(EXIT_USAGE,
+                            "--transport mpi needs several workers that an MPI has started, as by "
+                            "'mpiexec -n 2 muster train ...'");
     if (!wanted) return EXIT_DONE;
     return command_fail(EXIT_USAGE,
                         "--strategy multi-worker needs a cluster of several workers: set TF_CONFIG, give "

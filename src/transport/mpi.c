@@ -1,0 +1,525 @@
+#include "transport/mpi.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/no_memory.h"
+#include "base/thread.h"
+#include "module/module.h"
+#include "transport/mailbox.h"
+#include "transport/mpi_engine.h"
+#include "transport/open_options.h"
+
+/* A large message that is on offer, or on its way. */
+typedef struct sending {
+    struct sending *next;
+    mst_transport *transport;
+    uint64_t number;
+    uint32_t generation;
+    int32_t to;
+    mst_timeline *done;
+    void *copy; /* of too many pieces; else NULL */
+    bool taken;
+    int num_jobs, left;
+    mst_mpi_job job[]; /* one a piece */
+} sending;
+
+struct mst_transport {
+    mst_open_options options;
+    mst_transport_events owner;
+    mst_event_thread *events; /* of the mailbox */
+    mst_mailbox *mailbox;
+    mst_transport *control;
+    mst_mpi_client client;
+    bool left;
+    atomic_bool gone;        /* a task was lost */
+    pthread_mutex_t telling; /* the owner is told one thing at a time */
+    pthread_mutex_t lock;    /* of what follows */
+    pthread_cond_t changed;  /* there are fewer messages to send */
+    uint64_t floor;          /* generations below are over */
+    uint32_t present;
+    sending *first;
+};
+
+static const mst_transport_type *control_type;
+static _Atomic uint64_t num_sent;       /* of all transports: an answer to one that was closed is not for the next */
+static const double GONE_SECONDS = 0.2; /* for last control messages, where a task to which some go is gone */
+
+/* ---- what control tells is passed on ---- */
+
+static void pass_control(void *context, int32_t from, uint64_t instance, const void *data, size_t bytes) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->telling);
+    t->owner.control(t->owner.context, from, instance, data, bytes);
+    pthread_mutex_unlock(&t->telling);
+}
+
+static void pass_connected(void *context, int32_t task) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->telling);
+    t->owner.connected(t->owner.context, task);
+    pthread_mutex_unlock(&t->telling);
+}
+
+static void pass_lost(void *context, int32_t task, uint64_t instance, const char *why) {
+    mst_transport *t = context;
+    if (instance) atomic_store(&t->gone, true);
+    pthread_mutex_lock(&t->telling);
+    t->owner.lost(t->owner.context, task, instance, why);
+    pthread_mutex_unlock(&t->telling);
+}
+
+static void pass_taken(void *context, int32_t by, int32_t task, const char *where) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->telling);
+    if (t->owner.taken) t->owner.taken(t->owner.context, by, task, where);
+    pthread_mutex_unlock(&t->telling);
+}
+
+static void pass_mismatch(void *context, int32_t task, mst_key key, const char *why) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->telling);
+    t->owner.mismatch(t->owner.context, task, key, why);
+    pthread_mutex_unlock(&t->telling);
+}
+
+/* The mailbox tells of mismatches alone. */
+static mst_transport_events passing(mst_transport *t) {
+    return (mst_transport_events){t, pass_control, pass_connected, pass_lost, pass_mismatch, pass_taken};
+}
+
+/* ---- sending large messages ---- */
+
+/* Takes S off the list; its memory is the program's again. Under the lock. */
+static void remove_sending(mst_transport *t, sending *s) {
+    sending **at = &t->first;
+    while (*at != s) at = &(*at)->next;
+    *at = s->next;
+    if (s->done) mst_timeline_add(s->done, 1);
+    free(s->copy);
+    free(s);
+    pthread_cond_broadcast(&t->changed);
+}
+
+static sending *find_sending(mst_transport *t, uint64_t number) {
+    sending *s = t->first;
+    while (s && s->number != number) s = s->next;
+    return s;
+}
+
+static void piece_sent(mst_mpi_job *job, bool whole) {
+    sending *s = job->context;
+    mst_transport *t = s->transport;
+    (void)whole; /* where it was not, the generation ends */
+    pthread_mutex_lock(&t->lock);
+    if (--s->left == 0) remove_sending(t, s);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Messages of MPI for BYTES. */
+static int jobs_for(size_t bytes) {
+    return (int)((bytes + MST_MPI_MOST - 1) / MST_MPI_MOST);
+}
+
+static int add_jobs(mst_mpi_job *job, int n, char *data, size_t bytes) {
+    for (size_t at = 0; at < bytes; n++) {
+        const size_t part = bytes - at < MST_MPI_MOST ? bytes - at : MST_MPI_MOST;
+        job[n] = (mst_mpi_job){.data = data + at, .bytes = part};
+        at += part;
+    }
+    return n;
+}
+
+/* The pieces side by side. */
+static char *copy_pieces(const mst_iov *piece, int n, size_t bytes) {
+    char *copy = malloc(bytes);
+    for (size_t i = 0, at = 0; copy && i < (size_t)n; at += piece[i++].bytes)
+        if (piece[i].bytes) memcpy(copy + at, piece[i].data, piece[i].bytes);
+    return copy;
+}
+
+static sending *make_sending(const mst_iov *piece, int n, size_t bytes) {
+    int64_t count = 0;
+    for (int i = 0; i < n; i++) count += jobs_for(piece[i].bytes);
+    const bool copies = count > MST_MPI_PIECES;
+    if (copies) count = jobs_for(bytes);
+    sending *s = calloc(1, sizeof *s + (size_t)count * sizeof *s->job);
+    char *copy = s && copies ? copy_pieces(piece, n, bytes) : NULL;
+    if (!s || (copies && !copy)) {
+        free(s);
+        return NULL;
+    }
+    s->copy = copy;
+    if (copies) s->num_jobs = add_jobs(s->job, 0, copy, bytes);
+    for (int i = 0; i < n && !copies; i++)
+        s->num_jobs = add_jobs(s->job, s->num_jobs, (char *)(uintptr_t)piece[i].data, piece[i].bytes);
+    return s;
+}
+
+static mst_mpi_packet *make_offer(const mst_transport *t, const sending *s, mst_key key, size_t bytes) {
+    mst_mpi_packet *p = mst_mpi_packet_create(MST_MPI_OFFER, &t->client, s->to, (size_t)s->num_jobs * sizeof(uint64_t));
+    if (!p) return NULL;
+    p->key = key;
+    p->number = s->number;
+    p->total = bytes;
+    for (int i = 0; i < s->num_jobs; i++) p->size[i] = s->job[i].bytes;
+    return p;
+}
+
+/* Under the lock. */
+static mst_status offer(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n, size_t bytes,
+                        mst_timeline *done) {
+    sending *s = make_sending(piece, n, bytes);
+    mst_mpi_packet *p = NULL;
+    if (s) {
+        s->transport = t;
+        s->number = atomic_fetch_add(&num_sent, 1) + 1;
+        s->generation = key.generation;
+        s->to = to;
+        s->done = done;
+        p = make_offer(t, s, key, bytes);
+    }
+    if (!p) {
+        if (s) free(s->copy);
+        free(s);
+        return MST_NO_MEMORY("for a message");
+    }
+    s->next = t->first;
+    t->first = s;
+    mst_mpi_send(&t->client, p);
+    return MST_OK;
+}
+
+static mst_status send_small(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n, size_t bytes,
+                             mst_timeline *done) {
+    mst_mpi_packet *p = mst_mpi_packet_create(MST_MPI_SMALL, &t->client, to, bytes);
+    if (!p) return MST_NO_MEMORY("for a message");
+    p->key = key;
+    for (size_t i = 0, at = 0; i < (size_t)n; at += piece[i++].bytes)
+        if (piece[i].bytes) memcpy(p->bytes + at, piece[i].data, piece[i].bytes);
+    mst_mpi_send(&t->client, p);
+    if (done) mst_timeline_add(done, 1);
+    return MST_OK;
+}
+
+static mst_status mpi_send(mst_transport *t, int32_t to, mst_key key, const mst_iov *piece, int n, mst_timeline *done) {
+    size_t bytes = 0;
+    mst_status status = MST_OK;
+    MST_TRY(mst_check_peer(&t->options, to));
+    for (int i = 0; i < n; i++) bytes += piece[i].bytes;
+    pthread_mutex_lock(&t->lock);
+    const bool over = key.generation < t->floor;
+    if (over && done) mst_timeline_add(done, 1);
+    if (!over && mst_mpi_is_over())
+        status = MST_FAIL(MST_UNAVAILABLE, "MPI has ended in this process, since a task was lost");
+    else if (!over && bytes <= MST_MPI_BYTES)
+        status = send_small(t, to, key, piece, n, bytes, done);
+    else if (!over)
+        status = offer(t, to, key, piece, n, bytes, done);
+    pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+/* The receiver waits for the pieces. What was dropped meanwhile it shall not wait for. */
+static void take_taken(mst_transport *t, const mst_mpi_packet *p) {
+    pthread_mutex_lock(&t->lock);
+    sending *s = find_sending(t, p->number);
+    if (s) {
+        s->taken = true;
+        s->left = s->num_jobs;
+    }
+    pthread_mutex_unlock(&t->lock);
+    mst_mpi_packet *dropped = s ? NULL : mst_mpi_packet_create(MST_MPI_DROPPED, &t->client, p->from, 0);
+    if (dropped) {
+        dropped->tag = p->tag;
+        mst_mpi_send(&t->client, dropped);
+    }
+    const int n = s ? s->num_jobs : 0; /* S may be gone once its last job is submitted */
+    for (int i = 0; i < n; i++) {
+        mst_mpi_job *job = &s->job[i];
+        job->rank = mst_mpi_rank(&t->client, p->from);
+        job->tag = p->tag;
+        job->done = piece_sent;
+        job->context = s;
+        mst_mpi_submit(job);
+    }
+}
+
+static void take_refused(mst_transport *t, const mst_mpi_packet *p) {
+    pthread_mutex_lock(&t->lock);
+    sending *s = find_sending(t, p->number);
+    if (s && !s->taken) remove_sending(t, s);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- receiving large messages ---- */
+
+/* A message that its sender offers; then one that is fetched. */
+typedef struct offered {
+    mst_transport *transport;
+    int32_t from;
+    uint64_t number;
+    mst_fetched *where;
+    bool whole;
+    atomic_int left;
+    int num_jobs;
+    mst_mpi_job job[]; /* with the sizes of the pieces */
+} offered;
+
+static void piece_received(mst_mpi_job *job, bool whole) {
+    offered *o = job->context;
+    if (!whole) o->whole = false; /* jobs end one after the other */
+    if (atomic_fetch_sub(&o->left, 1) > 1) return;
+    mst_mailbox_fetched(o->transport->mailbox, o->where, o->whole);
+    free(o);
+}
+
+static void answer(const offered *o, mst_mpi_kind kind, int tag) {
+    const mst_mpi_client *client = &o->transport->client;
+    mst_mpi_packet *p = mst_mpi_packet_create(kind, client, o->from, 0);
+    if (!p) return; /* the sender waits until the generation ends */
+    p->number = o->number;
+    p->tag = tag;
+    mst_mpi_send(client, p);
+}
+
+/* MPI knows where the pieces go before the sender does. */
+static void fetch(void *source, void *into, mst_fetched *where) {
+    offered *o = source;
+    const mst_mpi_client *client = &o->transport->client;
+    const offered asked = {.transport = o->transport, .from = o->from, .number = o->number};
+    const int tag = mst_mpi_tag(), n = o->num_jobs, rank = mst_mpi_rank(client, o->from);
+    char *at = into;
+    o->where = where;
+    o->whole = true;
+    o->left = n;
+    for (int i = 0; i < n; i++) { /* O may be gone once its last job is submitted */
+        mst_mpi_job *job = &o->job[i];
+        job->receives = true;
+        job->rank = rank;
+        job->tag = tag;
+        job->data = at;
+        job->done = piece_received;
+        job->context = o;
+        at += job->bytes;
+        mst_mpi_submit(job);
+    }
+    answer(&asked, MST_MPI_TAKE, tag);
+}
+
+static void refuse(void *source) {
+    answer(source, MST_MPI_REFUSE, 0);
+    free(source);
+}
+
+/* NULL where P cannot be right, or there is no memory. */
+static offered *read_offer(mst_transport *t, const mst_mpi_packet *p) {
+    const size_t n = p->num_bytes / sizeof(uint64_t);
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (p->size[i] == 0 || p->size[i] > MST_MPI_MOST) return NULL;
+        total += p->size[i];
+    }
+    offered *o = n && total == p->total ? calloc(1, sizeof *o + n * sizeof *o->job) : NULL;
+    if (!o) return NULL;
+    o->transport = t;
+    o->from = p->from;
+    o->number = p->number;
+    o->num_jobs = (int)n;
+    for (size_t i = 0; i < n; i++) o->job[i].bytes = p->size[i];
+    return o;
+}
+
+static const char *take_offer(mst_transport *t, const mst_mpi_packet *p) {
+    const mst_part part = {.from = p->from, .key = p->key, .total = p->total, .bytes = p->total};
+    offered *o = read_offer(t, p);
+    return o ? mst_mailbox_announce(t->mailbox, &part, fetch, refuse, o) : "no memory for what it sent";
+}
+
+static const char *take_small(mst_transport *t, const mst_mpi_packet *p) {
+    const mst_part part = {
+        .from = p->from, .key = p->key, .total = p->num_bytes, .bytes = p->num_bytes, .data = p->bytes};
+    return mst_mailbox_deliver(t->mailbox, &part, NULL, NULL);
+}
+
+static void take_packet(void *context, const mst_mpi_packet *p) {
+    mst_transport *t = context;
+    const char *why = NULL;
+    switch ((mst_mpi_kind)p->kind) {
+        case MST_MPI_SMALL: why = take_small(t, p); break;
+        case MST_MPI_OFFER: why = take_offer(t, p); break;
+        case MST_MPI_TAKE: take_taken(t, p); break;
+        case MST_MPI_REFUSE: take_refused(t, p); break;
+        case MST_MPI_DROPPED: mst_mpi_cancel(mst_mpi_rank(&t->client, p->from), p->tag); break;
+    }
+    if (why) mst_event_thread_mismatch(t->events, p->from, p->key, why);
+}
+
+static bool has_sendings(void *context) {
+    mst_transport *t = context;
+    pthread_mutex_lock(&t->lock);
+    const bool has = t->first != NULL;
+    pthread_mutex_unlock(&t->lock);
+    return has || mst_mailbox_waits(t->mailbox);
+}
+
+/* ---- the functions of the type ---- */
+
+static mst_status mpi_control(mst_transport *t, int32_t to, const void *data, size_t bytes) {
+    return control_type->control(t->control, to, data, bytes);
+}
+
+static mst_status mpi_post(mst_transport *t, int32_t from, mst_key key, void *into, size_t bytes, mst_timeline *done) {
+    MST_TRY(mst_check_peer(&t->options, from));
+    MST_TRY(mst_mailbox_post(t->mailbox, from, key, into, bytes, done));
+    mst_mpi_expect();
+    return MST_OK;
+}
+
+static void mpi_begin(mst_transport *t, uint32_t generation) {
+    control_type->begin(t->control, generation);
+    mst_mailbox_begin(t->mailbox, generation);
+    pthread_mutex_lock(&t->lock);
+    t->present = generation;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Whether something of generations that are over is still on its way; drops what nobody has taken. Under the lock. */
+static bool drop_over(mst_transport *t) {
+    bool sends = false;
+    for (sending *s = t->first, *next; s; s = next) {
+        next = s->next;
+        if (s->generation >= t->floor) continue;
+        sends |= s->taken;
+        if (!s->taken) remove_sending(t, s);
+    }
+    return sends;
+}
+
+static void mpi_end(mst_transport *t) {
+    control_type->end(t->control);
+    mst_mpi_hurry(true);
+    pthread_mutex_lock(&t->lock);
+    if (t->floor <= t->present) t->floor = (uint64_t)t->present + 1;
+    drop_over(t);
+    pthread_mutex_unlock(&t->lock);
+    mst_mailbox_end(t->mailbox);
+    pthread_mutex_lock(&t->lock);
+    while (drop_over(t)) pthread_cond_wait(&t->changed, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    mst_mpi_hurry(false);
+}
+
+static void free_transport(mst_transport *t) {
+    mst_mailbox_destroy(t->mailbox);
+    mst_event_thread_stop(t->events);
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(&t->telling);
+    mst_open_options_free(&t->options);
+    free(t);
+}
+
+static bool is_one_gone(void *context) {
+    mst_transport *t = context;
+    return atomic_load(&t->gone);
+}
+
+/* Until MPI has ended, control says whether all others are there. */
+static void mpi_close(mst_transport *t, double seconds) {
+    const struct timespec until = mst_clock_timespec((int64_t)(seconds * 1e9));
+    pthread_mutex_lock(&t->lock);
+    for (int late = seconds <= 0; t->first && !late;) late = pthread_cond_timedwait(&t->changed, &t->lock, &until);
+    pthread_mutex_unlock(&t->lock);
+    mpi_end(t);
+    mst_mpi_leave(&t->client, t->left, is_one_gone);
+    control_type->close(t->control, is_one_gone(t) && seconds > GONE_SECONDS ? GONE_SECONDS : seconds);
+    free_transport(t);
+}
+
+static void mpi_leave(mst_transport *t) {
+    t->left = true;
+}
+
+static mst_status make_transport(mst_transport *t, const mst_transport_options *options) {
+    const mst_transport_events events = passing(t);
+    MST_TRY(mst_open_options_copy(options, &t->options));
+    MST_TRY(mst_event_thread_start(&events, options->num_tasks, &t->events));
+    return mst_mailbox_create(t->options.most_kept, t->events, &t->mailbox);
+}
+
+static mst_status join(mst_transport *t, const mst_transport_options *options) {
+    mst_transport_options own = *options;
+    own.events = passing(t);
+    MST_TRY(control_type->open(&own, &t->control));
+    t->client.task = options->self;
+    t->client.num_tasks = options->num_tasks;
+    t->client.context = t;
+    t->client.packet = take_packet;
+    t->client.waits = has_sendings;
+    const mst_status status = mst_mpi_join(&t->client);
+    if (status) control_type->close(t->control, 0);
+    return status;
+}
+
+static mst_status open_transport(const mst_transport_options *options, bool threads, mst_transport **out) {
+    mst_transport *t = calloc(1, sizeof *t);
+    if (!t) return MST_NO_MEMORY("for a transport");
+    t->owner = options->events;
+    t->client.threads = threads;
+    pthread_mutex_init(&t->telling, NULL);
+    pthread_mutex_init(&t->lock, NULL);
+    mst_condition_init(&t->changed);
+    mst_status status = make_transport(t, options);
+    if (!status) status = join(t, options);
+    if (status)
+        free_transport(t);
+    else
+        *out = t;
+    return status;
+}
+
+static mst_status mpi_open(const mst_transport_options *options, mst_transport **out) {
+    return open_transport(options, false, out);
+}
+
+static mst_status mpi_open_threads(const mst_transport_options *options, mst_transport **out) {
+    return open_transport(options, true, out);
+}
+
+static const char *mpi_route(mst_transport *t, int32_t task) {
+    return control_type->route(t->control, task) ? "through MPI" : NULL;
+}
+
+static mst_status mpi_ask(const mst_cluster_keys *keys, const char *const *address, int n, double seconds,
+                          mst_transport_answer *answers) {
+    return control_type->ask(keys, address, n, seconds, answers);
+}
+
+#define TYPE(its_name, its_open)                                                                              \
+    {                                                                                                         \
+        .size = sizeof(mst_transport_type), .name = (its_name), .open = (its_open), .control = mpi_control,   \
+        .begin = mpi_begin, .end = mpi_end, .post = mpi_post, .send = mpi_send, .close = mpi_close,           \
+        .route = mpi_route, .ask = mpi_ask, .leave = mpi_leave,                                               \
+        .no_return =                                                                                          \
+            "MPI cannot take it back: start the job again, which goes on from its last checkpoint if it has " \
+            "any"                                                                                             \
+    }
+
+static const mst_transport_type types[] = {TYPE("mpi", mpi_open), TYPE("mpi-threads", mpi_open_threads)};
+
+static const mst_transport_type *mpi_type(const mst_transport_type *control, bool threads) {
+    control_type = control;
+    return &types[threads];
+}
+
+/* One file for several modules: the build says which. */
+static const mst_mpi_interface interface = {mpi_type};
+extern const mst_module MST_MODULE_SYMBOL;
+const mst_module MST_MODULE_SYMBOL = {.abi = MST_MODULE_ABI,
+                                      .size = sizeof(mst_module),
+                                      .name = MST_MODULE_NAME,
+                                      .version = MST_VERSION,
+                                      .interface = &interface};
