@@ -21,6 +21,7 @@
 
 #include "muster/cluster.h"
 #include "muster/named.h"
+#include "muster/store.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +52,52 @@ typedef struct mst_server_options {
  *  which a worker has failed. */
 MST_API MST_CHECKED mst_status mst_server_run_with(const mst_server_options *options);
 #define mst_server_run(...) mst_server_run_with(&MST_NAMED(mst_server_options, __VA_ARGS__))
+
+/** Task servers: tasks of a cluster that run parts of graphs for sessions, whose programs are elsewhere.
+ *
+ *      mst_task_server *server;
+ *      MST_TRY(mst_task_server_start(&server, .cluster = cluster, .log = stderr));
+ *      MST_TRY(mst_session_create(graph, &(mst_session_options){.target = mst_task_server_target(server)}, &session));
+ *
+ *  A session with the target of any task ("tcp://host:port"; "grpc://" is the same) has the devices of all tasks of its
+ *  cluster: nodes lie on "/job:worker/task:1/cpu:0", say, and what lies on no task runs on the target's. Variables are
+ *  in the store of the task on which they lie, under their container and name, and stay there when the session ends:
+ *  other sessions find them. A run happens on all tasks or on none.
+ *
+ *  All tasks of the cluster must be there for a session to begin; they may start in any order. Where one is lost, runs
+ *  that need it end with MST_UNAVAILABLE; when it has been started again, its variables have no values, and sessions go
+ *  on. `muster server` is such a task in a process of its own. */
+typedef struct mst_task_server mst_task_server;
+
+typedef struct mst_task_server_options {
+    int zero_;
+    /** Whose task this is; retained. NULL: a cluster of one task, "/job:local/task:0", on a free port of localhost. */
+    const mst_cluster *cluster;
+    const char *bind, *key_file, *transport;
+    bool insecure;
+    double timeout;                              /**< these as in mst_task_options */
+    const char *devices, *visible_devices;       /**< as in mst_session_options */
+    int64_t memory_limit;                        /**< likewise, for each session */
+    mst_store *store;                            /**< where its variables are; retained. Default: one of its own */
+    FILE *log; /**< for whom it waits, who is lost and who has come, sessions; NULL: nothing */
+} mst_task_server_options;
+
+/** Listens at the address of this task, and returns; serves on threads of its own. MST_INVALID where the task is an
+ *  evaluator, the cluster does not name all addresses, or nothing can listen at this one. */
+MST_API MST_CHECKED mst_status mst_task_server_start_with(const mst_task_server_options *options,
+                                                          mst_task_server **out);
+#define mst_task_server_start(out, ...) \
+    mst_task_server_start_with(&MST_NAMED(mst_task_server_options, __VA_ARGS__), (out))
+/** "tcp://localhost:2222", for sessions of this and of other programs; lives as long as SERVER. */
+MST_API const char *mst_task_server_target(const mst_task_server *server);
+/** This program makes no more sessions: returns when all tasks have joined and no session is open. In a cluster with
+ *  parameter servers, and where others do not join, only after mst_task_server_stop by another thread, with
+ *  MST_CANCELLED. */
+MST_API MST_CHECKED mst_status mst_task_server_join(mst_task_server *server);
+/** Ends its part of all sessions, whose runs fail, and wakes who joins. Any thread, once or more often. */
+MST_API void mst_task_server_stop(mst_task_server *server);
+/** Stops it and frees all. Sessions of this program whose target it is must have been destroyed. NULL is allowed. */
+MST_API void mst_task_server_destroy(mst_task_server *server);
 
 #ifdef __cplusplus
 }

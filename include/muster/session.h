@@ -72,9 +72,16 @@ typedef struct mst_session_options {
      *  "/job:worker/replica:0/task:1/device:CPU:0". Default: "localhost" and 0. */
     const char *job_name;
     int task_index;
+    /** A task of a cluster of task servers (muster/server.h), "tcp://host:port" or "grpc://host:port": the session has
+     *  the devices of all tasks of that cluster, and what lies on no task runs on this one. Variables are in the stores
+     *  of the tasks on which they lie; `devices`, `visible_devices`, `store`, `job_name`, `plan_log` and `pin_threads`
+     *  are not given, and runs of the session are one at a time. Default: this process. */
+    const char *target;
+    const char *key_file; /**< with target: of its cluster (muster keygen); NULL: it has none */
 } mst_session_options;
 
-/** GRAPH must outlive the session; OPTIONS may be NULL. */
+/** GRAPH must outlive the session; OPTIONS may be NULL. With a target: waits, up to the timeout of runs, until all tasks
+ *  of the cluster are there, but only some seconds for the target itself; MST_UNAVAILABLE where they are not. */
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
 /** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls
@@ -82,7 +89,7 @@ MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_se
  *  freed when the op returns: GRAPH must stay until then. In a child process, see above, does nothing. */
 MST_API void mst_session_destroy(mst_session *session);
 
-/** The store of its variables; the session's reference. */
+/** The store of its variables; the session's reference. NULL where it has a target. */
 MST_API mst_store *mst_session_store(const mst_session *session);
 
 /** Gives all variables that have none their first values. One that is torn (mst_state_info) had a value, and stays

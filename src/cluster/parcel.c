@@ -16,7 +16,7 @@
 #include "cluster/task_transport.h"
 
 enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
-static const uint32_t MAGIC = 0x5053534d, VERSION = 4; /* "MSSP" */
+static const uint32_t MAGIC = 0x5053534d; /* "MSSP" */
 static const uint32_t GENERATION = 1;                  /* there is only one */
 
 /* A body that is on its way here: `arrived` rises when it is there. Where its sender is lost, that may be never: the
@@ -43,6 +43,7 @@ struct mst_mail {
     const mst_transport_type *type;
     mst_transport *transport;
     uint64_t instance;
+    int32_t self;
     size_t most_bytes;
     double linger;     /* seconds */
     mst_timeline news; /* rises when there may be something to take */
@@ -63,7 +64,7 @@ struct mst_mail {
 void mst_parcel_head_encode(const mst_parcel_head *head, uint64_t bytes, uint64_t run,
                             unsigned char at[MST_PARCEL_HEAD]) {
     at = mst_put_number(at, MAGIC, 4);
-    at = mst_put_number(at, VERSION, 4);
+    at = mst_put_number(at, MST_PARCEL_VERSION, 4);
     at = mst_put_number(at, head->kind, 4);
     at = mst_put_number(at, head->round, 4);
     at = mst_put_number(at, (uint64_t)head->number, 8);
@@ -82,7 +83,7 @@ const char *mst_parcel_head_decode(const void *data, size_t size, size_t most_by
                                    size_t *bytes, uint64_t *run) {
     const unsigned char *at = data;
     if (size < HEAD || mst_get_number(&at, 4) != MAGIC) return "what it has sent is no message of Muster's";
-    if (mst_get_number(&at, 4) != VERSION) return "it is of another version of Muster";
+    if (mst_get_number(&at, 4) != MST_PARCEL_VERSION) return "it is of another version of Muster";
     const uint64_t kind = mst_get_number(&at, 4);
     mst_parcel_head h = {.kind = (mst_parcel_kind)kind, .round = (uint32_t)mst_get_number(&at, 4)};
     h.number = (int64_t)mst_get_number(&at, 8);
@@ -302,10 +303,28 @@ static mst_status send_copy(mst_mail *mail, int32_t to, const mst_parcel_head *h
     return status;
 }
 
+/* To this task itself. */
+static mst_status send_self(mst_mail *mail, const mst_parcel_head *head, const mst_iov *piece, int n, size_t bytes) {
+    mst_parcel *parcel = make_parcel(head, mail->self, mail->instance, bytes);
+    if (!parcel) return MST_NO_MEMORY("for a message of %zu bytes", bytes);
+    size_t used = 0;
+    for (int i = 0; i < n; used += piece[i++].bytes)
+        if (piece[i].bytes) memcpy((char *)parcel->body + used, piece[i].data, piece[i].bytes);
+    pthread_mutex_lock(&mail->lock);
+    enqueue(mail, parcel);
+    pthread_mutex_unlock(&mail->lock);
+    return MST_OK;
+}
+
 mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece, int n,
                          mst_timeline *sent) {
     size_t bytes = 0;
     for (int i = 0; i < n; i++) bytes += piece[i].bytes;
+    if (to == mail->self) {
+        MST_TRY(send_self(mail, head, piece, n, bytes));
+        if (sent) mst_timeline_add(sent, 1);
+        return MST_OK;
+    }
     if (bytes > SMALL && sent) return send_large(mail, to, head, piece, n, bytes, sent);
     if (bytes > SMALL) return send_copy(mail, to, head, piece, n, bytes);
     MST_TRY(send_small(mail, to, head, piece, n, bytes));
@@ -355,14 +374,16 @@ static mst_status tell_cannot_join(const mst_mail_options *o, const mst_transpor
 
 static mst_status open_transport(mst_mail *mail, const mst_mail_options *o) {
     const int tasks = mst_cluster_num_training_tasks(o->cluster);
-    const char **address = calloc((size_t)tasks, sizeof *address);
+    const char **address = calloc((size_t)(tasks + o->num_clients), sizeof *address);
     if (!address) return MST_NO_MEMORY("for %d tasks", tasks);
+    mail->self = o->client ? tasks + o->client - 1 : mst_cluster_self(o->cluster);
     for (int i = 0; i < tasks; i++) address[i] = o->address ? o->address[i] : mst_cluster_task(o->cluster, i).address;
-    mst_transport_options options = {.num_tasks = tasks,
-                                     .self = mst_cluster_self(o->cluster),
+    mst_transport_options options = {.num_tasks = tasks + o->num_clients,
+                                     .self = mail->self,
                                      .address = address,
-                                     .bind = o->bind,
+                                     .bind = o->client ? "127.0.0.1:1" : o->bind, /* a client's is not bound */
                                      .insecure = o->insecure,
+                                     .only_connects = o->client > 0,
                                      .instance = mail->instance,
                                      .timeout = o->timeout,
                                      .events = {.context = mail,

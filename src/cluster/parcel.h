@@ -1,5 +1,5 @@
-/** Parcels: messages between workers and parameter servers, and between tasks that check their cluster
- *  (cluster/checkup.h), each a head of some numbers and a body of any size.
+/** Parcels: messages between workers and parameter servers, between tasks that check their cluster (cluster/checkup.h),
+ *  and of sessions over several tasks (remote/service.h), each a head of some numbers and a body of any size.
  *
  *  A small body travels in the control message that has the head. A large one follows as data, straight into the memory
  *  that the receiver gets for it when the head has come (transport/transport.h):
@@ -21,7 +21,11 @@
 
 typedef struct mst_mail mst_mail;
 
-/** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. */
+/** What of parcels two processes must have in common to understand each other. */
+enum { MST_PARCEL_VERSION = 5 };
+
+/** What is in a parcel. W: sent by workers, S: by servers, C: by tasks that check their cluster. Those of sessions are
+ *  described in remote/session_message.h. */
 typedef enum mst_parcel_kind {
     MST_PARCEL_HELLO = 1, /**< W: it is there; number: 0, or 1 + the position whose values it wants; step: how many
                            *   trainings it has finished; body: its fingerprints */
@@ -54,6 +58,31 @@ typedef enum mst_parcel_kind {
                        *   whether it has any of this round, TAKEN or EMPTY */
     MST_PARCEL_RATE, /**< W: asks for the learning rate; body: nothing, or from the chief a new one, an f32
                        *   S: body: the learning rate, an f32 */
+    /* of sessions: from a client to the leader */
+    MST_PARCEL_SESSION_OPEN,
+    MST_PARCEL_SESSION_PLAN,
+    MST_PARCEL_SESSION_RUN,
+    MST_PARCEL_SESSION_STATE,
+    MST_PARCEL_SESSION_FORGET,
+    MST_PARCEL_SESSION_CLOSE,
+    MST_PARCEL_SESSION_ANSWER, /**< from the leader to the client */
+    /* from the leader to a task */
+    MST_PARCEL_PART_OPEN,
+    MST_PARCEL_PART_PLAN,
+    MST_PARCEL_PART_RUN,
+    MST_PARCEL_PART_STATE,
+    MST_PARCEL_PART_FORGET,
+    MST_PARCEL_PART_CLOSE,
+    MST_PARCEL_PART_DECIDE,
+    MST_PARCEL_SERVICE_ENDS,
+    /* from a task to the leader */
+    MST_PARCEL_SERVICE_HELLO,
+    MST_PARCEL_SERVICE_JOINS,
+    MST_PARCEL_SERVICE_MISSES,
+    MST_PARCEL_PART_ANSWER,
+    MST_PARCEL_PART_DONE,
+    MST_PARCEL_PART_VOTE,
+    MST_PARCEL_PART_VALUE, /**< from task to task */
     MST_PARCEL_KINDS,
     /* never sent: what has happened to a connection */
     MST_PARCEL_CONNECTED,
@@ -99,6 +128,10 @@ typedef struct mst_mail_options {
     const char *transport;          /**< as in mst_task_options */
     const mst_transport_type *type; /**< another transport, without a key; NULL: that of the option */
     bool insecure;
+    /** Programs that are no tasks and may connect: they have the numbers behind those of the training tasks, and get
+     *  what is sent to them by the connections that they have made. */
+    int32_t num_clients;
+    int32_t client; /**< this process is one of these, this less 1; it listens nowhere. 0: it is a task */
     bool tells;     /**< where this task cannot be opened, those with whom it would train hear why (CANNOT_JOIN) */
     double timeout; /**< seconds */
     FILE *log;      /**< for how data go; NULL: no line */
@@ -127,7 +160,7 @@ void mst_mail_linger(mst_mail *mail, double seconds);
 /** Sends what was asked for, and frees all. NULL is allowed. */
 void mst_mail_close(mst_mail *mail);
 
-/** Sends a parcel whose body is the N pieces. Their memory must stay until *SENT has risen by one; of a small body, or
+/** Sends a parcel whose body is the N pieces, also to this task itself. Their memory must stay until *SENT has risen by one; of a small body, or
  *  where SENT is NULL, they are copied, and *SENT rises before it returns. */
 MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece,
                                      int n, mst_timeline *sent);

@@ -25,7 +25,7 @@ void *mst_task_report_encode(const mst_task_report *r, size_t *bytes) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) at = mst_put_number(at, (uint64_t)numbers[i], 8);
     at = mst_put_number(at, r->whom_bytes, 8);
     at = mst_put_number(at, r->tasks_bytes, 8);
-    at = mst_put_number(at, 0, 8);
+    at = mst_put_number(at, r->sessions, 8);
     put_text(at, r->whom, r->whom_bytes);
     put_text(at + r->whom_bytes, r->tasks, r->tasks_bytes);
     return data;
@@ -66,10 +66,11 @@ const char *mst_task_report_decode(const void *data, size_t size, mst_task_repor
     mst_task_report r = {.doing = (mst_task_doing)doing, .self = (int32_t)self};
     int64_t *const numbers[] = {&r.step, &r.examples, &r.elapsed, &r.data, &r.wait};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = (int64_t)mst_get_number(&at, 8);
-    const uint64_t whom = mst_get_number(&at, 8), tasks = mst_get_number(&at, 8), zero = mst_get_number(&at, 8);
-    if (doing >= MST_NUM_TASK_DOINGS || self > INT32_MAX || zero || !are_numbers_right(&r)) return wrong;
+    const uint64_t whom = mst_get_number(&at, 8), tasks = mst_get_number(&at, 8), sessions = mst_get_number(&at, 8);
+    if (doing >= MST_NUM_TASK_DOINGS || self > INT32_MAX || sessions > UINT32_MAX || !are_numbers_right(&r)) return wrong;
     if (whom > MST_TASK_REPORT_WHOM || tasks > MST_TASK_REPORT_TASKS || size != MST_TASK_REPORT_HEAD + whom + tasks)
         return "the lengths in its report do not fit together";
+    r.sessions = (uint32_t)sessions;
     r.whom = (const char *)at;
     r.whom_bytes = (size_t)whom;
     r.tasks = r.whom + whom;

@@ -12,7 +12,7 @@
  *      56  whom      u64   bytes of the first text: for whom it waits now, and has waited for a while; 0: for nobody
  *      64  tasks     u64   bytes of the second: a line for each training task, "worker:0 localhost:2223\n"; without an
  *                          address where that is not known, "worker:1 \n"
- *      72  zero      u64
+ *      72  sessions  u64   version of the messages by which it takes sessions (MST_PARCEL_VERSION); 0: it takes none
  */
 #ifndef MUSTER_CLUSTER_TASK_REPORT_H
 #define MUSTER_CLUSTER_TASK_REPORT_H
@@ -36,6 +36,7 @@ typedef struct mst_task_report {
     mst_task_doing doing;
     int32_t self;
     int64_t step, examples, elapsed, data, wait;
+    uint32_t sessions;
     const char *whom, *tasks; /**< without a 0 at their ends, and without control characters but the ends of lines */
     size_t whom_bytes, tasks_bytes;
 } mst_task_report;

@@ -58,6 +58,7 @@ static mst_task_report describe(mst_task_status *s) {
                              .elapsed = elapsed,
                              .data = serves ? -1 : at_most(data, elapsed),
                              .wait = at_most(wait, elapsed),
+                             .sessions = s->sessions,
                              .whom = s->whom,
                              .whom_bytes = strlen(s->whom),
                              .tasks = s->tasks,

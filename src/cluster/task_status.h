@@ -17,6 +17,7 @@ typedef struct mst_task_status {
     int64_t step, examples;
     char whom[MST_TASK_REPORT_WHOM];
     int32_t self;
+    uint32_t sessions; /**< as in a report; set before anybody asks */
     char *tasks; /**< as in a report */
 } mst_task_status;
 

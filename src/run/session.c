@@ -121,14 +121,7 @@ static mst_status session_create(mst_session *session, const mst_part_options *p
     return mst_executor_create(&session->devices, o, session->num_slots + 1, runs_all, &session->executor);
 }
 
-mst_status mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
-    return mst_session_create_with(graph, options, NULL, out);
-}
-
-mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options, const mst_part_options *part,
-                                   mst_session **out) {
-    if (MST_IS_NULL(graph) || MST_IS_NULL(out)) return MST_INVALID;
-    *out = NULL;
+static mst_status alloc_session(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     mst_session *session = aligned_alloc(_Alignof(mst_session), sizeof *session);
     if (!session) return MST_NO_MEMORY("for a session");
     memset(session, 0, sizeof *session);
@@ -136,6 +129,40 @@ mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *
     session->graph = graph;
     session->process = mst_process_number();
     init_lock(session);
+    *out = session;
+    return MST_OK;
+}
+
+mst_status mst_session_create_elsewhere(mst_graph *graph, const mst_session_options *options,
+                                        const mst_elsewhere_type *type, void *context, mst_session **out) {
+    mst_session *session;
+    MST_TRY(alloc_session(graph, options, &session));
+    const mst_status status = check_options(session);
+    if (status) {
+        mst_session_destroy(session);
+        return status;
+    }
+    session->elsewhere = type;
+    session->elsewhere_context = context;
+    *out = session;
+    return MST_OK;
+}
+
+mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out) {
+    if (options && options->target)
+        return MST_FAIL(MST_INVALID,
+                        "session: target '%s': a session that trains a model, or serves, has its devices in this "
+                        "process; only those of mst_session_create have a target",
+                        options->target);
+    return mst_session_create_with(graph, options, NULL, out);
+}
+
+mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options, const mst_part_options *part,
+                                   mst_session **out) {
+    if (MST_IS_NULL(graph) || MST_IS_NULL(out)) return MST_INVALID;
+    *out = NULL;
+    mst_session *session;
+    MST_TRY(alloc_session(graph, options, &session));
     mst_status status = session_create(session, part);
     if (status)
         mst_session_destroy(session);
@@ -233,6 +260,7 @@ static void free_session(void *owner) {
 void mst_session_destroy(mst_session *session) {
     /* in a child process there are no threads to end, and what they held is never given back */
     if (!session || mst_process_check(session->process, "session") || !wait_for_callers(session)) return;
+    if (session->elsewhere) session->elsewhere->destroy(session->elsewhere_context);
     if (session->executor)
         mst_executor_destroy(session->executor, session->options.timeout, free_session, session);
     else
@@ -248,11 +276,13 @@ mst_store *mst_session_store(const mst_session *session) {
 
 int mst_session_num_devices(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;
+    if (session->elsewhere) return session->elsewhere->num_devices(session->elsewhere_context);
     return session->devices.count;
 }
 
 const char *mst_session_device(const mst_session *session, int i) {
     if (MST_IS_NULL(session)) return "";
+    if (session->elsewhere) return session->elsewhere->device(session->elsewhere_context, i);
     return i >= 0 && i < session->devices.count ? session->devices.device[i].text : "";
 }
 
@@ -277,6 +307,7 @@ int64_t mst_session_runs_alone(const mst_session *session) {
 
 int64_t mst_session_num_plans(const mst_session *session) {
     if (MST_IS_NULL(session)) return 0;
+    if (session->elsewhere) return session->elsewhere->num_plans(session->elsewhere_context);
     return session->plans_made;
 }
 

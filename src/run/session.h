@@ -91,8 +91,24 @@ typedef struct mst_used_copy {
     mst_copy *copy;
 } mst_used_copy;
 
+/** What a session does whose devices belong to other processes, in place of what is done here. No pointer may be NULL.
+ *  CONTEXT is that of mst_session_create_elsewhere; a call has begun, but for the first three. */
+typedef struct mst_elsewhere_type {
+    void (*destroy)(void *context);
+    int (*num_devices)(const void *context);
+    const char *(*device)(const void *context, int i);
+    mst_status (*init_variables)(void *context);
+    mst_status (*run)(void *context, const mst_feed *feeds, int num_feeds, const mst_value *fetches, int num_fetches,
+                      mst_tensor **outputs);
+    mst_status (*get_variable)(void *context, mst_value variable, mst_tensor **out);
+    mst_status (*set_variable)(void *context, mst_value variable, const mst_tensor *value);
+    int64_t (*num_plans)(void *context);
+} mst_elsewhere_type;
+
 struct mst_session {
     mst_graph *graph;
+    const mst_elsewhere_type *elsewhere; /**< NULL: its devices are here */
+    void *elsewhere_context;
     uint64_t process;    /**< in which it was made */
     _Atomic int callers; /**< calls under way, of all threads */
     atomic_bool closing; /**< it is being destroyed: no call begins any more */
@@ -124,9 +140,14 @@ struct mst_session {
     mst_part *part;   /**< where there are devices of other tasks; NULL: there are none */
 };
 
-/** As mst_session_create; PART (NULL: there are none): of which tasks there are devices too. */
+/** As mst_session_create_here; PART (NULL: there are none): of which tasks there are devices too. */
 MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
                                                const mst_part_options *part, mst_session **out);
+/** mst_session_create for devices of this process. MST_INVALID where OPTIONS name a target. */
+MST_CHECKED mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out);
+/** Makes a session of which TYPE does everything. CONTEXT is the session's where it succeeds. */
+MST_CHECKED mst_status mst_session_create_elsewhere(mst_graph *graph, const mst_session_options *options,
+                                                    const mst_elsewhere_type *type, void *context, mst_session **out);
 
 /** Makes the session one of GROUP, whose members make each step together; before its first run. GROUP must outlive
  *  it. NULL is allowed. */
@@ -138,6 +159,10 @@ void mst_session_join(mst_session *session, mst_task_group *group);
  *  call begins any more. */
 MST_CHECKED mst_status mst_session_enter(mst_session *session);
 void mst_session_leave(mst_session *session);
+
+/** Whether the values of a call are those of GRAPH, and its feeds are tensors or functions as they must be. */
+MST_CHECKED mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds, int num_feeds,
+                                              const mst_value *fetches, int num_fetches);
 
 /** Runs FETCHES once, in a call that has begun (mst_session_run for the values and errors). */
 MST_CHECKED mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, const mst_feed *feeds,

@@ -22,11 +22,11 @@
 #include "tensor/string.h"
 #include "tensor/tensor_check.h"
 
-static mst_status check_call(const mst_session *session, const mst_feed *feeds, int num_feeds, const mst_value *fetches,
-                             int num_fetches) {
-    MST_TRY(mst_graph_check(session->graph));
+mst_status mst_session_check_call(const mst_graph *graph, const mst_feed *feeds, int num_feeds,
+                                  const mst_value *fetches, int num_fetches) {
+    MST_TRY(mst_graph_check(graph));
     for (int i = 0; i < num_feeds; i++) {
-        if (mst_value_is_none(feeds[i].value) || mst_value_graph(feeds[i].value) != session->graph)
+        if (mst_value_is_none(feeds[i].value) || mst_value_graph(feeds[i].value) != graph)
             return MST_FAIL(MST_INVALID, "run: feed %d is no value of the session's graph", i);
         if (!feeds[i].tensor == !feeds[i].fill)
             return MST_FAIL(MST_INVALID, "run: the feed of '%s' needs a tensor or a fill function, and not both",
@@ -41,7 +41,7 @@ static mst_status check_call(const mst_session *session, const mst_feed *feeds, 
             return mst_error_prefix("run: the feed of '%s'", mst_value_name(feeds[i].value));
     }
     for (int i = 0; i < num_fetches; i++)
-        if (mst_value_is_none(fetches[i]) || mst_value_graph(fetches[i]) != session->graph)
+        if (mst_value_is_none(fetches[i]) || mst_value_graph(fetches[i]) != graph)
             return MST_FAIL(MST_INVALID, "run: fetch %d is no value of the session's graph", i);
     return MST_OK;
 }
@@ -410,7 +410,7 @@ mst_status mst_session_call(mst_session *session, mst_call_purpose *purpose, con
     mst_cached_plan *cached;
     mst_slot *slot = NULL;
     MST_TRY(mst_graph_read_begin(session->graph));
-    mst_status status = check_call(session, feeds, num_feeds, fetches, num_fetches);
+    mst_status status = mst_session_check_call(session->graph, feeds, num_feeds, fetches, num_fetches);
     if (!status) status = mst_session_plan(session, feeds, num_feeds, fetches, num_fetches, deadline, &cached);
     mst_graph_read_end(session->graph);
     MST_TRY(status);
@@ -428,7 +428,9 @@ mst_status mst_session_run(mst_session *session, const mst_feed *feeds, int num_
         return MST_FAIL(MST_INVALID, "run: %d feeds and %d fetches, must be 0 or more", num_feeds, num_fetches);
     MST_TRY(mst_session_enter(session));
     const mst_status status =
-        mst_session_call(session, &(mst_call_purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
+        session->elsewhere
+            ? session->elsewhere->run(session->elsewhere_context, feeds, num_feeds, fetches, num_fetches, outputs)
+            : mst_session_call(session, &(mst_call_purpose){0}, feeds, num_feeds, fetches, num_fetches, outputs);
     mst_session_leave(session);
     return status;
 }

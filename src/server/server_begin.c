@@ -1,4 +1,5 @@
 /* The beginning: a server knows nothing but what the chief sends it. */
+#include "run/session.h"
 #include "server/server_state.h"
 
 #include <stdio.h>
@@ -151,7 +152,7 @@ static mst_status make_session(mst_server *s, const mst_snapshot *state) {
                                          .job_name = self.job,
                                          .task_index = self.index,
                                          .timeout = s->options.step_timeout};
-    MST_TRY(mst_session_create(s->graph, &options, &s->session));
+    MST_TRY(mst_session_create_here(s->graph, &options, &s->session));
     MST_TRY(mst_session_init_variables(s->session));
     return restore_variables(s, state);
 }

@@ -92,7 +92,7 @@ typedef struct mst_transport_options {
     const char *bind; /**< "host:port" to listen on; NULL: address[self] */
     const mst_cluster_keys *keys; /**< nobody without them can connect; NULL: nothing checks who connects */
     bool insecure;       /**< may listen where other machines can connect, although nothing checks who they are */
-    bool only_connects;  /**< does not listen: it can send to others, and what they send to it does not arrive */
+    bool only_connects;  /**< does not listen: what others send to it arrives where they do not know an address of it */
     uint64_t instance;   /**< of this process, not 0 */
     double heartbeat;    /**< seconds between signs of life; default 1 */
     double timeout;      /**< seconds of silence after which a peer is lost; default 10 */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
-#include "cli/launch/free_ports.h"
+#include "cluster/free_ports.h"
 
 enum { LAST_PORT = 65535, NUM_FLAGS = 4 };
 
@@ -68,7 +68,7 @@ static mst_status make_addresses(const job_plan *plan, job *job) {
     const int count = job->num_tasks - job->num[JOB_EVALUATOR]; /* which is the last, and has none */
     int *port = calloc((size_t)job->num_tasks, sizeof *port);
     if (!port) return MST_NO_MEMORY("for the ports of %d tasks", count);
-    mst_status status = plan->first_port ? count_ports(job, plan->first_port, port) : find_free_ports(count, port);
+    mst_status status = plan->first_port ? count_ports(job, plan->first_port, port) : mst_find_free_ports(count, port);
     for (int i = 0; !status && i < count; i++) status = make_address(&job->task[i], port[i]);
     free(port);
     return status;

@@ -1,4 +1,4 @@
-#include "cli/launch/free_ports.h"
+#include "cluster/free_ports.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ static int end_of_range(void) {
     return first > FIRST_PORT && first < END_OF_PORTS ? first : END_OF_PORTS;
 }
 
-mst_status find_free_ports(int count, int *port) {
+mst_status mst_find_free_ports(int count, int *port) {
     const int size = end_of_range() - FIRST_PORT;
     unsigned begin; /* at random, so that two launchers at a time look in different places */
     if (getrandom(&begin, sizeof begin, GRND_NONBLOCK) != sizeof begin) begin = (unsigned)time(NULL);

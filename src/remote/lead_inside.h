@@ -1,0 +1,149 @@
+/** What the files of the leader share: tasks, sessions, their plans and requests. All of the task server's thread. */
+#ifndef MUSTER_REMOTE_LEAD_INSIDE_H
+#define MUSTER_REMOTE_LEAD_INSIDE_H
+
+#include "remote/lead.h"
+
+typedef struct mst_lead_task {
+    bool is_there; /**< it has said HELLO */
+    bool joins;
+    uint64_t hello;
+    uint32_t sent; /**< messages since then */
+    mst_task_devices devices;
+} mst_lead_task;
+
+typedef struct mst_lead_plan {
+    struct mst_lead_plan *next;
+    uint64_t number;
+    void *body; /**< of PLAN */
+    size_t bytes;
+    bool is_made; /**< by the parts that there are now */
+    bool has_hash;
+    uint64_t hash;
+    int32_t num_feeds, num_fetches, num_runs_on;
+    bool *runs_on;                    /**< by task of the cluster */
+    int32_t *feed_task, *fetch_task;  /**< task of the cluster, -1: none */
+    char *log;                        /**< lines of the placement log, for the answer; NULL: told */
+} mst_lead_plan;
+
+typedef enum mst_lead_stage {
+    MST_LEAD_IDLE, /**< no request */
+    MST_LEAD_WAITS_FOR_TASKS,
+    MST_LEAD_OPENS,
+    MST_LEAD_PLANS,
+    MST_LEAD_RUNS,
+    MST_LEAD_STATES
+} mst_lead_stage;
+
+/** A run under way. */
+typedef struct mst_lead_run {
+    uint64_t number;
+    bool counts;    /**< its number for random operations is used up where it happens */
+    bool decided;
+    bool overtaken;
+    bool *voted;    /**< by task of the cluster */
+    int32_t num_voted;
+    mst_tensor **output; /**< [num_fetches] */
+} mst_lead_run;
+
+typedef struct mst_lead_session {
+    struct mst_lead_session *next;
+    mst_lead *lead;
+    uint64_t id;
+    int32_t client;
+    mst_open_message open;
+    mst_parcel *opening; /**< OPEN, which has the graph */
+    bool is_open;        /**< all tasks have a part */
+    bool is_broken;      /**< parts are of no use any more, and are to be closed */
+    int64_t runs;        /**< counted for random numbers */
+    uint64_t last_plan;
+    mst_lead_plan *plans;
+    /* of the request */
+    mst_lead_stage stage;
+    mst_parcel *request;
+    int64_t deadline;
+    uint64_t ticket; /**< of what is awaited */
+    bool *awaits;    /**< by task of the cluster */
+    int32_t num_awaited;
+    mst_failure failure; /**< code MST_OK: none yet */
+    mst_lead_plan *plan;
+    mst_lead_run run;
+    unsigned char *has; /**< of STATE: by entry */
+    size_t num_entries;
+} mst_lead_session;
+
+struct mst_lead {
+    mst_task_server *server;
+    int32_t num_tasks;
+    mst_lead_task *task;
+    mst_lead_session *sessions;
+    uint64_t last_session, last_ticket, last_run;
+    bool told_end;
+    int64_t next_complaint;
+};
+
+/* ---- tasks: lead_tasks.c ---- */
+
+bool mst_lead_has_all(const mst_lead *lead);
+/** Those that are not there, in words, in TEXT of SIZE bytes, which is returned. */
+const char *mst_lead_missing(const mst_lead *lead, char *text, size_t size);
+/** Sends a message of KIND to TASK, where that is there. BODY goes behind what WRITER has (both may be NULL). */
+void mst_lead_send(mst_lead *lead, int32_t task, mst_parcel_kind kind, uint64_t session, uint64_t step,
+                   const mst_wire_writer *writer, const void *body, size_t bytes);
+void mst_lead_take_hello(mst_lead *lead, const mst_parcel *parcel);
+void mst_lead_take_join(mst_lead *lead, const mst_parcel *parcel);
+/** Tells all tasks that it is over, where it is. */
+void mst_lead_end_job(mst_lead *lead);
+
+/* ---- sessions: lead_session.c ---- */
+
+void mst_lead_take_request(mst_lead *lead, mst_parcel *parcel);
+void mst_lead_take_answer(mst_lead *lead, const mst_parcel *parcel);
+mst_lead_session *mst_lead_find_session(mst_lead *lead, int64_t id);
+/** Goes on with the request of a session of which nothing is awaited. */
+void mst_lead_go_on(mst_lead_session *session);
+/** TASK has answered, or will not. True where this was the last. */
+bool mst_lead_has_answered(mst_lead_session *session, int32_t task);
+/** Asks for an answer of all tasks from now on that mst_lead_await names. */
+void mst_lead_begin_stage(mst_lead_session *session, mst_lead_stage stage);
+void mst_lead_await(mst_lead_session *session, int32_t task);
+/** Keeps FAILURE, unless there is one that is no worse. */
+void mst_lead_keep_failure(mst_lead_session *session, const mst_failure *failure);
+/** Likewise the calling thread's error, of code STATUS. */
+void mst_lead_keep_error(mst_lead_session *session, mst_status status);
+/** Nothing is awaited any more. */
+void mst_lead_stop_waiting(mst_lead_session *session);
+/** The connection with TASK is lost: FAILURE says so. */
+void mst_lead_session_lose(mst_lead_session *session, int32_t task, const mst_failure *failure);
+/** Closes the parts of SESSION and frees it. */
+void mst_lead_session_end(mst_lead_session *session);
+/** Ends a request that has taken too long; returns when it will have. */
+int64_t mst_lead_session_work(mst_lead_session *session, int64_t now);
+
+/* ---- plans: lead_plan.c ---- */
+
+/** Makes the plan of PLAN, a request. */
+MST_CHECKED mst_status mst_lead_plan_create(mst_lead_session *session, const mst_parcel *parcel, mst_lead_plan **out);
+void mst_lead_plan_free(mst_lead_plan *plan);
+mst_lead_plan *mst_lead_plan_find(mst_lead_session *session, uint64_t number);
+void mst_lead_plan_forget(mst_lead_session *session, uint64_t number);
+/** Asks all tasks for their parts of the session's plan. */
+void mst_lead_plan_begin(mst_lead_session *session);
+/** What TASK says of its plan, behind an error that is none. */
+MST_CHECKED mst_status mst_lead_plan_take(mst_lead_session *session, int32_t task, mst_wire_reader *reader);
+void mst_lead_plan_put(const mst_lead_plan *plan, mst_wire_writer *writer);
+
+/* ---- runs: lead_run.c ---- */
+
+/** Begins the run of the session's request. */
+void mst_lead_run_begin(mst_lead_session *session);
+/** Decides that it does not happen, for the session's failure, where nothing is decided yet. */
+void mst_lead_run_refuse(mst_lead_session *session);
+void mst_lead_run_take_vote(mst_lead *lead, const mst_parcel *parcel);
+void mst_lead_run_take_done(mst_lead *lead, const mst_parcel *parcel);
+/** Behind an error that is none. */
+void mst_lead_run_put(const mst_lead_session *session, mst_wire_writer *writer);
+/** Frees what the run of a request has. */
+void mst_lead_run_end(mst_lead_session *session);
+
+#endif

@@ -1,0 +1,137 @@
+/* Plans of sessions, as the leader keeps them: what was asked for, so that it can be asked for again when a task has come
+ * back, and who needs which feed and gives which fetch. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/no_memory.h"
+#include "remote/lead_inside.h"
+
+enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest in a message */ };
+
+/* Reads over what is asked for, to see that it is whole, and counts. */
+static mst_status count_call(mst_lead_plan *plan) {
+    mst_wire_reader r = {.at = plan->body, .left = plan->bytes};
+    plan->num_feeds = mst_wire_get_count(&r, EACH_FEED);
+    for (int32_t i = 0; i < plan->num_feeds; i++) {
+        mst_wire_get_text(&r);
+        mst_wire_get_spec(&r);
+    }
+    plan->num_fetches = mst_wire_get_count(&r, EACH_FETCH);
+    for (int32_t i = 0; i < plan->num_fetches; i++) mst_wire_get_text(&r);
+    return mst_wire_check_read(&r, "the client");
+}
+
+static mst_status make_room(mst_lead_plan *plan, int32_t num_tasks, const mst_parcel *parcel) {
+    plan->body = malloc(parcel->bytes + 1);
+    if (!plan->body) return MST_NO_MEMORY("for a plan");
+    memcpy(plan->body, parcel->body, parcel->bytes);
+    plan->bytes = parcel->bytes;
+    MST_TRY(count_call(plan));
+    plan->runs_on = calloc((size_t)num_tasks, sizeof *plan->runs_on);
+    plan->feed_task = calloc((size_t)plan->num_feeds + 1, sizeof *plan->feed_task);
+    plan->fetch_task = calloc((size_t)plan->num_fetches + 1, sizeof *plan->fetch_task);
+    return plan->runs_on && plan->feed_task && plan->fetch_task ? MST_OK : MST_NO_MEMORY("for a plan");
+}
+
+mst_status mst_lead_plan_create(mst_lead_session *s, const mst_parcel *parcel, mst_lead_plan **out) {
+    mst_lead_plan *plan = calloc(1, sizeof *plan);
+    if (!plan) return MST_NO_MEMORY("for a plan");
+    const mst_status status = make_room(plan, s->lead->num_tasks, parcel);
+    if (status) {
+        mst_lead_plan_free(plan);
+        return status;
+    }
+    plan->number = ++s->last_plan;
+    plan->next = s->plans;
+    s->plans = plan;
+    *out = plan;
+    return MST_OK;
+}
+
+void mst_lead_plan_free(mst_lead_plan *plan) {
+    free(plan->body);
+    free(plan->runs_on);
+    free(plan->feed_task);
+    free(plan->fetch_task);
+    free(plan->log);
+    free(plan);
+}
+
+static mst_lead_plan **find_plan(mst_lead_session *s, uint64_t number) {
+    mst_lead_plan **at = &s->plans;
+    while (*at && (*at)->number != number) at = &(*at)->next;
+    return at;
+}
+
+mst_lead_plan *mst_lead_plan_find(mst_lead_session *s, uint64_t number) {
+    return *find_plan(s, number);
+}
+
+void mst_lead_plan_forget(mst_lead_session *s, uint64_t number) {
+    mst_lead_plan **at = find_plan(s, number), *plan = *at;
+    if (!plan) return;
+    *at = plan->next;
+    for (int32_t i = 0; i < s->lead->num_tasks && s->is_open; i++)
+        mst_lead_send(s->lead, i, MST_PARCEL_PART_FORGET, s->id, number, NULL, NULL, 0);
+    mst_lead_plan_free(plan);
+}
+
+/* ---- making ---- */
+
+void mst_lead_plan_begin(mst_lead_session *s) {
+    mst_wire_writer w = {0};
+    s->plan->has_hash = false;
+    mst_lead_begin_stage(s, MST_LEAD_PLANS);
+    mst_wire_put_number(&w, s->ticket);
+    for (int32_t i = 0; i < s->lead->num_tasks; i++) {
+        mst_lead_await(s, i);
+        mst_lead_send(s->lead, i, MST_PARCEL_PART_PLAN, s->id, s->plan->number, &w, s->plan->body, s->plan->bytes);
+    }
+    mst_wire_free(&w);
+}
+
+/* A task of the session's order, or -1, as one of the cluster's. */
+static int32_t get_task(const mst_lead_session *s, mst_wire_reader *r) {
+    const int64_t place = mst_wire_get_within(r, -1, s->lead->num_tasks - 1);
+    return place < 0 ? -1 : mst_session_task_at(s->open.first, (int32_t)place);
+}
+
+/* What all tasks say alike: kept of the first that answers. */
+static mst_status keep_facts(mst_lead_session *s, mst_wire_reader *r) {
+    mst_lead_plan *plan = s->plan;
+    plan->num_runs_on = 0;
+    for (int32_t i = 0; i < s->lead->num_tasks; i++) {
+        const bool runs_on = mst_wire_get_within(r, 0, 1);
+        plan->runs_on[mst_session_task_at(s->open.first, i)] = runs_on;
+        plan->num_runs_on += runs_on;
+    }
+    for (int32_t i = 0; i < plan->num_feeds; i++) plan->feed_task[i] = get_task(s, r);
+    for (int32_t i = 0; i < plan->num_fetches; i++) plan->fetch_task[i] = get_task(s, r);
+    const char *log = mst_wire_get_text(r);
+    MST_TRY(mst_wire_check_read(r, "a task"));
+    free(plan->log);
+    plan->log = strdup(log);
+    return plan->log ? MST_OK : MST_NO_MEMORY("for a plan");
+}
+
+mst_status mst_lead_plan_take(mst_lead_session *s, int32_t task, mst_wire_reader *r) {
+    char name[320];
+    mst_lead_plan *plan = s->plan;
+    const uint64_t hash = mst_wire_get_number(r);
+    if (plan->has_hash && hash != plan->hash)
+        return MST_FAIL(MST_INVALID,
+                        "task %s plans the graph in another way than others do: see that all tasks run the same "
+                        "version of Muster with the same modules",
+                        mst_service_name(s->lead->server, task, name, sizeof name));
+    if (plan->has_hash) return MST_OK;
+    plan->hash = hash;
+    plan->has_hash = true;
+    return keep_facts(s, r);
+}
+
+void mst_lead_plan_put(const mst_lead_plan *plan, mst_wire_writer *w) {
+    for (int32_t i = 0; i < plan->num_feeds; i++) mst_wire_put_number(w, (uint64_t)plan->feed_task[i]);
+    for (int32_t i = 0; i < plan->num_fetches; i++) mst_wire_put_number(w, (uint64_t)plan->fetch_task[i]);
+    mst_wire_put_text(w, plan->log ? plan->log : "");
+}

@@ -1,0 +1,137 @@
+#include "remote/part_plans.h"
+
+#include <stdlib.h>
+
+#include "base/no_memory.h"
+#include "graph/graph.h"
+
+enum { EACH_FEED = 32, EACH_FETCH = 16 /* bytes of the shortest in a message */ };
+
+struct mst_part_plan {
+    mst_part_plan *next;
+    uint64_t number;
+    struct mst_cached_plan *plan;
+    int32_t num_feeds, num_fetches;
+};
+
+mst_status mst_part_plans_init(mst_part_plans *plans, bool logs) {
+    pthread_mutex_init(&plans->lock, NULL);
+    plans->is_used = true;
+    if (logs && !(plans->log = open_memstream(&plans->log_text, &plans->log_bytes)))
+        return MST_NO_MEMORY("for a placement log");
+    return MST_OK;
+}
+
+void mst_part_plans_free(mst_part_plans *plans, mst_session *session) {
+    while (plans->first) mst_part_plans_forget(plans, session, plans->first->number);
+}
+
+void mst_part_plans_close_log(mst_part_plans *plans) {
+    if (plans->log) fclose(plans->log);
+    free(plans->log_text);
+    if (plans->is_used) pthread_mutex_destroy(&plans->lock);
+}
+
+/* ---- making ---- */
+
+static mst_status get_value(mst_wire_reader *r, const mst_graph *graph, mst_value *out) {
+    const char *name = mst_wire_get_text(r);
+    if (r->wrong || mst_graph_find_value(graph, name, out)) return MST_OK;
+    return MST_FAIL(MST_CORRUPT, "the leader has named '%s', which is no value of the session's graph", name);
+}
+
+static mst_status get_call(mst_wire_reader *r, const mst_graph *graph, int32_t num_feeds, mst_feed *feeds,
+                           mst_value **fetches, int32_t *num_fetches) {
+    for (int32_t i = 0; i < num_feeds; i++) {
+        MST_TRY(get_value(r, graph, &feeds[i].value));
+        feeds[i].spec = mst_wire_get_spec(r);
+    }
+    *num_fetches = mst_wire_get_count(r, EACH_FETCH);
+    *fetches = calloc((size_t)*num_fetches + 1, sizeof **fetches);
+    if (!*fetches) return MST_NO_MEMORY("for a plan");
+    for (int32_t i = 0; i < *num_fetches; i++) MST_TRY(get_value(r, graph, &(*fetches)[i]));
+    return mst_wire_check_read(r, "the leader");
+}
+
+/* What the session has written since the last time. */
+static void put_log(mst_part_plans *plans, mst_wire_writer *out) {
+    if (!plans->log) {
+        mst_wire_put_text(out, "");
+        return;
+    }
+    fputc('\0', plans->log); /* the end of what is there, and not of what was there before */
+    if (fflush(plans->log)) out->failed = true;
+    mst_wire_put_text(out, plans->log_text);
+    rewind(plans->log);
+}
+
+static void put_answer(mst_part_plans *plans, const mst_part_plan *plan, int32_t num_tasks, mst_wire_writer *out) {
+    const mst_part_plan_info info = mst_part_describe_plan(plan->plan);
+    mst_wire_put_number(out, info.hash);
+    for (int32_t i = 0; i < num_tasks; i++) mst_wire_put_number(out, info.runs_on[i]);
+    for (int32_t i = 0; i < plan->num_feeds; i++) mst_wire_put_number(out, (uint64_t)info.feed_task[i]);
+    for (int32_t i = 0; i < plan->num_fetches; i++) mst_wire_put_number(out, (uint64_t)info.fetch_task[i]);
+    put_log(plans, out);
+}
+
+static mst_status make_plan(mst_part_plan *plan, mst_session *session, const mst_graph *graph, mst_wire_reader *r) {
+    plan->num_feeds = mst_wire_get_count(r, EACH_FEED);
+    mst_feed *feeds = calloc((size_t)plan->num_feeds + 1, sizeof *feeds);
+    mst_value *fetches = NULL;
+    mst_status status = feeds ? MST_OK : MST_NO_MEMORY("for a plan");
+    if (!status) status = get_call(r, graph, plan->num_feeds, feeds, &fetches, &plan->num_fetches);
+    if (!status)
+        status = mst_part_make_plan(session, feeds, plan->num_feeds, fetches, plan->num_fetches, &plan->plan);
+    free(feeds);
+    free(fetches);
+    return status;
+}
+
+mst_status mst_part_plans_make(mst_part_plans *plans, mst_session *session, const mst_graph *graph, uint64_t number,
+                               int32_t num_tasks, mst_wire_reader *r, mst_wire_writer *out) {
+    mst_part_plan *plan = calloc(1, sizeof *plan);
+    if (!plan) return MST_NO_MEMORY("for a plan");
+    plan->number = number;
+    const mst_status status = make_plan(plan, session, graph, r);
+    if (status) {
+        free(plan);
+        return status;
+    }
+    put_answer(plans, plan, num_tasks, out);
+    pthread_mutex_lock(&plans->lock);
+    plan->next = plans->first;
+    plans->first = plan;
+    pthread_mutex_unlock(&plans->lock);
+    return MST_OK;
+}
+
+/* ---- finding ---- */
+
+static mst_part_plan **find_plan(mst_part_plans *plans, uint64_t number) {
+    mst_part_plan **at = &plans->first;
+    while (*at && (*at)->number != number) at = &(*at)->next;
+    return at;
+}
+
+void mst_part_plans_forget(mst_part_plans *plans, mst_session *session, uint64_t number) {
+    pthread_mutex_lock(&plans->lock);
+    mst_part_plan **at = find_plan(plans, number), *plan = *at;
+    if (plan) *at = plan->next;
+    pthread_mutex_unlock(&plans->lock);
+    if (!plan) return;
+    mst_part_release_plan(session, plan->plan, true);
+    free(plan);
+}
+
+mst_status mst_part_plans_find(mst_part_plans *plans, uint64_t number, int32_t num_feeds, struct mst_cached_plan **out,
+                               int32_t *num_fetches) {
+    pthread_mutex_lock(&plans->lock);
+    const mst_part_plan *plan = *find_plan(plans, number);
+    if (plan) {
+        *out = plan->plan;
+        *num_fetches = plan->num_fetches;
+    }
+    const bool fits = plan && plan->num_feeds == num_feeds;
+    pthread_mutex_unlock(&plans->lock);
+    return fits ? MST_OK : MST_FAIL(MST_INTERNAL, "the leader has asked for a run without a plan");
+}

@@ -1,0 +1,38 @@
+/** The plans of a part of a session, by the numbers that the leader has given them. The thread of the part makes and
+ *  forgets them, that of the task server finds them. */
+#ifndef MUSTER_REMOTE_PART_PLANS_H
+#define MUSTER_REMOTE_PART_PLANS_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "remote/wire_body.h"
+#include "run/part.h"
+
+typedef struct mst_part_plan mst_part_plan;
+
+/** All zeros is one that is not used. */
+typedef struct mst_part_plans {
+    bool is_used;
+    pthread_mutex_t lock;
+    mst_part_plan *first;
+    FILE *log; /**< the placement log, which goes to the client with each plan; NULL: it wants none */
+    char *log_text;
+    size_t log_bytes;
+} mst_part_plans;
+
+MST_CHECKED mst_status mst_part_plans_init(mst_part_plans *plans, bool logs);
+/** Drops all plans. The log stays open as long as SESSION writes to it: mst_part_plans_close_log. */
+void mst_part_plans_free(mst_part_plans *plans, mst_session *session);
+void mst_part_plans_close_log(mst_part_plans *plans);
+
+/** Makes plan NUMBER of what READER has, as PLAN of session_message.h; OUT gets the answer. */
+MST_CHECKED mst_status mst_part_plans_make(mst_part_plans *plans, mst_session *session, const mst_graph *graph,
+                                           uint64_t number, int32_t num_tasks, mst_wire_reader *reader,
+                                           mst_wire_writer *out);
+void mst_part_plans_forget(mst_part_plans *plans, mst_session *session, uint64_t number);
+/** Plan NUMBER, which has NUM_FEEDS; valid until it is forgotten. */
+MST_CHECKED mst_status mst_part_plans_find(mst_part_plans *plans, uint64_t number, int32_t num_feeds,
+                                           struct mst_cached_plan **out, int32_t *num_fetches);
+
+#endif

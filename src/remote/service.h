@@ -1,0 +1,60 @@
+/** The inside of a task server: what a task of a cluster does for sessions over several tasks.
+ *
+ *      client                    task 0, the leader                        every task, task 0 too
+ *      OPEN, PLAN, RUN, ... -->  lead.h: sessions, numbers of runs  -->    served_part.h: parts of sessions
+ *                           <--  answers, votes counted             <--    what they answer
+ *                                                                          values: from part to part
+ *
+ *  Each task has one thread that takes all that comes, in order, and never waits for a run: what may take long is done
+ *  by the thread of a part. */
+#ifndef MUSTER_REMOTE_SERVICE_H
+#define MUSTER_REMOTE_SERVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cluster/parcel.h"
+#include "muster/server.h"
+#include "muster/store.h"
+#include "remote/session_message.h"
+
+typedef struct mst_served_parts mst_served_parts;
+typedef struct mst_lead mst_lead;
+
+struct mst_task_server {
+    mst_cluster *cluster;
+    int32_t num_tasks, self;
+    char *device_spec, *visible_devices, *target;
+    int64_t memory_limit;
+    FILE *log;
+    uint64_t process; /* in which it was made */
+    mst_store *store;
+    mst_task_status status;
+    bool has_status;
+    mst_mail *mail;
+    mst_task_devices devices; /* of this task */
+    pthread_t thread;
+    bool has_thread;
+    atomic_bool stopping;
+    /* of the thread */
+    mst_served_parts *parts;
+    mst_lead *lead;         /* NULL: another task leads */
+    uint64_t hello;         /* number of the last HELLO */
+    uint32_t taken;         /* messages of the leader since then */
+    mst_parcel *early;      /* of these, those before which others are still to come */
+    bool hears_leader;      /* something has come from it since HELLO */
+    int64_t next_complaint; /* when it says again for whom it waits */
+    /* of who joins */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool joins, ended; /* has joined; the job has ended, or the server */
+};
+
+/** Sends a parcel with the body that WRITER has (NULL: none), and frees that. What cannot be sent for want of memory
+ *  is told in the log: its receiver waits for it no longer than it may. */
+void mst_service_send(mst_task_server *server, int32_t to, const mst_parcel_head *head, mst_wire_writer *writer);
+void mst_service_log(const mst_task_server *server, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** "worker:1 at localhost:2223", in TEXT of SIZE bytes, which is returned. */
+const char *mst_service_name(const mst_task_server *server, int32_t task, char *text, size_t size);
+
+#endif

@@ -1,0 +1,80 @@
+/** What is said about sessions over several tasks, as bodies of parcels (cluster/parcel.h, remote/wire_body.h).
+ *
+ *  A client talks to the leader, task 0 of the cluster, and has one request under way for each session:
+ *
+ *      kind     number    step    body
+ *      OPEN     -         -       mst_open_message
+ *      PLAN     session   -       feeds (name, spec), fetches (name)
+ *      RUN      session   -       plan, initial, uncounted, a tensor or none for each feed
+ *      STATE    session   -       entries of stores: task, container, name, kind; and a tensor where it is to be set
+ *      FORGET   session   plan    -                                                        has no answer
+ *      CLOSE    session   -       -                                                        likewise
+ *
+ *      ANSWER   session   plan    an error; where that is MST_OK, then
+ *                                 of OPEN: the names of all devices
+ *                                 of PLAN: task of each feed, task of each fetch, lines of the placement log
+ *                                 of RUN: overtaken, runs counted, a tensor or none for each fetch
+ *                                 of STATE: a byte for each entry: whether it has a value
+ *
+ *  `request` is the client's, and the answer has the same. What the leader sends to a task is numbered in `round`, from
+ *  0 on: the task takes it in that order, although large bodies arrive later. Its `request` is the number of HELLO with
+ *  which the task has come, and before the body of a request is its ticket, which the answer has as its `request`:
+ *
+ *      PART_OPEN     session   -      ticket, mst_open_message, the devices of each task
+ *      PART_PLAN     session   plan   ticket, as PLAN
+ *      PART_RUN      session   run    ticket, plan, seconds, random number, initial, a tensor or none for each feed
+ *      PART_STATE    session   -      ticket, as STATE
+ *      PART_DECIDE   session   run    an error, or MST_OK: the run happens
+ *      PART_FORGET, PART_CLOSE        as those of the client
+ *
+ *      PART_ANSWER   session   -      an error; where that is MST_OK, then
+ *                                     of PART_PLAN: hash, by task whether it has something to do, task of each feed and
+ *                                     fetch, whether a global step numbers it, lines of the placement log
+ *                                     of PART_STATE: as above, for the entries of this task
+ *      PART_VOTE     session   run    -
+ *      PART_DONE     session   run    an error, overtaken, a tensor or none for each fetch
+ *      PART_VALUE    session   run    of a task to another: the bytes of message `request`
+ *
+ *      HELLO         number: chosen by the task. Its devices
+ *      JOINS         it has called mst_task_server_join
+ *      MISSES        number: a task to which it has lost the connection
+ *      ENDS          the leader: all have joined, and there is no session */
+#ifndef MUSTER_REMOTE_SESSION_MESSAGE_H
+#define MUSTER_REMOTE_SESSION_MESSAGE_H
+
+#include "device/device.h"
+#include "remote/wire_body.h"
+
+/** Programs that may be connected with a leader at once. */
+enum { MST_REMOTE_CLIENTS = 64, MST_REMOTE_LEADER = 0 };
+
+/** A session, as its client wants it. */
+typedef struct mst_open_message {
+    int32_t first; /**< the task to which goes what is put nowhere */
+    bool soft_placement, check_numerics;
+    bool logs; /**< where nodes are put is to be told with each plan */
+    int64_t memory_limit;
+    int64_t runs; /**< that have been counted for random numbers before */
+    double timeout;
+    const void *graph; /**< encoded; in the body where it was read */
+    size_t graph_bytes;
+} mst_open_message;
+
+void mst_open_message_put(mst_wire_writer *writer, const mst_open_message *open);
+/** NUM_TASKS: of the cluster. */
+void mst_open_message_get(mst_wire_reader *reader, int32_t num_tasks, mst_open_message *out);
+
+void mst_task_devices_put(mst_wire_writer *writer, const mst_task_devices *devices);
+/** The caller frees `device` with free(), also where something is wrong. */
+void mst_task_devices_get(mst_wire_reader *reader, mst_task_devices *out);
+
+/** The tasks of a session in its order are those of the cluster with FIRST moved to the front: the cluster's number of
+ *  the one at PLACE, and the place of TASK. */
+int32_t mst_session_task_at(int32_t first, int32_t place);
+int32_t mst_session_place_of(int32_t first, int32_t task);
+
+/** The array of COUNT tensors or none that is read, the caller's (mst_tensors_free); NULL where something is wrong. */
+mst_tensor **mst_tensors_get(mst_wire_reader *reader, int32_t *count);
+void mst_tensors_free(mst_tensor **tensors, int32_t count);
+
+#endif

@@ -1,0 +1,69 @@
+/** Bodies of the messages of sessions over several tasks: numbers, texts, tensors and errors, one behind the other.
+ *
+ *      number    8 bytes, little-endian
+ *      text      its length, then its bytes, a 0, and zeros up to a multiple of 8
+ *      bytes     the same without that 0
+ *      shape     the number of dimensions, then each
+ *      tensor    dtype, shape, then its elements as bytes; or of strings each one as bytes
+ *      error     its code, and where that is not MST_OK whether it is derived, message, node and device
+ *
+ *  A writer that gets no memory, and a reader that finds something wrong, remember it: who uses them looks at the end.
+ *  Values are as in memory: the tasks of a cluster have one type of processor. */
+#ifndef MUSTER_REMOTE_WIRE_BODY_H
+#define MUSTER_REMOTE_WIRE_BODY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/failure.h"
+#include "muster/op.h"
+
+/** All zeros is one that is empty. */
+typedef struct mst_wire_writer {
+    char *data;
+    size_t size, room;
+    bool failed; /**< there was no memory */
+} mst_wire_writer;
+
+void mst_wire_put_number(mst_wire_writer *writer, uint64_t number);
+void mst_wire_put_real(mst_wire_writer *writer, double number);
+void mst_wire_put_bytes(mst_wire_writer *writer, const void *data, size_t bytes);
+void mst_wire_put_text(mst_wire_writer *writer, const char *text);
+void mst_wire_put_spec(mst_wire_writer *writer, const mst_spec *spec);
+void mst_wire_put_tensor(mst_wire_writer *writer, const mst_tensor *tensor);
+/** As mst_wire_put_tensor behind a 1; a 0 where TENSOR is NULL. */
+void mst_wire_put_optional(mst_wire_writer *writer, const mst_tensor *tensor);
+void mst_wire_put_failure(mst_wire_writer *writer, const mst_failure *failure);
+/** All that MORE has. */
+void mst_wire_append(mst_wire_writer *writer, const mst_wire_writer *more);
+/** MST_OUT_OF_MEMORY where something could not be written. */
+MST_CHECKED mst_status mst_wire_check_written(const mst_wire_writer *writer);
+void mst_wire_free(mst_wire_writer *writer);
+
+/** What of a body has not been read. */
+typedef struct mst_wire_reader {
+    const char *at;
+    size_t left;
+    bool wrong;     /**< something was no such thing: all that is read after it is 0, "" or NULL */
+    bool no_memory; /**< likewise, for want of memory */
+} mst_wire_reader;
+
+uint64_t mst_wire_get_number(mst_wire_reader *reader);
+/** A number from LEAST to MOST. */
+int64_t mst_wire_get_within(mst_wire_reader *reader, int64_t least, int64_t most);
+/** How many things follow, each of at least EACH bytes. */
+int32_t mst_wire_get_count(mst_wire_reader *reader, size_t each);
+double mst_wire_get_real(mst_wire_reader *reader);
+/** In the body. */
+const void *mst_wire_get_bytes(mst_wire_reader *reader, size_t *bytes);
+const char *mst_wire_get_text(mst_wire_reader *reader);
+mst_spec mst_wire_get_spec(mst_wire_reader *reader);
+/** The caller's. */
+mst_tensor *mst_wire_get_tensor(mst_wire_reader *reader);
+mst_tensor *mst_wire_get_optional(mst_wire_reader *reader);
+void mst_wire_get_failure(mst_wire_reader *reader, mst_failure *out);
+/** MST_CORRUPT where something was wrong or is left, "what WHO has sent is damaged"; MST_OUT_OF_MEMORY. */
+MST_CHECKED mst_status mst_wire_check_read(const mst_wire_reader *reader, const char *who);
+
+#endif
