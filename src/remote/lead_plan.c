@@ -101,6 +101,8 @@ static int32_t get_task(const mst_lead_session *s, mst_wire_reader *r) {
 static mst_status keep_facts(mst_lead_session *s, mst_wire_reader *r) {
     mst_lead_plan *plan = s->plan;
     plan->num_runs_on = 0;
+    plan->commits = mst_wire_get_within(r, 0, 1);
+    plan->has_step = mst_wire_get_within(r, 0, 1);
     for (int32_t i = 0; i < s->lead->num_tasks; i++) {
         const bool runs_on = mst_wire_get_within(r, 0, 1);
         plan->runs_on[mst_session_task_at(s->open.first, i)] = runs_on;

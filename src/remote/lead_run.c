@@ -25,7 +25,7 @@ static mst_status read_request(mst_lead_session *s, run_request *out) {
     mst_wire_reader r = {.at = s->request->body, .left = s->request->bytes};
     mst_wire_get_number(&r); /* the plan */
     out->initial = mst_wire_get_within(&r, 0, 1);
-    s->run.counts = !mst_wire_get_within(&r, 0, 1);
+    s->run.counts = !mst_wire_get_within(&r, 0, 1) && !s->plan->has_step;
     out->feed = mst_tensors_get(&r, &out->num_feeds);
     MST_TRY(mst_wire_check_read(&r, "the client"));
     if (out->num_feeds == s->plan->num_feeds) return MST_OK;
@@ -94,7 +94,7 @@ static mst_lead_session *find_run(mst_lead *lead, const mst_parcel *parcel) {
 }
 
 static void count_vote(mst_lead_session *s, int32_t task) {
-    if (s->run.voted[task]) return;
+    if (!s->plan->commits || s->run.voted[task]) return;
     s->run.voted[task] = true;
     if (++s->run.num_voted == s->plan->num_runs_on && !s->run.decided && !s->failure.code)
         tell_decision(s, &(mst_failure){.code = MST_OK});

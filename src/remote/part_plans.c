@@ -68,6 +68,8 @@ static void put_log(mst_part_plans *plans, mst_wire_writer *out) {
 static void put_answer(mst_part_plans *plans, const mst_part_plan *plan, int32_t num_tasks, mst_wire_writer *out) {
     const mst_part_plan_info info = mst_part_describe_plan(plan->plan);
     mst_wire_put_number(out, info.hash);
+    mst_wire_put_number(out, info.commits);
+    mst_wire_put_number(out, info.has_step);
     for (int32_t i = 0; i < num_tasks; i++) mst_wire_put_number(out, info.runs_on[i]);
     for (int32_t i = 0; i < plan->num_feeds; i++) mst_wire_put_number(out, (uint64_t)info.feed_task[i]);
     for (int32_t i = 0; i < plan->num_fetches; i++) mst_wire_put_number(out, (uint64_t)info.fetch_task[i]);

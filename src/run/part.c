@@ -45,7 +45,8 @@ mst_part_plan_info mst_part_describe_plan(const mst_cached_plan *cached) {
                                 .runs_on = plan->runs_on,
                                 .feed_task = plan->feed_task,
                                 .fetch_task = plan->fetch_task,
-                                .commits = plan->commits};
+                                .commits = plan->commits,
+                                .has_step = plan->step_state >= 0};
 }
 
 void mst_part_release_plan(mst_session *session, mst_cached_plan *cached, bool forget) {

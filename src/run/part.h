@@ -58,6 +58,7 @@ typedef struct mst_part_plan_info {
     const int32_t *feed_task;  /**< by feed: the task that needs its value, -1: none */
     const int32_t *fetch_task; /**< by fetch: the task that gives its value, -1: it has none */
     bool commits;              /**< changes variables: the tasks vote */
+    bool has_step;             /**< a global step numbers its runs for random ops */
 } mst_part_plan_info;
 
 /** The plan for these feeds and fetches. Of a feed only `value` and `spec` count: a run gives the tensor. The caller

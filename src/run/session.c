@@ -150,10 +150,7 @@ mst_status mst_session_create_elsewhere(mst_graph *graph, const mst_session_opti
 
 mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     if (options && options->target)
-        return MST_FAIL(MST_INVALID,
-                        "session: target '%s': a session that trains a model, or serves, has its devices in this "
-                        "process; only those of mst_session_create have a target",
-                        options->target);
+        return MST_FAIL(MST_INTERNAL, "session: target '%s', where only this process has devices", options->target);
     return mst_session_create_with(graph, options, NULL, out);
 }
 

@@ -39,7 +39,7 @@ const char *engine_here(const char *text) {
 
 mst_status __wrap_mst_session_create(mst_graph *graph, const mst_session_options *options, mst_session **out) {
     mst_session_options own = options ? *options : (mst_session_options){0};
-    own.devices = engine_here(own.devices && *own.devices ? own.devices : "cpu");
+    if (!own.target) own.devices = engine_here(own.devices && *own.devices ? own.devices : "cpu");
     return __real_mst_session_create(graph, &own, out);
 }
 
