@@ -50,11 +50,11 @@ static mst_status open_session(mst_remote_session *rs) {
     mst_wire_writer w = {0};
     mst_wire_reader r;
     mst_parcel *parcel;
-    void *data;
-    size_t size;
+    void *data = NULL;
+    size_t size = 0;
     MST_TRY(mst_graph_read_begin(rs->graph));
     rs->graph_version = mst_graph_version(rs->graph);
-    mst_status status = mst_graph_encode(rs->graph, &data, &size);
+    mst_status status = rs->graph->num_nodes ? mst_graph_encode(rs->graph, &data, &size) : MST_OK;
     mst_graph_read_end(rs->graph);
     MST_TRY(status);
     const mst_open_message open = {.first = mst_remote_client_target(rs->client),

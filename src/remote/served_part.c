@@ -101,7 +101,9 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
     for (int32_t i = 0; i < n; i++) mst_task_devices_get(r, &task[mst_session_place_of(p->open.first, i)]);
     mst_status status = mst_wire_check_read(r, "the leader");
     if (!status) status = mst_part_plans_init(&p->plans, p->open.logs);
-    if (!status) status = mst_graph_decode(p->open.graph, p->open.graph_bytes, &p->graph);
+    if (!status)
+        status = p->open.graph_bytes ? mst_graph_decode(p->open.graph, p->open.graph_bytes, &p->graph)
+                                     : mst_graph_create(&p->graph);
     const mst_session_options options = {.devices = server->device_spec,
                                          .visible_devices = server->visible_devices,
                                          .allow_soft_placement = p->open.soft_placement,

@@ -57,7 +57,7 @@ typedef struct mst_open_message {
     int64_t memory_limit;
     int64_t runs; /**< that have been counted for random numbers before */
     double timeout;
-    const void *graph; /**< encoded; in the body where it was read */
+    const void *graph; /**< encoded, of 0 bytes where it has no nodes; in the body where it was read */
     size_t graph_bytes;
 } mst_open_message;
 

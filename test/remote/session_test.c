@@ -152,17 +152,19 @@ static void towers_on_two_tasks_give_the_bits_of_one_process(void **state) {
 
 static void clients_share_variables_by_name_and_container(void **state) {
     (void)state;
-    static const double ones[] = {1, 1, 1}, twos[] = {2, 2, 2};
+    enum { CLIENTS = 3 }; /* the last one has its variable in another container */
+    static const double twos[] = {2, 2, 2};
     servers all;
     servers_start(&all);
-    mst_graph *g[2] = {engine_graph(), engine_graph()};
-    mst_value v[2], other[2], add[2];
-    mst_session *session[2];
+    mst_graph *g[CLIENTS];
+    mst_value v[CLIENTS], add[CLIENTS];
+    mst_session *session[CLIENTS];
     mst_tensor *value;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < CLIENTS; i++) {
+        g[i] = engine_graph();
         mst_with_device (g[i], "/job:ps") {
-            v[i] = mst_variable(g[i], "v", mst_fill(g[i], MST_F32, MST_SHAPE(3), 1));
-            other[i] = mst_variable(g[i], "v", mst_fill(g[i], MST_F32, MST_SHAPE(3), 1), .container = "apart");
+            v[i] = mst_variable(g[i], "v", mst_fill(g[i], MST_F32, MST_SHAPE(3), 1),
+                                .container = i == CLIENTS - 1 ? "apart" : NULL);
         }
         add[i] = mst_assign_add(v[i], mst_fill(g[i], MST_F32, MST_SHAPE(3), 1));
         session[i] = servers_session(&all, i, g[i], NULL);
@@ -170,22 +172,26 @@ static void clients_share_variables_by_name_and_container(void **state) {
     EXPECT_ERROR(mst_session_get_variable(session[1], v[1], &value), MST_NOT_FOUND, "'v' has no value yet");
     EXPECT_OK(mst_session_init_variables(session[0]));
     engine_run(session[0], add[0]);
-    EXPECT_OK(mst_session_init_variables(session[1])); /* they have values */
+    for (int i = 0; i < CLIENTS; i++) EXPECT_OK(mst_session_init_variables(session[i])); /* the first two have values */
     EXPECT_OK(mst_session_get_variable(session[1], v[1], &value));
     mst_tensor *wanted = engine_tensor(MST_F32, MST_SHAPE(3), twos);
     assert_true(engine_same_bits(value, wanted));
+    mst_tensor_release(value);
+    EXPECT_OK(mst_session_set_variable(session[2], v[2], wanted));
     mst_tensor_release(wanted);
-    wanted = engine_tensor(MST_F32, MST_SHAPE(3), ones);
-    EXPECT_OK(mst_session_set_variable(session[1], v[1], wanted));
-    mst_session_destroy(session[1]);
-    expect_same_variable(session[0], v[0], session[0], other[0]);
+    expect_same_variable(session[0], v[0], session[2], v[2]);
+    engine_run(session[1], add[1]);
+    mst_session_destroy(session[1]); /* values stay */
+    engine_run(session[2], add[2]);
+    expect_same_variable(session[0], v[0], session[2], v[2]);
     EXPECT_OK(mst_store_get(all.store[2], NULL, "v", &value));
     mst_tensor_release(value);
+    EXPECT_OK(mst_store_get(all.store[2], "apart", "v", &value));
+    mst_tensor_release(value);
     EXPECT_ERROR(mst_store_get(all.store[0], NULL, "v", &value), MST_NOT_FOUND, "v");
-    mst_tensor_release(wanted);
     mst_session_destroy(session[0]);
-    mst_graph_destroy(g[0]);
-    mst_graph_destroy(g[1]);
+    mst_session_destroy(session[2]);
+    for (int i = 0; i < CLIENTS; i++) mst_graph_destroy(g[i]);
     servers_end(&all);
 }
 
