@@ -17,6 +17,7 @@ cluster
 plan
 run
 server
+remote
 loss metric schedule
 strategy
 format

@@ -75,10 +75,10 @@ typedef struct mst_task_server_options {
     const mst_cluster *cluster;
     const char *bind, *key_file, *transport;
     bool insecure;
-    double timeout;                              /**< these as in mst_task_options */
-    const char *devices, *visible_devices;       /**< as in mst_session_options */
-    int64_t memory_limit;                        /**< likewise, for each session */
-    mst_store *store;                            /**< where its variables are; retained. Default: one of its own */
+    double timeout;                        /**< these as in mst_task_options */
+    const char *devices, *visible_devices; /**< as in mst_session_options */
+    int64_t memory_limit;                  /**< likewise, for each session */
+    mst_store *store;                      /**< where its variables are; retained. Default: one of its own */
     FILE *log; /**< for whom it waits, who is lost and who has come, sessions; NULL: nothing */
 } mst_task_server_options;
 

@@ -80,8 +80,8 @@ typedef struct mst_session_options {
     const char *key_file; /**< with target: of its cluster (muster keygen); NULL: it has none */
 } mst_session_options;
 
-/** GRAPH must outlive the session; OPTIONS may be NULL. With a target: waits, up to the timeout of runs, until all tasks
- *  of the cluster are there, but only some seconds for the target itself; MST_UNAVAILABLE where they are not. */
+/** GRAPH must outlive the session; OPTIONS may be NULL. With a target: waits, up to the timeout of runs, until all
+ *  tasks of the cluster are there, but only some seconds for the target itself; MST_UNAVAILABLE where they are not. */
 MST_API MST_CHECKED mst_status mst_session_create(mst_graph *graph, const mst_session_options *options,
                                                   mst_session **out);
 /** NULL is allowed. Waits, up to the timeout of runs, until calls of other threads that are under way have ended; calls

@@ -64,9 +64,8 @@ static mst_status cut_jobs(job_lists *lists) {
 
 mst_status cluster_from_jobs(const char *text, const char *job, int index, mst_cluster **out) {
     const size_t most = (size_t)count_characters(text, ",;") + 1;
-    job_lists lists = {.text = strdup(text),
-                       .jobs = calloc(most, sizeof *lists.jobs),
-                       .address = calloc(most, sizeof *lists.address)};
+    job_lists lists = {
+        .text = strdup(text), .jobs = calloc(most, sizeof *lists.jobs), .address = calloc(most, sizeof *lists.address)};
     mst_status status = lists.text && lists.jobs && lists.address ? MST_OK : MST_NO_MEMORY("for a cluster");
     if (!status) status = cut_jobs(&lists);
     if (!status)

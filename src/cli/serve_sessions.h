@@ -8,8 +8,8 @@
  *  QUIET: says nothing else. */
 int serve_sessions(mst_task_server_options options, bool quiet);
 
-/** The cluster of TEXT, "local=localhost:2222,localhost:2223;ps=localhost:2224", as task INDEX of JOB (NULL: of the first
- *  that it names). */
+/** The cluster of TEXT, "local=localhost:2222,localhost:2223;ps=localhost:2224", as task INDEX of JOB (NULL: of the
+ *  first that it names). */
 MST_CHECKED mst_status cluster_from_jobs(const char *text, const char *job, int index, mst_cluster **out);
 
 #endif

@@ -24,8 +24,8 @@ static const option cluster_options[] = {
     {"ps-hosts", OPTION_TEXT, AT(ps_hosts), "HOST:PORT,...", .help = "all parameter servers"},
     {"job-name", OPTION_TEXT, AT(job_name), "JOB",
      .help = "the job of this task (default ps; with --cluster the first one)"},
-    {"task-index", OPTION_INT, AT(task_index), "N", NULL, 0, 1e6,
-     .help = "its place in the list of its job, from 0", .alias = "task-id"},
+    {"task-index", OPTION_INT, AT(task_index), "N", NULL, 0, 1e6, .help = "its place in the list of its job, from 0",
+     .alias = "task-id"},
     CLUSTER_CONNECTION_OPTIONS(CLUSTER_KEY_HELP, CLUSTER_TRANSPORT_HELP, NULL),
     {"timeout", OPTION_NUMBER, AT(timeout), "SECONDS", NULL, 0.1, 1e6,
      .help = "silence after which a worker is lost (default 10)"},
@@ -117,7 +117,8 @@ const command command_server = {
     .summary = "is a task of a cluster: a parameter server, or one that runs parts of graphs for sessions",
     .usage = "--ps-hosts HOST:PORT,... --worker-hosts HOST:PORT,... | --cluster JOB=HOST:PORT,... [options]",
     .notes =
-        "A parameter server needs neither the model nor the data: the chief sends what the server has to do. Ends when all workers have\n"
+        "A parameter server needs neither the model nor the data: the chief sends what the server has to do. Ends when "
+        "all workers have\n"
         "done their work. The same as muster train --job-name ps.\n\n"
         "With --cluster or --sessions it is a task server: programs whose sessions have its address as their target,\n"
         "tcp://HOST:PORT, run parts of their graphs on all tasks of the cluster. It ends with SIGINT or SIGTERM.",

@@ -17,7 +17,7 @@
 
 enum { HEAD = MST_PARCEL_HEAD, ALIGN = 64, SMALL = 16 << 10 /* bytes of a body that travels with its head */ };
 static const uint32_t MAGIC = 0x5053534d; /* "MSSP" */
-static const uint32_t GENERATION = 1;                  /* there is only one */
+static const uint32_t GENERATION = 1;     /* there is only one */
 
 /* A body that is on its way here: `arrived` rises when it is there. Where its sender is lost, that may be never: the
  * memory stays until the transport is closed. */

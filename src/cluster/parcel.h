@@ -160,8 +160,8 @@ void mst_mail_linger(mst_mail *mail, double seconds);
 /** Sends what was asked for, and frees all. NULL is allowed. */
 void mst_mail_close(mst_mail *mail);
 
-/** Sends a parcel whose body is the N pieces, also to this task itself. Their memory must stay until *SENT has risen by one; of a small body, or
- *  where SENT is NULL, they are copied, and *SENT rises before it returns. */
+/** Sends a parcel whose body is the N pieces, also to this task itself. Their memory must stay until *SENT has risen by
+ *  one; of a small body, or where SENT is NULL, they are copied, and *SENT rises before it returns. */
 MST_CHECKED mst_status mst_mail_send(mst_mail *mail, int32_t to, const mst_parcel_head *head, const mst_iov *piece,
                                      int n, mst_timeline *sent);
 /** The next parcel that is whole, the caller's (mst_parcel_free); NULL where none comes until DEADLINE. */

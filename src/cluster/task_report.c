@@ -67,7 +67,8 @@ const char *mst_task_report_decode(const void *data, size_t size, mst_task_repor
     int64_t *const numbers[] = {&r.step, &r.examples, &r.elapsed, &r.data, &r.wait};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = (int64_t)mst_get_number(&at, 8);
     const uint64_t whom = mst_get_number(&at, 8), tasks = mst_get_number(&at, 8), sessions = mst_get_number(&at, 8);
-    if (doing >= MST_NUM_TASK_DOINGS || self > INT32_MAX || sessions > UINT32_MAX || !are_numbers_right(&r)) return wrong;
+    if (doing >= MST_NUM_TASK_DOINGS || self > INT32_MAX || sessions > UINT32_MAX || !are_numbers_right(&r))
+        return wrong;
     if (whom > MST_TASK_REPORT_WHOM || tasks > MST_TASK_REPORT_TASKS || size != MST_TASK_REPORT_HEAD + whom + tasks)
         return "the lengths in its report do not fit together";
     r.sessions = (uint32_t)sessions;

@@ -18,7 +18,7 @@ typedef struct mst_task_status {
     char whom[MST_TASK_REPORT_WHOM];
     int32_t self;
     uint32_t sessions; /**< as in a report; set before anybody asks */
-    char *tasks; /**< as in a report */
+    char *tasks;       /**< as in a report */
 } mst_task_status;
 
 MST_CHECKED mst_status mst_task_status_init(mst_task_status *status, const mst_cluster *cluster);

@@ -73,7 +73,7 @@ static const mst_elsewhere_type task_servers = {.destroy = elsewhere_destroy,
                                                 .set_variable = elsewhere_set_variable,
                                                 .num_plans = elsewhere_num_plans};
 
-static mst_status check_options(const mst_session_options *o) {
+static mst_status check_given(const mst_session_options *o) {
     const char *const wrong = o->devices           ? "devices"
                               : o->visible_devices ? "visible_devices"
                               : o->store           ? "store"
@@ -82,14 +82,15 @@ static mst_status check_options(const mst_session_options *o) {
                               : o->pin_threads     ? "pin_threads"
                                                    : NULL;
     if (!wrong) return MST_OK;
-    return MST_FAIL(MST_INVALID, "session: '%s' is not given with a target: what the task servers were started with "
-                                 "counts",
+    return MST_FAIL(MST_INVALID,
+                    "session: '%s' is not given with a target: what the task servers were started with "
+                    "counts",
                     wrong);
 }
 
 static mst_status make_remote(mst_graph *graph, const mst_session_options *o, mst_remote_session **out) {
     const double timeout = o->timeout > 0 ? o->timeout : MST_DEFAULT_TIMEOUT;
-    MST_TRY(check_options(o));
+    MST_TRY(check_given(o));
     mst_remote_session *rs = calloc(1, sizeof *rs);
     if (!rs) return MST_NO_MEMORY("for a session");
     rs->graph = graph;
@@ -97,8 +98,8 @@ static mst_status make_remote(mst_graph *graph, const mst_session_options *o, ms
     rs->options.timeout = timeout;
     rs->options.target = rs->options.key_file = NULL;
     pthread_mutex_init(&rs->lock, NULL);
-    mst_status status = mst_remote_client_open(o->target, o->key_file, timeout < PATIENCE ? timeout : PATIENCE,
-                                               &rs->client);
+    mst_status status =
+        mst_remote_client_open(o->target, o->key_file, timeout < PATIENCE ? timeout : PATIENCE, &rs->client);
     if (!status) status = mst_remote_prepare(rs);
     if (status)
         free_remote(rs);

@@ -17,14 +17,14 @@ typedef struct mst_lead_plan {
     uint64_t number;
     void *body; /**< of PLAN */
     size_t bytes;
-    bool is_made; /**< by the parts that there are now */
+    bool is_made;           /**< by the parts that there are now */
     bool commits, has_step; /**< as mst_part_plan_info */
     bool has_hash;
     uint64_t hash;
     int32_t num_feeds, num_fetches, num_runs_on;
-    bool *runs_on;                    /**< by task of the cluster */
-    int32_t *feed_task, *fetch_task;  /**< task of the cluster, -1: none */
-    char *log;                        /**< lines of the placement log, for the answer; NULL: told */
+    bool *runs_on;                   /**< by task of the cluster */
+    int32_t *feed_task, *fetch_task; /**< task of the cluster, -1: none */
+    char *log;                       /**< lines of the placement log, for the answer; NULL: told */
 } mst_lead_plan;
 
 typedef enum mst_lead_stage {
@@ -39,10 +39,10 @@ typedef enum mst_lead_stage {
 /** A run under way. */
 typedef struct mst_lead_run {
     uint64_t number;
-    bool counts;    /**< its number for random operations is used up where it happens */
+    bool counts; /**< its number for random operations is used up where it happens */
     bool decided;
     bool overtaken;
-    bool *voted;    /**< by task of the cluster */
+    bool *voted; /**< by task of the cluster */
     int32_t num_voted;
     mst_tensor **output; /**< [num_fetches] */
 } mst_lead_run;

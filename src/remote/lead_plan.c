@@ -1,5 +1,5 @@
-/* Plans of sessions, as the leader keeps them: what was asked for, so that it can be asked for again when a task has come
- * back, and who needs which feed and gives which fetch. */
+/* Plans of sessions, as the leader keeps them: what was asked for, so that it can be asked for again when a task has
+ * come back, and who needs which feed and gives which fetch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static mst_status count_call(mst_lead_plan *plan) {
     return mst_wire_check_read(&r, "the client");
 }
 
-static mst_status make_room(mst_lead_plan *plan, int32_t num_tasks, const mst_parcel *parcel) {
+static mst_status alloc_plan(mst_lead_plan *plan, int32_t num_tasks, const mst_parcel *parcel) {
     plan->body = malloc(parcel->bytes + 1);
     if (!plan->body) return MST_NO_MEMORY("for a plan");
     memcpy(plan->body, parcel->body, parcel->bytes);
@@ -37,7 +37,7 @@ static mst_status make_room(mst_lead_plan *plan, int32_t num_tasks, const mst_pa
 mst_status mst_lead_plan_create(mst_lead_session *s, const mst_parcel *parcel, mst_lead_plan **out) {
     mst_lead_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return MST_NO_MEMORY("for a plan");
-    const mst_status status = make_room(plan, s->lead->num_tasks, parcel);
+    const mst_status status = alloc_plan(plan, s->lead->num_tasks, parcel);
     if (status) {
         mst_lead_plan_free(plan);
         return status;

@@ -72,8 +72,8 @@ static bool opens_parts(mst_lead_session *s) {
         mst_lead_begin_stage(s, MST_LEAD_WAITS_FOR_TASKS);
         return true;
     }
-    mst_lead_keep_error(s, MST_FAIL(MST_UNAVAILABLE, "%s is not there: start it",
-                                    mst_lead_missing(s->lead, missing, sizeof missing)));
+    mst_lead_keep_error(
+        s, MST_FAIL(MST_UNAVAILABLE, "%s is not there: start it", mst_lead_missing(s->lead, missing, sizeof missing)));
     return false;
 }
 

@@ -36,11 +36,8 @@ void mst_lead_send(mst_lead *lead, int32_t task, mst_parcel_kind kind, uint64_t 
                    const mst_wire_writer *w, const void *body, size_t bytes) {
     mst_lead_task *t = &lead->task[task];
     if (!t->is_there) return;
-    const mst_parcel_head head = {.kind = kind,
-                                  .round = t->sent,
-                                  .number = (int64_t)session,
-                                  .step = (int64_t)step,
-                                  .request = t->hello};
+    const mst_parcel_head head = {
+        .kind = kind, .round = t->sent, .number = (int64_t)session, .step = (int64_t)step, .request = t->hello};
     const mst_iov piece[] = {{w ? w->data : NULL, w ? w->size : 0}, {body, bytes}};
     mst_status status = w ? mst_wire_check_written(w) : MST_OK;
     if (!status) status = mst_mail_send(lead->server->mail, task, &head, piece, 2, NULL);
@@ -86,9 +83,9 @@ void mst_lead_lose(mst_lead *lead, int32_t peer, const char *why) {
         if (!lead->task[peer].is_there) return;
         lead->task[peer].is_there = lead->task[peer].joins = false;
         mst_service_name(lead->server, peer, name, sizeof name);
-        mst_failure_keep(&failure, MST_FAIL(MST_UNAVAILABLE,
-                                            "task %s is lost (%s): start it again; its variables then have no values",
-                                            name, why));
+        mst_failure_keep(
+            &failure, MST_FAIL(MST_UNAVAILABLE,
+                               "task %s is lost (%s): start it again; its variables then have no values", name, why));
     }
     for (mst_lead_session *s = lead->sessions, *next; s; s = next) {
         next = s->next;
@@ -107,9 +104,10 @@ static void take_misses(mst_lead *lead, const mst_parcel *parcel) {
     if (parcel->from >= lead->num_tasks || other < 0 || other >= lead->num_tasks) return;
     mst_service_name(lead->server, parcel->from, name, sizeof name);
     mst_service_name(lead->server, (int32_t)other, missed, sizeof missed);
-    mst_failure_keep(&failure,
-                     MST_FAIL(MST_UNAVAILABLE, "task %s has lost its connection with %s: see whether that one runs, and "
-                                               "whether the network between them does", name, missed));
+    mst_failure_keep(&failure, MST_FAIL(MST_UNAVAILABLE,
+                                        "task %s has lost its connection with %s: see whether that one runs, and "
+                                        "whether the network between them does",
+                                        name, missed));
     for (mst_lead_session *s = lead->sessions, *next; s; s = next) {
         next = s->next;
         if (s->stage != MST_LEAD_RUNS || !s->plan->runs_on[parcel->from] || !s->plan->runs_on[other]) continue;

@@ -82,8 +82,7 @@ static mst_status make_plan(mst_part_plan *plan, mst_session *session, const mst
     mst_value *fetches = NULL;
     mst_status status = feeds ? MST_OK : MST_NO_MEMORY("for a plan");
     if (!status) status = get_call(r, graph, plan->num_feeds, feeds, &fetches, &plan->num_fetches);
-    if (!status)
-        status = mst_part_make_plan(session, feeds, plan->num_feeds, fetches, plan->num_fetches, &plan->plan);
+    if (!status) status = mst_part_make_plan(session, feeds, plan->num_feeds, fetches, plan->num_fetches, &plan->plan);
     free(feeds);
     free(fetches);
     return status;

@@ -74,8 +74,8 @@ static mst_status make_cluster(const task_line *line, int32_t count, mst_cluster
         jobs[num_jobs - 1].num_tasks++;
     }
     if (!status)
-        status = mst_cluster_create(
-            &(mst_cluster_options){.jobs = jobs, .num_jobs = num_jobs, .job_name = line[0].job}, out);
+        status = mst_cluster_create(&(mst_cluster_options){.jobs = jobs, .num_jobs = num_jobs, .job_name = line[0].job},
+                                    out);
     free(jobs);
     free(address);
     return status;
@@ -226,8 +226,9 @@ static mst_status no_answer(const mst_remote_client *client, double seconds) {
     mst_mail_name(client->mail, MST_REMOTE_LEADER, name, sizeof name);
     if (client->connected)
         return MST_FAIL(MST_DEADLINE, "task %s, which leads the cluster, has not answered for %g s", name, seconds);
-    return MST_FAIL(MST_UNAVAILABLE, "task %s, which leads the cluster, cannot be reached: start it, or see whether its "
-                                     "address is right for this machine too",
+    return MST_FAIL(MST_UNAVAILABLE,
+                    "task %s, which leads the cluster, cannot be reached: start it, or see whether its "
+                    "address is right for this machine too",
                     name);
 }
 
@@ -240,7 +241,8 @@ mst_status mst_remote_client_ask(mst_remote_client *client, mst_parcel_kind kind
     for (;;) {
         const bool in_time = mst_clock_now() < (client->connected ? deadline : connecting);
         if (!in_time) return no_answer(client, seconds);
-        mst_parcel *parcel = mst_mail_next(client->mail, client->connected || deadline < connecting ? deadline : connecting);
+        mst_parcel *parcel =
+            mst_mail_next(client->mail, client->connected || deadline < connecting ? deadline : connecting);
         if (!parcel) continue;
         mst_status status = MST_OK;
         const bool is_answer = parcel->head.kind == MST_PARCEL_SESSION_ANSWER;

@@ -1,7 +1,7 @@
 /** The connection of a program with the leader of a cluster of task servers, for a session.
  *
- *  The program asks the task that it has been told of for the addresses of all tasks, as `muster top` does, and connects
- *  with the leader. It listens nowhere: answers come back by its own connection. */
+ *  The program asks the task that it has been told of for the addresses of all tasks, as `muster top` does, and
+ *  connects with the leader. It listens nowhere: answers come back by its own connection. */
 #ifndef MUSTER_REMOTE_REMOTE_CLIENT_H
 #define MUSTER_REMOTE_REMOTE_CLIENT_H
 
@@ -10,8 +10,9 @@
 
 typedef struct mst_remote_client mst_remote_client;
 
-/** TARGET: "tcp://host:port", also "grpc://". KEY_FILE of the cluster; NULL: none. Waits at most SECONDS for the task to
- *  answer. MST_INVALID where TARGET is no address, MST_UNAVAILABLE where no task server of this version answers there. */
+/** TARGET: "tcp://host:port", also "grpc://". KEY_FILE of the cluster; NULL: none. Waits at most SECONDS for the task
+ *  to answer. MST_INVALID where TARGET is no address, MST_UNAVAILABLE where no task server of this version answers
+ *  there. */
 MST_CHECKED mst_status mst_remote_client_open(const char *target, const char *key_file, double seconds,
                                               mst_remote_client **out);
 /** NULL is allowed. */

@@ -17,7 +17,7 @@ typedef struct mst_remote_plan {
     struct mst_remote_plan *next;
     uint64_t number;
     int num_feeds, num_fetches;
-    mst_feed *feeds;     /**< `value` and `spec` */
+    mst_feed *feeds; /**< `value` and `spec` */
     mst_value *fetches;
     int32_t *feed_task, *fetch_task; /**< task of the cluster, -1: none */
 } mst_remote_plan;
@@ -29,7 +29,7 @@ typedef struct mst_remote_session {
     pthread_mutex_t lock; /**< of all that follows but the devices */
     bool is_open;
     uint64_t id, graph_version, losses;
-    int64_t runs; /**< counted for random numbers */
+    int64_t runs;           /**< counted for random numbers */
     mst_remote_plan *plans; /**< the last used first */
     int num_plans;
     int64_t plans_made;

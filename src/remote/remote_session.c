@@ -14,8 +14,8 @@ enum { MOST_PLANS = 64 };
 mst_status mst_remote_ask(mst_remote_session *rs, mst_parcel_kind kind, mst_wire_writer *w, mst_parcel **parcel,
                           mst_wire_reader *r, mst_failure *failure) {
     mst_failure own, *f = failure ? failure : &own;
-    const mst_status status = mst_remote_client_ask(rs->client, kind, rs->id, w, LONGER * rs->options.timeout + GRACE,
-                                                    parcel);
+    const mst_status status =
+        mst_remote_client_ask(rs->client, kind, rs->id, w, LONGER * rs->options.timeout + GRACE, parcel);
     mst_wire_free(w);
     if (status) rs->is_open = false;
     MST_TRY(status);
@@ -272,8 +272,7 @@ static mst_status take_result(mst_remote_session *rs, mst_remote_call *call, con
     mst_tensor **value = mst_tensors_get(r, &count);
     mst_status status = mst_wire_check_read(r, "the leader");
     if (!status) status = mst_failure_restore(failure);
-    if (!status && count != plan->num_fetches)
-        status = MST_FAIL(MST_CORRUPT, "what the leader has sent is damaged");
+    if (!status && count != plan->num_fetches) status = MST_FAIL(MST_CORRUPT, "what the leader has sent is damaged");
     if (!status) rs->runs = runs;
     for (int i = 0; i < count && !status; i++)
         if (plan->fetch_task[i] >= 0 && !value[i]) status = MST_FAIL(MST_CORRUPT, "a value has not come back");

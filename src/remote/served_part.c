@@ -84,8 +84,7 @@ static mst_status part_send(void *context, int32_t to, uint64_t run, int32_t str
 
 static void part_vote(void *context, uint64_t run) {
     served_part *p = context;
-    const mst_parcel_head head = {
-        .kind = MST_PARCEL_PART_VOTE, .number = (int64_t)p->id, .step = (int64_t)run};
+    const mst_parcel_head head = {.kind = MST_PARCEL_PART_VOTE, .number = (int64_t)p->id, .step = (int64_t)run};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, NULL);
 }
 
@@ -104,17 +103,17 @@ static mst_status make_session(served_part *p, mst_wire_reader *r) {
     if (!status)
         status = p->open.graph_bytes ? mst_graph_decode(p->open.graph, p->open.graph_bytes, &p->graph)
                                      : mst_graph_create(&p->graph);
-    const mst_session_options options = {.devices = server->device_spec,
-                                         .visible_devices = server->visible_devices,
-                                         .allow_soft_placement = p->open.soft_placement,
-                                         .placement_log = p->plans.log,
-                                         .memory_limit =
-                                             p->open.memory_limit ? p->open.memory_limit : server->memory_limit,
-                                         .check_numerics = p->open.check_numerics,
-                                         .timeout = p->open.timeout,
-                                         .store = server->store,
-                                         .job_name = self.job,
-                                         .task_index = self.index};
+    const mst_session_options options = {
+        .devices = server->device_spec,
+        .visible_devices = server->visible_devices,
+        .allow_soft_placement = p->open.soft_placement,
+        .placement_log = p->plans.log,
+        .memory_limit = p->open.memory_limit ? p->open.memory_limit : server->memory_limit,
+        .check_numerics = p->open.check_numerics,
+        .timeout = p->open.timeout,
+        .store = server->store,
+        .job_name = self.job,
+        .task_index = self.index};
     const mst_part_options part = {.num_tasks = n,
                                    .self = mst_session_place_of(p->open.first, server->self),
                                    .task = task,
@@ -145,10 +144,8 @@ static void tell_done(served_part *p, mst_status status, bool derived, bool over
     mst_wire_put_number(&w, overtaken);
     mst_wire_put_number(&w, status ? 0 : (uint64_t)run->num_outputs);
     for (int32_t i = 0; i < run->num_outputs && !status; i++) mst_wire_put_optional(&w, run->output[i]);
-    const mst_parcel_head head = {.kind = MST_PARCEL_PART_DONE,
-                                  .number = (int64_t)p->id,
-                                  .step = (int64_t)run->number,
-                                  .request = run->ticket};
+    const mst_parcel_head head = {
+        .kind = MST_PARCEL_PART_DONE, .number = (int64_t)p->id, .step = (int64_t)run->number, .request = run->ticket};
     mst_service_send(p->server, MST_REMOTE_LEADER, &head, &w);
 }
 
@@ -177,8 +174,8 @@ static void do_request(served_part *p, const mst_parcel *parcel) {
     else if (!p->session)
         status = MST_FAIL(MST_INTERNAL, "a session is used that is not open");
     else if (parcel->head.kind == MST_PARCEL_PART_PLAN)
-        status = mst_part_plans_make(&p->plans, p->session, p->graph, (uint64_t)parcel->head.step,
-                                     p->server->num_tasks, &r, &payload);
+        status = mst_part_plans_make(&p->plans, p->session, p->graph, (uint64_t)parcel->head.step, p->server->num_tasks,
+                                     &r, &payload);
     else
         status = mst_part_states_take(p->server, p->open.timeout, &r, &payload);
     put_status(&w, status, false);
@@ -311,8 +308,7 @@ static void take_run(served_part *p, const mst_parcel *parcel) {
     mst_part_run run = {.number = (uint64_t)parcel->head.step};
     pthread_mutex_lock(&p->lock);
     const bool busy = p->run.is_on;
-    if (!busy)
-        p->run = (part_run){.is_on = true, .number = run.number, .ticket = mst_wire_get_number(&r)};
+    if (!busy) p->run = (part_run){.is_on = true, .number = run.number, .ticket = mst_wire_get_number(&r)};
     pthread_mutex_unlock(&p->lock);
     if (busy) return; /* no leader does this */
     const mst_status status = p->session ? begin_run(p, &r, &run) : MST_FAIL(MST_INTERNAL, "the session is not open");

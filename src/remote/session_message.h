@@ -28,9 +28,9 @@
  *      PART_FORGET, PART_CLOSE        as those of the client
  *
  *      PART_ANSWER   session   -      an error; where that is MST_OK, then
- *                                     of PART_PLAN: hash, whether it changes variables, whether a global step numbers it,
- *                                     by task whether it has something to do, task of each feed and fetch, lines of the
- *                                     placement log
+ *                                     of PART_PLAN: hash, whether it changes variables, whether a global step numbers
+ *                                     it, by task whether it has something to do, task of each feed and fetch, lines
+ *                                     of the placement log
  *                                     of PART_STATE: as above, for the entries of this task
  *      PART_VOTE     session   run    -
  *      PART_DONE     session   run    an error, overtaken, a tensor or none for each fetch

@@ -297,8 +297,7 @@ void mst_task_server_stop(mst_task_server *server) {
     atomic_store(&server->stopping, true);
     end_joining(server);
     /* wakes its thread */
-    if (server->mail)
-        mst_service_send(server, server->self, &(mst_parcel_head){.kind = MST_PARCEL_LEAVE}, NULL);
+    if (server->mail) mst_service_send(server, server->self, &(mst_parcel_head){.kind = MST_PARCEL_LEAVE}, NULL);
 }
 
 void mst_task_server_destroy(mst_task_server *server) {

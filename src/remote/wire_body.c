@@ -14,7 +14,7 @@ enum { NUMBER = 8, LEAST_ROOM = 256 };
 /* ---- writing ---- */
 
 /* Room for BYTES more; NULL where there is none. */
-static char *make_room(mst_wire_writer *w, size_t bytes) {
+static char *wire_room(mst_wire_writer *w, size_t bytes) {
     if (w->failed) return NULL;
     if (bytes > w->room - w->size) {
         size_t room = w->room ? w->room : LEAST_ROOM;
@@ -33,7 +33,7 @@ static char *make_room(mst_wire_writer *w, size_t bytes) {
 }
 
 void mst_wire_put_number(mst_wire_writer *w, uint64_t number) {
-    char *at = make_room(w, NUMBER);
+    char *at = wire_room(w, NUMBER);
     if (at) mst_put_number((unsigned char *)at, number, NUMBER);
 }
 
@@ -47,7 +47,7 @@ void mst_wire_put_real(mst_wire_writer *w, double number) {
 static void put_padded(mst_wire_writer *w, const void *data, size_t bytes, size_t ends) {
     const size_t padding = -(bytes + ends) & (NUMBER - 1);
     mst_wire_put_number(w, bytes);
-    char *at = make_room(w, bytes + ends + padding);
+    char *at = wire_room(w, bytes + ends + padding);
     if (!at) return;
     if (bytes) memcpy(at, data, bytes);
     memset(at + bytes, 0, ends + padding);
@@ -96,7 +96,7 @@ void mst_wire_put_failure(mst_wire_writer *w, const mst_failure *failure) {
 
 void mst_wire_append(mst_wire_writer *w, const mst_wire_writer *more) {
     if (more->failed) w->failed = true;
-    char *at = make_room(w, more->size);
+    char *at = wire_room(w, more->size);
     if (at && more->size) memcpy(at, more->data, more->size);
 }
 

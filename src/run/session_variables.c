@@ -30,7 +30,7 @@ mst_status mst_session_get_variable(mst_session *session, mst_value variable, ms
         status = session->elsewhere->get_variable(session->elsewhere_context, variable, out);
     else
         status = mst_store_read(session->store, variable_options(variable)->container, variable.node->name,
-                                       mst_clock_after(session->options.timeout), out);
+                                mst_clock_after(session->options.timeout), out);
     mst_session_leave(session);
     if (status != MST_NOT_FOUND) return status;
     return MST_FAIL(MST_NOT_FOUND, "variable '%s' has no value yet: call mst_session_init_variables first",
@@ -55,7 +55,7 @@ mst_status mst_session_set_variable(mst_session *session, mst_value variable, co
         status = session->elsewhere->set_variable(session->elsewhere_context, variable, value);
     else
         status = mst_store_write(session->store, o->container, variable.node->name, (mst_state_kind)o->kind, value,
-                        mst_clock_after(session->options.timeout));
+                                 mst_clock_after(session->options.timeout));
     mst_session_leave(session);
     return status;
 }
@@ -89,8 +89,8 @@ static mst_status init_variables(mst_session *session) {
 mst_status mst_session_init_variables(mst_session *session) {
     if (MST_IS_NULL(session)) return MST_INVALID;
     MST_TRY(mst_session_enter(session));
-    const mst_status status = session->elsewhere ? session->elsewhere->init_variables(session->elsewhere_context)
-                                                 : init_variables(session);
+    const mst_status status =
+        session->elsewhere ? session->elsewhere->init_variables(session->elsewhere_context) : init_variables(session);
     mst_session_leave(session);
     return status;
 }

@@ -108,8 +108,9 @@ static mst_status trainer_make(mst_trainer *trainer) {
     MST_TRY(mst_graph_create(&trainer->graph));
     mst_graph_set_seed(trainer->graph, trainer->options.seed);
     if (trainer->options.session.target)
-        return MST_FAIL(MST_INVALID, "compile: session.target is for sessions of graphs; models train on the devices "
-                                     "of this process, and with others as tasks of a cluster (.task)");
+        return MST_FAIL(MST_INVALID,
+                        "compile: session.target is for sessions of graphs; models train on the devices "
+                        "of this process, and with others as tasks of a cluster (.task)");
     MST_TRY(mst_session_create(trainer->graph, &trainer->options.session, &trainer->session));
     mst_session_options *session = &trainer->options.session;
     session->devices = session->visible_devices = session->job_name = NULL; /* the strings are the caller's */

@@ -116,6 +116,24 @@ static void task_that_cannot_listen_tells_those_that_wait_for_it(void **state) {
     }
 }
 
+static void parcel_to_oneself_comes_as_any_other(void **state) {
+    (void)state;
+    static unsigned char data[100000];
+    mst_mail *server = open_mail(SERVER);
+    mst_timeline sent = {0};
+    fill(data, sizeof data, 3);
+    const mst_iov piece[] = {{data, 7}, {data + 7, sizeof data - 7}};
+    EXPECT_OK(
+        mst_mail_send(server, SERVER, &(mst_parcel_head){.kind = MST_PARCEL_COLLECT, .step = 5}, piece, 2, &sent));
+    assert_int_equal(mst_timeline_value(&sent), 1);
+    mst_parcel *got = next(server);
+    assert_true(is_filled(got, sizeof data, 3));
+    assert_int_equal(got->from, SERVER);
+    assert_int_equal(got->head.step, 5);
+    mst_parcel_free(got);
+    mst_mail_close(server);
+}
+
 /* Small ones among themselves, and large ones among themselves. */
 static void parcels_of_one_sender_keep_their_order(void **state) {
     (void)state;
@@ -208,7 +226,7 @@ static mst_transport *open_raw(void) {
 
 /* A head as the wire has it: 4 bytes each of magic, version, kind, round; 8 of number, step, bytes, run, request. */
 static void make_head(unsigned char head[HEAD], uint32_t kind, uint64_t bytes, uint64_t run) {
-    const uint32_t first[] = {0x5053534d, 4, kind, 2};
+    const uint32_t first[] = {0x5053534d, MST_PARCEL_VERSION, kind, 2};
     const uint64_t then[] = {3, 4, bytes, run, 5};
     memcpy(head, first, sizeof first);
     memcpy(head + sizeof first, then, sizeof then);
@@ -334,6 +352,7 @@ int main(void) {
         cmocka_unit_test(bodies_of_any_size_arrive_whole),
         cmocka_unit_test(error_of_a_peer_has_no_control_characters),
         cmocka_unit_test(task_that_cannot_listen_tells_those_that_wait_for_it),
+        cmocka_unit_test(parcel_to_oneself_comes_as_any_other),
         cmocka_unit_test(parcels_of_one_sender_keep_their_order),
         cmocka_unit_test(what_is_sent_to_a_task_that_is_not_there_yet_waits),
         cmocka_unit_test(task_that_closes_is_lost_and_one_that_opens_again_is_another_instance),

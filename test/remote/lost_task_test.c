@@ -121,7 +121,7 @@ static void lost_task_is_told_and_comes_back(void **state) {
     assert_true((double)(mst_clock_now() - began) / 1e9 < SOON);
     server_start(&all, 1);
     init_again(session);
-    assert_true(value_of(session, n.first) == 1); /* anew */
+    assert_true(value_of(session, n.first) == 1);  /* anew */
     assert_true(value_of(session, n.second) == 1); /* log 1 is 0 */
     EXPECT_OK(make_step(session, &n, 2));
     assert_true(value_of(session, n.first) == 3);
@@ -152,7 +152,6 @@ static void lost_leader_is_told_and_comes_back(void **state) {
 }
 
 /* ---- clients ---- */
-
 
 static void client_that_is_lost_leaves_no_session(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
-/* Sessions whose target is a task server, against sessions of this process with the same graph: the same bits, variables
- * that clients share, and errors that change nothing. */
+/* Sessions whose target is a task server, against sessions of this process with the same graph: the same bits, and
+ * variables that clients share. */
 #include <stdio.h>
 
 #include "support/engine.h"
@@ -56,8 +56,8 @@ static void expect_same_variable(mst_session *a, mst_value there, mst_session *b
 
 static mst_status train(mst_session *session, const layers *n, unsigned seed, double *loss) {
     mst_tensor *x = engine_random(MST_F32, MST_SHAPE(6, 4), -1, 1, seed), *out[2] = {NULL};
-    const mst_status status = mst_session_run(session, &(mst_feed){.value = n->x, .tensor = x}, 1,
-                                              (mst_value[]){n->loss, n->train}, 2, out);
+    const mst_status status =
+        mst_session_run(session, &(mst_feed){.value = n->x, .tensor = x}, 1, (mst_value[]){n->loss, n->train}, 2, out);
     if (!status && loss) *loss = mst_tensor_get(out[0], 0);
     assert_null(out[1]);
     mst_tensor_release(out[0]);

@@ -169,8 +169,10 @@ static bool tasks() {
     if (mst_cluster_from_tf_config("{}", &cluster)) return false;
     const mst_status status = mst_task_open(&task, .cluster = cluster, .timeout = 1, .recovery_timeout = 60);
     const mst_status served = mst_server_run(.cluster = cluster, .timeout = 1);
+    mst_task_server *server = nullptr;
+    const mst_status started = mst_task_server_start(&server, .cluster = cluster, .devices = "cpu:1/1");
     mst_cluster_release(cluster);
-    return status == MST_INVALID && !task && served == MST_INVALID;
+    return status == MST_INVALID && !task && served == MST_INVALID && started == MST_INVALID && !server;
 }
 
 int main() {
