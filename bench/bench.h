@@ -25,6 +25,7 @@ typedef struct bench_options {
 #define BENCH_PEERS_OPTION(text) \
     { "peers", OPTION_FLAG, offsetof(bench_options, peers), .help = (text) }
 
-extern const command bench_mlp, bench_ops, bench_plan, bench_data, bench_checkpoint, bench_events, bench_cluster;
+extern const command bench_mlp, bench_ops, bench_plan, bench_data, bench_checkpoint, bench_events, bench_cluster,
+    bench_remote;
 
 #endif

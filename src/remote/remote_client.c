@@ -178,7 +178,7 @@ int32_t mst_remote_client_target(const mst_remote_client *client) {
 
 /* ---- messages ---- */
 
-/* Whether ANOTHER process has this client's number: what the leader refuses it for (zmq_peer.c). */
+/* Whether ANOTHER process has this client's number: what the leader refuses it for (transport/zmq_peer.c). */
 static bool is_taken(const mst_parcel *parcel) {
     return parcel->instance == 0 && strstr(parcel->body, "another process") != NULL;
 }
