@@ -114,8 +114,9 @@ static void answer_client(mst_lead_session *s) {
     if (!failed && kind == MST_PARCEL_SESSION_PLAN) mst_lead_plan_put(s->plan, &w);
     if (!failed && kind == MST_PARCEL_SESSION_STATE) mst_wire_put_bytes(&w, s->has, s->num_entries);
     mst_service_send(s->lead->server, s->client, &head, &w);
-    if (failed && kind == MST_PARCEL_SESSION_PLAN && s->plan) mst_lead_plan_forget(s, s->plan->number);
+    const uint64_t useless = failed && kind == MST_PARCEL_SESSION_PLAN && s->plan ? s->plan->number : 0;
     end_request(s);
+    if (useless) mst_lead_plan_forget(s, useless);
     if (s->is_broken) close_parts(s);
     if (failed && is_new) mst_lead_session_end(s);
 }

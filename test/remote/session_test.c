@@ -254,8 +254,9 @@ static void placement_is_told(void **state) {
     assert_string_equal(mst_session_device(session, 0), "/job:worker/replica:0/task:1/device:CPU:0");
     mst_tensor *x = engine_random(MST_F32, MST_SHAPE(2), 0, 1, 1);
     const mst_feed feed = {.value = (mst_value){.node = mst_graph_find(g, "x")}, .tensor = x};
-    for (int i = 0; i < 2; i++)
-        EXPECT_OK(mst_session_run(session, &feed, 1, (mst_value[]){here, there}, 2, (mst_tensor *[]){NULL, NULL}));
+    mst_tensor *out[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) EXPECT_OK(mst_session_run(session, &feed, 1, (mst_value[]){here, there}, 2, out));
+    for (int i = 0; i < 2; i++) mst_tensor_release(out[i]);
     fclose(log);
     const char *line = strstr(text, "/job:ps/replica:0/task:0/device:CPU:1");
     assert_non_null(line);
