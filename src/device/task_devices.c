@@ -121,6 +121,8 @@ static mst_status join_all(const mst_devices *own, const mst_task_devices *task,
 mst_status mst_devices_join(mst_devices *own, const mst_task_devices *task, int32_t num_tasks, int32_t self) {
     mst_devices joined = {.num_tasks = num_tasks, .self = self};
     size_t count = 0;
+    if (num_tasks < 1 || self < 0 || self >= num_tasks)
+        return MST_FAIL(MST_INVALID, "task %d of %d tasks is none", self, num_tasks);
     for (int32_t t = 0; t < num_tasks; t++) {
         if (task[t].count < 1) return MST_FAIL(MST_INVALID, "task %d has no devices", t);
         count += (size_t)task[t].count;
