@@ -7,7 +7,7 @@ const char *const command_program = "muster-bench";
 const command *const command_table[] = {&bench_mlp,    &bench_ops,     &bench_plan,   &bench_data, &bench_checkpoint,
                                         &bench_events, &bench_cluster, &bench_remote, NULL};
 enum { NUM_BENCHMARKS = sizeof command_table / sizeof *command_table - 1 };
-static const char names_of_all[] = "there are mlp, ops, plan, data, checkpoint, events and cluster";
+static const char names_of_all[] = "there are mlp, ops, plan, data, checkpoint, events, cluster and remote";
 
 static int print_benchmarks(void) {
     printf(
