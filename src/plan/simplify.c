@@ -142,21 +142,25 @@ static uint64_t hash_constant(uint64_t h, const mst_tensor *constant) {
     return h;
 }
 
+/* Nodes that are the same have one hash: then which are merged does not depend on where memory lies in this process,
+ * and all tasks of a session make one plan. */
 static uint64_t hash(const mst_plan *plan, const mst_plan_node *node) {
-    uint64_t h = (uint64_t)(uintptr_t)node->op ^ ((uint64_t)(uint32_t)node->device << 40) ^ (uint64_t)node->phase;
-    for (int i = 0; i < node->num_src; i++) h = (h ^ (uint64_t)node->src[i]) * 0x9e3779b97f4a7c15u;
     const mst_tensor *constant = plan->value[node->dst].constant;
-    if (constant)
+    uint64_t h = (uint64_t)(uint32_t)node->device << 40;
+    if (constant) {
         h = hash_constant(h, constant);
-    else
+    } else {
+        h ^= (uint64_t)(uintptr_t)node->op ^ (uint64_t)node->phase;
+        for (int i = 0; i < node->num_src; i++) h = (h ^ (uint64_t)node->src[i]) * 0x9e3779b97f4a7c15u;
         h ^= mst_options_hash(node->op->fields, node->options);
+    }
     return h ^ (h >> 31);
 }
 
 static bool same(const mst_plan *plan, const mst_plan_node *a, const mst_plan_node *b) {
     const mst_plan_value *x = &plan->value[a->dst], *y = &plan->value[b->dst];
     if (x->constant || y->constant)
-        return x->constant && y->constant && mst_spec_equal(&x->spec, &y->spec) &&
+        return x->constant && y->constant && a->device == b->device && mst_spec_equal(&x->spec, &y->spec) &&
                mst_tensor_same(x->constant, y->constant);
     return a->op == b->op && a->device == b->device && a->phase == b->phase && a->num_src == b->num_src &&
            memcmp(a->src, b->src, (size_t)a->num_src * sizeof *a->src) == 0 &&
