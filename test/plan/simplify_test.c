@@ -60,6 +60,20 @@ static void nodes_that_compute_the_same_run_once(void **state) {
     engine_end(g, session);
 }
 
+/* Also where one of them was folded: the plans of all tasks are to be the same. */
+static void equal_constants_are_one_whatever_has_made_them(void **state) {
+    (void)state;
+    mst_graph *g = engine_graph();
+    mst_value x = engine_input(g, "x", MST_SHAPE(3)), six = mst_scalar(g, MST_F32, 6);
+    mst_value sum = mst_add(mst_scalar(g, MST_F32, 2), mst_scalar(g, MST_F32, 4));
+    mst_value a = engine_count(mst_mul(x, six)), b = engine_count(mst_mul(x, mst_identity(six)));
+    mst_value c = engine_count(mst_mul(x, sum));
+    mst_session *session = engine_session(g, NULL);
+    run_with(session, x, mst_add(a, mst_add(b, c)), 3);
+    assert_int_equal(engine_counted(), 3);
+    engine_end(g, session);
+}
+
 static void stateful_nodes_are_not_merged(void **state) {
     (void)state;
     mst_graph *g = engine_graph();
@@ -163,6 +177,7 @@ int main(void) {
         cmocka_unit_test(stateful_ops_are_never_folded),
         cmocka_unit_test(random_numbers_differ_from_step_to_step_and_from_each_other),
         cmocka_unit_test(nodes_that_compute_the_same_run_once),
+        cmocka_unit_test(equal_constants_are_one_whatever_has_made_them),
         cmocka_unit_test(stateful_nodes_are_not_merged),
         cmocka_unit_test(nodes_that_differ_in_an_option_or_a_constant_are_not_merged),
         cmocka_unit_test(nodes_on_two_devices_are_not_merged),
