@@ -1,6 +1,6 @@
-/** muster-bench remote: a step of a small graph that lies on two task servers, each a process of this machine, beside the
- *  round trip of a message between two processes over TCP by ZeroMQ alone. The two take turns, so that each ratio is of
- *  neighbouring measurements. */
+/** muster-bench remote: a step of a small graph that lies on two task servers, each a process of this machine, beside
+ *  the round trip of a message between two processes over TCP by ZeroMQ alone. The two take turns, so that each ratio
+ *  is of neighbouring measurements. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <spawn.h>

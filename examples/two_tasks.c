@@ -4,8 +4,8 @@
  *   two_tasks --hosts localhost:2222,localhost:2223 --task_index 1
  *
  * Task 1 says hello from its own session, in which a string lies on task 0. Task 0 trains a network whose first layer
- * lies on task 0 and whose second on task 1: values and gradients go between the two. Without hosts one process does the
- * same on two devices; the weights have the same bits.
+ * lies on task 0 and whose second on task 1: values and gradients go between the two. Without hosts one process does
+ * the same on two devices; the weights have the same bits.
  *
  * Usage: two_tasks [--hosts HOST:PORT,HOST:PORT --task_index N] [--steps N]
  */
