@@ -100,7 +100,7 @@ static mst_status join_other(const mst_task_devices *task, int32_t number, mst_d
     return MST_OK;
 }
 
-static mst_status join_all(const mst_devices *own, const mst_task_devices *task, mst_devices *out) {
+static mst_status join_all(const mst_devices *own, const mst_task_devices *task, mst_devices *out, mst_names *index) {
     mst_domain *domain = out->elsewhere;
     for (int32_t t = 0; t < out->num_tasks; t++) {
         out->host[t] = t == out->self ? &mst_domain_host : domain;
@@ -111,15 +111,16 @@ static mst_status join_all(const mst_devices *own, const mst_task_devices *task,
         domain += task[t].count + 1;
     }
     for (int i = 0; i < out->count; i++) {
-        if (mst_names_get(&out->index, out->device[i].text) >= 0)
+        if (mst_names_get(index, out->device[i].text) >= 0)
             return MST_FAIL(MST_INVALID, "two tasks have a device of the name %s", out->device[i].text);
-        MST_TRY(mst_names_set(&out->index, out->device[i].text, i));
+        MST_TRY(mst_names_set(index, out->device[i].text, i));
     }
     return MST_OK;
 }
 
 mst_status mst_devices_join(mst_devices *own, const mst_task_devices *task, int32_t num_tasks, int32_t self) {
     mst_devices joined = {.num_tasks = num_tasks, .self = self};
+    mst_names index = {0};
     size_t count = 0;
     if (num_tasks < 1 || self < 0 || self >= num_tasks)
         return MST_FAIL(MST_INVALID, "task %d of %d tasks is none", self, num_tasks);
@@ -131,7 +132,8 @@ mst_status mst_devices_join(mst_devices *own, const mst_task_devices *task, int3
     joined.elsewhere = calloc(count + (size_t)num_tasks, sizeof *joined.elsewhere);
     joined.host = calloc((size_t)num_tasks, sizeof *joined.host);
     const bool room = joined.device && joined.elsewhere && joined.host;
-    const mst_status status = room ? join_all(own, task, &joined) : MST_NO_MEMORY("for %zu devices", count);
+    const mst_status status = room ? join_all(own, task, &joined, &index) : MST_NO_MEMORY("for %zu devices", count);
+    joined.index = index;
     if (status) {
         mst_devices_free(&joined);
         return status;

@@ -193,6 +193,7 @@ static mst_status ask_plan(mst_remote_session *rs, mst_remote_plan *plan) {
 
 static void drop_last(mst_remote_session *rs) {
     mst_remote_plan **at = &rs->plans;
+    if (!*at) return;
     while ((*at)->next) at = &(*at)->next;
     mst_remote_client_tell(rs->client, MST_PARCEL_SESSION_FORGET, rs->id, (*at)->number);
     free_plan(*at);
