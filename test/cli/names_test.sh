@@ -111,7 +111,9 @@ fails averages_that_a_file_lacks_are_told 1 "use-ema: 'named.npz' has no moving 
 run train --data idx:data $options --epochs 2 --ema 0.5 --use-ema --evaluate --save averaged.npz --json
 wanted=$(value test_loss)
 run evaluate --load averaged.npz --use-ema --json
-check averages_of_a_file_are_taken [ -n "$wanted" -a "$(value test_loss)" = "$wanted" ]
+# rows are added up in another order: the last digits may differ
+check averages_of_a_file_are_taken awk -v a="$wanted" -v b="$(value test_loss)" \
+    'BEGIN { exit !(a > 0 && a - b < 1e-6 * a && b - a < 1e-6 * a) }'
 printf 'a\n\nb\n' > hole.txt
 fails hole_in_the_names_is_told 1 "'hole.txt', line 2: is empty" train --data idx:data $options --class-names hole.txt
 : > empty.txt
