@@ -137,7 +137,7 @@ static mst_status open_connection(mst_remote_client *client) {
     return mst_mail_open(&options, &client->mail);
 }
 
-/* Another program has the number: takes the next. Nothing that was sent has been read. */
+/* The number is of no use: takes the next. Nothing that was sent has been read. */
 static mst_status change_number(mst_remote_client *client) {
     mst_mail_linger(client->mail, 0);
     mst_mail_close(client->mail);
@@ -178,9 +178,11 @@ int32_t mst_remote_client_target(const mst_remote_client *client) {
 
 /* ---- messages ---- */
 
-/* Whether ANOTHER process has this client's number: what the leader refuses it for (transport/zmq_peer.c). */
-static bool is_taken(const mst_parcel *parcel) {
-    return parcel->instance == 0 && strstr(parcel->body, "another process") != NULL;
+/* Whether the leader has refused what was sent without reading it (transport/zmq_peer.c): another process has this
+ * client's number, or the end of a connection before this one was taken for the end of this one. */
+static bool is_refused(const mst_parcel *parcel) {
+    const bool taken = parcel->instance == 0 && strstr(parcel->body, "another process");
+    return taken || strstr(parcel->body, "this connection was given up");
 }
 
 static void note_event(mst_remote_client *client, const mst_parcel *parcel) {
@@ -252,7 +254,7 @@ mst_status mst_remote_client_ask(mst_remote_client *client, mst_parcel_kind kind
         }
         note_event(client, parcel);
         if (parcel->head.kind == MST_PARCEL_LOST && parcel->from == MST_REMOTE_LEADER) {
-            if (is_taken(parcel) && kind == MST_PARCEL_SESSION_OPEN && tries++ < MOST_TRIES) {
+            if (is_refused(parcel) && kind == MST_PARCEL_SESSION_OPEN && tries++ < MOST_TRIES) {
                 status = change_number(client);
                 if (!status) status = send_request(client, kind, session, w);
             } else {
