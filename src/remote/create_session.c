@@ -56,6 +56,10 @@ static mst_status elsewhere_set_variable(void *context, mst_value variable, cons
     return mst_remote_set_variable(context, variable, value);
 }
 
+static mst_status elsewhere_have_values(void *context, const mst_value *variable, int count, unsigned char *has) {
+    return mst_remote_have_values(context, variable, count, has);
+}
+
 static int64_t elsewhere_num_plans(void *context) {
     mst_remote_session *rs = context;
     pthread_mutex_lock(&rs->lock);
@@ -71,6 +75,7 @@ static const mst_elsewhere_type task_servers = {.destroy = elsewhere_destroy,
                                                 .run = elsewhere_run,
                                                 .get_variable = elsewhere_get_variable,
                                                 .set_variable = elsewhere_set_variable,
+                                                .have_values = elsewhere_have_values,
                                                 .num_plans = elsewhere_num_plans};
 
 static mst_status check_given(const mst_session_options *o) {

@@ -64,6 +64,8 @@ MST_CHECKED mst_status mst_remote_run(mst_remote_session *session, mst_remote_ca
 
 MST_CHECKED mst_status mst_remote_init_variables(mst_remote_session *session);
 MST_CHECKED mst_status mst_remote_get_variable(mst_remote_session *session, mst_value variable, mst_tensor **out);
+MST_CHECKED mst_status mst_remote_have_values(mst_remote_session *session, const mst_value *variable, int count,
+                                              unsigned char *has);
 MST_CHECKED mst_status mst_remote_set_variable(mst_remote_session *session, mst_value variable,
                                                const mst_tensor *value);
 

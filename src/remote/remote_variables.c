@@ -62,6 +62,13 @@ mst_status mst_remote_set_variable(mst_remote_session *rs, mst_value variable, c
     return status;
 }
 
+mst_status mst_remote_have_values(mst_remote_session *rs, const mst_value *variable, int count, unsigned char *has) {
+    pthread_mutex_lock(&rs->lock);
+    const mst_status status = ask_states(rs, variable, count, NULL, has);
+    pthread_mutex_unlock(&rs->lock);
+    return status;
+}
+
 /* ---- first values ---- */
 
 typedef struct variable_list {

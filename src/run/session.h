@@ -102,6 +102,8 @@ typedef struct mst_elsewhere_type {
                       mst_tensor **outputs);
     mst_status (*get_variable)(void *context, mst_value variable, mst_tensor **out);
     mst_status (*set_variable)(void *context, mst_value variable, const mst_tensor *value);
+    /** As mst_session_have_values. */
+    mst_status (*have_values)(void *context, const mst_value *variable, int count, unsigned char *has);
     int64_t (*num_plans)(void *context);
 } mst_elsewhere_type;
 
@@ -143,6 +145,9 @@ struct mst_session {
 /** As mst_session_create_here; PART (NULL: there are none): of which tasks there are devices too. */
 MST_CHECKED mst_status mst_session_create_with(mst_graph *graph, const mst_session_options *options,
                                                const mst_part_options *part, mst_session **out);
+/** Whether each of COUNT variables has a value: HAS[i] is 1, else 0. */
+MST_CHECKED mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count,
+                                               unsigned char *has);
 /** mst_session_create for devices of this process. MST_INVALID where OPTIONS name a target. */
 MST_CHECKED mst_status mst_session_create_here(mst_graph *graph, const mst_session_options *options, mst_session **out);
 /** Makes a session of which TYPE does everything. CONTEXT is the session's where it succeeds. */

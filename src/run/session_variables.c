@@ -67,6 +67,17 @@ static bool is_bare(void *context, const mst_node *variable) {
     return !state || !mst_state_has_value(session->store, state);
 }
 
+mst_status mst_session_have_values(mst_session *session, const mst_value *variable, int count, unsigned char *has) {
+    mst_status status = MST_OK;
+    MST_TRY(mst_session_enter(session));
+    if (session->elsewhere)
+        status = session->elsewhere->have_values(session->elsewhere_context, variable, count, has);
+    else
+        for (int i = 0; i < count; i++) has[i] = !is_bare(session, variable[i].node);
+    mst_session_leave(session);
+    return status;
+}
+
 static mst_status init_variables(mst_session *session) {
     mst_value *assigns = NULL;
     mst_status status;

@@ -1,0 +1,30 @@
+/** The variables of a monitored session: which have values, and a copy of all of them, to be saved or set again. */
+#ifndef MUSTER_TRAIN_MONITORED_VALUES_H
+#define MUSTER_TRAIN_MONITORED_VALUES_H
+
+#include "muster/session.h"
+
+typedef struct mst_monitored_values {
+    mst_value *variable, *input, *assign; /**< [count]; a run of ASSIGN sets the variables to what INPUT is fed */
+    unsigned char *has;                   /**< of mst_monitored_values_missing */
+    int count;
+    mst_value step;  /**< global_step, one of them */
+    mst_store *kept; /**< the copy: an entry for each variable */
+    bool is_whole;   /**< all entries of the copy have values */
+} mst_monitored_values;
+
+/** Lists the variables of GRAPH, and adds the nodes that set them. */
+MST_CHECKED mst_status mst_monitored_values_open(mst_graph *graph, mst_monitored_values *out);
+void mst_monitored_values_free(mst_monitored_values *values);
+/** Counts the variables without a value in *MISSING; *FIRST is the name of the first one. */
+MST_CHECKED mst_status mst_monitored_values_missing(mst_monitored_values *values, mst_session *session, int *missing,
+                                                    const char **first);
+/** Copies the values of all variables at one moment between two runs; the step of that moment in *STEP. */
+MST_CHECKED mst_status mst_monitored_values_keep(mst_monitored_values *values, mst_session *session, int64_t *step);
+/** Sets all variables that the copy has, in one run. */
+MST_CHECKED mst_status mst_monitored_values_set(const mst_monitored_values *values, mst_session *session);
+/** global_step. */
+MST_CHECKED mst_status mst_monitored_values_step(const mst_monitored_values *values, mst_session *session,
+                                                 int64_t *step);
+
+#endif
