@@ -83,8 +83,8 @@ MST_API void mst_monitored_session_request_stop(mst_monitored_session *session);
 /** The step that the next run makes: global_step as this client has seen it last. Where others train too, theirs may
  *  be more. */
 MST_API int64_t mst_monitored_session_step(const mst_monitored_session *session);
-/** mst_session_run, and after it what is due: a save, summaries, the rate. A lost task is waited for, see above. Where a
- *  step has been made whose answer was lost with a task, the status is MST_OK and all OUTPUTS are NULL. Errors of the
+/** mst_session_run, and after it what is due: a save, summaries, the rate. A lost task is waited for, see above. Where
+ *  a step has been made whose answer was lost with a task, the status is MST_OK and all OUTPUTS are NULL. Errors of the
  *  run, and of a file that cannot be written, are returned. */
 MST_API MST_CHECKED mst_status mst_monitored_session_run(mst_monitored_session *session, const mst_feed *feeds,
                                                          int num_feeds, const mst_value *fetches, int num_fetches,
