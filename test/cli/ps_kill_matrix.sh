@@ -1,14 +1,15 @@
 #!/bin/sh
 # The kill matrix of parameter servers: in jobs of two servers and two workers each task is killed, stopped and terminated
 # at each kind of moment, and started again. A synchronous job must end with the weights of an undisturbed one, an
-# asynchronous one after as many steps. Prints a table of seconds from the disturbance to the end of the job. Usage:
-# ps_kill_matrix.sh PATH_OF_MUSTER [WHAT...]: KILL, STOP, TERM, all where none is given. MUSTER_TEST_SEED=N repeats the
-# moments.
+# asynchronous one after as many steps; and so must one whose cable is cut between two hosts, each with a server and a
+# worker. Prints a table of seconds from the disturbance to the end of the job. Usage: ps_kill_matrix.sh PATH_OF_MUSTER
+# [WHAT...]: KILL, STOP, TERM, CUT, all where none is given; CUT needs root, for network namespaces. MUSTER_TEST_SEED=N
+# repeats the moments.
 set -u
 muster=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")/.." && pwd)
 shift
-signals=${*:-KILL STOP TERM}
+signals=${*:-KILL STOP TERM CUT}
 seed=${MUSTER_TEST_SEED:-$(date +%s)}
 . "$here/support/checks.sh"
 . "$here/support/small_data.sh"
@@ -16,10 +17,15 @@ seed=${MUSTER_TEST_SEED:-$(date +%s)}
 echo "MUSTER_TEST_SEED=$seed"
 write_data data
 
-moments="at_once after_50_ms in_the_rendezvous in_a_step in_a_save in_a_recovery"
+moments="at_once after_5_ms after_50_ms in_the_rendezvous in_a_step in_a_save in_a_recovery"
 tasks="ps_0 ps_1 worker_0 worker_1"
 epochs=60 all_steps=1320 # of both workers: 430 rows in batches of 40
 job="--epochs $epochs --log-every 1 --timeout 1 --recovery-timeout 30 --insecure"
+
+if ! can_make_networks; then
+    echo "skipped: the cut cable needs root and 'ip netns'"
+    signals=$(echo "$signals" | sed 's/CUT//')
+fi
 
 # start_one TASK: with the options of the job, of the mode and of the moment
 start_one() {
@@ -28,14 +34,25 @@ start_one() {
     start_task "$1" $job --issync "$synchronous" $more
 }
 
-# A server ends a job by a signal, and a worker its own part: SIGTERM is for workers.
-can_be() { [ "$1" != TERM ] || [ "${2%_*}" = worker ]; }
+# A server ends a job by a signal, and a worker its own part: SIGTERM is for workers. There is one cable: its column is
+# that of the last task.
+can_be() {
+    case $1 in
+        TERM) [ "${2%_*}" = worker ] ;;
+        CUT) [ "$2" = worker_1 ] ;;
+    esac
+}
 
-# begin MOMENT TASK: starts the job, and returns at the moment when the task is to be disturbed
+# disturb_or_cut SIGNAL TASK
+disturb_or_cut() {
+    if [ "$1" = CUT ]; then cut_cable 1.5; else disturb "$1" "$2" start_one; fi
+}
+
+# begin MOMENT TASK SIGNAL: starts the job, and returns at the moment when the task is to be disturbed
 begin() {
     more=
     [ "$1" != in_a_save ] || more="--checkpoint-dir run --save-every 3"
-    make_hosts_with_servers 2 2
+    if [ "$3" = CUT ]; then make_networks; else make_hosts_with_servers 2 2; fi
     if [ "$1" = in_the_rendezvous ]; then
         start_one "$2"
         within 10 grep -q "waiting" "err-$2"
@@ -43,6 +60,7 @@ begin() {
         for one in $tasks; do start_one "$one"; done
     fi
     case $1 in
+        after_5_ms) sleep 0.005 ;;
         after_50_ms) sleep 0.05 ;;
         in_a_step | in_a_save | in_a_recovery)
             within 20 begun worker_1
@@ -77,15 +95,15 @@ for synchronous in 1 0; do
             for victim in $tasks; do
                 can_be "$s" "$victim" || continue
                 rm -rf run
-                begin "$moment" "$victim"
+                begin "$moment" "$victim" "$s"
                 began=$(now)
-                disturb "$s" "$victim" start_one
+                disturb_or_cut "$s" "$victim"
                 if [ "$moment" = in_the_rendezvous ]; then
                     for one in $tasks; do [ "$one" = "$victim" ] || start_one "$one"; done
                 fi
                 if [ "$moment" = in_a_recovery ]; then
                     random_ms 100
-                    can_be "$s" "$(other "$victim")" && disturb "$s" "$(other "$victim")" start_one
+                    if [ "$s" = CUT ]; then cut_cable 1.5; else can_be "$s" "$(other "$victim")" && disturb "$s" "$(other "$victim")" start_one; fi
                 fi
                 good=yes
                 for one in $tasks; do
@@ -93,6 +111,7 @@ for synchronous in 1 0; do
                     good='' wrong="$wrong
 $synchronous, $moment, $s, $victim: $one ended with status $status: $(tail -n 1 "out-$one" | cut -c 1-80) $(tail -n 1 "err-$one" | cut -c 1-300)"
                 done
+                [ -z "$networks" ] || end_networks
                 [ -z "$good" ] || good=$(seconds_since "$began")
                 printf '%15s' "${good:-wrong}"
             done

@@ -125,15 +125,16 @@ make_hosts_with_servers() {
 }
 
 # start_task JOB_NUMBER OPTION...: task NUMBER, whose JOB is ps or worker, by the flags of TensorFlow 1; its name is
-# JOB_NUMBER, and out-JOB_NUMBER and err-JOB_NUMBER are what it prints
+# JOB_NUMBER, and out-JOB_NUMBER and err-JOB_NUMBER are what it prints. With make_networks it is on host NUMBER.
 start_task() {
     task=$1
     shift
     : > "out-$task"
     : > "err-$task"
-    # $training is a list of words
+    on=${networks:+ip netns exec $networks-${task#*_}}
+    # $on and $training are lists of words
     # shellcheck disable=SC2086
-    "$muster" train $training --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts" --job_name "${task%_*}" \
+    $on "$muster" train $training --ps_hosts "$ps_hosts" --worker_hosts "$worker_hosts" --job_name "${task%_*}" \
         --task_index "${task#*_}" "$@" > "out-$task" 2> "err-$task" &
     has_started "$task"
 }
@@ -216,7 +217,8 @@ within() {
 
 can_make_networks() { [ "$(id -u)" -eq 0 ] && ip netns add "muster-$$-try" 2> /dev/null && ip netns del "muster-$$-try"; }
 
-# Two network namespaces, joined by a cable: the workers that are started from now on are 10.77.77.1 and 10.77.77.2.
+# Two network namespaces, joined by a cable: the workers that are started from now on are 10.77.77.1 and 10.77.77.2. Of a
+# job with servers each has one server and one worker.
 make_networks() {
     networks=muster-$$
     for n in 0 1; do
@@ -229,6 +231,7 @@ make_networks() {
         ip -n $networks-$n link set cable up
     done
     hosts='"10.77.77.1:2222","10.77.77.2:2222"'
+    ps_hosts=10.77.77.1:2221,10.77.77.2:2221 worker_hosts=10.77.77.1:2222,10.77.77.2:2222
 }
 
 end_networks() {
