@@ -20,6 +20,7 @@ static mst_status fit(mst_model *model, mst_dataset *images, mst_task *task) {
                         .session = {.devices = "cpu:1/1"},
                         .strategy = {.kind = task ? MST_STRATEGY_MULTI_WORKER : MST_STRATEGY_DEFAULT, .num_shards = 4},
                         .task = task, .seed = 7));
+    if (prints) printf("Number of devices: %d\n", mst_model_num_replicas(model));
     MST_TRY(mst_fit(model, .data = images, .batch_size = 200, .steps = 100, .progress = prints ? stdout : NULL));
     MST_TRY(mst_model_sha256(model, sha256));
     printf("weights sha256: %s\n", sha256);

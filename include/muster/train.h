@@ -278,6 +278,9 @@ MST_API mst_store *mst_model_store(mst_model *model);
 /** Graph and session of a compiled model, for what the functions above do not do. */
 MST_API mst_graph *mst_model_graph(mst_model *model);
 MST_API mst_session *mst_model_session(mst_model *model);
+/** Replicas in sync: the shards into which each batch of training is cut, over the devices of all workers. 0 where
+ *  MODEL is not compiled. */
+MST_API int mst_model_num_replicas(const mst_model *model);
 
 #ifdef __cplusplus
 }

@@ -184,6 +184,11 @@ mst_session *mst_model_session(mst_model *model) {
     return model->trainer ? model->trainer->session : NULL;
 }
 
+int mst_model_num_replicas(const mst_model *model) {
+    if (MST_IS_NULL(model)) return 0;
+    return model->trainer ? model->trainer->strategy.num_shards : 0;
+}
+
 /* ---- data ---- */
 
 mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {

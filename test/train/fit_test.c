@@ -648,6 +648,24 @@ static void no_row_is_made_behind_a_fit_whose_step_was_too_late(void **state) {
     mst_dataset_release(data);
 }
 
+static void replicas_in_sync_are_the_shards_of_a_batch(void **state) {
+    (void)state;
+    const struct {
+        const char *devices;
+        mst_strategy strategy;
+        int replicas;
+    } rows[] = {{"cpu:1/1", {.kind = MST_STRATEGY_ONE}, 1},
+                {"cpu:2", {.kind = MST_STRATEGY_MIRRORED}, 2},
+                {"cpu:2", {.kind = MST_STRATEGY_TOWERS, .num_shards = 4}, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mst_model *model = training_model(8, 3, 0);
+        assert_int_equal(mst_model_num_replicas(model), 0);
+        EXPECT_OK(mst_compile(model, .strategy = rows[i].strategy, .session = {.devices = rows[i].devices}));
+        assert_int_equal(mst_model_num_replicas(model), rows[i].replicas);
+        mst_model_destroy(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fit_learns_separable_classes),
@@ -679,6 +697,7 @@ int main(void) {
         cmocka_unit_test(accuracy_of_a_model_that_ends_in_sigmoid_is_that_of_probabilities),
         cmocka_unit_test(labels_of_one_column_can_be_evaluated),
         cmocka_unit_test(no_row_is_made_behind_a_fit_whose_step_was_too_late),
+        cmocka_unit_test(replicas_in_sync_are_the_shards_of_a_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
