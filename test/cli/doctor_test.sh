@@ -60,6 +60,14 @@ write_data data
 works one_machine_alone "no findings" doctor --data idx:data --checkpoint-dir new/folder
 check a_folder_that_is_missing_is_not_made test ! -e new
 
+works the_memory_of_a_step_is_looked_at 'ok *memory *localhost *mlp 64-500-8 with 200 rows a step takes [0-9.]* MiB of' \
+    doctor --data idx:data
+works as_the_options_of_the_training_say 'mlp 64-30-20-8 with 20 rows' \
+    doctor --data idx:data --hidden-units 30,20 --batch-size 20 --optimizer sgd
+"$muster" doctor --data idx:data --hidden-units 5000 --memory-limit 1MiB > out 2> err
+check a_model_that_is_too_large_is_a_finding test $? -eq 1
+check and_says_what_takes_the_memory grep -q 'finding *memory.*mlp 64-5000-8: .*variables need 1.4 MB, the limit is 1.0 MB' out
+
 two_tasks
 for i in 0 1; do examine well $i --data idx:data --checkpoint-dir .; done
 for i in 0 1; do
@@ -68,7 +76,7 @@ for i in 0 1; do
 done
 for row in 'port *worker:0 *listens at localhost' 'port *worker:1' 'names *worker:0 *all 2 are known' 'names *worker:1' \
     'devices *worker:0 *.* cores' 'devices *worker:1' 'checkpoints *worker:0 *. can be written' 'data *worker:0' \
-    'data *all *430 rows of u8 \[8, 8\]' 'reach *worker:1 .*both ways' 'tasks *all' 'version *all *Muster [0-9]' \
+    'memory *worker:1 *mlp 64-500-8 with 100 rows a step' 'data *all *430 rows of u8 \[8, 8\]' 'reach *worker:1 .*both ways' 'tasks *all' 'version *all *Muster [0-9]' \
     'processor *all' 'clock *all' 'link *worker:0 *worker:1, through shared memory: 1 byte .*s, 1 MB .*GB/s'; do
     check "the_chief_shows: $row" grep -q "^ok *$row" out-well-0
 done

@@ -9,6 +9,7 @@
 #include "cli/json_events.h"
 #include "cli/signals.h"
 #include "muster/dataset.h"
+#include "muster/optimizer.h"
 
 #define AT(member) offsetof(doctor_options, member)
 
@@ -26,6 +27,12 @@ static const option other_options[] = {
      .help = "data that every worker must see alike: the number of rows, their shapes, and the first 256 rows"},
     {"checkpoint-dir", OPTION_FILE, AT(checkpoint_dir), "DIR",
      .help = "the folder in which the chief will write checkpoints"},
+    {"hidden-units", OPTION_INTEGERS, AT(hidden_units), "N,N,...", "500", 1, 1e6, .may_be_none = true,
+     .help = "with --data: of the model whose memory is looked at, as for muster train"},
+    {"batch-size", OPTION_INTEGER, AT(batch_size), "N", "200", 1, 1e12, .help = "likewise, over all workers"},
+    {"optimizer", OPTION_WORD, AT(optimizer), "NAME", "adam", .choice = mst_optimizer_name, .help = "likewise"},
+    {"memory-limit", OPTION_BYTES, AT(memory_limit), "SIZE",
+     .help = "what the model may take (default: the memory of this machine or container)"},
     {"json", OPTION_FLAG, AT(json), .help = "one JSON object a line on standard output; the last is the event done"},
     {0}};
 static const option_section sections[] = {{.title = "Cluster", .options = cluster_options},
@@ -87,6 +94,13 @@ static void check_port(doctor *d) {
                                      : "for programs of this machine alone");
 }
 
+static int count_workers(const mst_cluster *cluster) {
+    int count = 0;
+    for (int i = 0; i < mst_cluster_num_training_tasks(cluster); i++)
+        count += strcmp(mst_cluster_task(cluster, i).job, "ps") != 0;
+    return count > 0 ? count : 1;
+}
+
 /* What this task can find by itself. The port is opened first: others connect while data are read here. */
 static void check_alone(doctor *d, char *data, size_t size) {
     const mst_task_info info = mst_cluster_task(d->cluster, mst_cluster_self(d->cluster));
@@ -97,7 +111,9 @@ static void check_alone(doctor *d, char *data, size_t size) {
     doctor_check_machine(&d->report, d->name);
     if (d->o->checkpoint_dir && mst_cluster_is_chief(d->cluster))
         doctor_check_folder(&d->report, d->o->checkpoint_dir, d->name);
-    if (d->o->data && strcmp(info.job, "ps") != 0) doctor_check_data(&d->report, d->o->data, d->name, data, size);
+    if (!d->o->data || strcmp(info.job, "ps") == 0) return;
+    doctor_check_data(&d->report, d->o->data, d->name, data, size);
+    if (*data) doctor_check_model(&d->report, d->o, count_workers(d->cluster), d->name);
 }
 
 static mst_status check_together(doctor *d, const char *data) {

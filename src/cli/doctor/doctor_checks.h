@@ -3,6 +3,7 @@
 #define MUSTER_CLI_DOCTOR_DOCTOR_CHECKS_H
 
 #include "cli/doctor/doctor_report.h"
+#include "cli/option_list.h"
 #include "cluster/checkup.h"
 #include "muster/cluster.h"
 
@@ -11,7 +12,9 @@ typedef struct doctor_options {
     int task_index;
     bool insecure, json;
     double wait;
-    const char *data, *checkpoint_dir;
+    const char *data, *checkpoint_dir, *optimizer;
+    integer_list hidden_units; /**< of the model of muster train */
+    int64_t batch_size, memory_limit;
 } doctor_options;
 
 enum { DOCTOR_NAME = 64 };
@@ -28,6 +31,10 @@ void doctor_check_machine(doctor_report *report, const char *self);
 void doctor_check_folder(doctor_report *report, const char *path, const char *self);
 /** Opens the train part of the data SPEC. DATA gets what all tasks must have alike, as text, or "" after a finding. */
 void doctor_check_data(doctor_report *report, const char *spec, const char *self, char *data, size_t size);
+
+/** Makes a step of the model that `muster train` would train on --data, and says what memory that takes. WORKERS share
+ *  a batch. */
+void doctor_check_model(doctor_report *report, const doctor_options *options, int workers, const char *self);
 
 /* What takes all tasks. */
 
