@@ -28,6 +28,7 @@ typedef struct mst_custom_metric {
     void *context;
 } mst_custom_metric;
 
+enum { MST_MAX_TARGET_METRICS = 8 };
 /** What one output of a model with several is trained for. */
 typedef struct mst_target {
     const char *output; /**< name of its layer; NULL: the output of this place */
@@ -36,13 +37,15 @@ typedef struct mst_target {
     mst_example_function loss_function; /**< in place of `loss` */
     void *loss_context;
     double weight; /**< of its loss in the sum of all; default 1 */
+    /** Of this output, in place of those of all outputs; ended by MST_METRIC_NONE. None: it has those of all. */
+    mst_metric metric[MST_MAX_TARGET_METRICS];
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
 /** The loss of an example is that of its output, times the weights of its class (in training only, as in Keras) and of
  *  the example; of several outputs it is the sum of theirs, each times its target's weight. Metrics are without
- *  weights. With several outputs each metric is reported for each of them, "OUTPUT_accuracy", and so is its loss,
- *  "OUTPUT_loss", without its target's weight. */
+ *  weights. With several outputs each metric is reported for each of them that has none of its own (.target),
+ *  "OUTPUT_accuracy", and so is its loss, "OUTPUT_loss", without its target's weight. */
 typedef struct mst_compile_options {
     int zero_;
     mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */

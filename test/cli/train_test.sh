@@ -185,6 +185,8 @@ check metrics_are_kept_with_the_model [ "$(grep '^test' out)" = "$trained" ]
 works metrics_of_evaluate_can_be_others "^test: loss = [0-9.]*, recall = [0-9.]* (" evaluate --load measured.npz --data idx:data --metrics recall
 fails unknown_metric_names_the_nearest 1 "--metrics: there is no metric 'recal': did you mean 'recall'" train $small --metrics recal
 works recall_can_be_monitored "^stopped early: val_recall" train $small --epochs 500 --patience 2 --min-delta 0.5 --validation-split 0.2 --metrics recall --monitor val_recall
+run train $small --epochs 3 --metrics auc,pr-auc --validation-split 0.2 --monitor val_auc --patience 3 --json
+check areas_under_curves_are_measured grep -q '"event":"done".*"auc":0\.[0-9]*,"pr_auc":0\.[0-9]*,"val_loss".*"val_auc":0\.' out
 awk 'BEGIN { print "x,kind"; for (i = 0; i < 100; i++) printf "%d,%s\n", i % 10, i % 10 == 0 && i % 20 == 0 ? "rare" : "often" }' > uneven.csv
 uneven="train --data csv:uneven.csv --label kind --hidden-units 4 --batch-size 100 --epochs 2 --json --optimizer sgd --learning-rate 0.1"
 run $uneven --class-weight balanced
