@@ -1,4 +1,4 @@
-/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count, or for
+/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count, or of
  *  the areas under curves a function of both, which are then counts by thresholds.
  *
  *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h; a metric is the mean of what
@@ -34,8 +34,8 @@ typedef struct mst_metric_options {
  *  the graph. */
 MST_API mst_metric_values mst_metric_batch_with(mst_metric_options options);
 #define mst_metric_batch(...) mst_metric_batch_with(MST_NAMED(mst_metric_options, __VA_ARGS__))
-/** The result of METRIC from SUM and COUNT, each the values of all batches added up, of shape [] or [n]; 0 where nothing
- *  was counted. */
+/** The result of METRIC from SUM and COUNT, each the values of all batches added up, of shape [] or [n]; 0 where there
+ *  was nothing to count. */
 MST_API double mst_metric_value(mst_metric metric, const mst_tensor *sum, const mst_tensor *count);
 /** The mean of any value: sum and number of its elements; of losses, for example. */
 MST_API mst_metric_values mst_metric_mean(mst_value src);

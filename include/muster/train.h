@@ -137,6 +137,25 @@ typedef struct mst_learning_rate_scheduler {
 } mst_learning_rate_scheduler;
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
 
+/** Multiplies the learning rate by `factor` when the monitored value has not improved by more than min_delta for
+ *  `patience` epochs, as Keras does, where the optimizer has no schedule. What it knows is in the store: a fit that is
+ *  resumed goes on with it. Give it before mst_checkpoint_callback. Epochs in which nothing was validated do not count
+ *  for a monitored "val_..." */
+typedef struct mst_reduce_on_plateau {
+    int zero_;
+    const char *monitor;              /**< as of mst_early_stopping */
+    double factor;                    /**< below 1; default 0.1 */
+    int64_t patience;                 /**< default 10 */
+    double min_delta;                 /**< default 1e-4; MST_ZERO for 0 */
+    int64_t cooldown;                 /**< epochs behind a reduction that are not counted */
+    double min_learning_rate;         /**< it is not reduced further */
+    bool maximize;                    /**< as of mst_early_stopping */
+    double best;                      /**< state */
+    int64_t waited, cooling, counted; /**< state; `counted`: epochs that the numbers before are of */
+    double reduced;                   /**< state: what the last of them has set the learning rate to; 0: nothing */
+} mst_reduce_on_plateau;
+MST_API mst_callback mst_reduce_on_plateau_callback(mst_reduce_on_plateau *state);
+
 /** Writes what Keras' TensorBoard callback writes, under its tags: to FOLDER/train and FOLDER/validation the loss and
  *  the metrics of each epoch, and what else is asked for. Where asynchronous parameter servers keep the variables, the
  *  chief also writes how stale the gradients of each epoch were, as a histogram. In a fit that is resumed, what the

@@ -187,6 +187,10 @@ fails unknown_metric_names_the_nearest 1 "--metrics: there is no metric 'recal':
 works recall_can_be_monitored "^stopped early: val_recall" train $small --epochs 500 --patience 2 --min-delta 0.5 --validation-split 0.2 --metrics recall --monitor val_recall
 run train $small --epochs 3 --metrics auc,pr-auc --validation-split 0.2 --monitor val_auc --patience 3 --json
 check areas_under_curves_are_measured grep -q '"event":"done".*"auc":0\.[0-9]*,"pr_auc":0\.[0-9]*,"val_loss".*"val_auc":0\.' out
+run train $small --epochs 4 --reduce-on-plateau 1 --plateau-min-delta 1000 --plateau-factor 0.5 --min-learning-rate 0.001 --history plateau.csv
+check rate_is_reduced_on_a_plateau [ "$(cut -d, -f4 plateau.csv | tr '\n' ' ')" = "learning_rate 0.003 0.003 0.0015 0.001 " ]
+fails plateau_and_schedule_do_not_go_together 2 "--reduce-on-plateau and --schedule" train $small --reduce-on-plateau 1 --schedule cosine
+fails plateau_options_need_it 2 "--plateau-factor is for --reduce-on-plateau" train $small --plateau-factor 0.5
 awk 'BEGIN { print "x,kind"; for (i = 0; i < 100; i++) printf "%d,%s\n", i % 10, i % 10 == 0 && i % 20 == 0 ? "rare" : "often" }' > uneven.csv
 uneven="train --data csv:uneven.csv --label kind --hidden-units 4 --batch-size 100 --epochs 2 --json --optimizer sgd --learning-rate 0.1"
 run $uneven --class-weight balanced

@@ -222,7 +222,7 @@ static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[8];
+    mst_callback callbacks[10];
     int count = 0;
     if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
         t->log.hparams = hparams;
