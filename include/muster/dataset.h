@@ -1,5 +1,7 @@
 /** Datasets: where batches come from.
  *
+ *  These functions give a status each. muster/data.h has the same as expressions that nest, which need one check.
+ *
  *      mst_dataset *all, *mixed, *train;
  *      MST_TRY(mst_dataset_open("fashion-mnist", "train", &all));
  *      MST_TRY(mst_dataset_shuffle(all, &(mst_shuffle_options){.seed = 1}, &mixed));
