@@ -11,8 +11,8 @@
  *  Each is the function of muster/dataset.h and muster/transforms.h of the same name, mst_dataset_batch for
  *  mst_data_batch, which gives a status and leaves the dataset that it is given to its owner; there it says what it
  *  does and when it fails. Here the first mistake sticks to the dataset: whatever is made of it has the same one, and
- *  all that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create, mst_dataset_write, ...) fails with it. So where
- *  mst_fit comes next, the check may be left out.
+ *  all that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create, mst_dataset_write, ...) fails with it. So
+ *  where mst_fit comes next, the check may be left out.
  *
  *  A transform takes over the reference to the dataset that it is given, also where it fails. A dataset of which two
  *  others are made is retained for the first of them:

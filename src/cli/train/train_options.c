@@ -56,7 +56,7 @@ static const option data_options[] = {
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,
-     .help = "images: pictures are resized to N x N pixels (default 224)"},
+     .help = "images: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
      .help = "a part X of the training data is kept out, and measured after each epoch"},
