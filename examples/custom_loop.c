@@ -21,7 +21,6 @@ static void check(mst_status status) {
 /* Points on three arms that wind around the origin, with some noise, in mixed order. */
 static void make_data(mst_dataset **training, mst_dataset **validation) {
     mst_tensor *tensor[2];
-    mst_dataset *all, *mixed;
     check(mst_tensor_create(MST_F32, MST_SHAPE(POINTS, 2), &tensor[0]));
     check(mst_tensor_create(MST_I32, MST_SHAPE(POINTS), &tensor[1]));
     unsigned noise = 1;
@@ -34,22 +33,16 @@ static void make_data(mst_dataset **training, mst_dataset **validation) {
         mst_tensor_set(tensor[0], 2 * i + 1, radius * sin(angle));
         mst_tensor_set(tensor[1], i, i % ARMS);
     }
-    check(mst_dataset_from_tensors(tensor, 2, &all));
-    check(mst_dataset_shuffle(all, &(mst_shuffle_options){.seed = 1, .same_each_epoch = true}, &mixed));
-    check(mst_dataset_skip(mixed, VALIDATION, training));
-    check(mst_dataset_take(mixed, VALIDATION, validation));
+    mst_dataset *mixed = mst_data_shuffle(mst_data_from_tensors(tensor, 2), .seed = 1, .same_each_epoch = true);
+    *training = mst_data_skip(mst_dataset_retain(mixed), VALIDATION);
+    *validation = mst_data_take(mixed, VALIDATION);
     for (int i = 0; i < 2; i++) mst_tensor_release(tensor[i]);
-    mst_dataset_release(mixed);
-    mst_dataset_release(all);
 }
 
 /* Batches of DATA, shuffled anew in each epoch where TRAINING; takes the reference. */
 static mst_dataset *batches_of(mst_dataset *data, bool training) {
-    mst_dataset *mixed = NULL, *batches;
-    if (training) check(mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = 2}, &mixed));
-    check(mst_dataset_batch(training ? mixed : data, BATCH, false, &batches));
-    mst_dataset_release(mixed);
-    mst_dataset_release(data);
+    mst_dataset *batches = mst_data_batch(training ? mst_data_shuffle(data, .seed = 2) : data, BATCH, false);
+    check(mst_dataset_check(batches));
     return batches;
 }
 

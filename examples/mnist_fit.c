@@ -5,9 +5,7 @@
 
 static mst_status run(void) {
     mst_model *m;
-    mst_dataset *pixels, *images;
-    MST_TRY(mst_dataset_open("fashion-mnist", "train", &pixels));
-    MST_TRY(mst_dataset_scale(pixels, 0, MST_F32, 1.0 / 255, &images));
+    mst_dataset *images = mst_data_scale(mst_data_open("fashion-mnist", "train"), 0, MST_F32, 1.0 / 255);
     MST_TRY(mst_model_create(&m));
     mst_flatten(m);
     mst_dense(m, 500, .activation = MST_RELU);
@@ -16,7 +14,6 @@ static mst_status run(void) {
     MST_TRY(mst_fit(m, .data = images, .batch_size = 200, .epochs = 3, .progress = stdout));
     mst_model_destroy(m);
     mst_dataset_release(images);
-    mst_dataset_release(pixels);
     return MST_OK;
 }
 

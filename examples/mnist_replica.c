@@ -111,19 +111,13 @@ static bool read_flags(int argc, char **argv, flags *f) {
 /* Images with pixels from 0 to 1, and labels from 0 to 9. The last 5,000 are for validation, others for training. */
 static mst_status open_images(const flags *f, mst_dataset **training, mst_dataset **validation) {
     char spec[4096] = "fashion-mnist";
-    mst_dataset *bytes, *pixels;
     if (f->data_dir) snprintf(spec, sizeof spec, "idx:%s", f->data_dir);
-    MST_TRY(mst_dataset_open(spec, "train", &bytes));
-    mst_status status = mst_dataset_scale(bytes, 0, MST_F32, 1.0 / 255, &pixels);
-    mst_dataset_release(bytes);
-    MST_TRY(status);
+    mst_dataset *pixels = mst_data_scale(mst_data_open(spec, "train"), 0, MST_F32, 1.0 / 255);
     const int64_t rows = mst_dataset_num_rows(pixels);
     const int64_t used = rows > VALIDATION ? rows - VALIDATION : 0;
-    status = mst_dataset_take(pixels, used, training);
-    if (!status) status = mst_dataset_skip(pixels, used, validation);
-    if (status) mst_dataset_release(*training);
-    mst_dataset_release(pixels);
-    return status;
+    *training = mst_data_take(mst_dataset_retain(pixels), used);
+    *validation = mst_data_skip(pixels, used);
+    return mst_dataset_check(*training);
 }
 
 /* ---- the network ---- */
@@ -221,9 +215,9 @@ static mst_status train_and_validate(const flags *f, mst_task *task) {
         status = compile(model, f, task);
         if (!status) status = train(&w, model, training, mst_task_num_workers(task));
         if (!status) status = validate(f, model, validation);
-        mst_dataset_release(validation);
-        mst_dataset_release(training);
     }
+    mst_dataset_release(validation);
+    mst_dataset_release(training);
     mst_model_destroy(model); /* before the task that it uses */
     return status;
 }

@@ -335,13 +335,10 @@ static void run_epoch(mst_session *session, const mst_graph *g, mst_dataset *dat
 }
 
 static mst_dataset *open_batches(const flags *f, const char *part) {
-    mst_dataset *data, *mixed, *batches;
-    bool training = strcmp(part, "train") == 0;
-    check(mst_dataset_open(f->data, part, &data));
-    check(mst_dataset_shuffle(data, &(mst_shuffle_options){.seed = f->seed, .same_each_epoch = !training}, &mixed));
-    check(mst_dataset_batch(mixed, f->batch_size * f->num_gpus, training, &batches));
-    mst_dataset_release(mixed);
-    mst_dataset_release(data);
+    const bool training = strcmp(part, "train") == 0;
+    mst_dataset *mixed = mst_data_shuffle(mst_data_open(f->data, part), .seed = f->seed, .same_each_epoch = !training);
+    mst_dataset *batches = mst_data_batch(mixed, f->batch_size * f->num_gpus, training);
+    check(mst_dataset_check(batches));
     if (mst_dataset_cardinality(batches) != 0) return batches;
     fprintf(stderr, "error: %d batches of %lld are more than the data\n", f->num_gpus, (long long)f->batch_size);
     exit(1);

@@ -28,15 +28,12 @@ static mst_status fit(mst_model *model, mst_dataset *images, mst_task *task) {
 }
 
 static mst_status train(mst_task *task) {
-    mst_dataset *pixels, *images;
+    mst_dataset *images = mst_data_scale(mst_data_open("fashion-mnist", "train"), 0, MST_F32, 1.0 / 255);
     mst_model *model;
-    MST_TRY(mst_dataset_open("fashion-mnist", "train", &pixels));
-    MST_TRY(mst_dataset_scale(pixels, 0, MST_F32, 1.0 / 255, &images));
     MST_TRY(mst_model_create(&model));
     const mst_status status = fit(model, images, task);
     mst_model_destroy(model); /* before the task that it uses */
     mst_dataset_release(images);
-    mst_dataset_release(pixels);
     return status;
 }
 

@@ -1,5 +1,7 @@
 /** Datasets: where batches come from.
  *
+ *  These functions give a status each. muster/data.h has the same as expressions that nest, which need one check.
+ *
  *      mst_dataset *all, *mixed, *train;
  *      MST_TRY(mst_dataset_open("fashion-mnist", "train", &all));
  *      MST_TRY(mst_dataset_shuffle(all, &(mst_shuffle_options){.seed = 1}, &mixed));
@@ -111,11 +113,13 @@ MST_API const char *mst_dataset_form(int i);
 /** What it is, in half a line; NULL past the last. */
 MST_API const char *mst_dataset_form_help(int i);
 
+enum { MST_IMAGE_SIZE_FIT = -1 };
+
 typedef struct mst_data_options {
     int zero_;
     int64_t skip_corrupt; /**< damaged records that are left out (tfrecord); one more is an error */
     const char *label;    /**< the column of labels (csv); NULL: the last */
-    int64_t image_size;   /**< height and width of the pictures (images); 0: 224 */
+    int64_t image_size;   /**< height and width of the pictures (images); 0: 224; MST_IMAGE_SIZE_FIT: .fit of images */
     int64_t channels;     /**< 1: gray; 3: red, green, blue (images); 0: 3 */
     /** mst_dataset_schema of other data: csv and images are numbered as that was; other kinds ignore it. csv:FILE and
      *  images:DIR can then be a test part without a train part beside it. */

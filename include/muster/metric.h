@@ -1,4 +1,5 @@
-/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count.
+/** Metrics: for each batch a sum and a count, which add exactly over shards and steps; the result is sum / count, or of
+ *  the areas under curves a function of both, which are then counts by thresholds.
  *
  *  The enum mst_metric lists them, MST_METRIC_ACCURACY and so on, in muster/metrics.h; a metric is the mean of what
  *  stands there. Labels of another dtype than the predictions are cast.
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Two f64 scalars. */
+/** Two f64 scalars; of auc and pr_auc two f64 [num_thresholds]. */
 typedef struct mst_metric_values {
     mst_value sum, count;
 } mst_metric_values;
@@ -26,11 +27,16 @@ typedef struct mst_metric_options {
     double threshold; /**< binary_accuracy, precision, recall: of a probability, default 0.5 */
     bool from_logits; /**< the same: predictions are logits, */
     bool exclusive;   /**< precision, recall: of classes that exclude each other, with a softmax; else each a sigmoid */
+    int32_t
+        num_thresholds; /**< auc, pr_auc: default 200, at least 2; `from_logits` and `exclusive` hold for them too */
 } mst_metric_options;
 /** The metric of one batch: sum and count. Of several equal predictions the first is the argmax. Mistakes are kept on
  *  the graph. */
 MST_API mst_metric_values mst_metric_batch_with(mst_metric_options options);
 #define mst_metric_batch(...) mst_metric_batch_with(MST_NAMED(mst_metric_options, __VA_ARGS__))
+/** The result of METRIC from SUM and COUNT, each the values of all batches added up, of shape [] or [n]; 0 where there
+ *  was nothing to count. */
+MST_API double mst_metric_value(mst_metric metric, const mst_tensor *sum, const mst_tensor *count);
 /** The mean of any value: sum and number of its elements; of losses, for example. */
 MST_API mst_metric_values mst_metric_mean(mst_value src);
 

@@ -4,6 +4,7 @@
 
 #include "muster/checkpoint.h"
 #include "muster/cluster.h"
+#include "muster/data.h"
 #include "muster/dataset.h"
 #include "muster/device.h"
 #include "muster/dlpack.h"

@@ -77,7 +77,7 @@ typedef struct mst_state_update {
 typedef struct mst_replica {
     mst_value loss; /**< loss of each example, [n], f32 or f64 */
     int num_metrics;
-    mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< scalars */
+    mst_value metric_sum[MST_MAX_METRICS], metric_count[MST_MAX_METRICS]; /**< f64, scalars or [n] */
     int num_updates;
     mst_state_update *updates; /**< added by mst_replica_update */
 } mst_replica;

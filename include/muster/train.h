@@ -28,6 +28,7 @@ typedef struct mst_custom_metric {
     void *context;
 } mst_custom_metric;
 
+enum { MST_MAX_TARGET_METRICS = 8 };
 /** What one output of a model with several is trained for. */
 typedef struct mst_target {
     const char *output; /**< name of its layer; NULL: the output of this place */
@@ -36,13 +37,15 @@ typedef struct mst_target {
     mst_example_function loss_function; /**< in place of `loss` */
     void *loss_context;
     double weight; /**< of its loss in the sum of all; default 1 */
+    /** Of this output, in place of those of all outputs; ended by MST_METRIC_NONE. None: it has those of all. */
+    mst_metric metric[MST_MAX_TARGET_METRICS];
 } mst_target;
 enum { MST_MAX_TARGETS = 16, MST_MAX_CUSTOM_METRICS = 8 };
 
 /** The loss of an example is that of its output, times the weights of its class (in training only, as in Keras) and of
  *  the example; of several outputs it is the sum of theirs, each times its target's weight. Metrics are without
- *  weights. With several outputs each metric is reported for each of them, "OUTPUT_accuracy", and so is its loss,
- *  "OUTPUT_loss", without its target's weight. */
+ *  weights. With several outputs each metric is reported for each of them that has none of its own (.target),
+ *  "OUTPUT_accuracy", and so is its loss, "OUTPUT_loss", without its target's weight. */
 typedef struct mst_compile_options {
     int zero_;
     mst_optimizer optimizer;            /**< default mst_sgd(.learning_rate = 0.01) */
@@ -133,6 +136,25 @@ typedef struct mst_learning_rate_scheduler {
     mst_epoch_schedule schedule;
 } mst_learning_rate_scheduler;
 MST_API mst_callback mst_learning_rate_callback(mst_learning_rate_scheduler *scheduler);
+
+/** Multiplies the learning rate by `factor` when the monitored value has not improved by more than min_delta for
+ *  `patience` epochs, as Keras does, where the optimizer has no schedule. What it knows is in the store: a fit that is
+ *  resumed goes on with it. Give it before mst_checkpoint_callback. Epochs in which nothing was validated do not count
+ *  for a monitored "val_..." */
+typedef struct mst_reduce_on_plateau {
+    int zero_;
+    const char *monitor;              /**< as of mst_early_stopping */
+    double factor;                    /**< below 1; default 0.1 */
+    int64_t patience;                 /**< default 10 */
+    double min_delta;                 /**< default 1e-4; MST_ZERO for 0 */
+    int64_t cooldown;                 /**< epochs behind a reduction that are not counted */
+    double min_learning_rate;         /**< it is not reduced further */
+    bool maximize;                    /**< as of mst_early_stopping */
+    double best;                      /**< state */
+    int64_t waited, cooling, counted; /**< state; `counted`: epochs that the numbers before are of */
+    double reduced;                   /**< state: what the last of them has set the learning rate to; 0: nothing */
+} mst_reduce_on_plateau;
+MST_API mst_callback mst_reduce_on_plateau_callback(mst_reduce_on_plateau *state);
 
 /** Writes what Keras' TensorBoard callback writes, under its tags: to FOLDER/train and FOLDER/validation the loss and
  *  the metrics of each epoch, and what else is asked for. Where asynchronous parameter servers keep the variables, the

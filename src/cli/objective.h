@@ -26,8 +26,8 @@ objective objective_of(mst_loss loss, int64_t outputs);
  *  row. */
 bool objective_labels_are_classes(mst_loss loss, const mst_dataset *data);
 /** Names of metrics, for the help of options. */
-#define OBJECTIVE_METRICS                                                                          \
-    "accuracy, top_k_accuracy (k = 5), precision, recall, binary_accuracy, categorical_accuracy, " \
+#define OBJECTIVE_METRICS                                                                                       \
+    "accuracy, top_k_accuracy (k = 5), precision, recall, auc, pr_auc, binary_accuracy, categorical_accuracy, " \
     "mean_squared_error, mean_absolute_error"
 /** Takes the metrics that TEXT names, "accuracy,recall", in place of those of OBJECTIVE; NULL: they stay. MST_INVALID,
  *  naming the nearest one, where there is none of a name. */

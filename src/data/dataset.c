@@ -53,6 +53,7 @@ mst_status mst_dataset_alloc(const mst_dataset_type *type, size_t size, int num_
 mst_status mst_dataset_derive_rows(const mst_dataset_type *type, size_t size, mst_dataset *upstream,
                                    const mst_spec *row, int num_components, void *out) {
     mst_dataset **result = out;
+    MST_TRY(mst_dataset_check(upstream));
     MST_TRY(mst_dataset_alloc(type, size, num_components, out));
     mst_dataset *dataset = *result;
     memcpy(dataset->row, row, (size_t)num_components * sizeof *row);
@@ -69,6 +70,7 @@ mst_status mst_dataset_derive(const mst_dataset_type *type, size_t size, mst_dat
 }
 
 mst_status mst_dataset_want_rows(const mst_dataset *dataset, const char *transform) {
+    MST_TRY(mst_dataset_check(dataset));
     if (dataset->batch_size == 0) return MST_OK;
     return MST_FAIL(MST_INVALID, "%s: works on rows, and the dataset has batches: put %s before batch", transform,
                     transform);

@@ -23,6 +23,7 @@
 #include "data/cursors/row.h"
 #include "data/scaled_cast.h"
 #include "data/sources/record_buffer.h"
+#include "muster/data.h"
 #include "muster/dataset.h"
 #include "muster/tfrecord.h"
 

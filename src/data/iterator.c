@@ -49,6 +49,7 @@ static mst_status opened(mst_iterator *it, mst_status status, mst_iterator **out
 mst_status mst_iterator_create_window(mst_dataset *dataset, int64_t epoch, mst_window window, mst_iterator **out) {
     mst_iterator *it;
     *out = NULL;
+    MST_TRY(mst_dataset_check(dataset));
     MST_TRY(mst_dataset_want_least("iterator", "epoch", epoch, 0));
     mst_status status = iterator_open(dataset, &it);
     if (!status) mst_cursor_want(it->cursor, window);
@@ -111,6 +112,7 @@ mst_status mst_iterator_restore(mst_dataset *dataset, const mst_tensor *position
     if (MST_IS_NULL(dataset) || MST_IS_NULL(position) || MST_IS_NULL(out)) return MST_INVALID;
     mst_iterator *it;
     *out = NULL;
+    MST_TRY(mst_dataset_check(dataset));
     if (mst_tensor_dtype(position) != MST_I64)
         return MST_FAIL(MST_INVALID, "iterator: the saved position is of %s, mst_iterator_save makes i64",
                         mst_dtype_name(mst_tensor_dtype(position)));

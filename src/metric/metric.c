@@ -7,6 +7,8 @@
 #include "graph/field.h"
 #include "graph/spec.h"
 
+enum { MOST_THRESHOLDS = 10000 };
+
 const char *mst_metric_name(mst_metric metric) {
     if (metric == MST_METRIC_NONE) return "";
     return (unsigned)metric < MST_NUM_METRICS ? mst_metric_names[metric] : NULL;
@@ -101,8 +103,26 @@ mst_metric_values mst_metric_batch_with(mst_metric_options o) {
     if (!ok) return (mst_metric_values){failed, failed};
     if (o.k == 0) o.k = 5;
     if (!mst_number_given(o.threshold)) o.threshold = 0.5;
+    if (o.num_thresholds == 0) o.num_thresholds = 200;
+    if (o.num_thresholds < 2 || o.num_thresholds > MOST_THRESHOLDS) {
+        failed = mst_value_fail(mst_value_graph(o.predictions), MST_INVALID,
+                                "%s: num_thresholds is %d, must be from 2 to %d", mst_metric_names[o.metric],
+                                (int)o.num_thresholds, MOST_THRESHOLDS);
+        return (mst_metric_values){failed, failed};
+    }
     const mst_metric_form *form = mst_metric_table[o.metric];
     return form->counts ? form->counts(&o) : mst_metric_mean(form->value(&o));
+}
+
+double mst_metric_value(mst_metric metric, const mst_tensor *sum, const mst_tensor *count) {
+    if (MST_IS_NULL(sum) || MST_IS_NULL(count)) return 0;
+    const mst_metric_form *form = (unsigned)metric < MST_NUM_METRICS ? mst_metric_table[metric] : NULL;
+    const int64_t n = mst_tensor_count(sum);
+    if (form && form->result && mst_tensor_dtype(sum) == MST_F64 && mst_tensor_dtype(count) == MST_F64 &&
+        mst_tensor_count(count) == n)
+        return form->result(mst_tensor_data(sum), mst_tensor_data(count), n);
+    const double elements = mst_tensor_get(count, 0);
+    return elements > 0 ? mst_tensor_get(sum, 0) / elements : 0;
 }
 
 void mst_metric_add(mst_metric_state *state, double sum, double count) {

@@ -11,8 +11,10 @@ typedef struct mst_metric_form {
     /** A value whose mean is the metric; labels, predictions, and zero-valued options filled in. */
     mst_value (*value)(const mst_metric_options *options);
     /** In place of `value`: the sum and the count, two f64 scalars, of a metric whose count is not the number of
-     *  elements. */
+     *  elements; or, with `result`, two f64 [n]. */
     mst_metric_values (*counts)(const mst_metric_options *options);
+    /** The metric of such [N] that have been added up; NULL: it is sum / count. */
+    double (*result)(const double *sum, const double *count, int64_t n);
 } mst_metric_form;
 
 /** All metrics, by mst_metric. */

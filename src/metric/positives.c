@@ -13,6 +13,12 @@ static bool positives_align(const mst_metric_options *o, mst_value *labels, mst_
     return true;
 }
 
+bool mst_metric_probabilities(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
+    if (!positives_align(o, labels, predictions)) return false;
+    if (o->from_logits) *predictions = o->exclusive ? mst_softmax(*predictions) : mst_sigmoid(*predictions);
+    return true;
+}
+
 bool mst_metric_positives(const mst_metric_options *o, mst_value *labels, mst_value *predictions) {
     if (!positives_align(o, labels, predictions)) return false;
     mst_graph *graph = mst_value_graph(*predictions);

@@ -14,41 +14,49 @@
 #include "train/position.h"
 #include "train/trainer.h"
 
-static mst_status add_confusion(const mst_tensor *batch, mst_tensor **total) {
+static mst_status add_up(const mst_tensor *batch, mst_tensor **total) {
     if (!*total) MST_TRY(mst_tensor_create(mst_tensor_dtype(batch), mst_tensor_shape(batch), total));
     for (int64_t i = 0; i < mst_tensor_count(batch); i++)
         mst_tensor_set(*total, i, mst_tensor_get(*total, i) + mst_tensor_get(batch, i));
     return MST_OK;
 }
 
-static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, mst_result *result,
+/* What the batches of an evaluation have added up to. */
+typedef struct evaluation {
+    double loss, examples;
+    mst_tensor *metric[2 * MST_MAX_METRICS]; /* sum and count of each; NULL: there was no batch */
+} evaluation;
+
+static mst_status evaluation_run(mst_trainer *trainer, mst_iterator *iterator, evaluation *all,
                                  mst_tensor **confusion) {
     mst_sharded_step *step = &trainer->evaluate;
-    double loss = 0, examples = 0, sum[MST_MAX_METRICS] = {0}, count[MST_MAX_METRICS] = {0};
     for (;;) {
         const mst_batch *batch;
         MST_TRY(mst_iterator_next(iterator, &batch));
         if (!batch) break;
         MST_TRY(mst_trainer_run(step, batch));
         double rows = mst_tensor_get(step->output[MST_FETCH_COUNT], 0);
-        loss += mst_tensor_get(step->output[MST_FETCH_LOSS], 0) * rows;
-        examples += rows;
-        for (int m = 0; m < trainer->num_metrics; m++) {
-            sum[m] += mst_tensor_get(step->output[MST_FETCH_METRICS + 2 * m], 0);
-            count[m] += mst_tensor_get(step->output[MST_FETCH_METRICS + 2 * m + 1], 0);
-        }
+        all->loss += mst_tensor_get(step->output[MST_FETCH_LOSS], 0) * rows;
+        all->examples += rows;
+        for (int i = 0; i < 2 * trainer->num_metrics; i++)
+            MST_TRY(add_up(step->output[MST_FETCH_METRICS + i], &all->metric[i]));
         if (confusion && !mst_value_is_none(step->total_confusion))
-            MST_TRY(add_confusion(step->output[step->num_fetches - 1], confusion));
+            MST_TRY(add_up(step->output[step->num_fetches - 1], confusion));
     }
-    if (result) {
-        mst_position position;
-        MST_TRY(mst_position_read(trainer, &position));
-        *result = (mst_result){.step = position.step,
-                               .examples = (int64_t)examples,
-                               .loss = examples > 0 ? loss / examples : 0,
-                               .num_metrics = trainer->num_metrics};
-        memcpy(result->metric_name, trainer->metric_name, sizeof trainer->metric_name);
-        for (int m = 0; m < trainer->num_metrics; m++) result->metric[m] = count[m] > 0 ? sum[m] / count[m] : 0;
+    return MST_OK;
+}
+
+static mst_status fill_result(mst_trainer *trainer, const evaluation *all, mst_result *result) {
+    mst_position position;
+    MST_TRY(mst_position_read(trainer, &position));
+    *result = (mst_result){.step = position.step,
+                           .examples = (int64_t)all->examples,
+                           .loss = all->examples > 0 ? all->loss / all->examples : 0,
+                           .num_metrics = trainer->num_metrics};
+    memcpy(result->metric_name, trainer->metric_name, sizeof trainer->metric_name);
+    for (int m = 0; m < trainer->num_metrics; m++) {
+        mst_tensor *const *sum = &all->metric[2 * m];
+        if (sum[0]) result->metric[m] = mst_measure_result(&trainer->measure[m], sum[0], sum[1]);
     }
     return MST_OK;
 }
@@ -64,8 +72,11 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
     MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
     double began = mst_clock_seconds();
-    mst_status status = evaluation_run(trainer, iterator, result, confusion);
+    evaluation all = {0};
+    mst_status status = evaluation_run(trainer, iterator, &all, confusion);
     mst_iterator_destroy(iterator);
+    if (!status && result) status = fill_result(trainer, &all, result);
+    for (int i = 0; i < 2 * trainer->num_metrics; i++) mst_tensor_release(all.metric[i]);
     if (!status && result) {
         result->seconds = mst_clock_seconds() - began;
         result->examples_per_sec = result->seconds > 0 ? (double)result->examples / result->seconds : 0;

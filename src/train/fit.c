@@ -114,19 +114,19 @@ static mst_status bad_loss(const fit *f, double loss) {
                     (long long)f->state.step - 1);
 }
 
-static void read_sums(mst_train_state *s, const double *sum) {
-    for (int m = 0; m < s->num_metrics; m++, sum += 2) s->metric[m] = ratio(sum[0], sum[1]);
-    s->loss = ratio(sum[0], sum[1]);
-    s->examples = (int64_t)sum[1];
+static void read_sums(fit *f, mst_tensor *const *sum) {
+    mst_train_state *s = &f->state;
+    for (int m = 0; m < s->num_metrics; m++, sum += 2)
+        s->metric[m] = mst_measure_result(&f->trainer->measure[m], sum[0], sum[1]);
+    s->loss = ratio(mst_tensor_get(sum[0], 0), mst_tensor_get(sum[1], 0));
+    s->examples = (int64_t)mst_tensor_get(sum[1], 0);
 }
 
 /* What the step gave: see MST_FETCH_METRICS. */
 static void read_step(fit *f) {
     mst_tensor *const *output = f->trainer->train.output;
-    double sum[MST_NUM_SUMS(MST_MAX_METRICS)] = {0};
     const int num_sums = MST_NUM_SUMS(f->state.num_metrics);
-    for (int i = 0; i < num_sums; i++) sum[i] = mst_tensor_get(output[MST_FETCH_METRICS + i], 0);
-    read_sums(&f->state, sum);
+    read_sums(f, output + MST_FETCH_METRICS);
     f->state.step_loss = mst_tensor_get(output[MST_FETCH_LOSS], 0);
     f->state.step = (int64_t)mst_tensor_get(output[MST_FETCH_METRICS + num_sums], 0) + 1;
     f->state.step_in_epoch++;
@@ -243,9 +243,10 @@ static mst_status train_epoch(fit *f, bool *done) {
 
 /* Callbacks see an epoch begin once, also where it goes on after a recovery. */
 static mst_status begin_epoch(fit *f) {
-    double sum[MST_NUM_SUMS(MST_MAX_METRICS)] = {0};
+    mst_tensor *sum[MST_NUM_SUMS(MST_MAX_METRICS)];
     MST_TRY(mst_position_sums(f->trainer, sum));
-    read_sums(&f->state, sum);
+    read_sums(f, sum);
+    for (int i = 0; i < MST_NUM_SUMS(f->state.num_metrics); i++) mst_tensor_release(sum[i]);
     f->state.step_in_epoch = f->position.batch;
     f->state.has_validation = false;
     if (f->in_epoch) return MST_OK;

@@ -11,6 +11,10 @@ const char *mst_monitor_name(const char *name) {
     return name ? name : "val_loss";
 }
 
+bool mst_monitor_is_of_validation(const char *name) {
+    return strncmp(mst_monitor_name(name), "val_", 4) == 0;
+}
+
 mst_status mst_monitor_check(const char *who, const char *name, const char *const *metrics, int num_metrics,
                              bool validates) {
     enum { LIST_SIZE = 1024 };

@@ -11,6 +11,8 @@ MST_CHECKED mst_status mst_monitor_check(const char *who, const char *name, cons
 /** The value of NAME ("loss", "val_loss", a metric, "val_" and a metric; NULL: "val_loss") at the end of an epoch.
  *  MST_INVALID where there is none; WHO is who asks for it. */
 MST_CHECKED mst_status mst_monitor_value(const char *who, const char *name, const mst_train_state *state, double *out);
+/** Whether NAME is a value of the validation data. */
+bool mst_monitor_is_of_validation(const char *name);
 /** NAME, or "val_loss" for NULL. */
 const char *mst_monitor_name(const char *name);
 /** Whether the epoch was ended in its middle, by a callback that stopped training: it says nothing of the whole epoch,

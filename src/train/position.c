@@ -35,9 +35,12 @@ static mst_value state_variable(mst_graph *graph, const char *name, mst_dtype dt
                         .kind = (int)kind);
 }
 
-/* Adds VALUE, a scalar, to the running sum NAME; the sum after it. */
+/* Adds VALUE, a scalar or [n], to the running sum NAME; the sum after it. */
 static mst_value add_up(mst_graph *graph, const char *name, mst_value value) {
-    return mst_assign_add(state_variable(graph, name, MST_F64, MST_STATE_METRIC), mst_cast(value, MST_F64));
+    const mst_value zeros = mst_fill(graph, MST_F64, mst_value_spec(value).shape, 0);
+    const mst_value sum =
+        mst_variable(graph, name, zeros, .not_trainable = true, .hidden = true, .kind = (int)MST_STATE_METRIC);
+    return mst_assign_add(sum, mst_cast(value, MST_F64));
 }
 
 static mst_value count_up(mst_graph *graph, const char *name) {
@@ -111,15 +114,18 @@ mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position) {
     return status;
 }
 
-mst_status mst_position_sums(mst_trainer *trainer, double *out) {
+mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out) {
+    const int count = MST_NUM_SUMS(trainer->num_metrics);
+    mst_status status = MST_OK;
     char name[128];
-    for (int i = 0; i < MST_NUM_SUMS(trainer->num_metrics); i++) {
-        mst_tensor *value;
-        MST_TRY(mst_store_get(trainer->model->store, NULL, sum_name(trainer, i, name), &value));
-        out[i] = mst_tensor_get(value, 0);
-        mst_tensor_release(value);
+    for (int i = 0; i < count; i++) out[i] = NULL;
+    for (int i = 0; i < count && !status; i++)
+        status = mst_store_get(trainer->model->store, NULL, sum_name(trainer, i, name), &out[i]);
+    for (int i = 0; status && i < count; i++) {
+        mst_tensor_release(out[i]);
+        out[i] = NULL;
     }
-    return MST_OK;
+    return status;
 }
 
 static mst_status add_number(mst_snapshot *changes, const char *name, mst_dtype dtype, mst_state_kind kind,
@@ -142,16 +148,21 @@ static mst_status add_of_cluster(mst_snapshot *changes, mst_store *store, const 
     return ended ? mst_ended_epoch_add(changes, position->epoch - 1, ended) : MST_OK;
 }
 
+static mst_status add_zeros(mst_snapshot *changes, const mst_state_info *sum) {
+    mst_tensor *zeros;
+    MST_TRY(mst_tensor_create(sum->spec.dtype, sum->spec.shape, &zeros));
+    const mst_status status = mst_snapshot_add(changes, NULL, sum->name, MST_STATE_METRIC, zeros);
+    mst_tensor_release(zeros);
+    return status;
+}
+
 static mst_status add_zero_sums(mst_snapshot *changes, mst_store *store) {
     mst_state_info *list;
     int64_t count;
-    mst_tensor *zero;
-    MST_TRY(mst_tensor_create(MST_F64, MST_SCALAR, &zero));
     mst_status status = mst_store_list(store, &list, &count);
     for (int64_t i = 0; i < count && !status; i++)
         if (list[i].kind == MST_STATE_METRIC && strncmp(list[i].name, "fit/", 4) == 0)
-            status = mst_snapshot_add(changes, NULL, list[i].name, MST_STATE_METRIC, zero);
-    mst_tensor_release(zero);
+            status = add_zeros(changes, &list[i]);
     free(list);
     return status;
 }

@@ -25,8 +25,8 @@ MST_CHECKED mst_status mst_position_read(mst_trainer *trainer, mst_position *out
 /** In a cluster: counts a state that a training without one has made as changed once, so that it is known from one in
  *  which no step was made. */
 MST_CHECKED mst_status mst_position_adopt(mst_trainer *trainer, mst_position *position);
-/** Reads the sums of the epoch so far into OUT, MST_NUM_SUMS numbers. */
-MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, double *out);
+/** The sums of the epoch so far in OUT, MST_NUM_SUMS tensors that are the caller's. */
+MST_CHECKED mst_status mst_position_sums(mst_trainer *trainer, mst_tensor **out);
 /** Sets the position, but not global_step, and the sums of the epoch to 0. In a cluster also the row of the epoch that
  *  ended before it (train/ended_epoch.h); ENDED is the state at its end, NULL: there was none. All of it changes at
  *  once. */

@@ -193,6 +193,7 @@ int mst_model_num_replicas(const mst_model *model) {
 
 mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
     if (!data) return MST_FAIL(MST_INVALID, "no data");
+    MST_TRY(mst_dataset_check(data));
     const int needed = with_labels ? trainer->num_components : trainer->num_inputs;
     const int have_components = mst_dataset_num_components(data);
     char name[160];

@@ -56,6 +56,8 @@ typedef struct mst_measure {
     const mst_custom_metric *custom; /**< NULL: none */
     bool is_loss;                    /**< of the output */
 } mst_measure;
+/** Its value, of what was added up: SUM and COUNT of MST_FETCH_METRICS. */
+double mst_measure_result(const mst_measure *measure, const mst_tensor *sum, const mst_tensor *count);
 
 typedef struct mst_trainer {
     mst_model *model;

@@ -19,7 +19,7 @@ static int output_named(const mst_trainer *trainer, const char *name) {
 
 static bool is_all_zero(const mst_target *target) {
     return !target->output && !target->loss && !target->loss_function && !target->from_probabilities &&
-           target->weight == 0;
+           target->weight == 0 && !target->metric[0];
 }
 
 static mst_status make_targets(mst_trainer *trainer) {
@@ -61,10 +61,12 @@ static mst_status add_measure(mst_trainer *trainer, mst_measure measure, const c
 static mst_status make_measures(mst_trainer *trainer, int output) {
     const mst_compile_options *o = &trainer->options;
     if (trainer->num_outputs > 1) MST_TRY(add_measure(trainer, (mst_measure){output, .is_loss = true}, "loss"));
-    for (int i = 0; i < MST_MAX_METRICS && o->metric[i]; i++) {
-        const char *name = mst_metric_name(o->metric[i]);
-        if (!name) return MST_FAIL(MST_INVALID, "compile: metric number %d is none", (int)o->metric[i]);
-        MST_TRY(add_measure(trainer, (mst_measure){output, .metric = o->metric[i]}, name));
+    const mst_metric *own = trainer->target[output].metric, *metric = own[0] ? own : o->metric;
+    const int most = own[0] ? MST_MAX_TARGET_METRICS : MST_MAX_METRICS;
+    for (int i = 0; i < most && metric[i]; i++) {
+        const char *name = mst_metric_name(metric[i]);
+        if (!name) return MST_FAIL(MST_INVALID, "compile: metric number %d is none", (int)metric[i]);
+        MST_TRY(add_measure(trainer, (mst_measure){output, .metric = metric[i]}, name));
     }
     for (int i = 0; i < MST_MAX_CUSTOM_METRICS && o->custom_metric[i].function; i++) {
         const mst_custom_metric *custom = &o->custom_metric[i];
@@ -178,6 +180,10 @@ static mst_metric_values measured(const mst_trainer *trainer, const mst_measure 
     if (m->custom) return mst_metric_mean(m->custom->function(m->custom->context, labels, predictions));
     return mst_metric_batch(.metric = m->metric, .labels = labels, .predictions = predictions,
                             .from_logits = is_logits(target, predictions), .exclusive = is_exclusive(target));
+}
+
+double mst_measure_result(const mst_measure *m, const mst_tensor *sum, const mst_tensor *count) {
+    return mst_metric_value(m->metric, sum, count);
 }
 
 void mst_objective_build(mst_trainer *trainer, const mst_value *values, const mst_value *outputs, bool training,

@@ -312,7 +312,7 @@ for cores in 0 0-1; do
 done
 check the_default_batch_is_200_in_4_shards grep -q '"shards":4,"batch_size":200' out
 taskset -c 0 "$muster" train --data idx:data --steps 1 > out 2> err
-check first_line_says_what_runs grep -q '^mlp 64-500-8 (36,508 parameters) on idx:data (430 examples), .*batch 200 in 4 shards, adam' out
+check first_line_says_what_runs grep -q '^mlp 64-500-8 (36,508 parameters, 427.8 KB with the optimizer) on idx:data (430 examples), .*batch 200 in 4 shards, adam' out
 if taskset -c 0,1 true 2> /dev/null; then
     taskset -c 0,1 "$muster" train --data idx:data --steps 1 --shards 1 > out 2> err
     check options_that_use_idle_cores_are_told grep -q '^1 of 2 cores stay idle: --shards 2 --batch-size 400 uses them' out

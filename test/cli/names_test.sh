@@ -255,6 +255,10 @@ write("binary", "<f4", (), lambda i: [int(i % 8 < 4)])
 write("yes_no", "<i8", (2,), lambda i: [int(i % 8 < 4), i % 2])
 write("late", "<f4", (), lambda i: [i % 8 + (0.5 if i == 1205 else 0)], 1300)
 END
+fails class_weights_name_the_classes 1 "no class 'cow': the names are 'cat', 'dog'; numbers are from 0 to 1" train --data images:pets --class-weight cow=2
+fails folder_of_pictures_is_told_as_such 2 "'pets' names no kind of data: write 'images:pets'" train --data pets
+fails folder_of_pictures_is_no_folder_of_idx_files 1 "'pets' holds no idx, but what images reads: write 'images:pets'" train --data idx:pets
+works pictures_have_a_size_that_fits "^mlp 48-500-2 (25,502 parameters, " train --data images:pets --steps 1
 run train --data images:pets --image-size 4 $options --epochs 20 --save pets.npz --json
 if grep -q 'without libspng' err; then
     printf 'skip classes_of_pictures: this build has no libspng\n'

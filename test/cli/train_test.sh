@@ -164,7 +164,7 @@ fails validation_rows_are_random_or_last 2 "'lst'.*'last'" train --validation-ro
 
 works outputs_follow_from_the_labels "^mlp 64-16-8 " train $small --steps 1
 works outputs_can_be_more_than_labels_have "^mlp 64-16-12 " train $small --steps 1 --classes 12
-works there_may_be_no_hidden_layer "^mlp 64-8 (520 parameters)" train $small --hidden-units none --epochs 3 --save linear.npz --evaluate
+works there_may_be_no_hidden_layer "^mlp 64-8 (520 parameters, 6.1 KB with the optimizer)" train $small --hidden-units none --epochs 3 --save linear.npz --evaluate
 accuracy=$(grep '^test' out)
 run evaluate --load linear.npz --data idx:data
 check model_without_a_hidden_layer_is_evaluated [ "$(grep '^test' out)" = "$accuracy" ]
@@ -185,6 +185,12 @@ check metrics_are_kept_with_the_model [ "$(grep '^test' out)" = "$trained" ]
 works metrics_of_evaluate_can_be_others "^test: loss = [0-9.]*, recall = [0-9.]* (" evaluate --load measured.npz --data idx:data --metrics recall
 fails unknown_metric_names_the_nearest 1 "--metrics: there is no metric 'recal': did you mean 'recall'" train $small --metrics recal
 works recall_can_be_monitored "^stopped early: val_recall" train $small --epochs 500 --patience 2 --min-delta 0.5 --validation-split 0.2 --metrics recall --monitor val_recall
+run train $small --epochs 3 --metrics auc,pr-auc --validation-split 0.2 --monitor val_auc --patience 3 --json
+check areas_under_curves_are_measured grep -q '"event":"done".*"auc":0\.[0-9]*,"pr_auc":0\.[0-9]*,"val_loss".*"val_auc":0\.' out
+run train $small --epochs 4 --reduce-on-plateau 1 --plateau-min-delta 1000 --plateau-factor 0.5 --min-learning-rate 0.001 --history plateau.csv
+check rate_is_reduced_on_a_plateau [ "$(awk -F, 'NR > 1 { printf "%.6f ", $4 }' plateau.csv)" = "0.003000 0.003000 0.001500 0.001000 " ]
+fails plateau_and_schedule_do_not_go_together 2 "--reduce-on-plateau and --schedule" train $small --reduce-on-plateau 1 --schedule cosine
+fails plateau_options_need_it 2 "--plateau-factor is for --reduce-on-plateau" train $small --plateau-factor 0.5
 awk 'BEGIN { print "x,kind"; for (i = 0; i < 100; i++) printf "%d,%s\n", i % 10, i % 10 == 0 && i % 20 == 0 ? "rare" : "often" }' > uneven.csv
 uneven="train --data csv:uneven.csv --label kind --hidden-units 4 --batch-size 100 --epochs 2 --json --optimizer sgd --learning-rate 0.1"
 run $uneven --class-weight balanced

@@ -100,6 +100,41 @@ static void errors_are_summed_over_elements(void **state) {
                   3.5, 4);
 }
 
+static double area(mst_metric metric, int32_t thresholds, bool logits, mst_dtype dtype, int64_t n, const double *labels,
+                   const double *predictions) {
+    mst_graph *graph;
+    EXPECT_OK(mst_graph_create(&graph));
+    const mst_metric_values values =
+        mst_metric_batch(.metric = metric, .labels = compute_constant(graph, MST_I64, MST_SHAPE(n), labels),
+                         .predictions = compute_constant(graph, dtype, MST_SHAPE(n, 1), predictions),
+                         .from_logits = logits, .num_thresholds = thresholds);
+    EXPECT_OK(mst_graph_check(graph));
+    mst_tensor *sum = compute(values.sum), *count = compute(values.count);
+    const double result = mst_metric_value(metric, sum, count);
+    mst_tensor_release(sum);
+    mst_tensor_release(count);
+    mst_graph_destroy(graph);
+    return result;
+}
+
+/* The first four rows are the example in Keras' documentation of AUC; the other numbers are of its formula. */
+static void areas_under_curves_are_those_of_keras(void **state) {
+    (void)state;
+    const double few[4] = {0, 0, 1, 1}, scored[4] = {0, 0.5, 0.3, 0.9}, as_logits[4] = {-90, 0, -0.8472979, 2.1972246};
+    const double labels[8] = {0, 1, 1, 0, 1, 0, 1, 1}, p[8] = {0.11, 0.83, 0.47, 0.62, 0.91, 0.47, 0.30, 1.0};
+    const double all[2] = {1, 1};
+    for (mst_dtype dtype = MST_F32; dtype <= MST_F64; dtype++) {
+        assert_true(fabs(area(MST_METRIC_AUC, 3, false, dtype, 4, few, scored) - 0.75) < 1e-12);
+        assert_true(fabs(area(MST_METRIC_AUC, 3, true, dtype, 4, few, as_logits) - 0.75) < 1e-12);
+        assert_true(fabs(area(MST_METRIC_PR_AUC, 3, false, dtype, 4, few, scored) - 0.8206993734577657) < 1e-12);
+        assert_true(fabs(area(MST_METRIC_AUC, 0, false, dtype, 8, labels, p) - 0.7666666666666666) < 1e-12);
+        assert_true(fabs(area(MST_METRIC_PR_AUC, 0, false, dtype, 8, labels, p) - 0.878886238879913) < 1e-12);
+        assert_true(area(MST_METRIC_AUC, 0, false, dtype, 2, all, p) == 0);
+        assert_true(area(MST_METRIC_AUC, 0, false, dtype, 0, NULL, NULL) == 0);
+        assert_true(area(MST_METRIC_PR_AUC, 0, false, dtype, 0, NULL, NULL) == 0);
+    }
+}
+
 static void an_empty_batch_adds_nothing(void **state) {
     (void)state;
     expect_metric(METRIC(MST_METRIC_ACCURACY), MST_I64, MST_SHAPE(0), NULL, MST_SHAPE(0, 3), NULL, 0, 0);
@@ -211,6 +246,7 @@ int main(void) {
         cmocka_unit_test(binary_accuracy_compares_with_the_threshold),
         cmocka_unit_test(top_k_counts_ties_as_hits_and_what_is_not_finite_as_misses),
         cmocka_unit_test(errors_are_summed_over_elements),
+        cmocka_unit_test(areas_under_curves_are_those_of_keras),
         cmocka_unit_test(an_empty_batch_adds_nothing),
         cmocka_unit_test(batches_add_up_to_the_whole_set),
         cmocka_unit_test(wrong_shapes_and_options_are_named),

@@ -145,19 +145,28 @@ static mst_status run_loss(bench *b, json_t *c, json_t *out) {
     return run_with_gradients(b, 1, &value, MST_NONE, 1, &predictions, out);
 }
 
+static mst_status add_up(const mst_tensor *batch, mst_tensor **total) {
+    if (!*total) MST_TRY(mst_tensor_create(mst_tensor_dtype(batch), mst_tensor_shape(batch), total));
+    for (int64_t i = 0; i < mst_tensor_count(batch); i++)
+        mst_tensor_set(*total, i, mst_tensor_get(*total, i) + mst_tensor_get(batch, i));
+    return MST_OK;
+}
+
 static mst_status run_metric(bench *b, json_t *c, json_t *out) {
     mst_metric_options o = {.k = (int32_t)number(json_object_get(c, "k"), 0),
                             .threshold = number(json_object_get(c, "threshold"), 0),
+                            .num_thresholds = (int32_t)number(json_object_get(c, "num_thresholds"), 0),
                             .from_logits = json_is_true(json_object_get(c, "from_logits"))};
     json_t *batches = json_object_get(c, "batches"), *results = json_array();
-    mst_metric_state state = {0};
+    mst_tensor *sum = NULL, *count = NULL;
     json_object_set_new(out, "outputs", results);
     MST_TRY(mst_metric_from_name(json_string_value(json_object_get(c, "metric")), &o.metric));
+    mst_status status = MST_OK;
     for (size_t i = 0; i < json_array_size(batches); i++) {
         json_t *labels = json_array_get(json_array_get(batches, i), 0);
         json_t *predictions = json_array_get(json_array_get(batches, i), 1);
         bench one = {.num_fetches = 2};
-        mst_status status = mst_graph_create(&one.graph);
+        status = mst_graph_create(&one.graph);
         if (!status) status = feed(&one, labels, &o.labels);
         if (!status) status = feed(&one, predictions, &o.predictions);
         if (!status) {
@@ -166,15 +175,16 @@ static mst_status run_metric(bench *b, json_t *c, json_t *out) {
             one.fetch[1] = batch.count;
             status = run(&one);
         }
-        if (!status) {
-            mst_metric_add(&state, mst_tensor_get(one.output[0], 0), mst_tensor_get(one.output[1], 0));
-            json_array_append_new(results, as_json(mst_metric_result(&state)));
-        }
+        if (!status) status = add_up(one.output[0], &sum);
+        if (!status) status = add_up(one.output[1], &count);
+        if (!status) json_array_append_new(results, as_json(mst_metric_value(o.metric, sum, count)));
         end(&one);
-        if (status) return status;
+        if (status) break;
     }
+    mst_tensor_release(sum);
+    mst_tensor_release(count);
     (void)b;
-    return MST_OK;
+    return status;
 }
 
 static mst_status run_schedule(bench *b, json_t *c, json_t *out) {

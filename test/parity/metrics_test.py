@@ -67,6 +67,9 @@ def cases():
     for threshold in (0.5, 0.3):
         yield "precision", {"threshold": threshold}, keras.metrics.Precision(thresholds=threshold), finite
         yield "recall", {"threshold": threshold}, keras.metrics.Recall(thresholds=threshold), finite
+    for name, curve in (("auc", "ROC"), ("pr_auc", "PR")):
+        yield name, {}, keras.metrics.AUC(curve=curve), finite
+        yield name, {"num_thresholds": 11}, keras.metrics.AUC(curve=curve, num_thresholds=11), finite
     column = [(t[:, 0], p[:, :1]) for t, p in zip(bits, special)]
     yield "binary_accuracy", {}, keras.metrics.BinaryAccuracy(), column
     yield "accuracy", {}, keras.metrics.BinaryAccuracy(), column

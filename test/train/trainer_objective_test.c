@@ -109,6 +109,49 @@ static void several_outputs_give_the_same_bits_on_every_device_count(void **stat
     mst_dataset_release(data);
 }
 
+static void each_output_has_its_own_metrics(void **state) {
+    (void)state;
+    mst_dataset *data = two_by_two_data();
+    mst_model *model = two_by_two("cpu:1/1", (mst_target){0});
+    EXPECT_OK(mst_compile(model, .metric = {MST_METRIC_ACCURACY},
+                          .target = {{.output = "class"},
+                                     {.output = "sum",
+                                      .loss = MST_LOSS_MEAN_SQUARED_ERROR,
+                                      .metric = {MST_METRIC_MEAN_ABSOLUTE_ERROR, MST_METRIC_MEAN_SQUARED_ERROR}}},
+                          .session = {.devices = "cpu:1/1"}));
+    mst_result result;
+    EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
+    static const char *const names[] = {"class_loss", "class_accuracy", "sum_loss", "sum_mean_absolute_error",
+                                        "sum_mean_squared_error"};
+    assert_int_equal(result.num_metrics, 5);
+    for (int m = 0; m < 5; m++) assert_string_equal(result.metric_name[m], names[m]);
+    assert_close(result.metric[2], result.metric[4], 1e-6);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
+/* The areas are of counts of all batches, not means of those of batches: as of one batch of all rows. */
+static void areas_under_curves_add_up_over_shards_batches_and_epochs(void **state) {
+    (void)state;
+    mst_dataset *data = two_by_two_data();
+    mst_result whole, parts;
+    mst_model *model = two_by_two("cpu:2/1", (mst_target){0});
+    EXPECT_OK(mst_compile(model,
+                          .target = {{.metric = {MST_METRIC_AUC, MST_METRIC_PR_AUC}},
+                                     {.loss = MST_LOSS_MEAN_SQUARED_ERROR, .metric = {MST_METRIC_NONE}}},
+                          .optimizer = mst_sgd(.learning_rate = 1e-30), .session = {.devices = "cpu:2/1"},
+                          .strategy = {.num_shards = 2}));
+    EXPECT_OK(mst_evaluate(model, data, ROWS, &whole, NULL));
+    EXPECT_OK(mst_evaluate(model, data, 7, &parts, NULL));
+    assert_string_equal(whole.metric_name[1], "class_auc");
+    assert_true(whole.metric[1] > 0 && whole.metric[1] < 1 && whole.metric[2] > 0 && whole.metric[2] < 1);
+    for (int m = 1; m < 3; m++) assert_close(parts.metric[m], whole.metric[m], 1e-12);
+    EXPECT_OK(mst_fit_with(model, &(mst_fit_options){.data = data, .batch_size = 7, .epochs = 2}, &parts));
+    for (int m = 1; m < 3; m++) assert_close(parts.metric[m], whole.metric[m], 1e-12);
+    mst_model_destroy(model);
+    mst_dataset_release(data);
+}
+
 static void data_that_does_not_fit_the_model_is_named(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
@@ -277,6 +320,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_model_with_two_inputs_and_outputs_learns_both),
         cmocka_unit_test(several_outputs_give_the_same_bits_on_every_device_count),
+        cmocka_unit_test(each_output_has_its_own_metrics),
+        cmocka_unit_test(areas_under_curves_add_up_over_shards_batches_and_epochs),
         cmocka_unit_test(data_that_does_not_fit_the_model_is_named),
         cmocka_unit_test(a_loss_of_the_user_trains_as_the_same_loss_of_the_library),
         cmocka_unit_test(classes_have_weights_in_training_only_and_examples_always),

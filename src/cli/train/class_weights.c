@@ -8,7 +8,7 @@
 #include "base/no_memory.h"
 #include "base/number.h"
 
-enum { LONGEST = 256, MOST_CLASSES = 1000000 };
+enum { LONGEST = 256, LIST_SIZE = 512, MOST_CLASSES = 1000000 };
 
 /* As scikit-learn's class_weight="balanced": n / (classes that there are * examples of the class). */
 static mst_status balance(training *t) {
@@ -24,6 +24,22 @@ static mst_status balance(training *t) {
     return MST_OK;
 }
 
+/* "the names are 'cat', 'dog'; ", as far as they have room; "" where classes have none. */
+static const char *list_names(const training *t, char list[LIST_SIZE]) {
+    size_t used = 0;
+    *list = '\0';
+    for (int64_t c = 0; c < t->num_class_weights; c++) {
+        const char *name = class_names_at((const char *const *)t->names, c);
+        if (!name) return list;
+        const bool more = used + strlen(name) + 16 > LIST_SIZE;
+        used += (size_t)sprintf(list + used, "%s%s%s%s", c ? ", " : "the names are ", more ? "..." : "'",
+                                more ? "" : name, more ? "" : "'");
+        if (more) break;
+    }
+    sprintf(list + used, "; ");
+    return list;
+}
+
 /* The class that WORD stands for: by its name, or its number. */
 static mst_status find_class(const training *t, const char *word, int64_t *out) {
     double number;
@@ -36,10 +52,9 @@ static mst_status find_class(const training *t, const char *word, int64_t *out) 
         *out = (int64_t)number;
         if ((double)*out == number) return MST_OK;
     }
-    return MST_FAIL(MST_INVALID,
-                    "--class-weight: there is no class '%.64s': write the name of one, or its number from 0 "
-                    "to %d",
-                    word, t->num_class_weights - 1);
+    char list[LIST_SIZE];
+    return MST_FAIL(MST_INVALID, "--class-weight: there is no class '%.64s': %snumbers are from 0 to %d", word,
+                    list_names(t, list), t->num_class_weights - 1);
 }
 
 /* "5", "cat=5": the I-th of a list. */

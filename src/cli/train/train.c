@@ -70,9 +70,14 @@ static int check_stored_inputs(training *t, const char *part, const mst_dataset 
                         t->data, part, mst_dtype_name(dtype), mst_dtype_name(t->stored_inputs));
 }
 
+static bool is_pictures(const training *t) {
+    return strncmp(t->data, "images:", strlen("images:")) == 0;
+}
+
 int train_open_part(training *t, const char *part, mst_dataset **out) {
-    const mst_data_options options = {
+    mst_data_options options = {
         .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
+    if (!options.image_size && is_pictures(t)) options.image_size = MST_IMAGE_SIZE_FIT;
     if (mst_dataset_open_with(t->data, part, &options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
@@ -127,9 +132,10 @@ static int count_classes(training *t) {
     return EXIT_DONE;
 }
 
-static int open_data(training *t) {
-    const train_options *o = t->o;
+/* O: the options of T. A size that fits the pictures of the train part is that of all parts, and noted. */
+static int open_data(training *t, train_options *o) {
     int status = train_open_part(t, "train", &t->train);
+    if (!status && is_pictures(t)) o->image_size = mst_dataset_spec(t->train, 0).shape.dim[0];
     if (!status && (o->evaluate || o->confusion || o->predict)) status = train_open_part(t, "test", &t->test);
     if (!status) status = check_test_part(t);
     if (!status) status = count_classes(t);
@@ -222,7 +228,7 @@ static mst_status fit(training *t) {
     const train_options *o = t->o;
     enum { MOST_HPARAMS = 8 };
     mst_hparam hparams[MOST_HPARAMS];
-    mst_callback callbacks[8];
+    mst_callback callbacks[10];
     int count = 0;
     if (t->log.folder) { /* first: what is wrong with its folder is told before anything is shown */
         t->log.hparams = hparams;
@@ -423,7 +429,7 @@ static int run_training(training *t, train_options *o) {
     if (!status && t->evaluates) return evaluator_run(t);
     if (!status && train_cluster_is_server(t)) return train_cluster_serve(t);
     if (!status) status = train_choose_devices(t);
-    if (!status) status = open_data(t);
+    if (!status) status = open_data(t, o);
     if (!status) status = train_cluster_open(t, o);
     if (!status) status = make_model(t);
     if (!status) status = train_checkpoint_check_monitor(t);

@@ -42,6 +42,10 @@ static int check_file(const char *option, const char *path) {
     return command_fail(EXIT_USAGE, "train: --%s %s: the name must end in .safetensors or .npz", option, path);
 }
 
+static bool is_monitored(const train_options *o) {
+    return o->patience || o->best || o->restore_best_weights || o->reduce_on_plateau;
+}
+
 int train_checkpoint_check(const training *t) {
     static const char *const need_folder[] = {"save-every", "keep", "keep-every-hours", "resume", "best"};
     const train_options *o = t->o;
@@ -56,9 +60,15 @@ int train_checkpoint_check(const training *t) {
                             "train: --save-every %s: give a number of steps, such as 1000, or of seconds, "
                             "such as 60s",
                             o->save_every);
-    if (option_given(t->list, "monitor") && !o->patience && !o->best && !o->restore_best_weights)
+    if (option_given(t->list, "monitor") && !is_monitored(o))
         return command_fail(EXIT_USAGE,
-                            "train: --monitor is for --patience N, --best or --restore-best-weights: give one of them");
+                            "train: --monitor is for --patience N, --best, --restore-best-weights or "
+                            "--reduce-on-plateau N: give one of them");
+    static const char *const need_plateau[] = {"plateau-factor", "plateau-min-delta", "plateau-cooldown",
+                                               "min-learning-rate"};
+    for (size_t i = 0; i < sizeof need_plateau / sizeof *need_plateau; i++)
+        if (!o->reduce_on_plateau && option_given(t->list, need_plateau[i]))
+            return command_fail(EXIT_USAGE, "train: --%s is for --reduce-on-plateau N: give it too", need_plateau[i]);
     if (o->name_map && !o->load && !o->checkpoint_dir)
         return command_fail(EXIT_USAGE,
                             "train: --name-map is for --load FILE or --checkpoint-dir DIR: give one of them");
@@ -74,7 +84,7 @@ static const char *monitor_of(const training *t) {
 }
 
 int train_checkpoint_check_monitor(const training *t) {
-    if (!t->o->patience && !t->o->best && !t->o->restore_best_weights) return EXIT_DONE;
+    if (!is_monitored(t->o)) return EXIT_DONE;
     if (!mst_model_check_monitor(t->model, monitor_of(t), t->validation != NULL)) return EXIT_DONE;
     return command_fail_library(EXIT_USAGE, NULL);
 }
@@ -206,6 +216,16 @@ int train_checkpoint_callbacks(training *t, mst_callback *callbacks, int count) 
                                            .min_delta = t->o->min_delta,
                                            .restore_best_weights = t->o->restore_best_weights};
         callbacks[count++] = mst_early_stopping_callback(&t->stopping);
+    }
+    if (t->o->reduce_on_plateau) {
+        const double delta = t->o->plateau_min_delta;
+        t->plateau = (mst_reduce_on_plateau){.monitor = monitor_of(t),
+                                             .factor = t->o->plateau_factor,
+                                             .patience = t->o->reduce_on_plateau,
+                                             .min_delta = delta > 0 ? delta : MST_ZERO,
+                                             .cooldown = t->o->plateau_cooldown,
+                                             .min_learning_rate = t->o->min_learning_rate};
+        callbacks[count++] = mst_reduce_on_plateau_callback(&t->plateau);
     }
     if (t->checkpoints) callbacks[count++] = mst_checkpoint_callback(t->checkpoints);
     return count;

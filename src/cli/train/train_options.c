@@ -56,7 +56,7 @@ static const option data_options[] = {
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,
-     .help = "images: pictures are resized to N x N pixels (default 224)"},
+     .help = "images: pictures are resized to N x N pixels (default: the shorter side of the first one, at most 64)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
     {"validation-split", OPTION_NUMBER, AT(validation_split), "X", NULL, 0, 0.999, .noted = true,
      .help = "a part X of the training data is kept out, and measured after each epoch"},
@@ -188,12 +188,24 @@ static const option optimizer_options[] = {
 
 static const option schedule_options[] = {
     {"schedule", OPTION_CHOICE, AT(schedule), .choices = mst_schedule_names, .noted = true,
-     .help = "how the learning rate goes on (default: cosine over all steps where neither --optimizer nor "
-             "--learning-rate is given, else none); cosine and polynomial end with training without --decay-steps"},
+     .help =
+         "how the learning rate goes on (default: cosine over all steps where none of --optimizer, --learning-rate "
+         "and --reduce-on-plateau is given, else none); cosine and polynomial end with training without --decay-steps"},
     {"boundaries", OPTION_INTEGERS, AT(boundaries), "N,N,...", NULL, 1, 1e15, .noted = true,
      .help = "piecewise: the last step of each value but the last"},
     {"values", OPTION_NUMBERS, AT(values), "X,X,...", NULL, 0, 1e9, .above_low = true, .noted = true,
      .help = "piecewise: learning rates"},
+    {"reduce-on-plateau", OPTION_INTEGER, AT(reduce_on_plateau), "N", NULL, 1, 1e9, .noted = true,
+     .help = "multiplies the learning rate by --plateau-factor when N epochs were no better than the best before, by "
+             "--monitor; there is no --schedule then"},
+    {"plateau-factor", OPTION_NUMBER, AT(plateau_factor), "X", "0.1", 0, 0.999999, .above_low = true, .noted = true,
+     .help = "with --reduce-on-plateau"},
+    {"plateau-min-delta", OPTION_NUMBER, AT(plateau_min_delta), "X", "0.0001", 0, 1e9, .noted = true,
+     .help = "what counts as better, for --reduce-on-plateau"},
+    {"plateau-cooldown", OPTION_INTEGER, AT(plateau_cooldown), "N", NULL, 0, 1e9, .noted = true,
+     .help = "epochs behind a reduction that --reduce-on-plateau does not count"},
+    {"min-learning-rate", OPTION_NUMBER, AT(min_learning_rate), "X", NULL, 0, 1e9, .noted = true,
+     .help = "--reduce-on-plateau goes no further down"},
     {0}};
 
 static const option checkpoint_options[] = {
@@ -215,7 +227,8 @@ static const option checkpoint_options[] = {
     {"restore-best-weights", OPTION_FLAG, AT(restore_best_weights),
      .help = "training ends with the weights of the best epoch, also where it is resumed"},
     {"monitor", OPTION_TEXT, AT(monitor), "NAME",
-     .help = "what --patience, --best and --restore-best-weights look at: loss, accuracy, val_loss, val_accuracy "
+     .help = "what --patience, --best, --restore-best-weights and --reduce-on-plateau look at: loss, accuracy, "
+             "val_loss, val_accuracy "
              "(default: val_loss with "
              "--validation-split, else loss)"},
     {"save", OPTION_FILE, AT(save), "FILE",
@@ -309,7 +322,9 @@ mst_status train_optimizer(const train_options *o, const option_list *list, int6
     clear_defaults(list, &train_sections[OPTIMIZER], out);
     clear_defaults(list, &train_sections[SCHEDULE], schedule);
     if (plain) out->learning_rate = default_rate;
-    if (plain && !option_given(list, "schedule")) schedule->kind = MST_SCHEDULE_COSINE;
+    if (plain && !option_given(list, "schedule") && !o->reduce_on_plateau) schedule->kind = MST_SCHEDULE_COSINE;
+    if (o->reduce_on_plateau && schedule->kind)
+        return MST_FAIL(MST_INVALID, "--reduce-on-plateau and --schedule both set the learning rate: give one of them");
     if (schedule->kind == MST_SCHEDULE_PIECEWISE) {
         MST_TRY(fill_pieces(o, schedule));
     } else if (o->values.count || o->boundaries.count) {

@@ -51,6 +51,8 @@ typedef struct train_options {
     const char *monitor;
     int64_t patience;
     double min_delta;
+    int64_t reduce_on_plateau, plateau_cooldown;
+    double plateau_factor, plateau_min_delta, min_learning_rate;
     int progress; /**< mst_progress */
     int64_t log_every;
     bool json, summary;

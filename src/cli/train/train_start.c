@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/byte_count.h"
 #include "cli/json_events.h"
 #include "cli/number_text.h"
 #include "cli/train/training.h"
@@ -18,12 +19,25 @@ static int64_t num_parameters(const training *t) {
     return sum;
 }
 
+/* Bytes of the weights and of what the optimizer keeps beside them, once. */
+static int64_t kept_bytes(const training *t) {
+    mst_state_info *list = NULL;
+    int64_t count = 0, bytes = 0;
+    if (mst_store_list(mst_model_store(t->model), &list, &count)) return 0;
+    for (int64_t i = 0; i < count; i++)
+        if (list[i].kind == MST_STATE_WEIGHT || list[i].kind == MST_STATE_SLOT || list[i].kind == MST_STATE_AVERAGE)
+            bytes += list[i].bytes;
+    free(list);
+    return bytes;
+}
+
 static void print_model(const training *t) {
-    char text[NUMBER_TEXT];
+    char text[NUMBER_TEXT], bytes[MST_BYTES_TEXT];
     mst_shape row = mst_dataset_spec(t->train, 0).shape;
     printf("mlp %" PRId64, mst_shape_count(row));
     for (int i = 0; i < t->o->hidden_units.count; i++) printf("-%" PRId64, t->o->hidden_units.value[i]);
-    printf("-%" PRId64 " (%s parameters)", t->objective.outputs, number_text(num_parameters(t), text));
+    printf("-%" PRId64 " (%s parameters, ", t->objective.outputs, number_text(num_parameters(t), text));
+    printf("%s with the optimizer)", mst_bytes_print(kept_bytes(t), bytes, sizeof bytes));
 }
 
 static void print_optimizer(const training *t) {
@@ -72,6 +86,7 @@ static mst_status write_start(const training *t) {
     json_t *event = json_event("start");
     json_add(&event, "", "model", json_string("mlp"));
     json_add(&event, "", "parameters", json_integer(num_parameters(t)));
+    json_add(&event, "", "parameter_bytes", json_integer(kept_bytes(t)));
     json_add(&event, "", "data", json_text(t->data));
     json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
     if (mst_dataset_num_corrupt(t->train))

@@ -39,6 +39,7 @@ typedef struct training {
     mst_checkpoint_manager *checkpoints; /**< NULL: none are written */
     char *checkpoint;                    /**< the newest at the end; NULL: none. Owned */
     mst_early_stopping stopping;
+    mst_reduce_on_plateau plateau;
     name_map variables; /**< what they are called in a file that is restored */
     bool resumes;       /**< a checkpoint has been restored, whose fit goes on */
     bool new_rate;      /**< with another learning rate than was given before */

@@ -15,7 +15,8 @@ typedef enum mst_resize_method { MST_RESIZE_BILINEAR = 0, MST_RESIZE_AREA, MST_R
 typedef struct mst_images_options {
     int zero_;
     int64_t height, width; /**< of all pictures; one of them 0: like the other; both 0: 224 */
-    int channels;          /**< 1: gray; 3: red, green, blue; 0: 3 */
+    bool fit; /**< both 0: the shorter side of the first picture in place of 224, at most 64, as dense layers take it */
+    int channels; /**< 1: gray; 3: red, green, blue; 0: 3 */
     mst_resize_method resize;
     mst_dtype dtype;    /**< MST_U8 or MST_F32; 0: MST_U8 */
     bool whole;         /**< a JPEG becomes RGB at its own size before it is resized, as with decode_jpeg */
@@ -39,7 +40,7 @@ MST_API MST_CHECKED mst_status mst_dataset_from_images(const char *folder, const
 #include "data/sources/image_folder.h"
 #include "format/image.h"
 
-enum { DEFAULT_SIZE = 224, MOST_SIZE = 1 << 14 };
+enum { DEFAULT_SIZE = 224, MOST_FIT_SIZE = 64, MOST_SIZE = 1 << 14 };
 
 typedef struct images {
     mst_dataset base;
@@ -151,10 +152,27 @@ static mst_status write_schema(images *d) {
     return mst_schema_write(&column, 1, &d->schema);
 }
 
+/* The height and width that fit the first picture. */
+static mst_status choose_size(images *d) {
+    const mst_image_want want = {.channels = 3};
+    mst_image image;
+    void *data;
+    size_t size;
+    MST_TRY(mst_file_read(d->files.path[0], (size_t)MST_IMAGE_MOST_BYTES, &data, &size));
+    const mst_status status = mst_image_decode(d->files.path[0], data, size, &want, &image);
+    free(data);
+    MST_TRY(status);
+    free(image.pixels);
+    const int64_t side = image.height < image.width ? image.height : image.width;
+    d->options.height = d->options.width = side < MOST_FIT_SIZE ? side : MOST_FIT_SIZE;
+    return MST_OK;
+}
+
 static mst_status images_source_set_up(images *d, const char *folder) {
     mst_images_options *o = &d->options;
-    MST_TRY(fill_options(o));
     MST_TRY(mst_image_folder_list(folder, &d->files));
+    if (o->fit && !o->height && !o->width) MST_TRY(choose_size(d));
+    MST_TRY(fill_options(o));
     if (o->schema)
         MST_TRY(read_classes(d, o->schema));
     else if (o->like)

@@ -4,6 +4,7 @@
 
 #include "base/argument.h"
 #include "base/did_you_mean.h"
+#include "base/failure.h"
 #include "base/folder.h"
 #include "data/spec/data_spec.h"
 
@@ -56,6 +57,25 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > size && strcmp(path + length - size, suffix) == 0;
 }
 
+/* The kind that says by its own look at PATH that it reads it; NULL: none. */
+static const mst_data_spec *kind_that_holds(const char *path) {
+    for (const mst_data_spec *const *kind = mst_data_spec_table; *kind; kind++)
+        if ((*kind)->holds && (*kind)->holds(path)) return *kind;
+    return NULL;
+}
+
+/* The error of a spec of KIND that cannot be read names the kind that could read its PATH. */
+static mst_status explain(const mst_data_spec *kind, const char *path, mst_status status) {
+    mst_failure failure;
+    if (status != MST_NOT_FOUND && status != MST_IO) return status;
+    mst_failure_keep(&failure, status);
+    const mst_data_spec *other = kind_that_holds(path);
+    if (!other || other == kind) return mst_failure_restore(&failure);
+    return MST_FAIL(status, "data: '%s' holds no %.*s, but what %.*s reads: write '%.*s%s'", path,
+                    (int)name_size(kind) - 1, kind->form, (int)name_size(other) - 1, other->form, (int)name_size(other),
+                    other->form, path);
+}
+
 /* The error for a SPEC that begins with no known name. It suggests the kind of a path's suffix, or else the nearest
  * name. */
 static mst_status data_spec_unknown(const char *spec) {
@@ -63,6 +83,10 @@ static mst_status data_spec_unknown(const char *spec) {
     char word[WORD_SIZE], name[MOST_KINDS][WORD_SIZE], list[LIST_SIZE];
     size_t size = strcspn(spec, ":");
     size += spec[size] == ':';
+    const mst_data_spec *holder = kind_that_holds(spec);
+    if (holder)
+        return MST_FAIL(MST_INVALID, "data: '%s' names no kind of data: write '%.*s%s'", spec, (int)name_size(holder),
+                        holder->form, spec);
     for (int i = 0; mst_data_spec_table[i] && i < MOST_KINDS; i++) {
         const mst_data_spec *kind = mst_data_spec_table[i];
         if (can_open(kind) && has_suffix(spec, kind->suffix))
@@ -118,8 +142,9 @@ mst_status mst_dataset_open_with(const char *spec, const char *part, const mst_d
         if (takes_argument && !spec[size])
             return MST_FAIL(MST_INVALID, "data: '%s' names nothing after the colon: write %s", spec, form);
         if (options) MST_TRY(check_options(spec, *kind, options));
-        if ((*kind)->open_with) return (*kind)->open_with(spec + size, test, options, out);
-        return (*kind)->open(spec + size, test, out);
+        const mst_status status = (*kind)->open_with ? (*kind)->open_with(spec + size, test, options, out)
+                                                     : (*kind)->open(spec + size, test, out);
+        return takes_argument ? explain(*kind, spec + size, status) : status;
     }
     return data_spec_unknown(spec);
 }

@@ -14,6 +14,8 @@ typedef struct mst_data_spec {
     /** File suffix of this kind ("/": a folder), used to suggest the spec when the user gives only a path. May be
      *  NULL. */
     const char *suffix;
+    /** Whether PATH holds what this kind reads, where its suffix does not tell; may be NULL. */
+    bool (*holds)(const char *path);
     unsigned takes; /**< bits MST_SPEC_... */
 
     /* Exactly one of open and open_with is set; neither: not supported yet. */

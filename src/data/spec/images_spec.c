@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/folder.h"
+#include "data/sources/image_folder.h"
 #include "data/spec/data_spec.h"
 
 enum { PATH_SIZE = 4096 };
@@ -10,9 +11,11 @@ enum { PATH_SIZE = 4096 };
 static mst_status images_spec_open_part(const char *folder, bool test, const mst_data_options *options,
                                         mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
-    const int64_t size = options ? options->image_size : 0;
+    const bool fit = options && options->image_size == MST_IMAGE_SIZE_FIT;
+    const int64_t size = options && !fit ? options->image_size : 0;
     mst_images_options o = {.height = size,
                             .width = size,
+                            .fit = fit,
                             .channels = options ? (int)options->channels : 0,
                             .schema = options ? options->schema : NULL};
     const int length = snprintf(train_path, PATH_SIZE, "%s/train", folder);
@@ -30,9 +33,24 @@ static mst_status images_spec_open_part(const char *folder, bool test, const mst
     return mst_dataset_from_images(test_path, &o, out);
 }
 
+static bool has_classes(const char *folder) {
+    mst_image_folder files = {.num_classes = 0};
+    const bool has = !mst_image_folder_list(folder, &files);
+    mst_image_folder_free(&files);
+    return has;
+}
+
+static bool images_spec_holds(const char *path) {
+    char train_path[PATH_SIZE];
+    const int length = snprintf(train_path, PATH_SIZE, "%s/train", path);
+    if (length < 0 || length >= PATH_SIZE || !mst_is_folder(path)) return false;
+    return has_classes(mst_is_folder(train_path) ? train_path : path);
+}
+
 const mst_data_spec mst_data_spec_images = {
     .form = "images:DIR",
     .help = "PNG and JPEG files in a folder for each class; or DIR/train/CLASS, DIR/test/CLASS",
+    .holds = images_spec_holds,
     .takes = MST_SPEC_IMAGE_SIZE,
     .open_with = images_spec_open_part,
 };

@@ -20,6 +20,7 @@ mst_status mst_dataset_scale(mst_dataset *dataset, int component, mst_dtype dtyp
     if (MST_IS_NULL(dataset) || MST_IS_NULL(out)) return MST_INVALID;
     scale *d;
     *out = NULL;
+    MST_TRY(mst_dataset_check(dataset));
     if (component < 0 || component >= dataset->num_components)
         return MST_FAIL(MST_INVALID, "scale: component %d, the dataset has 0 to %d", component,
                         dataset->num_components - 1);

@@ -333,6 +333,7 @@ mst_status mst_dataset_split(mst_dataset *dataset, const mst_split_options *opti
     if (MST_IS_NULL(dataset) || MST_IS_NULL(options) || MST_IS_NULL(first) || MST_IS_NULL(second)) return MST_INVALID;
     mst_dataset *part[2] = {NULL, NULL};
     *first = *second = NULL;
+    MST_TRY(mst_dataset_check(dataset));
     MST_TRY(check_split(dataset, options));
     const int64_t n = dataset->cardinality, kept = (int64_t)((double)n * (1 - options->fraction));
     if (kept < 1 || kept >= n)

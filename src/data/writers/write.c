@@ -90,6 +90,8 @@ mst_status mst_dataset_write(const char *spec, mst_dataset *train, mst_dataset *
     if (MST_IS_NULL(spec) || MST_IS_NULL(train)) return MST_INVALID;
     static const mst_write_options defaults;
     if (!options) options = &defaults;
+    MST_TRY(mst_dataset_check(train));
+    if (test) MST_TRY(mst_dataset_check(test));
     MST_TRY(check_part(train));
     MST_TRY(check_part(test));
     MST_TRY(mst_dataset_want_least("write", "num_shards", options->num_shards, 0));

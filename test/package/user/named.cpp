@@ -143,8 +143,9 @@ static bool models() {
     mst_tensor *parts[2] = {nullptr, nullptr};
     mst_dataset *data = nullptr;
     if (mst_model_create(&model) || mst_tensor_create(MST_F32, MST_SHAPE(8, 5), &parts[0]) ||
-        mst_tensor_create(MST_I64, MST_SHAPE(8), &parts[1]) || mst_dataset_from_tensors(parts, 2, &data))
+        mst_tensor_create(MST_I64, MST_SHAPE(8), &parts[1]))
         return false;
+    data = mst_data_shuffle(mst_data_from_tensors(parts, 2), .seed = 1);
     mst_dense(model, 6, .activation = MST_RELU, .kernel_initializer = mst_he_normal_initializer());
     mst_dropout(model, .rate = 0.1F, .seed = 7);
     mst_activate(mst_flatten(model, .name = "flat"), MST_TANH);

@@ -1,0 +1,89 @@
+/** Datasets as expressions: sources and transforms that are nested, as the ops of a graph are, with one check and one
+ *  release at the end.
+ *
+ *      mst_dataset *train = mst_data_batch(
+ *          mst_data_shuffle(mst_data_scale(mst_data_open("fashion-mnist", "train"), 0, MST_F32, 1.0 / 255), .seed = 1),
+ *          100, false);
+ *      if (mst_dataset_check(train)) puts(mst_error()->message);
+ *      ...
+ *      mst_dataset_release(train);
+ *
+ *  Each is the function of muster/dataset.h and muster/transforms.h of the same name, mst_dataset_batch for
+ *  mst_data_batch, which gives a status and leaves the dataset that it is given to its owner; there it says what it
+ *  does and when it fails. Here the first mistake sticks to the dataset: whatever is made of it has the same one, and
+ *  all that takes a dataset (mst_fit, mst_evaluate, mst_iterator_create, mst_dataset_write, ...) fails with it. So
+ *  where mst_fit comes next, the check may be left out.
+ *
+ *  A transform takes over the reference to the dataset that it is given, also where it fails. A dataset of which two
+ *  others are made is retained for the first of them:
+ *
+ *      mst_dataset *all = mst_data_open("csv:prices.csv", "train");
+ *      mst_dataset *first = mst_data_take(mst_dataset_retain(all), 1000), *rest = mst_data_skip(all, 1000);
+ */
+#ifndef MUSTER_DATA_H
+#define MUSTER_DATA_H
+
+#include "muster/dataset.h"
+#include "muster/named.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The first mistake in the making of DATASET, as the calling thread's error; MST_OK where there is none. */
+MST_API MST_CHECKED mst_status mst_dataset_check(const mst_dataset *dataset);
+
+/* ---- sources: the caller has one reference, also to one that has failed; NULL only where memory ran out ---- */
+
+MST_API mst_dataset *mst_data_open(const char *spec, const char *part);
+MST_API mst_dataset *mst_data_open_with(const char *spec, const char *part, const mst_data_options *options);
+MST_API mst_dataset *mst_data_from_tensors(mst_tensor *const *components, int n);
+MST_API mst_dataset *mst_data_from_csv(const char *path, const mst_csv_options *options);
+MST_API mst_dataset *mst_data_from_images(const char *folder, const mst_images_options *options);
+MST_API mst_dataset *mst_data_from_tfrecord(const char *const *paths, int n, const mst_tfrecord_options *options);
+MST_API mst_dataset *mst_data_from_lines(const char *const *paths, int n, const mst_lines_options *options);
+
+/* ---- transforms of rows ---- */
+
+MST_API mst_dataset *mst_data_scale(mst_dataset *dataset, int component, mst_dtype dtype, double factor);
+MST_API mst_dataset *mst_data_map(mst_dataset *dataset, mst_map_function function, void *context,
+                                  const mst_spec *outputs, int num_outputs);
+MST_API mst_dataset *mst_data_filter(mst_dataset *dataset, mst_filter_function function, void *context);
+MST_API mst_dataset *mst_data_parse_example(mst_dataset *dataset, const mst_feature *features, int num_features);
+MST_API mst_dataset *mst_data_name_classes(mst_dataset *dataset, int component, const char *const *names, int64_t n);
+MST_API mst_dataset *mst_data_cache(mst_dataset *dataset);
+MST_API mst_dataset *mst_data_cache_file(mst_dataset *dataset, const char *path);
+MST_API mst_dataset *mst_data_shard(mst_dataset *dataset, int64_t num, int64_t index);
+MST_API mst_dataset *mst_data_shuffle_with(mst_dataset *dataset, const mst_shuffle_options *options);
+#define mst_data_shuffle(dataset, ...) mst_data_shuffle_with((dataset), &MST_NAMED(mst_shuffle_options, __VA_ARGS__))
+/** Takes over the references to all N. */
+MST_API mst_dataset *mst_data_zip(mst_dataset *const *datasets, int n);
+/** Takes over the references to all N. */
+MST_API mst_dataset *mst_data_interleave(mst_dataset *const *datasets, int n, const mst_interleave_options *options);
+
+/* ---- of pictures ---- */
+
+MST_API mst_dataset *mst_data_central_crop(mst_dataset *dataset, int component, int64_t height, int64_t width);
+MST_API mst_dataset *mst_data_crop(mst_dataset *dataset, int component, int64_t top, int64_t left, int64_t height,
+                                   int64_t width);
+MST_API mst_dataset *mst_data_random_brightness(mst_dataset *dataset, int component, double max_delta, uint64_t seed);
+MST_API mst_dataset *mst_data_random_contrast(mst_dataset *dataset, int component, double lower, double upper,
+                                              uint64_t seed);
+MST_API mst_dataset *mst_data_random_crop(mst_dataset *dataset, int component, int64_t height, int64_t width,
+                                          int64_t padding, uint64_t seed);
+MST_API mst_dataset *mst_data_random_flip(mst_dataset *dataset, int component, mst_flip flip, uint64_t seed);
+
+/* ---- of elements, rows or batches ---- */
+
+MST_API mst_dataset *mst_data_batch(mst_dataset *dataset, int64_t size, bool drop_remainder);
+MST_API mst_dataset *mst_data_padded_batch(mst_dataset *dataset, int64_t size, bool drop_remainder,
+                                           const mst_padding *padding);
+MST_API mst_dataset *mst_data_prefetch(mst_dataset *dataset, int64_t n);
+MST_API mst_dataset *mst_data_repeat(mst_dataset *dataset, int64_t count);
+MST_API mst_dataset *mst_data_skip(mst_dataset *dataset, int64_t n);
+MST_API mst_dataset *mst_data_take(mst_dataset *dataset, int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

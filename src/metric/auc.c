@@ -1,0 +1,26 @@
+/** auc: area under the ROC curve, of 200 thresholds as Keras' AUC(): the recall over the part of the negative elements
+ *  that are predicted positive, by the trapezoid rule. Of classes each is a column with a label of 0 or 1, all columns
+ *  together. 0 where there are only positive or only negative elements */
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_AUC = 10 };
+#endif
+#include "metric/thresholds.h"
+
+static double part(double count, double all) {
+    return all > 0 ? count / all : 0;
+}
+
+static double auc_result(const double *positives, const double *negatives, int64_t n) {
+    double all_positives = 0, all_negatives = 0, above = 0, false_above = 0, area = 0;
+    for (int64_t i = 0; i < n; i++) all_positives += positives[i], all_negatives += negatives[i];
+    for (int64_t i = n - 1; i >= 0; i--) { /* from the largest threshold down */
+        const double recall = part(above, all_positives), rate = part(false_above, all_negatives);
+        above += positives[i];
+        false_above += negatives[i];
+        area += (part(false_above, all_negatives) - rate) * (part(above, all_positives) + recall) / 2;
+    }
+    return area;
+}
+
+const mst_metric_form mst_metric_form_auc = {
+    .larger_is_better = true, .counts = mst_metric_thresholds, .result = auc_result};

@@ -1,0 +1,31 @@
+/** pr_auc: area under the curve of precision over recall, of 200 thresholds as Keras' AUC(curve="PR"): between two
+ *  thresholds true positives grow in line with all that is predicted positive (Davis and Goadrich, 2006). Of classes
+ *  each is a column with a label of 0 or 1, all columns together. 0 where no label is positive */
+#ifdef MST_METRIC_HEADER
+enum { MST_METRIC_PR_AUC = 11 };
+#endif
+#include <math.h>
+
+#include "metric/thresholds.h"
+
+/* With TRUE of ALL predicted positive at one threshold, and MORE_TRUE of MORE in addition at the next lower one: the
+ * integral of (slope * all + intercept) / all over the true positives, with slope = MORE_TRUE / MORE. */
+static double pr_auc_part(double true_above, double above, double more_true, double more) {
+    if (more <= 0) return 0;
+    const double slope = more_true / more, intercept = true_above - slope * above;
+    return slope * (more_true + (above > 0 ? intercept * log((above + more) / above) : 0));
+}
+
+static double pr_auc_result(const double *positives, const double *negatives, int64_t n) {
+    double true_above = 0, above = 0, area = 0;
+    for (int64_t i = n - 1; i >= 0; i--) { /* from the largest threshold down */
+        const double more = positives[i] + negatives[i];
+        area += pr_auc_part(true_above, above, positives[i], more);
+        true_above += positives[i];
+        above += more;
+    }
+    return true_above > 0 ? area / true_above : 0;
+}
+
+const mst_metric_form mst_metric_form_pr_auc = {
+    .larger_is_better = true, .counts = mst_metric_thresholds, .result = pr_auc_result};
