@@ -71,9 +71,8 @@ static int check_stored_inputs(training *t, const char *part, const mst_dataset 
 }
 
 int train_open_part(training *t, const char *part, mst_dataset **out) {
-    const mst_data_options options = {
-        .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
-    if (mst_dataset_open_with(t->data, part, &options, out))
+    const mst_data_options options = {.skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size};
+    if (table_options_open(&t->o->table, t->data, part, options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
     return scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;
