@@ -9,7 +9,7 @@
 
 static void read_column(const mst_csv *csv, int column, bool categories) {
     const size_t rows = (size_t)mst_csv_num_rows(csv);
-    mst_csv_column form;
+    mst_csv_column form = {.missing = rows % 2 ? MST_MISSING_NAN : MST_MISSING_REFUSE};
     if (mst_csv_column_find(csv, column, categories, &form) == MST_OK) {
         int64_t *integers = malloc(rows * sizeof *integers);
         float *floats = malloc(rows * sizeof *floats);

@@ -124,6 +124,13 @@ typedef struct mst_data_options {
     /** mst_dataset_schema of other data: csv and images are numbered as that was; other kinds ignore it. csv:FILE and
      *  images:DIR can then be a test part without a train part beside it. */
     const char *schema;
+    char delimiter;          /**< between cells (csv); 0: ',' */
+    const char *const *drop; /**< names of columns that are left out (csv) */
+    int num_drop;
+    mst_missing missing; /**< numbers that are missing in inputs (csv) */
+    bool
+        unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);
+                                  other kinds ignore it */
 } mst_data_options;
 /** The same with OPTIONS; MST_INVALID where one is not for this kind of data. */
 MST_API MST_CHECKED mst_status mst_dataset_open_with(const char *spec, const char *part,

@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "muster/dataset.h"
 #include "muster/layers.h"
 
 #ifdef __cplusplus
@@ -25,6 +26,12 @@ MST_API MST_CHECKED mst_status mst_model_create(mst_model **out);
 MST_API void mst_model_destroy(mst_model *model);
 /** The first error made while layers were added, MST_OK where there is none. */
 MST_API MST_CHECKED mst_status mst_model_check(const mst_model *model);
+
+/** Lets the layer of OUTPUT, a normalization or a discretization, learn from component COMPONENT of DATA, one epoch of
+ *  which is what the layer is applied to: as Keras' adapt. NaN are left out. What is learnt are weights that are not
+ *  trained, saved with the others. To be called before mst_compile. MST_INVALID where the layer learns nothing in this
+ *  way; fails also as reading the rows does. */
+MST_API MST_CHECKED mst_status mst_adapt(mst_output output, mst_dataset *data, int component);
 
 /** What the model gives; without this call it is the output of the layer that was added last. Layers that no output
  *  needs are not built. */

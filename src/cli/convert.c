@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/number_text.h"
+#include "cli/table_options.h"
 #include "muster/dataset.h"
 
 enum { WHY_SIZE = 1024 };
@@ -13,7 +14,7 @@ enum { WHY_SIZE = 1024 };
 typedef struct convert_options {
     int64_t shards, skip_corrupt, image_size;
     bool gray, overwrite;
-    const char *label;
+    table_options table;
     int compression; /* mst_tfrecord_compression */
 } convert_options;
 
@@ -30,8 +31,12 @@ static const option options[] = {
      .help = "from images: pictures are resized to N x N pixels (default 224)"},
     {"gray", OPTION_FLAG, offsetof(convert_options, gray),
      .help = "from images: one channel in place of red, green and blue"},
-    {"label", OPTION_TEXT, offsetof(convert_options, label), "COLUMN",
+    {"label", OPTION_TEXT, offsetof(convert_options, table.label), "COLUMN",
      .help = "from csv: the column of labels (default: the last)"},
+    {"delimiter", OPTION_TEXT, offsetof(convert_options, table.delimiter), "C",
+     .help = "from csv: what is between cells: a character, or tab (default: a comma)"},
+    {"drop", OPTION_TEXT, offsetof(convert_options, table.drop), "COLUMN,COLUMN,...",
+     .help = "from csv: columns that are left out"},
     {"overwrite", OPTION_FLAG, offsetof(convert_options, overwrite),
      .help = "files that are there are replaced; a folder of pictures is not"},
     {0}};
@@ -52,10 +57,10 @@ static void print_part(const char *name, const mst_dataset *part) {
 }
 
 /* Not every data has a test part: WHY then says what was not found. */
-static mst_status open_parts(const char *spec, const mst_data_options *o, mst_dataset *part[2], char *why,
-                             size_t size) {
-    MST_TRY(mst_dataset_open_with(spec, "train", o, &part[0]));
-    const mst_status status = mst_dataset_open_with(spec, "test", o, &part[1]);
+static mst_status open_parts(const char *spec, const convert_options *o, mst_dataset *part[2], char *why, size_t size) {
+    const mst_data_options data = {.skip_corrupt = o->skip_corrupt, .image_size = o->image_size, .channels = o->gray};
+    MST_TRY(table_options_open(&o->table, spec, "train", data, &part[0]));
+    const mst_status status = table_options_open(&o->table, spec, "test", data, &part[1]);
     if (status != MST_NOT_FOUND) return status;
     snprintf(why, size, "%s", mst_error()->message);
     return MST_OK;
@@ -68,9 +73,7 @@ static int convert_run(const command_call *call) {
     if (call->num_positional < 2)
         return command_fail(EXIT_USAGE, "convert: from what to what? write convert fashion-mnist tfrecord:DIR/fm");
     const char *from = call->positional[0], *to = call->positional[1];
-    const mst_data_options data = {
-        .skip_corrupt = o->skip_corrupt, .label = o->label, .image_size = o->image_size, .channels = o->gray};
-    mst_status status = open_parts(from, &data, part, why, sizeof why);
+    mst_status status = open_parts(from, o, part, why, sizeof why);
     if (!status)
         status = mst_dataset_write(to, part[0], part[1],
                                    &(mst_write_options){.num_shards = o->shards,

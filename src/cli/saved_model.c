@@ -42,7 +42,9 @@ const option saved_model_options[] = {
          "(default: that of the training, else fashion-mnist)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line (default: those of the training, else of the data)"},
-    {"label", OPTION_TEXT, AT(label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"label", OPTION_TEXT, AT(table.label), "COLUMN", .help = "csv: the column of labels (default: the last)"},
+    {"delimiter", OPTION_TEXT, AT(table.delimiter), "C",
+     .help = "csv: what is between cells: a character, or tab (default: as in training)"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384,
      .help = "images: pictures are resized to N x N pixels (default: as in training)"},
     {"data-dir", OPTION_FILE, AT(data_dir), "DIR", .help = "the same as --data idx:DIR", .excludes = "data"},
@@ -209,6 +211,20 @@ static bool is_pictures(const char *spec) {
     return strncmp(spec, "images:", sizeof "images:" - 1) == 0;
 }
 
+static bool is_table(const char *spec) {
+    return strncmp(spec, "csv:", sizeof "csv:" - 1) == 0;
+}
+
+/* How a table is read: as the user says, else as in training. Where the training's schema is known, it says which
+ * columns are taken. */
+static table_options choose_table(const saved_options *o, const model_note *note, const char *spec) {
+    table_options table = o->table;
+    if (!is_table(spec)) return table;
+    if (!table.delimiter) table.delimiter = noted(note, "delimiter");
+    if (note->schema) table.drop = NULL;
+    return table;
+}
+
 /* The error of data that the user did not name: that of the training. */
 static mst_status fail_noted_data(const char *spec) {
     return MST_FAIL(mst_error()->code, "the data of the training, '%s': %s; --data SPEC takes other data", spec,
@@ -217,10 +233,10 @@ static mst_status fail_noted_data(const char *spec) {
 
 /* Where the user names no data, the training's is taken, and it must have a test part: with the training's schema a
  * source without one would give its train part. */
-static mst_status check_noted_data(const char *spec) {
+static mst_status check_noted_data(const char *spec, const table_options *table) {
     mst_dataset *data;
     const mst_data_options options = {.image_size = is_pictures(spec) ? 1 : 0};
-    MST_TRY(mst_dataset_open_with(spec, "test", &options, &data));
+    MST_TRY(table_options_open(table, spec, "test", options, &data));
     mst_dataset_release(data);
     return MST_OK;
 }
@@ -231,10 +247,11 @@ static mst_status open_data(const saved_options *o, const option_list *list, sav
     const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
-    mst_data_options options = {.label = o->label, .image_size = o->image_size, .schema = note->schema};
+    mst_data_options options = {.image_size = o->image_size, .schema = note->schema};
+    const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
-    mst_status status = spec == note->data && note->schema ? check_noted_data(spec) : MST_OK;
-    if (!status) status = mst_dataset_open_with(spec, "test", &options, &out->data);
+    mst_status status = spec == note->data && note->schema ? check_noted_data(spec, &table) : MST_OK;
+    if (!status) status = table_options_open(&table, spec, "test", options, &out->data);
     if (status && spec == note->data) status = fail_noted_data(spec);
     free(folder);
     const bool raw = option_given(list, "raw-pixels") ? o->raw_pixels : note->raw_pixels;

@@ -6,6 +6,7 @@
 #include "cli/name_map.h"
 #include "cli/objective.h"
 #include "cli/option_list.h"
+#include "cli/table_options.h"
 #include "muster/checkpoint.h"
 
 typedef struct saved_options {
@@ -14,7 +15,8 @@ typedef struct saved_options {
     int loss; /**< mst_loss. Where loss, data, image_size or raw_pixels is not given, what the file notes is taken */
     int activation;      /**< mst_activation, as the loss */
     const char *metrics; /**< as the loss; NULL: not given */
-    const char *data, *data_dir, *label, *class_names, *name_map;
+    const char *data, *data_dir, *class_names, *name_map;
+    table_options table; /**< without drop: the schema says which columns there are */
     int64_t image_size;
     bool raw_pixels;
     int64_t batch_size;

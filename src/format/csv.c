@@ -3,16 +3,20 @@
  * which each row begins is kept for messages. */
 #include "format/csv.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "format/stream.h"
 
-enum { MOST_COLUMNS = 100000, LIST_TEXT = 512 };
+#define STANDARD_INPUT "standard input"
+enum { MOST_COLUMNS = 100000, LIST_TEXT = 512, READ_AHEAD = 1 << 20 };
 
 /* Cells are unquoted in place, where they can only become shorter, and end with a NUL where their delimiter was. */
 struct mst_csv {
@@ -195,15 +199,74 @@ mst_status mst_csv_parse(const char *name, const void *data, size_t size, char d
     return csv_parse(name, text, size, delimiter, out);
 }
 
-mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out) {
+/* Text that grows while it is read: room for one byte more than it has. */
+typedef struct growing_text {
+    char *data;
+    size_t size, capacity;
+} growing_text;
+
+static mst_status growing_text_extend(growing_text *t, const char *name) {
+    if (t->capacity - t->size > READ_AHEAD) return MST_OK;
+    const size_t more = 2 * t->capacity + 2 * READ_AHEAD;
+    char *grown = realloc(t->data, more);
+    if (!grown) return MST_NO_MEMORY("to read '%s'", name);
+    t->data = grown;
+    t->capacity = more;
+    return MST_OK;
+}
+
+static mst_status read_standard_input(growing_text *t) {
+    for (ssize_t got = 1; got;) {
+        MST_TRY(growing_text_extend(t, STANDARD_INPUT));
+        got = read(STDIN_FILENO, t->data + t->size, READ_AHEAD);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return MST_FAIL(MST_IO, "'" STANDARD_INPUT "' cannot be read: %s", strerror(errno));
+        t->size += (size_t)got;
+    }
+    return growing_text_extend(t, STANDARD_INPUT);
+}
+
+static mst_status inflate_all(const char *name, const growing_text *from, growing_text *to) {
+    mst_bytes bytes;
+    mst_stream *stream = NULL;
+    size_t got = READ_AHEAD;
+    MST_TRY(mst_bytes_of_memory(name, from->data, from->size, &bytes));
+    mst_status status = mst_stream_create(&bytes, 0, from->size, MST_STREAM_GZIP, &stream);
+    while (!status && got == READ_AHEAD) {
+        status = growing_text_extend(to, name);
+        if (!status) status = mst_stream_read(stream, to->data + to->size, READ_AHEAD, &got);
+        if (!status) to->size += got;
+    }
+    mst_stream_destroy(stream);
+    mst_bytes_close(&bytes);
+    return status;
+}
+
+/* A file that begins as gzip does is decompressed. */
+static mst_status csv_read_bytes(const char *path, const char *name, growing_text *t) {
     void *data;
-    size_t size;
+    if (strcmp(path, "-") == 0) {
+        MST_TRY(read_standard_input(t));
+    } else {
+        MST_TRY(mst_file_read(path, PTRDIFF_MAX, &data, &t->size)); /* has room for one byte more */
+        t->data = data;
+    }
+    if (t->size < 2 || memcmp(t->data, "\x1f\x8b", 2) != 0) return MST_OK;
+    growing_text plain = {0};
+    const mst_status status = inflate_all(name, t, &plain);
+    free(t->data);
+    *t = plain;
+    return status;
+}
+
+mst_status mst_csv_read(const char *path, char delimiter, mst_csv **out) {
+    const char *name = strcmp(path, "-") == 0 ? STANDARD_INPUT : path;
+    growing_text text = {0};
     *out = NULL;
-    MST_TRY(mst_file_read(path, PTRDIFF_MAX, &data, &size));
-    char *text = realloc(data, size + 1);
-    if (text) return csv_parse(path, text, size, delimiter, out);
-    free(data);
-    return MST_NO_MEMORY("to read '%s'", path);
+    const mst_status status = csv_read_bytes(path, name, &text);
+    if (!status) return csv_parse(name, text.data, text.size, delimiter, out);
+    free(text.data);
+    return status;
 }
 
 void mst_csv_close(mst_csv *csv) {

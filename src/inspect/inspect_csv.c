@@ -109,7 +109,7 @@ static void list_categories(mst_report *r, json_t *item, const mst_csv_column *f
 
 static mst_status print_categories(mst_report *r, json_t *item, const mst_csv *csv, int column, const char *name,
                                    const column_row *row, const char *missing) {
-    mst_csv_column form;
+    mst_csv_column form = {0};
     char mixed[64] = "";
     const int64_t numbers = row->of[MST_CSV_INTEGER] + row->of[MST_CSV_FLOAT];
     mst_status status = mst_csv_column_find(csv, column, true, &form);
@@ -134,8 +134,8 @@ static mst_status print_column(mst_report *r, const mst_csv *csv, int column) {
     json_t *item = mst_report_item(r, "columns");
     mst_report_name(header, strlen(header), name);
     mst_report_set(r, item, "name", mst_report_string(header, strlen(header)));
-    mst_report_set(r, item, "missing", json_integer(row.of[MST_CSV_EMPTY]));
-    if (row.of[MST_CSV_EMPTY]) snprintf(missing, sizeof missing, ", %" PRId64 " missing", row.of[MST_CSV_EMPTY]);
+    mst_report_set(r, item, "missing", json_integer(row.of[MST_CSV_MISSING]));
+    if (row.of[MST_CSV_MISSING]) snprintf(missing, sizeof missing, ", %" PRId64 " missing", row.of[MST_CSV_MISSING]);
     if (row.of[MST_CSV_TEXT]) return print_categories(r, item, csv, column, name, &row, missing);
     if (row.of[MST_CSV_INTEGER] + row.of[MST_CSV_FLOAT])
         print_numbers(r, item, name, &row, missing);

@@ -29,6 +29,10 @@ typedef struct mst_layer_call {
     int num_weights;
 } mst_layer_call;
 
+/** What mst_adapt gives a layer, batch after batch: *ROWS, [n, ...], is the caller's; NULL at the end. */
+typedef mst_status (*mst_layer_rows)(void *context, mst_tensor **rows);
+enum { MST_MAX_LEARNT = 2 };
+
 struct mst_layer_type {
     const char *name;       /**< "dense": of its macro, and default name of a layer: dense, dense_1, ... */
     const char *class_name; /**< "Dense": as Keras names it, in summaries */
@@ -45,6 +49,10 @@ struct mst_layer_type {
     mst_status (*weights)(mst_layer_call *call);
     /** What the layer gives; its weights are there. */
     mst_value (*build)(const mst_layer_call *call);
+    /** Learns members of OPTIONS, which are checked, from all rows that NEXT gives; NULL: it learns nothing so. Tensors
+     *  that it puts there are handed over in LEARNT, also after a failure; the rest of LEARNT stays NULL. */
+    mst_status (*adapt)(void *options, const char *name, mst_layer_rows next, void *context,
+                        mst_tensor *learnt[MST_MAX_LEARNT]);
 };
 
 /** All types, ended by NULL; made by the build. */

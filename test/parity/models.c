@@ -3,10 +3,12 @@
  *
  *      {"layers": [{"type": "dense", "options": {"units": 3}, "src": [0]}, ...], without "src": applied to the model
  *       "outputs": [2, 3],                                                       "share": the layer that is used again
+ *                                        "adapt": [TENSOR]: of a layer that learns from data
  *       "fit": {"optimizer": {...}, "loss": "...", "target": [{...}, ...], "class_weight": [...],
  *               "sample_weights": true, "data": [TENSOR, ...], "validation": [TENSOR, ...], "batch_size": 4,
  *               "epochs": 2,
- *               "values": {"dense/kernel": TENSOR, ...}}}                        weights before the first step
+ *               "values": {"dense/kernel": TENSOR, ...}},                        weights before the first step
+ *       "predict": [TENSOR, ...]}                        inputs of rows whose output is "predicted"
  *
  *  gives {"summary": "...", "weights": [["dense/kernel", [4, 3]], ...], "history": {"loss": [...], ...}, "evaluate":
  *  {"loss": 1.5, ...}, "values": {"dense/kernel": [...], ...}}. json_case.h says what a TENSOR is. */
@@ -20,11 +22,29 @@ enum { MOST_LAYERS = 64, OPTIONS_SIZE = 1024 };
 
 /* ---- the model ------------------------------------------------------------------------------------- */
 
+static mst_status dataset_of(const json_t *list, mst_dataset **out) {
+    mst_tensor *tensor[MOST_LAYERS] = {NULL};
+    const int count = (int)json_array_size(list);
+    mst_status status = count <= MOST_LAYERS ? MST_OK : MST_FAIL(MST_INVALID, "more than %d tensors", MOST_LAYERS);
+    for (int i = 0; i < count && !status; i++) status = tensor_of(json_array_get(list, (size_t)i), &tensor[i]);
+    if (!status) status = mst_dataset_from_tensors(tensor, count, out);
+    for (int i = 0; i < count && i < MOST_LAYERS; i++) mst_tensor_release(tensor[i]);
+    return status;
+}
+
 static mst_outputs outputs_of(const json_t *list, const mst_output *made) {
     mst_outputs outputs = {.count = (int)json_array_size(list)};
     for (int i = 0; i < outputs.count; i++)
         outputs.output[i] = made[json_integer_value(json_array_get(list, (size_t)i))];
     return outputs;
+}
+
+static mst_status adapt(mst_output layer, const json_t *tensors) {
+    mst_dataset *data;
+    MST_TRY(dataset_of(tensors, &data));
+    const mst_status status = mst_adapt(layer, data, 0);
+    mst_dataset_release(data);
+    return status;
 }
 
 static mst_status add_layer(mst_model *model, const json_t *j, mst_output *made, size_t i) {
@@ -40,7 +60,8 @@ static mst_status add_layer(mst_model *model, const json_t *j, mst_output *made,
     memset(options, 0, sizeof options);
     MST_TRY(set_fields(type->fields, options, json_object_get(j, "options")));
     made[i] = mst_layer_append(type->name, source, options);
-    return mst_model_check(model);
+    MST_TRY(mst_model_check(model));
+    return json_object_get(j, "adapt") ? adapt(made[i], json_object_get(j, "adapt")) : MST_OK;
 }
 
 static mst_status build(mst_model *model, const json_t *c) {
@@ -77,16 +98,6 @@ static mst_status describe(mst_model *model, json_t *out) {
 }
 
 /* ---- training ---------------------------------------------------------------------------------------- */
-
-static mst_status dataset_of(const json_t *list, mst_dataset **out) {
-    mst_tensor *tensor[MOST_LAYERS] = {NULL};
-    const int count = (int)json_array_size(list);
-    mst_status status = count <= MOST_LAYERS ? MST_OK : MST_FAIL(MST_INVALID, "more than %d tensors", MOST_LAYERS);
-    for (int i = 0; i < count && !status; i++) status = tensor_of(json_array_get(list, (size_t)i), &tensor[i]);
-    if (!status) status = mst_dataset_from_tensors(tensor, count, out);
-    for (int i = 0; i < count && i < MOST_LAYERS; i++) mst_tensor_release(tensor[i]);
-    return status;
-}
 
 static mst_status compile(mst_model *model, const json_t *fit, double *class_weight) {
     mst_compile_options o = {.seed = 1, .sample_weights = json_is_true(json_object_get(fit, "sample_weights"))};
@@ -180,13 +191,29 @@ static mst_status fit(mst_model *model, json_t *fit, json_t *out) {
     return status;
 }
 
+/* The output for the rows of LIST, of a model that is not trained. */
+static mst_status predict(mst_model *model, const json_t *list, json_t *out) {
+    mst_dataset *data;
+    mst_tensor *output = NULL;
+    MST_TRY(dataset_of(list, &data));
+    mst_status status = mst_compile(model, .loss = MST_LOSS_MEAN_SQUARED_ERROR, .seed = 1);
+    if (!status) status = mst_build(model, data, false);
+    if (!status) status = mst_predict(model, data, mst_dataset_num_rows(data), &output);
+    if (!status) json_object_set_new(out, "predicted", values(output));
+    if (!status) status = print_values(model, out);
+    mst_tensor_release(output);
+    mst_dataset_release(data);
+    return status;
+}
+
 static mst_status run_case(const json_t *c, json_t *out) {
     mst_model *model;
-    json_t *training = json_object_get(c, "fit");
+    json_t *training = json_object_get(c, "fit"), *predicted = json_object_get(c, "predict");
     MST_TRY(mst_model_create(&model));
     mst_status status = build(model, c);
     if (!status && !training) status = describe(model, out);
     if (!status && training) status = fit(model, training, out);
+    if (!status && predicted) status = predict(model, predicted, out);
     mst_model_destroy(model);
     return status;
 }

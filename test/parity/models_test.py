@@ -57,13 +57,15 @@ class Builder:
     def kind(self):
         """Kind, options for Muster and layer of Keras, of a layer with one source."""
         layers, rng = self.keras.layers, self.rng
-        kind = rng.choice(["dense", "dense", "dense", "flatten", "dropout", "activation"])
+        kind = rng.choice(["dense", "dense", "dense", "flatten", "dropout", "activation", "normalization"])
         if kind == "dense":
             options = self.name({"units": rng.choice([1, 3, 8, 1000]), "activation": rng.choice(ACTIVATIONS)})
             bias = rng.random() < 0.7
             layer = layers.Dense(use_bias=bias, **options)
             return kind, dict(options, **({} if bias else {"no_bias": True})), layer
         options = self.name({})
+        if kind == "normalization":
+            return kind, options, layers.Normalization(**options)
         if kind == "flatten":
             return kind, options, layers.Flatten(**options)
         if kind == "dropout":

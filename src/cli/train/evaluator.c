@@ -189,7 +189,7 @@ static saved_options options_of(const training *t) {
                            .activation = o->activation,
                            .metrics = o->metrics,
                            .data = t->data,
-                           .label = o->label,
+                           .table = o->table,
                            .class_names = o->class_names,
                            .name_map = o->name_map,
                            .image_size = o->image_size,

@@ -75,10 +75,9 @@ static bool is_pictures(const training *t) {
 }
 
 int train_open_part(training *t, const char *part, mst_dataset **out) {
-    mst_data_options options = {
-        .skip_corrupt = t->o->skip_corrupt, .label = t->o->label, .image_size = t->o->image_size};
+    mst_data_options options = {.skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size};
     if (!options.image_size && is_pictures(t)) options.image_size = MST_IMAGE_SIZE_FIT;
-    if (mst_dataset_open_with(t->data, part, &options, out))
+    if (table_options_open(&t->o->table, t->data, part, options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
     if (check_stored_inputs(t, part, *out)) return EXIT_FAILED;
     return scale_inputs(t->o->raw_pixels, out) ? command_fail_library(EXIT_FAILED, NULL) : EXIT_DONE;

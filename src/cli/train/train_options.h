@@ -3,6 +3,7 @@
 #define MUSTER_CLI_TRAIN_TRAIN_OPTIONS_H
 
 #include "cli/option_list.h"
+#include "cli/table_options.h"
 #include "muster/train.h"
 
 enum { PS_PLACEMENT_GREEDY = 1 };  /* 0: round-robin */
@@ -17,7 +18,8 @@ typedef struct train_options {
     int loss; /**< mst_loss */
     const char *metrics, *class_weight;
     double l1, l2, dropout;
-    const char *data, *data_dir, *label, *class_names;
+    const char *data, *data_dir, *class_names;
+    table_options table;
     double validation_split;
     int validation_rows; /**< VALIDATION_ROWS_LAST or 0 */
     int64_t skip_corrupt, image_size;

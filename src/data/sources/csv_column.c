@@ -26,10 +26,20 @@ static bool trim(const char *cell, char text[NUMBER_SIZE]) {
     return true;
 }
 
+/* What stands for a number that is not known: pandas.read_csv has these words. */
+static bool is_missing(const char *text) {
+    static const char *const words[] = {"",     "NA",     "N/A",     "n/a",     "<NA>",    "#N/A", "#N/A N/A",
+                                        "#NA",  "NaN",    "-NaN",    "nan",     "-nan",    "NULL", "null",
+                                        "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) return true;
+    return false;
+}
+
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number) {
     char text[NUMBER_SIZE], *end;
     if (!trim(cell, text)) return MST_CSV_TEXT;
-    if (!*text) return MST_CSV_EMPTY;
+    if (is_missing(text)) return MST_CSV_MISSING;
     if (text[strspn(text, "+-.0123456789eE")] || !mst_number_parse_f64(text, number)) return MST_CSV_TEXT;
     if (text[strspn(text, "+-0123456789")]) return MST_CSV_FLOAT;
     errno = 0;
@@ -51,13 +61,21 @@ static mst_status mixed(const mst_csv *csv, int column, int64_t number, int64_t 
         odd_is_number ? "none" : "one");
 }
 
-static mst_status missing(const mst_csv *csv, int64_t row, int column) {
+static mst_status missing(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form) {
     char place[MST_CSV_PLACE];
-    return MST_FAIL(MST_INVALID, "%s: the number is missing: fill it in, or leave out the row",
-                    mst_csv_place(csv, row, column, place));
+    const char *what = form->is_label ? "the label is missing: fill it in, or leave out the row"
+                                      : "the number is missing: fill it in, leave out the row, or, in C, set .missing";
+    return MST_FAIL(MST_INVALID, "%s: %s", mst_csv_place(csv, row, column, place), what);
 }
 
-static mst_status find_type(const mst_csv *csv, int column, mst_csv_type *out) {
+static mst_status all_missing(const mst_csv *csv, int column) {
+    char shown[MST_CSV_SHOWN];
+    return MST_FAIL(MST_INVALID,
+                    "'%s': column %s has no value in any row: leave it out with --drop (in C: .drop), or fill it in",
+                    mst_csv_name(csv), mst_csv_show(mst_csv_header(csv, column), shown));
+}
+
+static mst_status find_type(const mst_csv *csv, int column, mst_csv_column *out) {
     int64_t first[MST_CSV_NUM_CELLS] = {-1, -1, -1, -1}, integer;
     double number;
     for (int64_t row = 0; row < mst_csv_num_rows(csv); row++) {
@@ -65,12 +83,13 @@ static mst_status find_type(const mst_csv *csv, int column, mst_csv_type *out) {
         if (first[kind] < 0) first[kind] = row;
     }
     int64_t any = first[MST_CSV_INTEGER];
+    const bool text = first[MST_CSV_TEXT] >= 0, lacks = first[MST_CSV_MISSING] >= 0 && !text;
     if (any < 0 || (first[MST_CSV_FLOAT] >= 0 && first[MST_CSV_FLOAT] < any)) any = first[MST_CSV_FLOAT];
-    if (first[MST_CSV_TEXT] >= 0 && any >= 0) return mixed(csv, column, any, first[MST_CSV_TEXT]);
-    if (first[MST_CSV_TEXT] < 0 && first[MST_CSV_EMPTY] >= 0) return missing(csv, first[MST_CSV_EMPTY], column);
-    *out = first[MST_CSV_TEXT] >= 0    ? MST_CSV_CATEGORIES
-           : first[MST_CSV_FLOAT] >= 0 ? MST_CSV_FLOATS
-                                       : MST_CSV_INTEGERS;
+    if (text && any >= 0) return mixed(csv, column, any, first[MST_CSV_TEXT]);
+    if (!text && any < 0) return all_missing(csv, column);
+    if (lacks && (out->is_label || out->missing == MST_MISSING_REFUSE))
+        return missing(csv, first[MST_CSV_MISSING], column, out);
+    out->type = text ? MST_CSV_CATEGORIES : first[MST_CSV_FLOAT] >= 0 || lacks ? MST_CSV_FLOATS : MST_CSV_INTEGERS;
     return MST_OK;
 }
 
@@ -92,8 +111,10 @@ static mst_status find_categories(const mst_csv *csv, int column, mst_csv_column
 }
 
 mst_status mst_csv_column_find(const mst_csv *csv, int column, bool categories, mst_csv_column *out) {
-    *out = (mst_csv_column){.name = mst_csv_header(csv, column), .place = column, .type = MST_CSV_CATEGORIES};
-    if (!categories) MST_TRY(find_type(csv, column, &out->type));
+    out->name = mst_csv_header(csv, column);
+    out->place = column;
+    out->type = MST_CSV_CATEGORIES;
+    if (!categories) MST_TRY(find_type(csv, column, out));
     return out->type == MST_CSV_CATEGORIES ? find_categories(csv, column, out) : MST_OK;
 }
 
@@ -161,7 +182,12 @@ static mst_status read_category(const mst_csv *csv, int64_t row, int column, con
                                 int64_t *number) {
     char place[MST_CSV_PLACE], shown[MST_CSV_SHOWN], list[LISTED];
     const char *cell = mst_csv_cell(csv, row, column);
+    if (form->is_label && !*cell) return missing(csv, row, column, form);
     const char **found = bsearch(&cell, form->category, (size_t)form->num_categories, sizeof *form->category, compare);
+    if (!found && form->unknown_categories) {
+        *number = -1;
+        return MST_OK;
+    }
     if (!found)
         return MST_FAIL(MST_INVALID, "%s: category %s was not there in training: there is %s",
                         mst_csv_place(csv, row, column, place), mst_csv_show(cell, shown), list_categories(form, list));
@@ -183,7 +209,7 @@ mst_status mst_csv_column_read_i64(const mst_csv *csv, int column, const mst_csv
             continue;
         }
         const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &dst[row], &number);
-        if (kind == MST_CSV_EMPTY) return missing(csv, row, column);
+        if (kind == MST_CSV_MISSING) return missing(csv, row, column, form);
         if (kind != MST_CSV_INTEGER) return no_number(csv, row, column, "integer, as those of the other rows are");
     }
     return MST_OK;
@@ -199,7 +225,9 @@ mst_status mst_csv_column_read_f32(const mst_csv *csv, int column, const mst_csv
             number = (double)integer;
         } else {
             const mst_csv_cell_kind kind = mst_csv_cell_read(mst_csv_cell(csv, row, column), &integer, &number);
-            if (kind == MST_CSV_EMPTY) return missing(csv, row, column);
+            if (kind == MST_CSV_MISSING && (form->is_label || form->missing == MST_MISSING_REFUSE))
+                return missing(csv, row, column, form);
+            if (kind == MST_CSV_MISSING) number = NAN;
             if (kind == MST_CSV_TEXT) return no_number(csv, row, column, "number, as those of the other rows are");
             if (isinf((float)number)) return no_number(csv, row, column, "number that f32 can hold");
         }

@@ -6,17 +6,17 @@
 
 #include "data/schema.h"
 #include "format/csv.h"
-#include "muster/tensor.h"
+#include "muster/dataset.h"
 
 typedef enum mst_csv_cell_kind {
-    MST_CSV_EMPTY,
+    MST_CSV_MISSING, /**< empty, or a word for it, as pandas has them: NA, N/A, n/a, NaN, nan, null, NULL, None, ... */
     MST_CSV_INTEGER,
     MST_CSV_FLOAT,
     MST_CSV_TEXT,
     MST_CSV_NUM_CELLS
 } mst_csv_cell_kind;
 
-/** What CELL is; of an integer both *INTEGER and *NUMBER, of a float *NUMBER is set. Numbers are decimal: nan, inf and
+/** What CELL is; of an integer both *INTEGER and *NUMBER, of a float *NUMBER is set. Numbers are decimal: inf and
  *  0x10 are text. */
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number);
 
@@ -33,10 +33,15 @@ typedef struct mst_csv_column {
     mst_csv_type type;
     const char **category; /**< the different cells, sorted by their bytes; number i stands for category[i] */
     int64_t num_categories;
+    mst_missing missing;     /**< what becomes of an f32 that is missing */
+    bool unknown_categories; /**< a category that is not in the list is -1, and no error */
+    bool is_label;           /**< no cell may be missing */
 } mst_csv_column;
 
-/** What column COLUMN of CSV is; CATEGORIES: that also where its cells are numbers. Fails with MST_INVALID, naming the
- *  cell, where a number is missing, or numbers and text are mixed. Free it also after a failure. */
+/** What column COLUMN of CSV is; CATEGORIES: that also where its cells are numbers. OUT->missing and OUT->is_label are
+ *  the caller's. Integers of which one may be missing are floats. Fails with MST_INVALID, naming the cell, where a
+ *  number is missing and must not be, all cells are missing, or numbers and text are mixed. Free it also after a
+ *  failure. */
 MST_CHECKED mst_status mst_csv_column_find(const mst_csv *csv, int column, bool categories, mst_csv_column *out);
 void mst_csv_column_free(mst_csv_column *column);
 

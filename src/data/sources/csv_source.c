@@ -1,4 +1,5 @@
-/** The rows of a CSV file with a header (RFC 4180), read whole. Component 0 is f32 [columns], all columns but the one
+/** The rows of a CSV file with a header (RFC 4180), read whole; a file that is gzip is decompressed, and the path "-"
+ *  is standard input, which can be read once. Component 0 is f32 [columns], all columns but the one
  *  of labels in the file's order; component 1 is the label. What a column is follows from its cells: decimal integers;
  *  floats; or, where none is a number, categories, which are numbered from 0 in the order of their bytes, so that
  *  files with the same categories number them alike. Labels are i64, those that are floats f32. Cells may be quoted;
@@ -9,6 +10,11 @@
  *  column, MST_INVALID where a number is missing, does not fit, or text and numbers are mixed. The message names the
  *  file, the line on which the row begins, and the column. */
 #ifdef MST_DATASET_HEADER
+/** What becomes of the cell of a number that is empty, or NA, N/A, n/a, NaN, nan, null, NULL or None. */
+typedef enum mst_missing {
+    MST_MISSING_REFUSE = 0, /**< an error that names row and column */
+    MST_MISSING_NAN         /**< NaN */
+} mst_missing;
 typedef struct mst_csv_options {
     int zero_;
     const char *label;             /**< the column of labels; NULL: the last */
@@ -24,6 +30,13 @@ typedef struct mst_csv_options {
     char delimiter; /**< between cells; 0: ',' */
     const char *const *texts; /**< columns that stay strings: with .separate, or the label */
     int num_texts;
+    const char *const
+        *drop; /**< columns that are left out, as if the file did not have them; not beside a schema, which
+                                  says what is taken */
+    int num_drop;
+    mst_missing missing;     /**< of f32 inputs; labels and i64 are always refused. A column of integers in which one is
+                                  missing is floats */
+    bool unknown_categories; /**< with like or schema: a category of an input that it lacks, or an empty cell, is -1 */
 } mst_csv_options;
 MST_API MST_CHECKED mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options,
                                                     mst_dataset **out);
@@ -70,22 +83,47 @@ static mst_status find_column(const csv_table *t, const mst_csv_options *o, int 
     const char *name = mst_csv_header(t->like, i);
     if (!is_named(o->texts, o->num_texts, name))
         return mst_csv_column_find(t->like, i, is_named(o->categories, o->num_categories, name), out);
-    *out = (mst_csv_column){.name = name, .place = i, .type = MST_CSV_TEXTS};
+    *out = (mst_csv_column){.name = name, .place = i, .type = MST_CSV_TEXTS, .is_label = out->is_label};
     return alone ? MST_OK : refuse_text(name);
 }
 
-static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
-    int label = mst_csv_num_columns(t->like) - 1, ignored;
-    if (o->label) MST_TRY(mst_csv_find(t->like, o->label, &label));
+static bool is_dropped(const csv_table *t, const mst_csv_options *o, int i) {
+    return is_named(o->drop, o->num_drop, mst_csv_header(t->like, i));
+}
+
+/* Checks the names of O's columns. *LABEL is the column of labels, *COUNT the number of those that stay. */
+static mst_status find_names(const csv_table *t, const mst_csv_options *o, int *label, int *count) {
+    int ignored;
+    *label = -1;
+    *count = 0;
+    for (int i = 0; i < o->num_drop; i++) MST_TRY(mst_csv_find(t->like, o->drop[i], &ignored));
     for (int i = 0; i < o->num_categories; i++) MST_TRY(mst_csv_find(t->like, o->categories[i], &ignored));
     for (int i = 0; i < o->num_texts; i++) MST_TRY(mst_csv_find(t->like, o->texts[i], &ignored));
-    if (mst_csv_num_columns(t->like) < 2 && !o->separate)
-        return MST_FAIL(MST_INVALID, "'%s': has 1 column, inputs and labels are due: check the delimiter",
-                        mst_csv_name(t->like));
-    MST_TRY(make_columns(t, o, mst_csv_num_columns(t->like)));
-    for (int i = 0; i < t->num_columns; i++) {
-        const int place = i < label ? i : i == label ? t->num_columns - 1 : i - 1;
-        MST_TRY(find_column(t, o, i, o->separate || i == label, &t->column[place]));
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
+        if (is_dropped(t, o, i)) continue;
+        *label = i;
+        ++*count;
+    }
+    if (o->label) MST_TRY(mst_csv_find(t->like, o->label, label));
+    if (o->label && is_dropped(t, o, *label))
+        return MST_FAIL(MST_INVALID, "'%s': the column of labels, '%s', cannot be dropped too", mst_csv_name(t->like),
+                        o->label);
+    if (*count < 1) return MST_FAIL(MST_INVALID, "'%s': all columns are dropped", mst_csv_name(t->like));
+    if (*count < 2 && !o->separate)
+        return MST_FAIL(MST_INVALID, "'%s': has 1 column%s, inputs and labels are due%s", mst_csv_name(t->like),
+                        o->num_drop ? " that is not dropped" : "", o->num_drop ? "" : ": check the delimiter");
+    return MST_OK;
+}
+
+static mst_status find_columns(csv_table *t, const mst_csv_options *o) {
+    int label, count, place = 0;
+    MST_TRY(find_names(t, o, &label, &count));
+    MST_TRY(make_columns(t, o, count));
+    for (int i = 0; i < mst_csv_num_columns(t->like); i++) {
+        if (is_dropped(t, o, i)) continue;
+        mst_csv_column *column = &t->column[i == label ? t->num_columns - 1 : place++];
+        *column = (mst_csv_column){.missing = o->missing, .is_label = i == label};
+        MST_TRY(find_column(t, o, i, o->separate || i == label, column));
     }
     return MST_OK;
 }
@@ -97,9 +135,9 @@ static bool has_column(const mst_csv *csv, const char *name) {
 }
 
 static mst_status take_columns(csv_table *t, const mst_csv_options *o) {
-    if (o->like || o->num_categories || o->num_texts)
+    if (o->like || o->num_categories || o->num_texts || o->num_drop)
         return MST_FAIL(MST_INVALID,
-                        "from_csv: the schema says what the columns are: no like, categories or texts beside it");
+                        "from_csv: the schema says what the columns are: no like, categories, texts or drop beside it");
     MST_TRY(mst_schema_read(o->schema, &t->schema));
     const int label = t->schema.num_columns - 1;
     const char *name = t->schema.column[label].name;
@@ -193,6 +231,12 @@ static mst_status csv_source_make(csv_table *t, const char *path, const mst_csv_
     if (!o->schema) t->like = t->csv;
     if (o->like && !o->schema) MST_TRY(mst_csv_read(o->like, delimiter, &t->like));
     MST_TRY(o->schema ? take_columns(t, o) : find_columns(t, o));
+    for (int i = 0; i < t->num_columns; i++) {
+        mst_csv_column *column = &t->column[i];
+        column->is_label = i == t->num_columns - 1;
+        column->missing = o->missing;
+        column->unknown_categories = o->unknown_categories && t->like != t->csv && !column->is_label;
+    }
     MST_TRY(read_values(t, o));
     MST_TRY(mst_dataset_from_tensors(t->tensor, t->num_components, out));
     mst_status status = name_classes(t, o->separate, out);
@@ -216,6 +260,9 @@ mst_status mst_dataset_from_csv(const char *path, const mst_csv_options *options
             return MST_FAIL(MST_INVALID, "from_csv: the name of category column %d is NULL", i);
     for (int i = 0; i < options->num_texts; i++)
         if (!options->texts[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of text column %d is NULL", i);
+    if (options->num_drop > 0 && MST_IS_NULL(options->drop)) return MST_INVALID;
+    for (int i = 0; i < options->num_drop; i++)
+        if (!options->drop[i]) return MST_FAIL(MST_INVALID, "from_csv: the name of dropped column %d is NULL", i);
     const mst_status status = csv_source_make(&t, path, options, out);
     for (int i = 0; t.column && i < t.num_columns; i++) mst_csv_column_free(&t.column[i]);
     for (int i = 0; t.tensor && i < t.num_components; i++) mst_tensor_release(t.tensor[i]);

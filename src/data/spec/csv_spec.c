@@ -1,4 +1,5 @@
-/* csv:FILE: a table with a header; or csv:PREFIX, for PREFIX-train.csv and PREFIX-test.csv. */
+/* csv:FILE: a table with a header, csv:- that on standard input; or csv:PREFIX, for PREFIX-train.csv and
+ * PREFIX-test.csv, or the same compressed, PREFIX-train.csv.gz and PREFIX-test.csv.gz. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,18 +9,35 @@
 enum { PATH_SIZE = 4096 };
 
 static mst_status part_path(const char *prefix, const char *part, char path[PATH_SIZE]) {
-    const int size = snprintf(path, PATH_SIZE, "%s-%s.csv", prefix, part);
+    const int size = snprintf(path, PATH_SIZE, "%s-%s.csv.gz", prefix, part);
     if (size < 0 || size >= PATH_SIZE) return MST_FAIL(MST_INVALID, "data: the prefix '%.80s...' is too long", prefix);
+    char *const gz = path + size - strlen(".gz");
+    *gz = '\0';
     if (access(path, F_OK) == 0) return MST_OK;
+    *gz = '.';
+    if (access(path, F_OK) == 0) return MST_OK;
+    *gz = '\0';
     return MST_FAIL(MST_NOT_FOUND, "data: there is no file '%s', and no '%s': check the path", prefix, path);
+}
+
+static mst_csv_options csv_options(const mst_data_options *o) {
+    if (!o) return (mst_csv_options){0};
+    return (mst_csv_options){.label = o->label,
+                             .schema = o->schema,
+                             .delimiter = o->delimiter,
+                             .drop = o->drop,
+                             .num_drop = o->num_drop,
+                             .missing = o->missing,
+                             .unknown_categories = o->unknown_categories};
 }
 
 static mst_status csv_spec_open_part(const char *argument, bool test, const mst_data_options *options,
                                      mst_dataset **out) {
     char train_path[PATH_SIZE], test_path[PATH_SIZE];
-    mst_csv_options o = {.label = options ? options->label : NULL, .schema = options ? options->schema : NULL};
-    if (access(argument, F_OK) == 0 && (!test || o.schema)) return mst_dataset_from_csv(argument, &o, out);
-    if (access(argument, F_OK) == 0)
+    const bool alone = strcmp(argument, "-") == 0 || access(argument, F_OK) == 0;
+    mst_csv_options o = csv_options(options);
+    if (alone && (!test || o.schema)) return mst_dataset_from_csv(argument, &o, out);
+    if (alone)
         return MST_FAIL(MST_NOT_FOUND,
                         "data: '%s' is the train part: for a test part name the prefix of files PREFIX-train.csv and "
                         "PREFIX-test.csv",
@@ -33,8 +51,8 @@ static mst_status csv_spec_open_part(const char *argument, bool test, const mst_
 
 const mst_data_spec mst_data_spec_csv = {
     .form = "csv:FILE",
-    .help = "a table with a header; or PREFIX of PREFIX-train.csv, PREFIX-test.csv",
+    .help = "a table with a header, plain or gzip; - is standard input; or PREFIX of PREFIX-train.csv, PREFIX-test.csv",
     .suffix = ".csv",
-    .takes = MST_SPEC_LABEL,
+    .takes = MST_SPEC_TABLE,
     .open_with = csv_spec_open_part,
 };

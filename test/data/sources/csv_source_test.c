@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "muster/dataset.h"
@@ -156,7 +157,12 @@ static void cells_that_are_no_such_number_are_named(void **state) {
         {"a,b\n1,2\n,3\n", "line 3, column 'a': the number is missing"},
         {"a,b\n1,2\n \t,3\n", "line 3, column 'a': the number is missing"},
         {"a,b\n1,2\n\n\"2\n\",3\n", "line 4, column 'a': '2\\n' is no number, '1' in a row above is one"},
-        {"a,b\nnan,2\n2,3\n", "line 3, column 'a': '2' is a number, 'nan' in a row above is none"},
+        {"a,b\nnan,2\n2,3\n", "line 2, column 'a': the number is missing"},
+        {"a,b\n1,2\nNA,3\n", "line 3, column 'a': the number is missing"},
+        {"a,b\ninf,2\n2,3\n", "line 3, column 'a': '2' is a number, 'inf' in a row above is none"},
+        {"a,b\n1,2\n1,\n", "line 3, column 'b': the label is missing"},
+        {"a,b\n1,x\n1,\n", "line 3, column 'b': the label is missing"},
+        {"a,b\n,2\nNA,3\n", "column 'a' has no value in any row"},
         {"a,b\n1,2\n1e39,3\n", "line 3, column 'a': '1e39' is no number that f32 can hold"},
         {"a,b\n1,2\n1,0x10\n", "line 3, column 'b': '0x10' is no number"},
         {"a\n1\n", "has 1 column, inputs and labels are due"},
@@ -168,6 +174,107 @@ static void cells_that_are_no_such_number_are_named(void **state) {
         assert_null(dataset);
     }
 }
+
+/* ---- cells that are missing ---- */
+
+static const char holes[] =
+    "rooms,area,city,price\n"
+    "1,1.5,x,3\n"
+    "NA,,,4\n"
+    " n/a ,nan,NA,5\n"
+    "4,null,x,6\n";
+
+static void missing_numbers_are_nan_where_asked_for(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    const mst_csv_options options = {.missing = MST_MISSING_NAN};
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("h.csv", holes), &options, &dataset));
+    mst_tensor *tensor = pipeline_column(dataset, 0);
+    const float *value = mst_tensor_data(tensor);
+    for (int row = 0; row < 4; row++)
+        for (int column = 0; column < 2; column++)
+            assert_int_equal(isnan(value[row * 3 + column]), column == 0 ? row == 1 || row == 2 : row > 0);
+    assert_true(value[0] == 1 && value[9] == 4);
+    mst_tensor_release(tensor);
+    mst_dataset_release(dataset);
+    EXPECT_ERROR(mst_dataset_from_csv(folder_path("h.csv"), NULL, &dataset), MST_INVALID,
+                 "h.csv', line 3, column 'rooms': the number is missing");
+    EXPECT_ERROR(mst_dataset_from_csv(folder_path("h.csv"),
+                                      &(mst_csv_options){.label = "rooms", .missing = MST_MISSING_NAN}, &dataset),
+                 MST_INVALID, "line 3, column 'rooms': the label is missing");
+}
+
+/* Of text, an empty cell and NA are categories like others. */
+static void missing_text_is_a_category(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    const mst_csv_options options = {.missing = MST_MISSING_NAN, .separate = true, .label = "city"};
+    static const char text[] = "city,n\nx,1\nNA,2\n";
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("t.csv", text), &options, &dataset));
+    assert_int_equal(mst_dataset_num_classes(dataset, 1), 2);
+    assert_string_equal(mst_dataset_class_name(dataset, 1, 0), "NA");
+    mst_dataset_release(dataset);
+}
+
+static void unknown_categories_are_minus_one_where_asked_for(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    const char *train = folder_write_text("a-train.csv", "x,y,z\nred,cat,1\nblue,dog,2\n");
+    folder_write_text("a-test.csv", "x,y,z\npink,dog,1\nred,cat,2\n,cat,2\n");
+    mst_csv_options options = {.label = "y", .unknown_categories = true};
+    options.like = train;
+    EXPECT_OK(mst_dataset_from_csv(folder_path("a-test.csv"), &options, &dataset));
+    expect_f32(dataset, 0, (const float[]){-1, 1, 1, 2, -1, 2}, 6);
+    mst_dataset_release(dataset);
+    folder_write_text("a-test.csv", "x,y,z\nred,cow,1\n");
+    EXPECT_ERROR(mst_dataset_from_csv(folder_path("a-test.csv"), &options, &dataset), MST_INVALID,
+                 "category 'cow' was not there");
+}
+
+/* ---- columns that are left out ---- */
+
+static void dropped_columns_are_as_if_they_were_not_there(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    mst_csv_options options = {.drop = (const char *[]){"count", "color"}, .num_drop = 2};
+    EXPECT_OK(mst_dataset_from_csv(folder_write_text("iris.csv", iris), &options, &dataset));
+    assert_true(mst_shape_equal(mst_dataset_spec(dataset, 0).shape, MST_SHAPE(1)));
+    expect_f32(dataset, 0, (const float[]){1.5f, 2, 30}, 3);
+    expect_i64(dataset, 1, (const int64_t[]){2, 0, 1}, 3);
+    assert_null(strstr(mst_dataset_schema(dataset), "\"color\""));
+    mst_dataset_release(dataset);
+    options.label = "color";
+    EXPECT_ERROR(mst_dataset_from_csv(folder_path("iris.csv"), &options, &dataset), MST_INVALID,
+                 "the column of labels, 'color', cannot be dropped too");
+    options = (mst_csv_options){.drop = (const char *[]){"colour"}, .num_drop = 1};
+    EXPECT_ERROR(mst_dataset_from_csv(folder_path("iris.csv"), &options, &dataset), MST_NOT_FOUND,
+                 "has no column 'colour': its columns are 'width', 'color'");
+    options = (mst_csv_options){.drop = (const char *[]){"width", "color", "class"}, .num_drop = 3};
+    EXPECT_ERROR(mst_dataset_from_csv(folder_path("iris.csv"), &options, &dataset), MST_INVALID,
+                 "has 1 column that is not dropped");
+}
+
+/* ---- gzip ---- */
+
+/* gzip -9 of "a,b\n1,2\n3,4\n" */
+static const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0xff, 0x4b,
+                                       0xd4, 0x49, 0xe2, 0x32, 0xd4, 0x31, 0xe2, 0x32, 0xd6, 0x31, 0xe1,
+                                       0x02, 0x00, 0xe5, 0xe9, 0xd6, 0xce, 0x0c, 0x00, 0x00, 0x00};
+
+static void gzip_is_decompressed(void **state) {
+    (void)state;
+    mst_dataset *dataset;
+    const char *path = folder_write("t.csv", packed, sizeof packed);
+    EXPECT_OK(mst_dataset_from_csv(path, NULL, &dataset));
+    expect_f32(dataset, 0, (const float[]){1, 3}, 2);
+    expect_i64(dataset, 1, (const int64_t[]){2, 4}, 2);
+    mst_dataset_release(dataset);
+    for (size_t size = 2; size < sizeof packed; size++)
+        EXPECT_ERROR(mst_dataset_from_csv(folder_write("t.csv", packed, size), NULL, &dataset), MST_CORRUPT,
+                     "t.csv': the compressed data is cut off");
+}
+
+/* ---- */
 
 static void integers_too_large_are_floats(void **state) {
     (void)state;
@@ -234,6 +341,11 @@ int main(void) {
         TEST_IN_FOLDER(a_test_part_has_the_numbers_of_the_train_part),
         TEST_IN_FOLDER(cells_that_are_no_such_number_are_named),
         TEST_IN_FOLDER(integers_too_large_are_floats),
+        TEST_IN_FOLDER(missing_numbers_are_nan_where_asked_for),
+        TEST_IN_FOLDER(missing_text_is_a_category),
+        TEST_IN_FOLDER(unknown_categories_are_minus_one_where_asked_for),
+        TEST_IN_FOLDER(dropped_columns_are_as_if_they_were_not_there),
+        TEST_IN_FOLDER(gzip_is_decompressed),
         TEST_IN_FOLDER(options_that_are_not_for_the_data_are_named),
         TEST_IN_FOLDER(names_of_classes_stay_until_a_map),
     };

@@ -132,7 +132,10 @@ static bool functional() {
     if (mst_model_create(&model)) return false;
     mst_output ids = mst_input(model, MST_SHAPE(4), .dtype = MST_I32, .name = "ids");
     mst_output a = mst_flatten(mst_embedding(ids, 10, 3)), b = mst_dense(a, 12);
-    mst_concatenate(MST_OUTPUTS(a, b, mst_share(b, a)), .axis = 1);
+    mst_output c = mst_category_encoding(ids, 10, .output_mode = MST_OUTPUT_MODE_COUNT);
+    mst_output d =
+        mst_discretization(mst_normalization(b, .axis = 1), .num_bins = 4, .output_mode = MST_OUTPUT_MODE_COUNT);
+    mst_concatenate(MST_OUTPUTS(a, b, mst_share(b, a), c, d), .axis = 1);
     bool good = !mst_model_check(model) && !mst_model_summary(model, nullptr, stdout);
     mst_model_destroy(model);
     return good;
