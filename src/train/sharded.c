@@ -229,19 +229,26 @@ mst_status mst_sharded_prepare(mst_trainer *trainer, int64_t number) {
     return each_slot(trainer, fill_slot);
 }
 
+/* What a training has in the store once it has begun, and a state to which it goes back may not have. */
+static mst_status forget_position(mst_trainer *trainer) {
+    const unsigned kinds = 1u << MST_STATE_CURSOR | 1u << MST_STATE_METRIC | 1u << MST_STATE_RANDOM;
+    return mst_store_clear(trainer->model->store, kinds);
+}
+
 mst_status mst_sharded_go_back(mst_trainer *trainer) {
     mst_snapshot *kept;
     if (!mst_is_sharded(trainer)) return MST_OK;
     trainer->sharded.lost = !mst_task_is_chief(trainer->options.task);
     trainer->sharded.wants_next = false;
-    if (trainer->sharded.lost) return MST_OK;
+    if (trainer->sharded.lost) return forget_position(trainer);
     if (!trainer->sharded.has_kept) { /* no step was made since the workers came together */
         if (mst_store_has_wholes(trainer->model->store)) return MST_OK;
         return MST_FAIL(MST_UNAVAILABLE, "fit: a worker was lost with its part of the optimizer's state, and nothing "
                                          "was kept to which the others can go back");
     }
     MST_TRY(read_kept(trainer->sharded.kept, &kept));
-    const mst_status status = mst_store_restore(trainer->model->store, kept);
+    mst_status status = forget_position(trainer);
+    if (!status) status = mst_store_restore(trainer->model->store, kept);
     mst_snapshot_release(kept);
     return status;
 }
