@@ -200,13 +200,17 @@ mst_status mst_state_message_decode(const void *data, size_t bytes, mst_snapshot
 /* ---- hash ---- */
 
 uint64_t mst_state_hash(const mst_snapshot *snapshot) {
+    return mst_state_hash_of(snapshot, ~0u);
+}
+
+uint64_t mst_state_hash_of(const mst_snapshot *snapshot, unsigned kinds) {
     uint64_t hash;
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES_MIN);
     for (int64_t i = 0; i < mst_snapshot_count(snapshot); i++) {
         const mst_state_info info = mst_snapshot_info(snapshot, i);
         const mst_tensor *value = mst_snapshot_value(snapshot, i);
-        if (strcmp(info.name, MST_STATE_RUNS) == 0) continue;
+        if (!(kinds >> info.kind & 1u) || strcmp(info.name, MST_STATE_RUNS) == 0) continue;
         crypto_generichash_update(&state, (const unsigned char *)info.container, strlen(info.container) + 1);
         crypto_generichash_update(&state, (const unsigned char *)info.name, strlen(info.name) + 1);
         crypto_generichash_update(&state, mst_tensor_data(value), mst_tensor_bytes(value));

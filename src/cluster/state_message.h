@@ -19,5 +19,7 @@ MST_CHECKED mst_status mst_state_message_decode(const void *data, size_t bytes, 
 /** A hash of all entries and their values but "random/runs", the one that tasks may have unlike: each counts runs of
  *  its own there. Two states with one hash are taken for the same. */
 uint64_t mst_state_hash(const mst_snapshot *snapshot);
+/** The same of the entries of KINDS: bits, 1 << mst_state_kind. */
+uint64_t mst_state_hash_of(const mst_snapshot *snapshot, unsigned kinds);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "cluster/fingerprint.h"
 #include "cluster/ps_client.h"
+#include "cluster/task_failure.h"
 #include "cluster/task_status.h"
 #include "collective/group.h"
 #include "muster/store.h"
@@ -28,7 +29,8 @@ const char *mst_task_name(const mst_task *task, int worker);
 /** What a task brings when it comes together with the others. */
 typedef struct mst_task_state {
     mst_store *store;
-    int64_t number; /**< steps and edits that its state has */
+    int64_t number; /**< steps and edits that its state has; MST_NO_STATE: it has none that counts */
+    bool sharded; /**< slots are parts, each task's another one: what is sent are the wholes (mst_store_hold_whole) */
     const mst_fingerprint *fingerprint;
     int32_t num_fingerprints;
 } mst_task_state;

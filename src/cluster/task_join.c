@@ -10,6 +10,17 @@
 #include "collective/collectives.h"
 #include "store/store.h"
 
+/* ---- the state of a task ---- */
+
+static mst_status take_snapshot(const mst_task_state *state, mst_snapshot **out) {
+    return state->sharded ? mst_store_snapshot_wholes(state->store, out) : mst_store_snapshot(state->store, out);
+}
+
+/* What must be alike in all tasks. */
+static uint64_t hash_of(const mst_task *task, const mst_snapshot *snapshot) {
+    return mst_state_hash_of(snapshot, task->state.sharded ? ~(1u << MST_STATE_SLOT) : ~0u);
+}
+
 /* ---- the state of another task ---- */
 
 static const uint32_t STATE_SIZE = UINT32_MAX - 1, STATE_BYTES = UINT32_MAX; /* streams that no exchange has */
@@ -122,7 +133,7 @@ static mst_status wait_for_generation(mst_task *task, const mst_member_state *st
 static mst_status come_together(mst_task *task, const mst_snapshot *snapshot) {
     mst_member_state state = {.num_fingerprints = task->state.num_fingerprints,
                               .state_number = atomic_load(&task->number),
-                              .state_hash = mst_state_hash(snapshot)};
+                              .state_hash = hash_of(task, snapshot)};
     memcpy(state.fingerprint, task->fingerprints, (size_t)state.num_fingerprints * sizeof *state.fingerprint);
     mst_status status = MST_OK;
     mst_stopwatch_start(&task->status.wait);
@@ -194,7 +205,7 @@ static mst_status gather_states(mst_task *task, const mst_snapshot *snapshot, br
     own->num_fingerprints = task->state.num_fingerprints;
     memcpy(own->fingerprint, task->fingerprints, (size_t)own->num_fingerprints * sizeof *own->fingerprint);
     own->number = atomic_load(&task->number);
-    own->hash = mst_state_hash(snapshot);
+    own->hash = hash_of(task, snapshot);
     const mst_status status =
         mst_group_all_gather(task->group, bytes, all, mst_clock_after(task->options.collective_timeout));
     free(bytes);
@@ -243,7 +254,7 @@ static mst_status join_after_calls(mst_task *task, const mst_task_state *state, 
     mst_snapshot *snapshot;
     MST_TRY(mst_task_meet(task, &call));
     MST_TRY(keep_state(task, state));
-    MST_TRY(mst_store_snapshot(state->store, &snapshot));
+    MST_TRY(take_snapshot(state, &snapshot));
     const mst_status status = agree_after_calls(task, snapshot, joined);
     mst_snapshot_release(snapshot);
     task->has_agreed = !status;
@@ -256,7 +267,7 @@ mst_status mst_task_join(mst_task *task, const mst_task_state *state, mst_task_j
     MST_TRY(keep_state(task, state));
     for (;;) {
         mst_snapshot *snapshot;
-        MST_TRY(mst_store_snapshot(state->store, &snapshot));
+        MST_TRY(take_snapshot(state, &snapshot));
         mst_status status = come_together(task, snapshot);
         const bool together = !status;
         if (!status) status = agree_on_state(task, snapshot, joined);

@@ -31,7 +31,7 @@ typedef struct call {
 } call;
 
 /* What differs between calls that do not belong together. */
-enum { BROADCAST = 1, ALL_GATHER, REDUCE_SCATTER };
+enum { BROADCAST = 1, ALL_GATHER, REDUCE_SCATTER, GATHER };
 
 static mst_status call_open(call *c, mst_task_group *g, const char *name, uint64_t hash, int64_t num_messages,
                             int64_t deadline) {
@@ -158,6 +158,26 @@ mst_status mst_group_all_gather(mst_task_group *group, const size_t *bytes, void
     call c;
     mst_status status = call_open(&c, group, "all_gather", ALL_GATHER, group->num_members - 1, deadline);
     if (!status) status = gather_parts(&c, bytes, data);
+    return call_close(&c, status);
+}
+
+/* ---- gather ---- */
+
+static mst_status gather_at_root(call *c, const size_t *bytes, char *data) {
+    for (int32_t m = 0, i = 0; m < c->group->num_members; data += bytes[m++])
+        if (m != c->group->self) MST_TRY(call_post(c, i++, 0, m, data, bytes[m]));
+    return call_wait_all(c);
+}
+
+mst_status mst_group_gather(mst_task_group *group, int32_t root, const size_t *bytes, void *data, int64_t deadline) {
+    call c;
+    if (root < 0 || root >= group->num_members)
+        return MST_FAIL(MST_INVALID, "a gather to member %d of %d", root, group->num_members);
+    const bool is_root = group->self == root;
+    const mst_iov part = {data, bytes[group->self]};
+    mst_status status = call_open(&c, group, "gather", GATHER | (uint64_t)root << 8,
+                                  is_root ? group->num_members - 1 : 0, deadline);
+    if (!status) status = is_root ? gather_at_root(&c, bytes, data) : call_send(&c, 0, root, &part, 1);
     return call_close(&c, status);
 }
 

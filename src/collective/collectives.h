@@ -19,6 +19,10 @@ MST_CHECKED mst_status mst_group_broadcast(mst_task_group *group, int32_t root, 
  *  the others come. */
 MST_CHECKED mst_status mst_group_all_gather(mst_task_group *group, const size_t *bytes, void *data, int64_t deadline);
 
+/** The same for member ROOT alone: DATA of the others is their part, which goes to it. */
+MST_CHECKED mst_status mst_group_gather(mst_task_group *group, int32_t root, const size_t *bytes, void *data,
+                                        int64_t deadline);
+
 /** DATA has a part of COUNT[m] elements of DTYPE (f32, f64, i32 or i64) for each member m, one behind the other. OUT,
  *  which is none of DATA, gets the sum of the caller's part over all members: that of the fixed tree
  *  (base/shard_tree.h) in which each member is one leaf. Integers wrap around. */

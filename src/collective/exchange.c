@@ -45,6 +45,25 @@ static mst_status lay_out(mst_exchange *x, const mst_exchange_spec *spec, int64_
     return MST_OK;
 }
 
+/* Finds where the parts of all members begin, and the member's own part of each value. */
+static mst_status cut_parts(mst_exchange *x, const mst_exchange_spec *spec, int64_t size) {
+    const int32_t members = x->group->num_members, self = x->group->self;
+    x->own = calloc((size_t)spec->num_values + 1, sizeof *x->own);
+    x->cut = calloc((size_t)members + 1, sizeof *x->cut);
+    if (!x->own || !x->cut) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
+    for (int32_t m = 1; m <= members; m++) x->cut[m] = size;
+    for (int32_t i = spec->num_values - 1; i >= 0; i--) {
+        const int64_t *begin = spec->begin + (int64_t)i * (members + 1);
+        const int64_t element = (int64_t)mst_dtype_size(spec->value[i].dtype);
+        x->own[i] = x->offset[i] + begin[self] * element;
+        for (int32_t m = 1; m < members; m++)
+            if (begin[m] < spec->value[i].count) x->cut[m] = x->offset[i] + begin[m] * element;
+    }
+    for (int32_t i = 0; i < spec->num_values; i++) /* of a value without any, a place that is there */
+        if (x->own[i] < x->cut[self] || x->own[i] > x->cut[self + 1]) x->own[i] = x->cut[self];
+    return MST_OK;
+}
+
 /* Whether everybody sends all to all: all members must find the same. */
 static bool is_at_once(const mst_task_group *g, int64_t size) {
     return g->num_members <= MST_FEW_MEMBERS && size <= SMALL / g->stages.stage[0].num_nodes;
@@ -105,9 +124,22 @@ static mst_status alloc_memory(mst_exchange *x) {
     return MST_OK;
 }
 
-static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) {
+static mst_status make_routes(mst_exchange *x, const mst_exchange_spec *spec, int64_t size) {
     const mst_task_group *g = x->group;
+    if (x->kind == MST_EXCHANGE_SUM) {
+        x->sum_at = size * mst_group_leaves(g, g->self, NULL);
+        return mst_routes_make(&g->stages, g->self, size, is_at_once(g, size), &x->routes);
+    }
+    MST_TRY(cut_parts(x, spec, size));
+    if (x->kind == MST_EXCHANGE_GATHER) return mst_routes_make_gather(&g->stages, g->self, size, x->cut, &x->routes);
+    MST_TRY(mst_routes_make_scatter(&g->stages, g->self, size, x->cut, &x->routes, &x->sum_at));
+    x->sum_at -= x->cut[g->self];
+    return MST_OK;
+}
+
+static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) {
     int64_t size;
+    x->kind = spec->kind;
     x->hash = spec->hash;
     x->stream = spec->stream;
     x->num_values = spec->num_values;
@@ -115,7 +147,7 @@ static mst_status make_exchange(mst_exchange *x, const mst_exchange_spec *spec) 
     x->stretch = array_of(spec->num_values, sizeof *x->stretch);
     if (!x->offset || !x->stretch) return MST_NO_MEMORY("for an exchange of %d values", spec->num_values);
     MST_TRY(lay_out(x, spec, &size));
-    MST_TRY(mst_routes_make(&g->stages, g->self, size, is_at_once(g, size), &x->routes));
+    MST_TRY(make_routes(x, spec, size));
     MST_TRY(alloc_memory(x));
     MST_TRY(make_pieces(x));
     MST_TRY(make_timelines(x));
@@ -130,6 +162,8 @@ static void free_exchange(mst_exchange *x) {
         mst_pages_free(x->memory, (size_t)x->routes.memory);
     mst_routes_free(&x->routes);
     free(x->offset);
+    free(x->own);
+    free(x->cut);
     free(x->stretch);
     free(x->iov);
     free(x->value);
@@ -160,15 +194,11 @@ void mst_exchange_destroy(mst_exchange *x) {
 }
 
 void *mst_exchange_leaf(const mst_exchange *x, int32_t leaf, int32_t value) {
-    return x->memory + x->routes.size * leaf + x->offset[value];
-}
-
-static int64_t sum_at(const mst_exchange *x) {
-    return x->routes.size * mst_group_leaves(x->group, x->group->self, NULL);
+    return x->memory + x->routes.size * leaf + (x->kind == MST_EXCHANGE_GATHER ? x->own : x->offset)[value];
 }
 
 void *mst_exchange_sum(const mst_exchange *x, int32_t value) {
-    return x->memory + sum_at(x) + x->offset[value];
+    return x->memory + x->sum_at + (x->kind == MST_EXCHANGE_SCATTER ? x->own : x->offset)[value];
 }
 
 /* ---- steps ---- */

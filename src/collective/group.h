@@ -21,6 +21,9 @@
  *  all_gather). What is small is sent whole by everyone to everyone, who add up for themselves: one message in place of
  *  two on the way. More than a few members halve what they have from stage to stage (collective/stages.h).
  *
+ *  An exchange may also stop half-way (MST_EXCHANGE_SCATTER): each member gets the sum of its part, where the caller says
+ *  which elements these are. Another one brings what the members make of their parts to all (MST_EXCHANGE_GATHER).
+ *
  *  Rows of sparse gradients have an exchange of their own kind (collective/row_exchange.h). */
 #ifndef MUSTER_COLLECTIVE_GROUP_H
 #define MUSTER_COLLECTIVE_GROUP_H
@@ -88,11 +91,22 @@ typedef struct mst_exchange_value {
     int64_t count;
 } mst_exchange_value;
 
+/** What becomes of the leaves of an exchange. */
+typedef enum mst_exchange_kind {
+    MST_EXCHANGE_SUM = 0, /**< every member gets the sum */
+    MST_EXCHANGE_SCATTER, /**< each member gets the sum of its part */
+    MST_EXCHANGE_GATHER   /**< nothing is added up: each member gives its part, and every member gets all parts */
+} mst_exchange_kind;
+
 typedef struct mst_exchange_spec {
+    mst_exchange_kind kind;
     uint64_t hash;   /**< of the plan: members whose hashes differ are doing different things, which is an error */
     uint32_t stream; /**< number of the exchange in the plan, below 2^24 */
     int32_t num_values;
     const mst_exchange_value *value; /**< [num_values], copied */
+    /** Of scatter and gather: [num_values][members + 1], copied. Member M has the elements begin[v][m] to begin[v][m +
+     *  1] - 1 of value V. Where all values stand one behind the other, so do the parts. */
+    const int64_t *begin;
 } mst_exchange_spec;
 
 /** Makes an exchange with its memory. It can be started again when it has been waited for. */
@@ -100,7 +114,9 @@ MST_CHECKED mst_status mst_exchange_create(mst_task_group *group, const mst_exch
 /** NULL is allowed. One that is under way is given up, which ends the generation (MST_CANCELLED). Waits until the group
  *  does not use its memory any more. */
 void mst_exchange_destroy(mst_exchange *exchange);
-/** Where leaf LEAF of VALUE is written, and where its sum is read; aligned to 64. The same from run to run. */
+/** Where leaf LEAF of VALUE is written, and where its sum is read; aligned to 64, but for parts. The same from run to
+ *  run. Of a scatter the sum is the member's part; of a gather the only leaf is, and the sum is all of the value, in
+ *  which the leaf lies. */
 void *mst_exchange_leaf(const mst_exchange *exchange, int32_t leaf, int32_t value);
 void *mst_exchange_sum(const mst_exchange *exchange, int32_t value);
 /** Starts: the leaves are written, and stay as they are until the wait has returned. RUN: mst_group_next_run, the same

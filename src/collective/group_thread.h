@@ -49,14 +49,18 @@ typedef struct mst_stretch {
 
 struct mst_exchange {
     mst_task_group *group;
+    mst_exchange_kind kind;
     uint64_t hash;
     uint32_t stream;
     int32_t num_values;
     int64_t *offset; /**< [num_values]: of each value in a leaf */
+    int64_t *own;    /**< [num_values]: of the member's part of it in a leaf; NULL where there are no parts */
+    int64_t *cut;    /**< [members + 1]: where the parts begin in a leaf; likewise */
     int32_t num_stretches;
     mst_stretch *stretch;
     mst_routes routes;
     char *memory;     /**< as the routes divide it */
+    int64_t sum_at;   /**< where the sum is in it; of a scatter, where all of it would begin */
     bool is_shared;   /**< the memory is the transport's */
     mst_iov *iov;     /**< of the routes' pieces */
     mst_array *value; /**< [most terms of a sum] */

@@ -286,6 +286,76 @@ mst_status mst_routes_make(const mst_stages *stages, int32_t self, int64_t size,
     return status;
 }
 
+/* ---- parts ---- */
+
+/* The sum of this member's part of all leaves, and what the others need for theirs. */
+static mst_status route_scatter(builder *b, const int64_t *cut) {
+    const mst_stage *leaves = &b->stages->stage[0];
+    const int64_t first = cut[b->self], bytes = cut[b->self + 1] - first;
+    held sum = {.first = first, .bytes = bytes, .num_terms = leaves->num_nodes};
+    int64_t own = 0;
+    for (int32_t i = 0; i < leaves->num_nodes; i++) {
+        const mst_stage_node *n = &leaves->node[i];
+        const bool is_own = n->first_owner == b->self;
+        for (int32_t m = 0; is_own && m < b->stages->num_members; m++)
+            if (m != b->self && cut[m + 1] > cut[m]) MST_TRY(send_term(b, m, own + cut[m], cut[m + 1] - cut[m]));
+        if (bytes && is_own) MST_TRY(add_term(b, n->shards, -1, own + first));
+        if (bytes && !is_own) MST_TRY(receive_term(b, n->first_owner, n->shards, bytes));
+        if (is_own) own += b->r->size;
+    }
+    b->r->memory = own;
+    b->sum = sum.at = take_memory(b, bytes + -bytes % UNIT + UNIT);
+    place_terms(b, 0);
+    if (bytes) MST_TRY(add_sum(b, &sum));
+    end_outs(b, 0);
+    for (int32_t step = 1; step <= 2; step++) {
+        end_ins(b, step);
+        end_outs(b, step);
+    }
+    return MST_OK;
+}
+
+/* This member's part goes to all others, and theirs come. */
+static mst_status route_gather(builder *b, const int64_t *cut) {
+    const int64_t first = cut[b->self], bytes = cut[b->self + 1] - first;
+    (void)take_memory(b, b->r->size);
+    for (int32_t m = 0; m < b->stages->num_members; m++) {
+        if (m == b->self) continue;
+        if (bytes) MST_TRY(send_term(b, m, first, bytes));
+        if (cut[m + 1] > cut[m]) MST_TRY(add_in(b, m, cut[m], cut[m + 1] - cut[m]));
+    }
+    end_outs(b, 0);
+    end_ins(b, 1);
+    end_outs(b, 1);
+    return MST_OK;
+}
+
+static mst_status make_parts(builder *b, const int64_t *cut, bool scatter, int64_t size) {
+    mst_routes *r = b->r;
+    r->size = size;
+    r->num_steps = scatter ? 3 : 2;
+    r->step = calloc((size_t)r->num_steps, sizeof *r->step);
+    mst_status status = r->step ? MST_OK : MST_NO_MEMORY("for the messages of an exchange");
+    if (!status) status = scatter ? route_scatter(b, cut) : route_gather(b, cut);
+    if (!status) status = sort_pieces(r);
+    if (status) mst_routes_free(r);
+    return status;
+}
+
+mst_status mst_routes_make_scatter(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
+                                   mst_routes *out, int64_t *at) {
+    builder b = {.stages = stages, .self = self, .r = out};
+    const mst_status status = make_parts(&b, cut, true, size);
+    *at = b.sum;
+    return status;
+}
+
+mst_status mst_routes_make_gather(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
+                                  mst_routes *out) {
+    builder b = {.stages = stages, .self = self, .r = out};
+    return make_parts(&b, cut, false, size);
+}
+
 void mst_routes_free(mst_routes *routes) {
     free(routes->step);
     free(routes->in);

@@ -12,6 +12,8 @@
  *
  *      one stage       0: sends leaves     1: adds up, sends sums      2: sums are received, where they belong
  *      at once         0: sends leaves     1: adds up
+ *      scatter         0: sends leaves     1: adds up                  2: nothing
+ *      gather          0: sends its part   1: parts are received, where they belong
  */
 #ifndef MUSTER_COLLECTIVE_ROUTES_H
 #define MUSTER_COLLECTIVE_ROUTES_H
@@ -72,6 +74,13 @@ typedef struct mst_routes {
  *  to all. OUT is zeroed. */
 MST_CHECKED mst_status mst_routes_make(const mst_stages *stages, int32_t self, int64_t size, bool at_once,
                                        mst_routes *out);
+/** Likewise, of an exchange in which member M gets the sum of the bytes CUT[m] to CUT[m + 1] - 1 (multiples of an
+ *  element; CUT[0] is 0, the last one SIZE): *AT is where that is in the block. */
+MST_CHECKED mst_status mst_routes_make_scatter(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
+                                               mst_routes *out, int64_t *at);
+/** Likewise, in which member M gives these bytes. The block is one leaf, which becomes whole. */
+MST_CHECKED mst_status mst_routes_make_gather(const mst_stages *stages, int32_t self, int64_t size, const int64_t *cut,
+                                              mst_routes *out);
 void mst_routes_free(mst_routes *routes);
 
 #endif

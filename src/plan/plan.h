@@ -98,6 +98,8 @@ typedef struct mst_plan_state {
 
 /** Values that are summed over the shards of all tasks (plan/task_sums.h). */
 typedef struct mst_plan_exchange {
+    mst_exchange_kind kind;
+    const int64_t *begin;           /**< of scatter and gather: of mst_exchange_spec */
     int32_t start, wait;            /**< nodes */
     int32_t num_values, num_leaves; /**< leaves of this task's window */
     mst_exchange_value *value;      /**< [num_values]; NULL where rows are exchanged */

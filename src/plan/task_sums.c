@@ -56,11 +56,22 @@ static mst_status add_start(mst_plan *plan, const mst_plan_sums *sums, int32_t *
     return mst_plan_add(plan, &start, sums->leaf, NULL, out);
 }
 
+/* Elements of value V of a scatter or gather that member M has, or that all have. */
+static int64_t part_count(const mst_plan *plan, const mst_plan_sums *sums, int32_t v, bool all) {
+    const int32_t members = mst_group_size(plan->host->group), self = mst_group_self(plan->host->group);
+    const int64_t *begin = sums->begin + (int64_t)v * (members + 1);
+    return all ? begin[members] : begin[self + 1] - begin[self];
+}
+
 /* What the sum of value V is like. That of rows may have all rows of the variable: how many will come from other tasks
  * is not known. */
 static mst_spec sum_spec(const mst_plan *plan, const mst_plan_sums *sums, int32_t v) {
     mst_spec spec = plan->value[sums->leaf[v * sums->num_leaves]].spec;
     if (sums->num_rows) spec.shape.dim[0] = sums->num_rows[v / 2] + v % 2; /* numbers have their count before them */
+    if (sums->begin) {
+        const int64_t count = part_count(plan, sums, v, sums->kind == MST_EXCHANGE_GATHER);
+        spec.shape = mst_shape_make(1, &count);
+    }
     return spec;
 }
 
@@ -88,7 +99,9 @@ static mst_status describe_values(mst_plan *plan, const mst_plan_sums *sums, mst
     if (!x->value) return MST_NO_MEMORY("for a plan");
     for (int32_t v = 0; v < sums->num_values; v++) {
         const mst_spec spec = sum_spec(plan, sums, v);
-        x->value[v] = (mst_exchange_value){.dtype = spec.dtype, .count = mst_shape_count(spec.shape)};
+        x->value[v] = (mst_exchange_value){
+            .dtype = spec.dtype,
+            .count = sums->begin ? part_count(plan, sums, v, true) : mst_shape_count(spec.shape)};
     }
     return MST_OK;
 }
@@ -112,7 +125,8 @@ static mst_status describe_rows(mst_plan *plan, const mst_plan_sums *sums, mst_p
 }
 
 mst_status mst_plan_add_exchange(mst_plan *plan, const mst_plan_sums *sums, int32_t *out) {
-    mst_plan_exchange x = {.num_values = sums->num_values, .num_leaves = sums->num_leaves};
+    mst_plan_exchange x = {
+        .kind = sums->kind, .begin = sums->begin, .num_values = sums->num_values, .num_leaves = sums->num_leaves};
     MST_TRY(sums->num_rows ? describe_rows(plan, sums, &x) : describe_values(plan, sums, &x));
     MST_TRY(mst_grow(&plan->exchange, sizeof *plan->exchange, plan->num_exchanges + 1, &plan->exchange_capacity));
     MST_TRY(add_start(plan, sums, &x.start));
@@ -150,6 +164,7 @@ static int64_t bytes_of_exchange(const mst_plan *plan, const mst_plan_exchange *
     int64_t leaves = 0, sums = 0;
     for (int i = 0; i < start->num_src; i++) leaves += mst_plan_bytes(&plan->value[start->src[i]]);
     for (int i = 0; i < wait->num_dst; i++) sums += mst_plan_bytes(&plan->value[wait->dst + i]);
+    if (x->kind == MST_EXCHANGE_GATHER) return sums; /* in which the leaf lies */
     return (x->rows ? mst_group_size(plan->host->group) : 1) * leaves + sums;
 }
 

@@ -22,12 +22,11 @@
  *
  * Where a piece is added up does not show in its bits: every sum is that of a node of the tree over all shards. */
 #include "base/no_memory.h"
+#include "op/state/state_parts.h"
 #include "plan/ops.h"
 #include "plan/task_sums.h"
 #include "plan/update_lowering.h"
 #include "plan/update_ops.h"
-
-enum { BUCKET_BYTES = 4 << 20 };
 
 /* Parts of a gradient that are in one domain and make up a node of the tree. */
 typedef struct window {
@@ -236,7 +235,7 @@ static mst_status scatter(mst_lowering *l, int32_t set) {
     for (int32_t last = l->options->num_variables - 1; last >= 0;) {
         bucket b = {0};
         int32_t v = last;
-        for (; v >= 0 && b.bytes < BUCKET_BYTES; v--)
+        for (; v >= 0 && b.bytes < MST_BUCKET_BYTES; v--)
             if (l->variables[v].set == set) b.bytes += bytes_of(l, &l->variables[v]);
         for (int32_t k = last; k > v; k--)
             if (l->variables[k].set == set) MST_TRY(scatter_variable(l, &l->variables[k], &b));
@@ -303,13 +302,14 @@ static mst_status sum_task_leaves(mst_lowering *l, mst_updated *v, int32_t *valu
     return MST_OK;
 }
 
-/* Makes SUM the sum of the gradient of V over all shards. */
+/* Makes SUM the sum of the gradient of V over all shards; of sharded state, of this task's part of it. */
 static mst_status take_sum(mst_lowering *l, mst_updated *v, mst_gradient_part sum) {
     v->pieces = mst_lowering_alloc(l, 1, sizeof *v->pieces);
     if (!v->pieces) return MST_NO_MEMORY("for an update");
     sum.leaf = (mst_shards){0, l->options->num_shards};
     v->num_pieces = 1;
     v->pieces[0].part = sum;
+    if (l->parts) (void)mst_apply_own(l->options, l->parts, (int32_t)(v - l->variables), &v->pieces[0].first);
     return MST_OK;
 }
 
@@ -342,6 +342,11 @@ static mst_status exchange_bucket(mst_lowering *l, int32_t set, mst_gradient_kin
         sums.num_values += arrays;
     }
     if (sums.num_values == 0) return MST_OK;
+    if (l->parts) {
+        sums.kind = MST_EXCHANGE_SCATTER;
+        sums.begin = mst_lowering_bucket_parts(l, first, last);
+        if (!sums.begin) return MST_NO_MEMORY("for an update");
+    }
     MST_TRY(mst_plan_add_exchange(l->plan, &sums, sum));
     for (int32_t v = last; v >= first; v--) {
         if (!is_of(&l->variables[v], set, kind)) continue;
@@ -351,16 +356,20 @@ static mst_status exchange_bucket(mst_lowering *l, int32_t set, mst_gradient_kin
     return MST_OK;
 }
 
+int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last) {
+    int64_t bytes = 0;
+    int32_t v = last;
+    for (; v >= 0 && bytes < MST_BUCKET_BYTES; v--)
+        if (is_of(&l->variables[v], set, MST_GRADIENT_DENSE)) bytes += bytes_of(l, &l->variables[v]);
+    return v + 1;
+}
+
 /* The buckets of a set, from the last variable to the first, and the rows of all its sparse gradients. */
 static mst_status exchange_tasks(mst_lowering *l, int32_t set) {
     const int32_t num = l->options->num_variables;
-    for (int32_t last = num - 1; last >= 0;) {
-        int64_t bytes = 0;
-        int32_t v = last;
-        for (; v >= 0 && bytes < BUCKET_BYTES; v--)
-            if (is_of(&l->variables[v], set, MST_GRADIENT_DENSE)) bytes += bytes_of(l, &l->variables[v]);
-        MST_TRY(exchange_bucket(l, set, MST_GRADIENT_DENSE, v + 1, last));
-        last = v;
+    for (int32_t last = num - 1, first; last >= 0; last = first - 1) {
+        first = mst_lowering_bucket(l, set, last);
+        MST_TRY(exchange_bucket(l, set, MST_GRADIENT_DENSE, first, last));
     }
     return exchange_bucket(l, set, MST_GRADIENT_SPARSE, 0, num - 1);
 }

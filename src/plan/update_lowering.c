@@ -6,6 +6,7 @@
  *    update_gradients.c   what each gradient is, and sums over the shards of a device
  *    update_exchange.c    sums over domains, and over tasks
  *    update_clip.c        clipping by norm
+ *    update_shard.c       slots that the tasks share out
  *    update_ops.c         the ops of the nodes
  *
  * Variables that the same devices keep are updated together, each where it is. Among the devices of one memory domain
@@ -212,6 +213,7 @@ static mst_status push_variable(mst_lowering *l, mst_update_local *x, const mst_
     const mst_variable_options *variable = mst_lowering_variable(l, v);
     *out = (mst_update_variable){
         .number = (int32_t)(v - l->variables), .average = -1, .master = -1, .l1 = variable->l1, .l2 = variable->l2};
+    if (l->parts) out->own_count = mst_apply_own(o, l->parts, out->number, &out->own_first);
     out->weight = (int32_t)x->num_src;
     MST_TRY(push_weights(l, x, v));
     out->slot = (int32_t)x->num_src;
@@ -234,6 +236,7 @@ static mst_status collect_local(mst_lowering *l, mst_update_local *x) {
                                       .num_copies = x->set->mirrored ? x->num_devices : 1,
                                       .num_slots = l->options->num_slots,
                                       .num_shards = l->options->num_shards,
+                                      .sharded = l->parts != NULL,
                                       .variable = x->variable};
     MST_TRY(mst_lowering_push(x, l->scalars));
     for (int32_t v = 0; v < l->options->num_variables; v++)
@@ -286,12 +289,12 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     MST_TRY(mst_lowering_update(l, x, MST_UPDATE_STEP, "step", &step));
     MST_TRY(mst_lowering_part(l, mst_lowering_maker(l, step)));
     if (!wants_penalty) return MST_OK;
-    /* of the update itself, where that is in the domain of the whole sum and finds the weights as they were before all
-     * writes; else before it, so that nothing crosses once variables are being written */
+    /* of the update itself, where that is in the domain of the whole sum, makes all units and finds the weights as they
+     * were before all writes; else before it, so that nothing crosses once variables are being written */
     const bool here = mst_plan_domain(l->plan, x->device[0]) ==
                       mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;
-    if (!here || !sole_writer) MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
+    if (!here || !sole_writer || l->parts) MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
     return add_penalty(l, penalties);
 }
 
@@ -318,6 +321,7 @@ static mst_status lower_sets(mst_lowering *l) {
         for (int32_t d = 0; d < l->sets[i].num_domains && !status; d++) status = add_local(l, i, d, &locals[count++]);
     }
     if (!status && count && mst_clips_by_norm(&l->options->optimizer)) status = mst_lowering_clipping(l, locals, count);
+    if (!status && l->parts) status = mst_lowering_stage(l, &locals[0]);
     for (int32_t i = 0; i < count && !status; i++) status = add_step(l, &locals[i]);
     for (int32_t i = 0; i < count; i++) free(locals[i].src);
     free(locals);
@@ -376,6 +380,7 @@ static mst_status lower(mst_lowering *l) {
         MST_TRY(find_gradients(l, variable));
     }
     for (int32_t v = 0; v < num; v++) MST_TRY(mst_lowering_gradient(l, &l->variables[v]));
+    if (l->options->num_parts) MST_TRY(mst_lowering_find_parts(l));
     MST_TRY(lower_sets(l));
     return replace(l);
 }

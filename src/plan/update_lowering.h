@@ -51,6 +51,7 @@ typedef struct mst_lowering {
     const mst_apply_options *options;
     mst_shards window;  /**< shards whose gradients are here: of this task */
     const int32_t *src; /**< of the node */
+    const int64_t *parts; /**< sharded state: of the variables (op/state/state_parts.h); else NULL */
     mst_updated *variables;
     mst_update_set *sets;
     int32_t num_sets, set_capacity;
@@ -120,6 +121,18 @@ MST_CHECKED mst_status mst_lowering_gradient(mst_lowering *l, mst_updated *v);
 /** Adds NODE, which gives at most BOUND rows of the gradient of V, as sum_rows does: name and outputs are filled in. */
 MST_CHECKED mst_status mst_lowering_rows(mst_lowering *l, const mst_updated *v, mst_lowered node, int64_t bound,
                                          mst_gradient_part *out);
+
+/** update_exchange.c: the first variable of the bucket of dense gradients whose last one is LAST. */
+int32_t mst_lowering_bucket(const mst_lowering *l, int32_t set, int32_t last);
+
+/** update_shard.c, of sharded state: finds the parts of the variables, and what it cannot be for. */
+MST_CHECKED mst_status mst_lowering_find_parts(mst_lowering *l);
+/** Where in the values of a bucket, from variable LAST down to FIRST, the parts begin; NULL where memory runs out. */
+const int64_t *mst_lowering_bucket_parts(mst_lowering *l, int32_t first, int32_t last);
+/** Makes the norms that X has of this task's part those of all: *NORMS is a value. */
+MST_CHECKED mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms);
+/** Makes the new values of this task's part before the gate, and has all tasks get those of all: sources of X. */
+MST_CHECKED mst_status mst_lowering_stage(mst_lowering *l, mst_update_local *x);
 
 /** update_exchange.c: adds up what of the gradients of a set's variables has to cross between domains. */
 MST_CHECKED mst_status mst_lowering_exchange(mst_lowering *l, int32_t set);

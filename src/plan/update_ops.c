@@ -87,3 +87,10 @@ const mst_op mst_op_update = {.name = "update",
                               .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
                               .options_size = sizeof(mst_update_options),
                               .writes = update_writes};
+
+/* The same sources, of which nothing is written; dst: the new values of the task's part of each variable. */
+const mst_op mst_op_stage_update = {.name = "stage_update",
+                                    .num_src = MST_VARIADIC,
+                                    .num_dst = MST_VARIADIC,
+                                    .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
+                                    .options_size = sizeof(mst_update_options)};

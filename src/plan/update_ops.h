@@ -19,6 +19,7 @@ typedef struct mst_check_rows_options {
     int64_t num_rows;
 } mst_check_rows_options;
 
-extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_check_rows, mst_op_sum_leaves, mst_op_update;
+extern const mst_op mst_op_sum_rows, mst_op_merge_rows, mst_op_check_rows, mst_op_sum_leaves, mst_op_update,
+    mst_op_stage_update;
 
 #endif

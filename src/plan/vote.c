@@ -61,6 +61,7 @@ static uint64_t hash_exchanges(const mst_plan *plan) {
     for (int64_t x = 0; x < plan->num_exchanges; x++) {
         const mst_plan_exchange *exchange = &plan->exchange[x];
         hash = mst_rng_mix(hash, mst_rng_hash_name(plan->node[exchange->start].name));
+        if (exchange->kind) hash = mst_rng_mix(hash, (uint64_t)exchange->kind);
         for (int32_t v = 0; v < exchange->num_values; v++) hash = mst_rng_mix(hash, hash_value(exchange, v));
     }
     return hash;

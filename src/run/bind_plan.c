@@ -136,8 +136,12 @@ static mst_status bind_groups(const mst_plan *plan, mst_bound_plan *bound) {
 
 static mst_status bind_exchange(const mst_session *session, const mst_plan *plan, int64_t x, mst_bound_exchange *out) {
     const mst_plan_exchange *planned = &plan->exchange[x];
-    const mst_exchange_spec sums = {
-        .hash = plan->exchange_hash, .stream = (uint32_t)x, .num_values = planned->num_values, .value = planned->value};
+    const mst_exchange_spec sums = {.kind = planned->kind,
+                                    .hash = plan->exchange_hash,
+                                    .stream = (uint32_t)x,
+                                    .num_values = planned->num_values,
+                                    .value = planned->value,
+                                    .begin = planned->begin};
     const mst_row_exchange_spec rows = {.hash = plan->exchange_hash,
                                         .stream = (uint32_t)x,
                                         .num_values = planned->num_values / 2,

@@ -68,6 +68,7 @@ static void free_block(mst_block *block) {
 
 void mst_store_release(mst_store *store) {
     if (!store || atomic_fetch_sub(&store->references, 1) > 1) return;
+    mst_store_drop_wholes(store);
     for (int64_t i = 0; i < store->num_states; i++)
         while (store->state[i]->copies) free_block(drop_copy(store->state[i], store->state[i]->copies));
     free(store->state);

@@ -52,6 +52,10 @@ typedef struct mst_state {
     uint64_t version; /**< 0: no value. Written in a turn and under the lock, so that either is enough to read it */
     bool torn;        /**< a step failed while it wrote the value: no copy has it. As `version` */
     mst_copy *copies;
+    bool is_part;       /**< the value is a part of one that the tasks of a cluster have together: parts.c */
+    mst_shape whole;    /**< of which it is a part */
+    int64_t part_first; /**< its first element there */
+    mst_tensor *held;   /**< all of it, as long as that is known; NULL: it is not. Under the lock */
     struct mst_use *first, *last; /**< uses of the turns under way, in their order: access_order.c */
 } mst_state;
 
@@ -127,6 +131,19 @@ void mst_turn_end(mst_turn *turn);
 /** The entry of (CONTAINER, NAME), made where there is none. MST_INVALID where it has another dtype or shape. */
 MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                                          const mst_spec *spec, mst_state **out);
+/** The entry, which there is, has a part of a value of shape WHOLE, from element FIRST on. A snapshot that has all of the
+ *  value can be restored: the entry takes its part, and holds the whole. */
+void mst_store_set_part(mst_store *store, const char *container, const char *name, mst_shape whole, int64_t first);
+/** Holds WHOLE (retained) for that entry: all of its value as it is now. */
+void mst_store_hold_whole(mst_store *store, const char *container, const char *name, mst_tensor *whole);
+/** Whether all entries that are parts have their wholes. */
+bool mst_store_has_wholes(mst_store *store);
+/** The values change from now on: nothing is held any more. */
+void mst_store_drop_wholes(mst_store *store);
+/** As mst_store_snapshot, with the wholes of parts that have them, and without the others. */
+MST_CHECKED mst_status mst_store_snapshot_wholes(mst_store *store, mst_snapshot **out);
+/** Whether SPEC is that of the whole of which STATE is a part. */
+bool mst_state_takes_whole(const mst_state *state, const mst_spec *spec);
 /** The entry, or NULL. */
 mst_state *mst_store_find(mst_store *store, const char *container, const char *name);
 /** Copies the value of an entry, or sets it, as mst_store_get and mst_store_set do; MST_DEADLINE after that time. */

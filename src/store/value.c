@@ -515,8 +515,12 @@ mst_status mst_store_snapshot_again(mst_store *store, mst_snapshot **snapshot) {
 static mst_status write_some(void *context, int64_t begin, int64_t end, int member) {
     const pairs *p = context;
     (void)member;
-    for (int64_t i = begin; i < end; i++)
-        MST_TRY(write_value(p->store, p->state[i], mst_tensor_data(p->entry[i].value), p->version));
+    for (int64_t i = begin; i < end; i++) {
+        const char *data = mst_tensor_data(p->entry[i].value);
+        const bool whole = mst_state_takes_whole(p->state[i], &p->entry[i].info.spec);
+        if (whole) data += (size_t)p->state[i]->part_first * mst_dtype_size(p->state[i]->spec.dtype);
+        MST_TRY(write_value(p->store, p->state[i], data, p->version));
+    }
     return MST_OK;
 }
 
@@ -531,11 +535,13 @@ static mst_status find_states(mst_store *store, const mst_snapshot *snapshot, ms
     for (int64_t i = 0; i < snapshot->count; i++) {
         const mst_state_info *info = &snapshot->entry[i].info;
         const mst_state *state = mst_store_find(store, info->container, info->name);
-        if (state) MST_TRY(mst_state_check_spec(state, &info->spec));
+        if (state && !mst_state_takes_whole(state, &info->spec)) MST_TRY(mst_state_check_spec(state, &info->spec));
     }
     for (int64_t i = 0; i < snapshot->count; i++) {
         const mst_state_info *info = &snapshot->entry[i].info;
-        MST_TRY(mst_store_declare(store, info->container, info->name, info->kind, &info->spec, &states[i]));
+        states[i] = mst_store_find(store, info->container, info->name);
+        if (!states[i])
+            MST_TRY(mst_store_declare(store, info->container, info->name, info->kind, &info->spec, &states[i]));
         uses[i] = (mst_use){.state = states[i], .writes = true};
     }
     return place_at_rest(store, states, snapshot->count);
@@ -556,6 +562,12 @@ mst_status mst_store_restore(mst_store *store, const mst_snapshot *snapshot) {
     if (!status) {
         status = set_all(store, snapshot, states, turn.number);
         mst_turn_end(&turn);
+    }
+    for (int64_t i = 0; i < snapshot->count && !status; i++) {
+        const mst_state_info *info = &snapshot->entry[i].info;
+        if (states[i]->is_part)
+            mst_store_hold_whole(store, info->container, info->name,
+                                 mst_state_takes_whole(states[i], &info->spec) ? snapshot->entry[i].value : NULL);
     }
     pthread_mutex_lock(&store->lock);
     if (!status) status = mst_state_notes_copy_all(&store->notes, &snapshot->notes);

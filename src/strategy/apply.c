@@ -16,6 +16,7 @@
 #include "muster/store.h"
 #include "op/list.h"
 #include "op/state/apply_gradients.h"
+#include "op/state/state_parts.h"
 #include "op/state/variable.h"
 #include "rule/rule.h"
 #include "store/store.h"
@@ -97,17 +98,36 @@ static mst_value average_of(mst_value variable, mst_dtype dtype) {
     return average;
 }
 
+/* The parts of all variables; NULL where the slots are whole, or memory runs out, with the error on the graph. */
+static int64_t *find_parts(const mst_update *u, const mst_apply_options *o) {
+    if (!o->num_parts) return NULL;
+    mst_shape *shape = malloc((size_t)u->num_variables * sizeof *shape);
+    int64_t *parts = malloc((size_t)u->num_variables * ((size_t)o->num_parts + 1) * sizeof *parts);
+    for (int v = 0; shape && v < u->num_variables; v++) shape[v] = mst_value_spec(u->variables[v]).shape;
+    const mst_dtype dtype = o->masters ? MST_F32 : mst_value_spec(u->variables[0]).dtype;
+    if (shape && parts)
+        mst_state_parts(shape, u->num_variables, (int64_t)mst_dtype_size(dtype), o->num_parts, parts);
+    else
+        MST_VALUE_NO_MEMORY(u->graph, "for an update");
+    free(shape);
+    return parts;
+}
+
 /* The sources of one variable: itself, its slots, its average, its master, its gradients by shard. */
-static int add_variable(const mst_update *u, const mst_apply_options *o, int v, mst_value *src) {
+static int add_variable(const mst_update *u, const mst_apply_options *o, const int64_t *parts, int v,
+                        mst_value *src) {
     const mst_value variable = u->variables[v];
     const mst_spec spec = mst_value_spec(variable);
     const mst_rule *rule = mst_rule_find(u->optimizer->rule);
     const mst_dtype dtype = o->masters ? MST_F32 : spec.dtype; /* in which the update computes */
     int n = 0;
     src[n++] = variable;
+    mst_shape shape = spec.shape;
+    int64_t first;
+    if (parts) shape = mst_shape_make(1, (const int64_t[]){mst_apply_own(o, parts, v, &first)});
     for (int k = 0; k < o->num_slots; k++) {
         const double initial = rule->slot_initial ? rule->slot_initial(u->optimizer, k) : 0;
-        src[n++] = beside(variable, rule->slot_name[k], mst_fill(u->graph, dtype, spec.shape, initial), MST_STATE_SLOT);
+        src[n++] = beside(variable, rule->slot_name[k], mst_fill(u->graph, dtype, shape, initial), MST_STATE_SLOT);
     }
     if (o->averages) src[n++] = average_of(variable, dtype);
     if (o->masters)
@@ -125,7 +145,9 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
                                        .first_shard = u->window.first,
                                        .num_gradients = u->window.count,
                                        .averages = u->optimizer->ema_decay > 0,
-                                       .masters = mst_value_spec(u->variables[0]).dtype == MST_BF16};
+                                       .masters = mst_value_spec(u->variables[0]).dtype == MST_BF16,
+                                       .num_parts = u->num_parts,
+                                       .part = u->part};
     char name[96];
     if ((int64_t)u->num_variables * mst_apply_per_variable(&options) > INT32_MAX - MST_APPLY_FIRST)
         return mst_value_fail(u->graph, MST_INVALID, "update: %d variables over %d shards are too many for one update",
@@ -141,7 +163,9 @@ static mst_value apply(const mst_update *u, mst_value learning_rate) {
     src[MST_APPLY_STATE] = rule->next_state
                                ? scalar_variable(u->graph, name, MST_F64, rule->initial_state, MST_STATE_RULE)
                                : mst_scalar(u->graph, MST_F64, 0);
-    for (int v = 0; v < u->num_variables; v++) n += add_variable(u, &options, v, src + n);
+    int64_t *parts = find_parts(u, &options);
+    for (int v = 0; v < u->num_variables; v++) n += add_variable(u, &options, parts, v, src + n);
+    free(parts);
     mst_name_scope_pop(u->graph);
     const mst_value applied = mst_call(u->graph, &mst_op_apply_gradients, n, src, &options);
     free(src);

@@ -14,6 +14,7 @@ typedef struct mst_update {
     const mst_value *variables; /**< [num_variables] */
     const mst_value *gradients; /**< [window.count][num_variables] */
     mst_value global_step;
+    int num_parts, part; /**< sharded state (op/state/state_parts.h): only slots of this part; 0: of all */
 } mst_update;
 
 typedef struct mst_update_values {

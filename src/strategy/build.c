@@ -277,7 +277,9 @@ static void build_update(builder *b, const mst_optimizer *optimizer, mst_step_va
                                    .window = {b->first, b->count},
                                    .variables = variables,
                                    .gradients = gradients,
-                                   .global_step = out->global_step};
+                                   .global_step = out->global_step,
+                                   .num_parts = b->strategy->num_parts,
+                                   .part = b->strategy->part};
         if (b->form->apart) {
             give_gradients(b, &update, out);
             out->train = add_updates(b, out->train);

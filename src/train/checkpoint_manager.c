@@ -29,6 +29,7 @@
 #include "train/monitor.h"
 #include "train/restore.h"
 #include "train/served.h"
+#include "train/sharded.h"
 #include "train/trainer.h"
 
 enum { DEFAULT_KEEP = 5, DEFAULT_SECONDS = 600 };
@@ -378,12 +379,21 @@ mst_status mst_checkpoint_manager_wait(mst_checkpoint_manager *manager) {
     return status;
 }
 
-mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store) {
-    if (MST_IS_NULL(manager) || MST_IS_NULL(store)) return MST_INVALID;
+/* Copies the store into the spare snapshot; WHOLES: entries that are parts as the wholes that the store holds. */
+static mst_status copy_store(mst_checkpoint_manager *m, mst_store *store, bool wholes) {
+    mst_snapshot *taken;
+    if (!wholes) return mst_store_snapshot_again(store, &m->spare);
+    MST_TRY(mst_store_snapshot_wholes(store, &taken));
+    mst_snapshot_release(m->spare);
+    m->spare = taken;
+    return MST_OK;
+}
+
+static mst_status save_store(mst_checkpoint_manager *manager, mst_store *store, bool wholes) {
     if (manager->best) MST_TRY(mst_checkpoint_manager_wait(manager->best)); /* the store says that it is there */
     MST_TRY(mst_checkpoint_manager_wait(manager));
     MST_TRY(version_of(store, &manager->saved_version));
-    MST_TRY(mst_store_snapshot_again(store, &manager->spare));
+    MST_TRY(copy_store(manager, store, wholes));
     manager->due = false;
     manager->saved_time = mst_clock_seconds();
     pthread_mutex_lock(&manager->mutex);
@@ -391,6 +401,11 @@ mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_stor
     pthread_cond_broadcast(&manager->changed);
     pthread_mutex_unlock(&manager->mutex);
     return MST_OK;
+}
+
+mst_status mst_checkpoint_manager_save(mst_checkpoint_manager *manager, mst_store *store) {
+    if (MST_IS_NULL(manager) || MST_IS_NULL(store)) return MST_INVALID;
+    return save_store(manager, store, false);
 }
 
 mst_status mst_checkpoint_manager_restore(mst_checkpoint_manager *manager, mst_store *store,
@@ -434,6 +449,13 @@ static mst_status begin_best(mst_checkpoint_manager *m, const mst_train_state *s
     return mst_monitor_kept(mst_model_store(state->model), who, m->options.monitor, "best", &m->best_value);
 }
 
+/* Of sharded state: asks for the slots of other workers after the next step where that is to be saved. */
+static void ask_ahead(const mst_checkpoint_manager *m, const mst_train_state *state) {
+    mst_trainer *trainer = state->model->trainer;
+    const int64_t every = m->options.every_steps;
+    if (mst_is_sharded(trainer) && (m->due || (every && (state->step + 1) % every == 0))) mst_sharded_want(trainer);
+}
+
 /* Makes the spare snapshot, so that the first save costs no more than the others. */
 static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     mst_checkpoint_manager *m = context;
@@ -446,17 +468,26 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     MST_TRY(mst_checkpoint_manager_wait(m));
     m->saved_time = mst_clock_seconds();
     m->due = false;
+    if (mst_is_sharded(trainer)) {
+        ask_ahead(m, state);
+        return MST_OK;
+    }
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training, of which parameter servers may have a part; not where these are at different
- * steps: the checkpoint before stays the last one. */
+/* Saves the state of a model in training, of which parameter servers or other workers may have a part; not where servers
+ * are at different steps: the checkpoint before stays the last one; nor where workers have not given their parts after
+ * this step: they are asked to after the next one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;
     MST_TRY(mst_trainer_of(model, &trainer));
     if (mst_served_is_between(trainer)) return MST_OK;
     MST_TRY(mst_served_collect(trainer));
-    return mst_checkpoint_manager_save(m, mst_model_store(model));
+    if (mst_is_sharded(trainer) && !mst_store_has_wholes(mst_model_store(model))) {
+        mst_sharded_want(trainer);
+        return MST_OK;
+    }
+    return save_store(m, mst_model_store(model), mst_is_sharded(trainer));
 }
 
 static mst_status save_best(void *context, mst_train_state *state) {
@@ -483,8 +514,9 @@ static mst_status save_if_due(void *context, mst_train_state *state) {
     const mst_checkpoint_options *o = &m->options;
     if (o->every_steps && state->step % o->every_steps == 0) m->due = true;
     if (o->every_seconds > 0 && mst_clock_seconds() - m->saved_time >= o->every_seconds) m->due = true;
-    if (!m->due) return MST_OK;
-    return is_busy(m) || (m->best && is_busy(m->best)) ? MST_OK : save(m, state->model);
+    if (m->due && !is_busy(m) && !(m->best && is_busy(m->best))) MST_TRY(save(m, state->model));
+    ask_ahead(m, state);
+    return MST_OK;
 }
 
 /* Saves the state at the end of training unless the last checkpoint has it. A training that failed may have damaged

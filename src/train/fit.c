@@ -28,6 +28,7 @@
 #include "train/position.h"
 #include "train/replica_check.h"
 #include "train/served.h"
+#include "train/sharded.h"
 #include "train/trainer.h"
 #include "train/trainer_objective.h"
 #include "train/workers.h"
@@ -52,6 +53,7 @@ typedef struct fit {
     bool tells;       /**< maybe before its callbacks saw the end of the epoch that has ended last */
     bool in_epoch;    /**< callbacks have seen this epoch begin, and not end */
     bool has_begun;   /**< its first epoch */
+    bool collected;   /**< sharded: the chief has got the slots, and no step was made since */
     bool brings_rate; /**< callbacks have set the rate before the first epoch, and parameter servers do not know it */
     double began, first_step_end, last_step_end;
     int64_t timed_examples; /* after the first step */
@@ -151,6 +153,7 @@ static mst_status run_step(fit *f, const mst_batch *batch) {
     mst_workers_committed(f->trainer, ++f->position.number);
     if (!isfinite(f->state.step_loss)) return bad_loss(f, f->state.step_loss);
     f->last_good_loss = f->state.step_loss;
+    MST_TRY(mst_sharded_after_step(f->trainer));
     if (f->any_step)
         f->timed_examples += mst_batch_size(batch);
     else
@@ -262,6 +265,10 @@ static mst_status end_epoch(fit *f, bool whole) {
         MST_TRY(mst_replicas_check(f->trainer, f->state.step));
     MST_TRY(validate(f));
     if (f->options->history) MST_TRY(mst_history_append(f->options->history, &f->state));
+    if (!f->state.stop) { /* callbacks may save the state */
+        MST_TRY(mst_sharded_collect(f->trainer));
+        f->collected = true;
+    }
     const mst_train_state ended = f->state;
     MST_TRY(CALL(f, epoch_end));
     f->first_step_end += mst_clock_seconds() - paused; /* not training time */
@@ -283,10 +290,18 @@ static mst_status bring_rate(fit *f) {
     return MST_OK;
 }
 
+/* What sharded state goes back to, should a worker be lost. */
+static mst_status keep_state(fit *f) {
+    if (!f->collected) MST_TRY(mst_sharded_collect(f->trainer));
+    f->collected = false;
+    return mst_sharded_keep(f->trainer);
+}
+
 static mst_status run_epoch(fit *f) {
     bool whole = false;
     f->has_begun = true;
     if (f->brings_rate) MST_TRY(bring_rate(f));
+    MST_TRY(keep_state(f));
     MST_TRY(begin_epoch(f));
     MST_TRY(train_epoch(f, &whole));
     return end_epoch(f, whole);
@@ -320,6 +335,7 @@ static mst_status take_learning_rate(fit *f) {
 }
 
 static mst_status join_servers(fit *f);
+static mst_status prepare_position(fit *f);
 
 /* After a server was started again: all go on from the state that the chief has kept. */
 static mst_status return_to_servers(fit *f) {
@@ -332,12 +348,31 @@ static mst_status return_to_servers(fit *f) {
     return store_position(f, NULL);
 }
 
+/* After a worker was lost with its part of sharded state: all go back to what the chief has kept, or has restored where
+ * it was lost itself. Callbacks see again what is done again. */
+static mst_status go_back(fit *f) {
+    mst_task_joined joined;
+    f->collected = false;
+    MST_TRY(mst_sharded_go_back(f->trainer));
+    const mst_status status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
+    if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
+    if (status) return f->state.stop ? MST_OK : status;
+    f->copied = true;
+    MST_TRY(prepare_position(f));
+    f->state.step = f->position.step;
+    f->state.resumed = true;
+    f->in_epoch = false;
+    if (!f->resumes) MST_TRY(store_position(f, NULL));
+    return take_learning_rate(f);
+}
+
 /* After a worker was lost: waits for it, and goes on from where the workers are then. STATUS: the error of the step or
  * callback that has failed; returned where it has another reason. */
 static mst_status recover(fit *f, mst_status status) {
     mst_task_joined joined;
     if (mst_served_must_join(f->trainer)) return return_to_servers(f);
     if (!mst_workers_lost(f->trainer, status)) return status;
+    if (mst_is_sharded(f->trainer)) return go_back(f);
     status = mst_workers_join(f->trainer, f->options, f->batch_size, &joined);
     if (status == MST_CANCELLED) f->state.stop = true; /* as after any step */
     if (status) return f->state.stop ? MST_OK : status;

@@ -13,6 +13,7 @@
 #include "base/argument.h"
 #include "base/folder.h"
 #include "base/no_memory.h"
+#include "graph/spec.h"
 #include "store/store.h"
 #include "train/checkpoint_file.h"
 #include "train/restore.h"
@@ -150,7 +151,9 @@ static mst_status choose(restore *r) {
             MST_TRY(add_missing(r, info));
             continue;
         }
-        if (mst_tensor_dtype(value) != info->spec.dtype || !mst_shape_equal(mst_tensor_shape(value), info->spec.shape))
+        const mst_spec spec = {mst_tensor_dtype(value), mst_tensor_shape(value)};
+        const mst_state *state = mst_store_find(r->store, info->container, info->name);
+        if (!mst_spec_equal(&spec, &info->spec) && !(state && mst_state_takes_whole(state, &spec)))
             return wrong_shape(r, info, value);
         MST_TRY(mst_snapshot_add(r->chosen, info->container, info->name, info->kind, value));
     }

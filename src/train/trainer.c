@@ -31,6 +31,7 @@
 #include "strategy/strategy.h"
 #include "train/position.h"
 #include "train/served.h"
+#include "train/sharded.h"
 #include "train/trainer_objective.h"
 
 enum { BATCHES_AHEAD = 2 };
@@ -58,6 +59,7 @@ static void trainer_destroy(mst_trainer *trainer) {
     mst_tensor_release(trainer->class_weight);
     mst_arena_free(&trainer->names);
     mst_served_free(trainer);
+    mst_sharded_free(trainer);
     free(trainer->row);
     free(trainer->target);
     free(trainer->num_classes);
@@ -99,6 +101,14 @@ static mst_status trainer_share(mst_trainer *trainer) {
     const mst_shards window = mst_group_window(group, mst_group_self(group));
     strategy->first_shard = window.first;
     strategy->num_shards_here = window.count;
+    if (strategy->sharded_state) {
+        if (mst_group_size(group) < 2)
+            return MST_FAIL(MST_INVALID,
+                            "compile: sharded_state shares the optimizer's slots out among the workers, and there is "
+                            "one: leave it out");
+        strategy->num_parts = mst_group_size(group);
+        strategy->part = mst_group_self(group);
+    }
     mst_session_join(trainer->session, group);
     return MST_OK;
 }
@@ -282,7 +292,7 @@ static mst_status make_arrays(mst_sharded_step *step, int shards, int num_compon
     step->confusion = calloc((size_t)shards, sizeof *step->confusion);
     step->feed = calloc(num_feeds + 1, sizeof *step->feed);
     step->rows = calloc(num_feeds, sizeof *step->rows);
-    size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 3;
+    size_t most = MST_FETCH_METRICS + MST_NUM_SUMS(MST_MAX_METRICS) + 4;
     step->fetch = calloc(most, sizeof *step->fetch);
     step->output = calloc(most, sizeof *step->output);
     if (step->placeholder && step->confusion && step->feed && step->rows && step->fetch && step->output) return MST_OK;
@@ -335,6 +345,7 @@ static void add_fetches(mst_trainer *trainer, mst_sharded_step *step) {
         step->fetch[step->num_fetches++] = values->global_step;
         step->fetch[step->num_fetches++] = values->train;
         step->fetch[step->num_fetches++] = counted;
+        mst_sharded_build(trainer, step);
         add_gradients(trainer, step);
         return;
     }
@@ -377,6 +388,7 @@ mst_status mst_trainer_build(mst_trainer *trainer, mst_sharded_step *step, bool 
     }
     step->built = true;
     MST_TRY(mst_session_init_variables(trainer->session));
+    MST_TRY(mst_sharded_declare(trainer));
     return training ? mst_served_build(trainer) : MST_OK;
 }
 
@@ -476,6 +488,7 @@ mst_status mst_trainer_run(mst_sharded_step *step, const mst_batch *batch) {
         mst_tensor_set(step->divisor, 0, (double)mst_batch_size(batch));
         step->feed[num_feeds++] = (mst_feed){.value = step->values.divisor, .tensor = step->divisor};
     }
+    mst_sharded_feed(trainer, step, &num_feeds);
     const mst_status status =
         mst_session_run(trainer->session, step->feed, num_feeds, step->fetch, step->num_fetches, step->output);
     if (!status) return MST_OK;

@@ -4,6 +4,7 @@
 #define MUSTER_TRAIN_TRAINER_H
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "base/shard_rows.h"
 #include "model/model.h"
@@ -59,6 +60,17 @@ typedef struct mst_measure {
 /** Its value, of what was added up: SUM and COUNT of MST_FETCH_METRICS. */
 double mst_measure_result(const mst_measure *measure, const mst_tensor *sum, const mst_tensor *count);
 
+/** Of sharded state (train/sharded.h). */
+typedef struct mst_sharded_state {
+    mst_value wants;  /**< fed: whether this worker wants the chief to get all slots */
+    mst_tensor *want; /**< what it is fed */
+    int fetch;        /**< of how many workers want it */
+    bool wants_next;
+    FILE *kept; /**< of the chief; NULL: nothing was kept */
+    bool has_kept;
+    bool lost; /**< this worker's state does not count: it gets the chief's */
+} mst_sharded_state;
+
 typedef struct mst_trainer {
     mst_model *model;
     mst_compile_options options;
@@ -77,6 +89,7 @@ typedef struct mst_trainer {
     int64_t *num_classes;                        /**< [num_outputs], its last dimension */
     mst_tensor *class_weight;                    /**< NULL: none */
     mst_sharded_step train, evaluate;
+    mst_sharded_state sharded;
     mst_graph **update; /**< [num_updates], of each parameter server, on the chief (train/served.h) */
     int num_updates;
     mst_value *predict; /**< [num_inputs], then [num_outputs]; NULL: not built */

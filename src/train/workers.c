@@ -12,7 +12,9 @@
 #include "muster/version.h"
 #include "rule/rule.h"
 #include "train/position.h"
+#include "store/store.h"
 #include "train/served.h"
+#include "train/sharded.h"
 
 enum { TEXT = 512 };
 
@@ -81,6 +83,7 @@ static uint64_t hash_options(const mst_trainer *trainer, const mst_fit_options *
     const int64_t numbers[] = {(int64_t)trainer->options.seed,
                                trainer->strategy.num_shards,
                                trainer->strategy.synchronous,
+                               trainer->strategy.sharded_state,
                                trainer->strategy.by_bytes,
                                trainer->strategy.part_bytes,
                                trainer->strategy.max_staleness,
@@ -124,11 +127,16 @@ mst_status mst_workers_join(mst_trainer *trainer, const mst_fit_options *options
     MST_TRY(mst_position_adopt(trainer, &position));
     mst_fingerprint fingerprint[MST_NUM_WORKER_FINGERPRINTS];
     mst_workers_fingerprints(trainer, options, batch_size, fingerprint);
+    MST_TRY(mst_sharded_prepare(trainer, position.number));
     const mst_task_state state = {.store = trainer->model->store,
-                                  .number = position.number,
+                                  .number = trainer->sharded.lost ? MST_NO_STATE : position.number,
+                                  .sharded = mst_is_sharded(trainer),
                                   .fingerprint = fingerprint,
                                   .num_fingerprints = MST_NUM_WORKER_FINGERPRINTS};
-    return mst_task_join(task, &state, joined);
+    MST_TRY(mst_task_join(task, &state, joined));
+    if (mst_is_sharded(trainer) && !mst_task_is_chief(task)) mst_store_drop_wholes(trainer->model->store);
+    trainer->sharded.lost = false;
+    return MST_OK;
 }
 
 void mst_workers_committed(const mst_trainer *trainer, int64_t number) {

@@ -97,7 +97,7 @@ static int check_evaluator(const train_options *o) {
                         "--checkpoint-dir DIR, the folder to which the chief writes them");
 }
 
-int train_cluster_find(training *t) {
+static int find_cluster(training *t) {
     const train_options *o = t->o;
     const bool served = o->strategy == MST_STRATEGY_PARAMETER_SERVER;
     const bool wanted = o->strategy == MST_STRATEGY_MULTI_WORKER || served;
@@ -131,6 +131,19 @@ int train_cluster_find(training *t) {
                         "--strategy multi-worker needs a cluster of several workers: set TF_CONFIG, give "
                         "--worker_hosts, --job_name and --task_index, or start all workers with "
                         "'muster launch --workers 2 -- muster train ...'");
+}
+
+int train_cluster_find(training *t) {
+    const int status = find_cluster(t);
+    if (status || !t->o->sharded_state || t->evaluates) return status;
+    if (train_cluster_is_served(t))
+        return command_fail(EXIT_USAGE,
+                            "--sharded-state is for workers without parameter servers, which share the optimizer's "
+                            "state out anyway (--ps-placement): leave it out");
+    if (t->cluster) return EXIT_DONE;
+    return command_fail(EXIT_USAGE,
+                        "--sharded-state shares the optimizer's state out among several workers, and there is one: "
+                        "leave it out, or start workers with 'muster launch --workers 2 -- muster train ...'");
 }
 
 bool train_cluster_is_served(const training *t) {

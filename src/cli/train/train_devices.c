@@ -63,6 +63,7 @@ int train_choose_devices(training *t) {
                                  .synchronous = train_cluster_is_served(t) && o->is_sync,
                                  .replicas_to_aggregate = o->replicas_to_aggregate,
                                  .max_staleness = o->max_staleness,
+                                 .sharded_state = o->sharded_state,
                                  .by_bytes = train_cluster_is_served(t) && o->ps_placement == PS_PLACEMENT_GREEDY,
                                  .part_bytes = train_cluster_is_served(t) ? o->ps_part_bytes : 0,
                                  .num_shards = shards,

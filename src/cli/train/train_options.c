@@ -132,6 +132,9 @@ static const option strategy_options[] = {
 
 static const option cluster_options[] = {
     CLUSTER_TASK_OPTIONS,
+    {"sharded-state", OPTION_FLAG, AT(sharded_state),
+     .help = "without parameter servers: each worker keeps the optimizer's state of its part of the parameters only "
+             "(ZeRO stage 1), with the same weights"},
     {"issync", OPTION_INT, AT(is_sync), "0|1", NULL, 0, 1,
      .help = "with parameter servers: 1: each update is made of the gradients of all workers; 0: of one worker's "
              "(default 0)"},

@@ -28,7 +28,7 @@ typedef struct train_options {
     double brightness, contrast;
     int strategy; /**< mst_strategy_kind */
     const char *ps_hosts, *worker_hosts, *job_name, *bind, *cluster_key, *update_log, *replay_updates, *transport;
-    bool insecure;
+    bool insecure, sharded_state;
     int task_index, is_sync, replicas_to_aggregate, max_staleness;
     int ps_placement; /**< PS_PLACEMENT_GREEDY or 0 */
     int64_t ps_part_bytes;

@@ -60,6 +60,22 @@ static void print_cluster(const training *t) {
     if (t->cluster) printf("; %s", mst_cluster_print(t->cluster, text, sizeof text));
 }
 
+/* Bytes of the optimizer's slots that this worker keeps. */
+static int64_t slot_bytes(const training *t) {
+    mst_state_info *list;
+    int64_t count, bytes = 0;
+    if (mst_store_list(mst_model_store(t->model), &list, &count)) return 0;
+    for (int64_t i = 0; i < count; i++)
+        if (list[i].kind == MST_STATE_SLOT) bytes += list[i].bytes;
+    free(list);
+    return bytes;
+}
+
+static void print_sharded(const training *t) {
+    char text[NUMBER_TEXT];
+    if (t->strategy.sharded_state) printf("; %s bytes of its state here", number_text(slot_bytes(t), text));
+}
+
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT];
     print_model(t);
@@ -68,6 +84,7 @@ static void print_start(const training *t) {
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
+    print_sharded(t);
     print_cluster(t);
     putchar('\n');
     if (mst_dataset_num_corrupt(t->train))
@@ -100,6 +117,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "batch_size", json_integer(t->batch_size));
     json_add(&event, "", "steps", json_integer(train_total_steps(t)));
     json_add(&event, "", "optimizer", json_string(t->optimizer.rule));
+    if (t->strategy.sharded_state) json_add(&event, "", "slot_bytes", json_integer(slot_bytes(t)));
     json_add(&event, "", "learning_rate", json_number(t->optimizer.learning_rate));
     json_add(&event, "", "schedule", json_string(mst_schedule_names[t->optimizer.schedule.kind]));
     json_add(&event, "", "seed", json_integer((json_int_t)t->o->seed));

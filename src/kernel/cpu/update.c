@@ -11,6 +11,7 @@
 
 #include "base/bf16.h"
 #include "base/no_memory.h"
+#include "base/shard_rows.h"
 #include "base/simd.h"
 #include "kernel/kernel.h"
 #include "kernel/onednn/base/product.h"
@@ -40,6 +41,8 @@ typedef struct state {
     int64_t units, elements;
     size_t buffer, scratchpad; /* bytes of a thread's workspace: for whole units, and what oneDNN asks for */
     int num_threads;
+    int64_t *order; /* sharded: the units, those of this task's part first; else NULL */
+    int64_t num_own;
 } state;
 
 /* What all units of a step share. */
@@ -48,7 +51,7 @@ typedef struct update {
     const mst_kernel_args *args;
     const mst_array *src;
     const double *scalar;
-    int64_t first, end; /* units of this device */
+    int64_t first, end; /* units of this device; sharded: in `order` */
 } update;
 
 /* A unit of a variable, and the workspace of the thread that makes it. */
@@ -182,7 +185,26 @@ static void update_release(void *context) {
     for (int32_t k = 0; s->variables && k < s->options->num_variables; k++)
         release_products(&s->options->variable[k], s->variables[k].product);
     free(s->variables);
+    free(s->order);
     free(s);
+}
+
+/* This task's part is shared out among devices and threads for itself: its units take longer than those that come. */
+static mst_status order_units(state *s) {
+    const mst_update_options *o = s->options;
+    int64_t count = 0;
+    if (!o->sharded) return MST_OK;
+    s->order = malloc(((size_t)s->units + 1) * sizeof *s->order);
+    if (!s->order) return MST_NO_MEMORY("for a kernel");
+    for (int own = 1; own >= 0; own--) {
+        for (int32_t k = 0; k < o->num_variables; k++)
+            for (int64_t i = 0; i < s->variables[k].units; i++) {
+                const int64_t at = i * s->variables[k].unit - o->variable[k].own_first;
+                if ((at >= 0 && at < o->variable[k].own_count) == own) s->order[count++] = s->variables[k].first_unit + i;
+            }
+        if (own) s->num_own = count;
+    }
+    return MST_OK;
 }
 
 static mst_status prepare_all(const mst_infer *c, state *s) {
@@ -226,6 +248,7 @@ static mst_status update_prepare(const mst_infer *c, int num_threads, void **out
     s->rule = mst_rule_find(o->optimizer->rule);
     s->num_threads = num_threads;
     mst_status status = prepare_all(c, s);
+    if (!status) status = order_units(s);
     if (status) {
         update_release(s);
         return status;
@@ -286,9 +309,31 @@ static mst_status run_units(void *context, int64_t begin, int64_t end, int threa
     return MST_OK;
 }
 
+static mst_status run_ordered(void *context, int64_t begin, int64_t end, int thread) {
+    const update *u = context;
+    update one = *u;
+    for (int64_t i = begin; i < end; i++) {
+        one.first = u->state->order[u->first + i];
+        MST_TRY(run_units(&one, 0, 1, thread));
+    }
+    return MST_OK;
+}
+
+/* The device's share of the units FROM to TO - 1 in order. */
+static mst_status run_share(update *u, int64_t from, int64_t to) {
+    const mst_kernel_args *a = u->args;
+    u->first = from + mst_part_begin(to - from, a->num_parts, a->part);
+    u->end = from + mst_part_begin(to - from, a->num_parts, a->part + 1);
+    return mst_parallel(a, u->end - u->first, 1, run_ordered, u);
+}
+
 static mst_status update_run(const mst_kernel_args *a) {
     const state *s = a->state;
     update u = {.state = s, .args = a, .src = a->src, .scalar = a->src[MST_UPDATE_SCALARS].data};
+    if (s->order) {
+        MST_TRY(run_share(&u, 0, s->num_own));
+        return s->options->purpose == MST_UPDATE_STAGE ? MST_OK : run_share(&u, s->num_own, s->units);
+    }
     u.first = first_of_part(s, a->part, a->num_parts);
     u.end = first_of_part(s, a->part + 1, a->num_parts);
     return mst_parallel(a, u.end - u.first, 1, run_units, &u);
@@ -301,7 +346,7 @@ static mst_kernel_function update_choose(const mst_infer *c, int num_threads) {
 
 const mst_kernel mst_kernel_cpu_update = {
     .engine = "cpu",
-    .ops = (const char *const[]){"update", NULL},
+    .ops = (const char *const[]){"update", "stage_update", NULL},
     .select = update_choose,
     .prepare = update_prepare,
     .release = update_release,

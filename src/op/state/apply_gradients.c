@@ -38,6 +38,8 @@ static const mst_field apply_gradients_fields[] = {
     MST_FIELD_I32(mst_apply_options, num_slots, 0, 0, 0, "slot variables of each variable"),
     MST_FIELD_BOOL(mst_apply_options, averages, "each variable has a moving average"),
     MST_FIELD_BOOL(mst_apply_options, masters, "each variable has its value in f32 beside"),
+    MST_FIELD_I32(mst_apply_options, num_parts, 0, 0, 1 << 20, "tasks that share the slots out; 0: all slots are here"),
+    MST_FIELD_I32(mst_apply_options, part, 0, 0, 1 << 20, "whose slots are here"),
     MST_FIELD_END,
 };
 
@@ -57,6 +59,12 @@ int mst_apply_source(const mst_apply_options *o, int v) {
     return MST_APPLY_FIRST + v * mst_apply_per_variable(o);
 }
 
+int64_t mst_apply_own(const mst_apply_options *o, const int64_t *parts, int v, int64_t *first) {
+    const int64_t *begin = parts + (int64_t)v * (o->num_parts + 1) + o->part;
+    *first = begin[0];
+    return begin[1] - begin[0];
+}
+
 static mst_status infer_variable(mst_infer *c, int v) {
     const mst_apply_options *o = c->options;
     const int first = mst_apply_source(o, v), gradients = first + mst_apply_num_written(o);
@@ -68,6 +76,7 @@ static mst_status infer_variable(mst_infer *c, int v) {
             MST_TRY(mst_infer_same_dtype(c, first, i));
         else if (i < gradients || dtype != c->src[first].dtype)
             MST_TRY(mst_infer_want_dtype(c, i, MST_F32));
+        if (o->num_parts && i <= first + o->num_slots) continue; /* of a part: the plan knows which */
         MST_TRY(mst_infer_same_shape(c, first, i, &shape));
     }
     return MST_OK;

@@ -14,6 +14,7 @@ typedef struct mst_apply_options {
     int32_t num_slots;                  /**< of each variable */
     bool averages;                      /**< each variable has a moving average */
     bool masters;                       /**< each variable has its value in f32 beside */
+    int32_t num_parts, part; /**< sharded state: slots are of part PART of NUM_PARTS (state_parts.h); 0: of all */
 } mst_apply_options;
 
 /** Sources before those of the first variable: learning rate, global step, state of the rule. */
@@ -23,6 +24,8 @@ enum { MST_APPLY_LEARNING_RATE, MST_APPLY_STEP, MST_APPLY_STATE, MST_APPLY_FIRST
 mst_shards mst_apply_window(const mst_apply_options *options);
 /** Sources of a variable that are written: itself, its slots, its average, its master. */
 int mst_apply_num_written(const mst_apply_options *options);
+/** Elements of V's slots that are here, where PARTS are those of the variables (mst_state_parts). */
+int64_t mst_apply_own(const mst_apply_options *options, const int64_t *parts, int v, int64_t *first);
 /** Sources of a variable, the first of which is the variable itself. */
 int mst_apply_per_variable(const mst_apply_options *options);
 /** Sources of variable V begin at this index: itself, its slots, its average, its master, its gradients by shard. */

@@ -11,6 +11,10 @@
  *    average    follows the weight
  *
  *  Which device makes a unit does not show in its bits.
+ *
+ *  Where the tasks of a cluster share the slots out (sharded), a task makes the units of its part alone: before the gate
+ *  their new values (stage_update), which go to all tasks; behind it, once more, values and slots. Units of other tasks
+ *  are copied from what has come.
  */
 #ifndef MUSTER_OP_UPDATE_H
 #define MUSTER_OP_UPDATE_H
@@ -66,6 +70,8 @@ typedef struct mst_update_variable {
     int32_t slot;    /**< first of num_slots */
     int32_t average; /**< -1: none */
     int32_t master;  /**< weight in f32 of a variable of another dtype; -1: none */
+    int32_t staged;  /**< sharded, of a step: the new values of all tasks, in the dtype of the gradient */
+    int64_t own_first, own_count; /**< sharded: the elements of this task's part, which slots and gradient have alone */
     mst_gradient_kind kind;
     bool squares; /**< of a sparse gradient: rows have the sums of their squares behind them */
     bool clipped; /**< its values were clipped before they were added up */
@@ -80,7 +86,8 @@ typedef struct mst_update_variable {
 typedef enum mst_update_purpose {
     MST_UPDATE_STEP = 0, /**< the step; dst is the penalty of each unit, of the weights before */
     MST_UPDATE_NORMS,    /**< dst is the sum of squares of each unit's gradient, with its penalty, f64 */
-    MST_UPDATE_PENALTIES /**< dst as for the step; gradients are not looked at */
+    MST_UPDATE_PENALTIES, /**< dst as for the step; gradients are not looked at */
+    MST_UPDATE_STAGE      /**< of the op stage_update: dst are the new values of this task's part of each variable */
 } mst_update_purpose;
 
 typedef struct mst_update_options {
@@ -89,6 +96,7 @@ typedef struct mst_update_options {
     const mst_optimizer *optimizer;
     int32_t factors; /**< source f64 [all variables] by which gradients are multiplied (clipping by norm); -1: none */
     int32_t num_variables, num_copies, num_slots, num_shards;
+    bool sharded; /**< each task keeps the slots of its part of the variables (op/state/state_parts.h) */
     const mst_update_variable *variable;
 } mst_update_options;
 

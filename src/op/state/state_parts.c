@@ -1,0 +1,32 @@
+#include "op/state/state_parts.h"
+
+#include "op/state/update.h"
+
+/* Cuts the bucket of the variables LAST down to FIRST, which has COUNT elements. */
+static void cut_bucket(const mst_shape *shape, int32_t first, int32_t last, int64_t count, int32_t num_parts,
+                       int64_t *begin) {
+    int64_t at = 0; /* of the variable in the bucket */
+    int32_t part = 1;
+    for (int32_t v = last; v >= first; v--) {
+        int64_t *out = begin + (int64_t)v * (num_parts + 1);
+        const int64_t own = mst_shape_count(shape[v]), unit = mst_unit_elements(shape[v]);
+        for (int32_t p = 0; p < part; p++) out[p] = 0;
+        for (; part < num_parts; part++) {
+            const int64_t wanted = (int64_t)((double)count * part / num_parts) - at;
+            if (wanted >= own && (v > first || own == 0)) break;
+            const int64_t cut = (wanted + unit / 2) / unit * unit;
+            out[part] = cut < own ? cut : own;
+        }
+        for (int32_t p = part; p <= num_parts; p++) out[p] = own;
+        at += own;
+    }
+}
+
+void mst_state_parts(const mst_shape *shape, int32_t num_variables, int64_t element_bytes, int32_t num_parts,
+                     int64_t *begin) {
+    for (int32_t last = num_variables - 1, v; last >= 0; last = v) {
+        int64_t count = 0;
+        for (v = last; v >= 0 && count * element_bytes < MST_BUCKET_BYTES; v--) count += mst_shape_count(shape[v]);
+        cut_bucket(shape, v + 1, last, count, num_parts, begin);
+    }
+}

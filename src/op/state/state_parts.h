@@ -1,0 +1,26 @@
+/** Which part of the optimizer's slots each task keeps, where the tasks of a cluster share them out (sharded state).
+ *
+ *  The variables of an update go in buckets, as their gradients travel: runs of about MST_BUCKET_BYTES from the last
+ *  variable to the first. Each bucket is cut into one run of elements a task, between units (op/state/update.h), so
+ *  that all tasks have about as much of every bucket to add up, to update and to send.
+ *
+ *      bucket     variable 5       variable 4                  variable 3
+ *      units      |    |    |    |    |    |    |    |    |    |    |    |
+ *      task       |       0           |        1          |       2      |
+ */
+#ifndef MUSTER_OP_STATE_PARTS_H
+#define MUSTER_OP_STATE_PARTS_H
+
+#include <stdint.h>
+
+#include "muster/tensor.h"
+
+/** Bytes of gradients that travel together. */
+enum { MST_BUCKET_BYTES = 4 << 20 };
+
+/** Variable V of SHAPE[num_variables] has the elements BEGIN[v][p] to BEGIN[v][p + 1] - 1 in part P. BEGIN:
+ *  [num_variables][num_parts + 1]. */
+void mst_state_parts(const mst_shape *shape, int32_t num_variables, int64_t element_bytes, int32_t num_parts,
+                     int64_t *begin);
+
+#endif
