@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Makes de_DE.UTF-8 the program's locale, where it is installed or localedef can make it. Tests skip where it is false,
- *  and end with setlocale(LC_ALL, "C"). */
+/** Makes de_DE.UTF-8 the locale of the program, where it is installed or localedef can make it. Tests skip where it is
+ *  false, and end with setlocale(LC_ALL, "C"). */
 static inline bool comma_locale_enter(void) {
     char folder[] = "/tmp/muster-locale-XXXXXX", command[256];
     if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
