@@ -203,9 +203,10 @@ MST_API MST_CHECKED mst_status mst_progress_callback(mst_progress kind, FILE *fi
 typedef struct mst_fit_options {
     int zero_;
     /** Components: one for each input of the model in their order, the labels of each output, and with sample_weights
-     *  the weights. Rows are shuffled and batched here (those of which the number is not known in a
-     *  buffer of 10000); batches are taken as they come (so shuffle before mst_dataset_batch, and put a prefetch behind
-     *  where a map is slow). */
+     *  the weights. Their dtypes are those of the data that the model was built for, or such as lose no bit on the way
+     *  to these: labels u8 in place of i64, inputs u8 in place of f32. Rows are shuffled and batched here (those of
+     *  which the number is not known in a buffer of 10000); batches are taken as they come (so shuffle before
+     *  mst_dataset_batch, and put a prefetch behind where a map is slow). */
     const mst_dataset *data;
     const mst_dataset *validation; /**< evaluated after each epoch; rows or batches */
     /** In place of .validation: this part of the rows of .data is evaluated after each epoch, and not trained on; above

@@ -84,3 +84,25 @@ bool mst_number_parse_f64(const char *text, double *out) {
     *out = value;
     return true;
 }
+
+double mst_number_start(const char *text, char **end) {
+    locale_t before = enter_c_locale();
+    const double value = strtod(text, end);
+    uselocale(before);
+    return value;
+}
+
+int mst_format_list(char *text, size_t size, const char *format, va_list list) {
+    locale_t before = enter_c_locale();
+    const int length = vsnprintf(text, size, format, list);
+    uselocale(before);
+    return length;
+}
+
+int mst_format(char *text, size_t size, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    const int length = mst_format_list(text, size, format, list);
+    va_end(list);
+    return length;
+}

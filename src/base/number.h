@@ -2,7 +2,9 @@
 #ifndef MUSTER_BASE_NUMBER_H
 #define MUSTER_BASE_NUMBER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /** Bytes that hold any number printed here. */
 enum { MST_NUMBER_TEXT = 32 };
@@ -16,5 +18,11 @@ char *mst_number_print_f64(double value, char *text);
  *  type. False also where that would be infinite and TEXT does not say so. */
 bool mst_number_parse_f32(const char *text, float *out);
 bool mst_number_parse_f64(const char *text, double *out);
+
+/** The number that TEXT begins with, as strtod reads it in the C locale; *END, which may be NULL, is behind it. */
+double mst_number_start(const char *text, char **end);
+/** snprintf and vsnprintf in the C locale: that of the program may write commas in numbers. */
+int mst_format(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int mst_format_list(char *text, size_t size, const char *format, va_list list) __attribute__((format(printf, 3, 0)));
 
 #endif

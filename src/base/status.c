@@ -1,4 +1,5 @@
 #include "base/failure.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ mst_status mst_error_set(mst_status code, const char *file, int line, const char
 
 mst_status mst_error_set_list(mst_status code, const char *file, int line, const char *format, va_list list) {
     char message[MESSAGE_SIZE] = ""; /* the arguments may point into the record */
-    vsnprintf(message, sizeof message, format, list);
+    mst_format_list(message, sizeof message, format, list);
     set_message(message);
     record.info.code = code;
     record.info.file = file;
@@ -70,7 +71,7 @@ mst_status mst_error_prefix(const char *format, ...) {
     char message[MESSAGE_SIZE] = "";
     va_list list;
     va_start(list, format);
-    int used = vsnprintf(message, sizeof message, format, list);
+    int used = mst_format_list(message, sizeof message, format, list);
     va_end(list);
     if (used < 0) used = 0;
     if ((size_t)used < sizeof message) snprintf(message + used, sizeof message - (size_t)used, ": %s", record.message);

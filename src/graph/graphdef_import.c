@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "graph/field.h"
 #include "graph/graphdef_reader.h"
 #include "graph/tf_form.h"
@@ -220,7 +221,7 @@ static mst_status set_otherwise(reading *s, const mst_form_attribute *attribute)
     if (!field || !attribute->otherwise) return MST_OK;
     void *at = s->options + field->offset;
     if (field->type == MST_FIELD_TYPE_DTYPE) *(mst_dtype *)at = mst_dtype_from_name(attribute->otherwise);
-    if (field->type == MST_FIELD_TYPE_F32) *(float *)at = strtof(attribute->otherwise, NULL);
+    if (field->type == MST_FIELD_TYPE_F32) *(float *)at = (float)mst_number_start(attribute->otherwise, NULL);
     return MST_OK;
 }
 
@@ -273,8 +274,8 @@ static void set_conditions(reading *s) {
     while (mst_form_condition(&conditions, left, right, &operation)) {
         const mst_field *field = mst_op_field(s->it->op, left);
         void *at = field ? s->options + field->offset : NULL;
-        if (field && field->type == MST_FIELD_TYPE_F32) *(float *)at = strtof(right, NULL);
-        if (field && field->type == MST_FIELD_TYPE_F64) *(double *)at = strtod(right, NULL);
+        if (field && field->type == MST_FIELD_TYPE_F32) *(float *)at = (float)mst_number_start(right, NULL);
+        if (field && field->type == MST_FIELD_TYPE_F64) *(double *)at = mst_number_start(right, NULL);
     }
 }
 

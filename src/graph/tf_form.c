@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "base/number.h"
 
 /* ---- text to forms ---- */
 
@@ -74,7 +75,7 @@ static void parse_argument(parser *p, mst_form_argument *out) {
     } else if (is_number(p->at)) {
         char *end;
         out->kind = MST_FORM_NUMBER;
-        out->number = strtod(p->at, &end);
+        out->number = mst_number_start(p->at, &end);
         p->at = end;
         out->type = parse_type(p);
     } else if (isupper((unsigned char)*p->at)) {
@@ -197,7 +198,7 @@ static bool side(const mst_form_use *use, const char *text, double *out) {
     const int index = text[0] ? text[strlen(text) - 1] - '0' : -1;
     const mst_field *field = mst_op_field(use->op, text);
     if (is_number(text)) {
-        *out = strtod(text, NULL);
+        *out = mst_number_start(text, NULL);
     } else if (strcmp(text, "n") == 0) {
         *out = use->num_src;
     } else if (strncmp(text, "rank", 4) == 0) {

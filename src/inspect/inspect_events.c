@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "format/events.h"
 #include "format/tfrecord.h"
 #include "inspect/inspector.h"
@@ -201,7 +202,7 @@ static void print_row(mst_report *r, const tag_row *row) {
         snprintf(steps, sizeof steps, "step %" PRId64, row->first);
     else
         snprintf(steps, sizeof steps, "steps %" PRId64 " to %" PRId64, row->first, row->last);
-    if (is_scalar) snprintf(last, sizeof last, ", last value %.6g", row->value);
+    if (is_scalar) mst_format(last, sizeof last, ", last value %.6g", row->value);
     mst_report_line(r, "%-24s %-9s  %" PRId64 " point%s, %s%s", mst_report_name(row->tag, strlen(row->tag), name),
                     kind_of(row), row->count, row->count == 1 ? "" : "s", steps, last);
 }

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
+
 static double mean_of(const mst_statistics *s) {
     return s->sum / (double)s->finite;
 }
@@ -9,9 +11,9 @@ static double mean_of(const mst_statistics *s) {
 const char *mst_statistics_print(const mst_statistics *s, char text[MST_STATISTICS_TEXT]) {
     char range[96] = "", nan[40] = "", infinite[40] = "";
     if (s->finite == 1)
-        snprintf(range, sizeof range, "  %.6g", s->least);
+        mst_format(range, sizeof range, "  %.6g", s->least);
     else if (s->finite)
-        snprintf(range, sizeof range, "  %.6g to %.6g, mean %.6g", s->least, s->greatest, mean_of(s));
+        mst_format(range, sizeof range, "  %.6g to %.6g, mean %.6g", s->least, s->greatest, mean_of(s));
     if (s->nan) snprintf(nan, sizeof nan, "%s%lld NaN", s->finite ? ", " : "  ", (long long)s->nan);
     if (s->infinite)
         snprintf(infinite, sizeof infinite, "%s%lld infinite", s->finite || s->nan ? ", " : "  ",

@@ -14,6 +14,16 @@
 #include "train/position.h"
 #include "train/trainer.h"
 
+/* One pass over DATA, in the dtypes of the model. */
+static mst_status open_pass(const mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size,
+                            mst_iterator **out) {
+    mst_dataset *converted;
+    MST_TRY(mst_trainer_convert(trainer, data, with_labels, &converted));
+    const mst_status status = mst_trainer_pass(converted, batch_size, out);
+    mst_dataset_release(converted);
+    return status;
+}
+
 static mst_status add_up(const mst_tensor *batch, mst_tensor **total) {
     if (!*total) MST_TRY(mst_tensor_create(mst_tensor_dtype(batch), mst_tensor_shape(batch), total));
     for (int64_t i = 0; i < mst_tensor_count(batch); i++)
@@ -70,7 +80,7 @@ mst_status mst_evaluate(mst_model *model, const mst_dataset *data, int64_t batch
     MST_TRY(mst_trainer_of(model, &trainer));
     MST_TRY(mst_trainer_check_data(trainer, data, true, batch_size));
     MST_TRY(mst_trainer_build(trainer, &trainer->evaluate, false));
-    MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
+    MST_TRY(open_pass(trainer, data, true, batch_size, &iterator));
     double began = mst_clock_seconds();
     evaluation all = {0};
     mst_status status = evaluation_run(trainer, iterator, &all, confusion);
@@ -163,7 +173,7 @@ mst_status mst_predict_all(mst_model *model, const mst_dataset *data, int64_t ba
     int64_t rows = mst_dataset_num_rows(data), done = 0;
     if (rows < 0) return MST_FAIL(MST_INVALID, "predict: the data has no known number of rows");
     MST_TRY(mst_trainer_build_predict(trainer));
-    MST_TRY(mst_trainer_pass(data, batch_size, &iterator));
+    MST_TRY(open_pass(trainer, data, false, batch_size, &iterator));
     mst_status status = MST_OK;
     for (const mst_batch *batch; !status;) {
         status = mst_iterator_next(iterator, &batch);

@@ -599,13 +599,13 @@ static mst_status split_data(fit *f) {
                                      .labels = mst_objective_class_component(f->trainer),
                                      .last = o->validation_last};
     mst_split_report report;
-    if (o->validation_split == 0) {
-        f->train = mst_dataset_retain(data);
-        return MST_OK;
-    }
-    if (mst_dataset_split(data, &split, &f->train, &f->validation, &report)) return mst_error_prefix("fit");
+    if (o->validation_split == 0) return mst_trainer_convert(f->trainer, data, true, &f->train);
+    mst_dataset *part;
+    if (mst_dataset_split(data, &split, &part, &f->validation, &report)) return mst_error_prefix("fit");
     if (report.num_missing && o->progress) fprintf(o->progress, "warning: %s\n", report.warning);
-    return MST_OK;
+    const mst_status status = mst_trainer_convert(f->trainer, part, true, &f->train);
+    mst_dataset_release(part);
+    return status;
 }
 
 /* Checks the validation data now, and not after the first epoch. */

@@ -13,6 +13,7 @@
 #include "base/argument.h"
 #include "base/file.h"
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "muster/train.h"
 
 enum { BAR_WIDTH = 30, LEAST_BAR_WIDTH = 10, BAR_FRAME = 3 /* " [" and "]" */, LINE_SIZE = 2048, DEFAULT_EVERY = 100 };
@@ -41,7 +42,7 @@ static void progress_append(line *l, const char *format, ...) __attribute__((for
 static void progress_append(line *l, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    int size = vsnprintf(l->text + l->used, (size_t)(LINE_SIZE - l->used), format, list);
+    int size = mst_format_list(l->text + l->used, (size_t)(LINE_SIZE - l->used), format, list);
     va_end(list);
     l->used = size < LINE_SIZE - l->used ? l->used + size : LINE_SIZE - 1;
 }
@@ -153,11 +154,14 @@ static void progress_draw(mst_progress_state *p, const mst_train_state *s, bool 
 static void print_line(mst_progress_state *p, const mst_train_state *s) {
     int64_t examples = p->examples_before + s->examples, steps = s->step - p->step_at_line;
     double seconds = s->seconds - p->seconds_at_line;
-    fprintf(p->file, "step %" PRId64 ", loss = %.2f", s->step, s->step_loss);
-    for (int m = 0; m < s->num_metrics; m++) fprintf(p->file, ", %s = %.4f", s->metric_name[m], s->metric[m]);
+    line whole = {.used = 0};
+    progress_append(&whole, "step %" PRId64 ", loss = %.2f", s->step, s->step_loss);
+    for (int m = 0; m < s->num_metrics; m++) progress_append(&whole, ", %s = %.4f", s->metric_name[m], s->metric[m]);
     const double batches = (double)steps * (s->num_shards > 0 ? s->num_shards : 1);
-    fprintf(p->file, " (%.1f examples/sec; %.3f sec/batch)\n",
-            seconds > 0 ? (double)(examples - p->examples_at_line) / seconds : 0, steps ? seconds / batches : 0);
+    progress_append(&whole, " (%.1f examples/sec; %.3f sec/batch)",
+                    seconds > 0 ? (double)(examples - p->examples_at_line) / seconds : 0,
+                    steps ? seconds / batches : 0);
+    fprintf(p->file, "%s\n", whole.text);
     fflush(p->file);
     p->examples_at_line = examples;
     p->step_at_line = s->step;

@@ -201,6 +201,31 @@ int mst_model_num_replicas(const mst_model *model) {
 
 /* ---- data ---- */
 
+/* Whether each value of FROM is one of TO too, so that data of FROM can be fed to a model for TO. */
+static bool holds_all(mst_dtype to, mst_dtype from) {
+    switch ((int)from) {
+        case MST_BOOL: return to == MST_U8 || to == MST_I32 || to == MST_I64 || to == MST_F32 || to == MST_F64;
+        case MST_U8: return to == MST_I32 || to == MST_I64 || to == MST_F32 || to == MST_F64;
+        case MST_I32: return to == MST_I64 || to == MST_F64;
+        case MST_F32: return to == MST_F64;
+        default: return false;
+    }
+}
+
+mst_status mst_trainer_convert(const mst_trainer *trainer, const mst_dataset *data, bool with_labels,
+                               mst_dataset **out) {
+    const int components = with_labels ? trainer->num_components : trainer->num_inputs;
+    *out = mst_dataset_retain((mst_dataset *)(uintptr_t)data);
+    for (int i = 0; i < components; i++) {
+        mst_dataset *before = *out;
+        if (before->row[i].dtype == trainer->row[i].dtype) continue;
+        const mst_status status = mst_dataset_scale(before, i, trainer->row[i].dtype, 1, out);
+        mst_dataset_release(before);
+        MST_TRY(status);
+    }
+    return MST_OK;
+}
+
 mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels, int64_t batch_size) {
     if (!data) return MST_FAIL(MST_INVALID, "no data");
     MST_TRY(mst_dataset_check(data));
@@ -230,6 +255,7 @@ mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data,
             trainer->row[i] = spec;
             if (i < trainer->num_inputs) mst_model_learn_input(trainer->model, i, spec);
         }
+        if (holds_all(trainer->row[i].dtype, spec.dtype)) spec.dtype = trainer->row[i].dtype;
         if (!mst_spec_equal(&trainer->row[i], &spec))
             return MST_FAIL(MST_INVALID, "%s are %s, the model was built for %s", what,
                             mst_spec_print(&spec, have, sizeof have),

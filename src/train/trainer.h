@@ -97,10 +97,14 @@ typedef struct mst_trainer {
 
 /** The trainer of a compiled model; MST_INVALID where it is not compiled. */
 MST_CHECKED mst_status mst_trainer_of(mst_model *model, mst_trainer **out);
-/** Checks that DATA has inputs and (where WITH_LABELS) labels of the same dtype and shape as the data before, and that
- *  BATCH_SIZE is possible. The first data decides what the model is built for. */
+/** Checks that DATA has inputs and (where WITH_LABELS) labels of the same shape as the data before, and of its dtype or
+ *  one whose values this dtype has too; and that BATCH_SIZE is possible. The first data decides what the model is built
+ *  for. */
 MST_CHECKED mst_status mst_trainer_check_data(mst_trainer *trainer, const mst_dataset *data, bool with_labels,
                                               int64_t batch_size);
+/** DATA, which was checked, in the dtypes that the model was built for; the caller has a reference, or *OUT is NULL. */
+MST_CHECKED mst_status mst_trainer_convert(const mst_trainer *trainer, const mst_dataset *data, bool with_labels,
+                                           mst_dataset **out);
 /** MST_INVALID where DATA has no end. */
 MST_CHECKED mst_status mst_trainer_check_end(const mst_dataset *data);
 /** Puts a prefetch in the place of *BATCHES where its rows are read, decoded or mapped. A step copies one component of

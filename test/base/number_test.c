@@ -1,4 +1,3 @@
-#include <locale.h>
 #include <math.h>
 
 #include "base/number.h"
@@ -76,25 +75,11 @@ static void text_that_is_no_number_is_refused(void **state) {
     assert_true(mst_number_parse_f32("1e-60", &single) && single == 0);
 }
 
-static void locale_of_the_program_does_not_matter(void **state) {
-    (void)state;
-    /* none of these need be installed */
-    static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ru_RU.UTF-8"};
-    const char *chosen = NULL;
-    for (size_t i = 0; i < sizeof locales / sizeof *locales && !chosen; i++) chosen = setlocale(LC_ALL, locales[i]);
-    char text[MST_NUMBER_TEXT];
-    double value;
-    assert_string_equal(mst_number_print_f64(0.5, text), "0.5");
-    assert_true(mst_number_parse_f64("0.5", &value) && value == 0.5);
-    setlocale(LC_ALL, "C");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fewest_digits_are_printed),
         cmocka_unit_test(every_bit_pattern_reads_back),
         cmocka_unit_test(text_that_is_no_number_is_refused),
-        cmocka_unit_test(locale_of_the_program_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,17 @@ fails model_of_later_lists_what_there_is 2 "not built yet.*mlp" train --model te
 fails unknown_model_lists_what_there_is 2 "mlp" train --model resnet
 fails unknown_data_names_the_nearest 2 "fashion-mnist" train --data fashon-mnist
 fails folder_as_data_says_how_to_write_it 2 "idx:data" train --data data
+# What the page of daily use names is there.
+page=$here/../docs/daily-use.md
+{ "$muster" help train; "$muster" help evaluate; "$muster" help predict; } > options
+grep -o -e '--[a-z][a-z0-9-]*' "$page" | sed 's/^--no-/--/' | sort -u | while read -r option; do
+    grep -q -e "^  $option\\( \\|\$\\)" options || echo "$option"
+done > missing
+check options_of_the_page_of_daily_use_are_there [ ! -s missing -a "$(grep -c -e '--[a-z]' "$page")" -gt 15 ]
+grep -o 'mst_[a-z0-9_]*' "$page" | sort -u | while read -r name; do
+    grep -rqw "$name" "$here/../include" "$here/../src" || echo "$name"
+done > missing
+check functions_of_the_page_of_daily_use_are_there [ ! -s missing ]
 fails missing_pictures_are_named 1 "'nowhere'.*folder of pictures" train --data images:nowhere
 fails unknown_device_type_says_what_there_is 2 "tpu.*cpu" train --devices tpu:2
 for option in flip "crop-padding 2" "brightness 0.1" "contrast 0.1"; do

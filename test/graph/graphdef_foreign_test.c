@@ -3,6 +3,7 @@
 
 #include "graph/graph.h"
 #include "graph/graphdef.h"
+#include "support/comma_locale.h"
 #include "support/test.h"
 
 /* ---- making a GraphDef ---- */
@@ -316,6 +317,12 @@ static void attributes_have_the_names_and_defaults_of_tensorflow(void **state) {
                 "c = elu(b) {alpha=1} : f32[?, 2]\n");
 }
 
+static void they_do_not_depend_on_the_locale(void **state) {
+    if (!comma_locale_enter()) skip();
+    attributes_have_the_names_and_defaults_of_tensorflow(state);
+    setlocale(LC_ALL, "C");
+}
+
 static void constants_of_the_file_become_options(void **state) {
     (void)state;
     maker m;
@@ -537,6 +544,7 @@ int main(void) {
         cmocka_unit_test(names_must_be_names_and_differ),
         cmocka_unit_test(unknown_and_malformed_op_names_are_errors),
         cmocka_unit_test(attributes_have_the_names_and_defaults_of_tensorflow),
+        cmocka_unit_test(they_do_not_depend_on_the_locale),
         cmocka_unit_test(constants_of_the_file_become_options),
         cmocka_unit_test(parts_of_a_composition_are_no_nodes),
         cmocka_unit_test(attributes_must_be_of_their_kind),

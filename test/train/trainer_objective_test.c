@@ -152,6 +152,61 @@ static void areas_under_curves_add_up_over_shards_batches_and_epochs(void **stat
     mst_dataset_release(data);
 }
 
+/* Data of the DTYPES of inputs and labels; the same rows whatever they are. */
+static mst_dataset *data_in(mst_dtype inputs, mst_dtype labels) {
+    mst_tensor *tensor[2] = {engine_tensor(inputs, MST_SHAPE(ROWS, FEATURES), NULL),
+                             engine_tensor(labels, MST_SHAPE(ROWS), NULL)};
+    for (int i = 0; i < ROWS * FEATURES; i++) mst_tensor_set(tensor[0], i, i * 7 % 5);
+    for (int i = 0; i < ROWS; i++) mst_tensor_set(tensor[1], i, i % CLASSES);
+    return data_of(tensor, 2);
+}
+
+static void dtypes_mix_where_no_bit_is_lost(void **state) {
+    (void)state;
+    static const mst_dtype inputs[] = {MST_F32, MST_U8}, labels[] = {MST_I64, MST_I32, MST_U8};
+    mst_dataset *built = data_in(MST_F32, MST_I64);
+    double wanted = 0;
+    char sha[65], other[65];
+    for (int i = 0; i < 2; i++)
+        for (int l = 0; l < 3; l++) {
+            mst_model *model = new_model();
+            mst_dense(model, CLASSES);
+            EXPECT_OK(mst_compile(model, .session = {.devices = "cpu:1/1"}, .seed = 2));
+            EXPECT_OK(mst_build(model, built, true));
+            mst_dataset *data = data_in(inputs[i], labels[l]), *batches;
+            mst_result result;
+            mst_tensor *outputs;
+            EXPECT_OK(mst_fit(model, .data = data, .validation_split = 0.25, .batch_size = BATCH, .epochs = 2));
+            EXPECT_OK(mst_dataset_batch(data, BATCH, false, &batches));
+            EXPECT_OK(mst_fit(model, .data = batches, .validation = data, .epochs = 1));
+            EXPECT_OK(mst_evaluate(model, data, BATCH, &result, NULL));
+            EXPECT_OK(mst_predict(model, data, BATCH, &outputs));
+            mst_tensor_release(outputs);
+            EXPECT_OK(mst_model_sha256(model, i + l ? other : sha));
+            if (i + l) {
+                assert_string_equal(other, sha);
+                assert_true(result.loss == wanted);
+            }
+            wanted = result.loss;
+            mst_dataset_release(batches);
+            mst_dataset_release(data);
+            mst_model_destroy(model);
+        }
+    mst_model *model = new_model();
+    mst_dense(model, CLASSES);
+    EXPECT_OK(mst_compile(model, .session = {.devices = "cpu:1/1"}));
+    EXPECT_OK(mst_build(model, built, true));
+    mst_dataset *data = data_in(MST_F64, MST_I64);
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = BATCH), MST_INVALID,
+                 "inputs are f64[3], the model was built for f32[3]");
+    mst_dataset_release(data);
+    data = data_in(MST_I64, MST_I64);
+    EXPECT_ERROR(mst_fit(model, .data = data, .batch_size = BATCH), MST_INVALID, "inputs are i64[3]");
+    mst_dataset_release(data);
+    mst_dataset_release(built);
+    mst_model_destroy(model);
+}
+
 static void data_that_does_not_fit_the_model_is_named(void **state) {
     (void)state;
     mst_dataset *data = training_data(ROWS, FEATURES, CLASSES, 1);
@@ -322,6 +377,7 @@ int main(void) {
         cmocka_unit_test(several_outputs_give_the_same_bits_on_every_device_count),
         cmocka_unit_test(each_output_has_its_own_metrics),
         cmocka_unit_test(areas_under_curves_add_up_over_shards_batches_and_epochs),
+        cmocka_unit_test(dtypes_mix_where_no_bit_is_lost),
         cmocka_unit_test(data_that_does_not_fit_the_model_is_named),
         cmocka_unit_test(a_loss_of_the_user_trains_as_the_same_loss_of_the_library),
         cmocka_unit_test(classes_have_weights_in_training_only_and_examples_always),

@@ -33,6 +33,7 @@ MST_API MST_CHECKED mst_status mst_dataset_split(mst_dataset *dataset, const mst
 
 #include "base/argument.h"
 #include "base/no_memory.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "data/dataset.h"
 
@@ -253,9 +254,10 @@ static void note_missing(division *d, const mst_dataset *dataset, const split_cl
     int64_t second = 0;
     for (int64_t i = c->begin; i < c->end; i++) second += d->in_second[d->labeled[i].row];
     if ((second && second < count) || d->report.num_missing++) return;
-    snprintf(d->report.warning, sizeof d->report.warning, "class %.15g%s%.100s%s, with %lld row%s, has none in the %s",
-             class, name ? " (" : "", name ? name : "", name ? ")" : "", (long long)count, count == 1 ? "" : "s",
-             second ? "part that is trained on" : "part that is kept for validation");
+    mst_format(d->report.warning, sizeof d->report.warning,
+               "class %.15g%s%.100s%s, with %lld row%s, has none in the %s", class, name ? " (" : "", name ? name : "",
+               name ? ")" : "", (long long)count, count == 1 ? "" : "s",
+               second ? "part that is trained on" : "part that is kept for validation");
 }
 
 static mst_status find_classes(division *d) {
