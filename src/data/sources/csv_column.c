@@ -64,7 +64,8 @@ static mst_status mixed(const mst_csv *csv, int column, int64_t number, int64_t 
 static mst_status missing(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form) {
     char place[MST_CSV_PLACE];
     const char *what = form->is_label ? "the label is missing: fill it in, or leave out the row"
-                                      : "the number is missing: fill it in, leave out the row, or, in C, set .missing";
+                                      : "the number is missing: fill it in, leave out the row, or train with --missing "
+                                        "mean (in C: .missing)";
     return MST_FAIL(MST_INVALID, "%s: %s", mst_csv_place(csv, row, column, place), what);
 }
 
