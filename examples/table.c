@@ -1,8 +1,8 @@
 /* Regression on a table with categories: the price of a house from its city, kind, area and year.
  *
- * Each column of the CSV file is an input of the model. Categories become one-hot columns, and numbers are normalized by
- * the mean and variance of the rows that are trained on, so the model takes raw rows: those of a second file, without
- * prices, whose columns have another order, in which a number is missing and a city is new.
+ * Each column of the CSV file is an input of the model. Categories become one-hot columns, and numbers are normalized
+ * by the mean and variance of the rows that are trained on, so the model takes raw rows: those of a second file,
+ * without prices, whose columns have another order, in which a number is missing and a city is new.
  *
  * `muster train --data csv:houses.csv --loss mse` does all of this by itself; in C each column can have layers of its
  * own.

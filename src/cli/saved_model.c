@@ -238,7 +238,7 @@ static table_options choose_table(const saved_options *o, const model_note *note
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
     const char *missing = noted(note, "missing");
     if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
-    if (note->schema) table.drop = NULL;
+    if (note->schema) table.drop = table.categories = NULL;
     return table;
 }
 

@@ -38,6 +38,8 @@ fails other_delimiter_is_told 1 "has 1 column, inputs and labels are due: check 
 fails dropped_column_must_be_there 1 "'t.csv': has no column 'idd': its columns are 'id', 'x', 'y'" train --data csv:t.csv $options --drop idd
 fails label_cannot_be_dropped 1 "the column of labels, 'y', cannot be dropped too" train --data csv:t.csv $options --drop x,y --label y
 fails drop_names_columns 1 "^error: --drop: names no column" train --data csv:t.csv $options --drop ,
+fails category_must_be_there 1 "'t.csv': has no column 'zip'" train --data csv:t.csv $options --categories zip
+fails categories_are_for_tables 1 "categories is for csv:FILE" train --data npz:want.npz $options --categories x
 fails drop_is_for_tables 1 "drop is for csv:FILE" train --data npz:want.npz $options --drop x
 fails delimiter_is_for_tables 1 "delimiter is for csv:FILE" train --data npz:want.npz $options --delimiter ';'
 head -c 200 t.csv.gz > cut.csv.gz
@@ -115,6 +117,10 @@ works first_line_says_what_is_embedded \
     ': 3 numbers standardized, 1 column of categories one-hot as 3, 1 column of categories embedded as 4), ' train --data csv:h $options --epochs 1 --embed-above 3
 run train --data csv:h $options --epochs 1 --json
 check event_says_what_becomes_of_columns grep -q '"numbers_standardized":3,"columns_one_hot":2,"columns_embedded":0,"features":12,' out
+
+works numbers_can_be_categories ': 2 numbers standardized, 3 columns of categories one-hot as 10), ' \
+    train --data csv:h $options --epochs 1 --categories constant --save zip.npz
+works numbers_that_are_categories_stay_so '^test: ' evaluate --load zip.npz
 
 # ---- a model takes raw rows --------------------------------------------------------------------------
 
