@@ -127,6 +127,9 @@ typedef struct mst_data_options {
     char delimiter;          /**< between cells (csv); 0: ',' */
     const char *const *drop; /**< names of columns that are left out (csv) */
     int num_drop;
+    const char *const
+        *categories; /**< names of columns that are of categories also where their cells are numbers (csv) */
+    int num_categories;
     mst_missing missing; /**< numbers that are missing in inputs (csv) */
     bool
         unknown_categories; /**< of inputs, that the schema or the train part does not have, are -1, and no error (csv);

@@ -37,6 +37,8 @@ static const option options[] = {
      .help = "from csv: what is between cells: a character, or tab (default: a comma)"},
     {"drop", OPTION_TEXT, offsetof(convert_options, table.drop), "COLUMN,COLUMN,...",
      .help = "from csv: columns that are left out"},
+    {"categories", OPTION_TEXT, offsetof(convert_options, table.categories), "COLUMN,COLUMN,...",
+     .help = "from csv: columns of numbers that are categories, such as postal codes"},
     {"overwrite", OPTION_FLAG, offsetof(convert_options, overwrite),
      .help = "files that are there are replaced; a folder of pictures is not"},
     {0}};

@@ -22,6 +22,7 @@ mst_status model_note_write(const model_note *note, mst_store *store) {
     add_text(&json, "schema", note->schema);
     if (note->image_size) json_add(&json, "", "image_size", json_integer(note->image_size));
     if (note->raw_pixels) json_add(&json, "", "raw_pixels", json_true());
+    if (note->encodes_columns) json_add(&json, "", "encodes_columns", json_true());
     if (note->options) json_add(&json, "", "options", json_incref(note->options));
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
@@ -60,6 +61,7 @@ mst_status model_note_read(mst_store *store, model_note *out) {
     out->data = json_string_value(json_object_get(out->json, "data"));
     out->schema = json_string_value(json_object_get(out->json, "schema"));
     out->image_size = json_integer_value(json_object_get(out->json, "image_size"));
+    out->encodes_columns = json_is_true(json_object_get(out->json, "encodes_columns"));
     out->raw_pixels = json_is_true(json_object_get(out->json, "raw_pixels"));
     out->options = json_object_get(out->json, "options");
     return read_classes(out);

@@ -21,9 +21,10 @@ typedef struct model_note {
     const char *const *classes;
     int64_t image_size;
     bool raw_pixels;
-    json_t *options;   /**< noted_options */
-    json_t *json;      /**< of a note that was read: the members point into it */
-    class_names names; /**< of such a note too */
+    bool encodes_columns; /**< the model begins with the layers of a table's columns */
+    json_t *options;      /**< noted_options */
+    json_t *json;         /**< of a note that was read: the members point into it */
+    class_names names;    /**< of such a note too */
 } model_note;
 
 MST_CHECKED mst_status model_note_write(const model_note *note, mst_store *store);

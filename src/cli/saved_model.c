@@ -100,6 +100,20 @@ static mst_activation choose_activation(const saved_options *o, const option_lis
     return (mst_activation)o->activation;
 }
 
+/* The layers of a table's columns, as in training; their weights are in the file. */
+static mst_status add_columns(saved_model *out) {
+    const model_note *note = &out->note;
+    const char *above = noted(note, "embed-above"), *missing = noted(note, "missing");
+    if (!note->encodes_columns) return MST_OK;
+    MST_TRY(table_layers_find(out->data, note->schema, above ? strtoll(above, NULL, 10) : 0, &out->table));
+    if (!out->table.num_columns)
+        return MST_FAIL(MST_INVALID,
+                        "the model was trained on a table of other columns than the data has: take csv:FILE");
+    out->table.fill_missing = missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0;
+    table_layers_add(&out->table, out->model);
+    return MST_OK;
+}
+
 static mst_status build_model(const saved_options *o, const option_list *list, const int64_t *units, int count,
                               mst_loss loss, saved_model *out) {
     const int64_t outputs = units[count - 1];
@@ -109,6 +123,7 @@ static mst_status build_model(const saved_options *o, const option_list *list, c
         MST_TRY(objective_choose(loss, out->data, outputs, false, &out->objective));
     MST_TRY(objective_metrics(o->metrics ? o->metrics : noted(&out->note, "metrics"), &out->objective));
     MST_TRY(mst_model_create(&out->model));
+    MST_TRY(add_columns(out));
     mlp_layers(out->model, &(mlp_form){.hidden = units,
                                        .num_hidden = count - 1,
                                        .outputs = outputs,
@@ -221,7 +236,9 @@ static table_options choose_table(const saved_options *o, const model_note *note
     table_options table = o->table;
     if (!is_table(spec)) return table;
     if (!table.delimiter) table.delimiter = noted(note, "delimiter");
-    if (note->schema) table.drop = NULL;
+    const char *missing = noted(note, "missing");
+    if (missing && strcmp(missing, table_missing[MST_MISSING_NAN]) == 0) table.missing = MST_MISSING_NAN;
+    if (note->schema) table.drop = table.categories = NULL;
     return table;
 }
 
@@ -247,7 +264,8 @@ static mst_status open_data(const saved_options *o, const option_list *list, sav
     const char *spec = o->data ? o->data : note->data ? note->data : "fashion-mnist";
     if (o->data_dir && asprintf(&folder, "idx:%s", o->data_dir) < 0) return MST_NO_MEMORY("for the name of the data");
     if (folder) spec = folder;
-    mst_data_options options = {.image_size = o->image_size, .schema = note->schema};
+    mst_data_options options = {
+        .image_size = o->image_size, .schema = note->schema, .unknown_categories = note->encodes_columns};
     const table_options table = choose_table(o, note, spec);
     if (!o->image_size && is_pictures(spec)) options.image_size = note->image_size;
     mst_status status = spec == note->data && note->schema ? check_noted_data(spec, &table) : MST_OK;
@@ -315,6 +333,7 @@ int saved_model_open(const saved_options *o, const option_list *list, const char
 void saved_model_close(saved_model *saved) {
     mst_restored_free(&saved->restored);
     mst_model_destroy(saved->model);
+    table_layers_free(&saved->table);
     mst_dataset_release(saved->data);
     model_note_free(&saved->note);
     free(saved->own_names);

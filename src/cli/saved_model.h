@@ -6,6 +6,7 @@
 #include "cli/name_map.h"
 #include "cli/objective.h"
 #include "cli/option_list.h"
+#include "cli/table_layers.h"
 #include "cli/table_options.h"
 #include "muster/checkpoint.h"
 
@@ -29,7 +30,8 @@ extern const option saved_model_options[];
 
 typedef struct saved_model {
     mst_model *model;
-    mst_dataset *data; /**< the test part */
+    table_layers table; /**< of the columns, at the beginning of the model */
+    mst_dataset *data;  /**< the test part */
     mst_restored restored;
     objective objective;
     model_note note;

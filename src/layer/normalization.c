@@ -8,6 +8,8 @@
  *                  layer has weights
  *  invert          dst = src * max(sqrt(variance), 1e-7) + mean
  *  fill_missing    a NaN becomes 0, as if the mean had been there; not with invert. Keras does not have this
+ *  keep_constant   what mst_adapt finds to be the same in all rows is not divided, and gets a variance of 1: another
+ *                  number of it does not become huge later. Keras does not have this, and divides by 1e-7
  *  name            default normalization, normalization_1, ...
  *  dst             like src, f32 or f64
  *
@@ -20,7 +22,7 @@ typedef struct mst_layer_normalization_options {
     int axis;
     bool no_axis;
     mst_tensor *mean, *variance;
-    bool invert, fill_missing;
+    bool invert, fill_missing, keep_constant;
     const char *name;
     mst_tensor *adapted_mean, *adapted_variance; /**< of mst_adapt: the weights begin with them */
     int end_;
@@ -47,6 +49,7 @@ static const mst_field fields[] = {
     FIELD(TENSOR, variance, "whose root it is divided by"),
     FIELD(BOOL, invert, "the inverse"),
     FIELD(BOOL, fill_missing, "a NaN becomes the mean"),
+    FIELD(BOOL, keep_constant, "a variance of 0 that is learnt becomes 1"),
     FIELD(STRING, name, "of the layer"),
     FIELD(TENSOR, adapted_mean, "the initial value of the weight"),
     FIELD(TENSOR, adapted_variance, "the initial value of the weight"),
@@ -154,7 +157,7 @@ static void add_rows(const mst_layer_normalization_options *o, const mst_tensor 
         statistic_add(&s[o->no_axis ? 0 : i / inner % length], mst_tensor_get(rows, i));
 }
 
-static mst_status make_weights(const statistic *s, mst_shape shape, mst_tensor *out[2]) {
+static mst_status make_weights(const statistic *s, mst_shape shape, bool keep_constant, mst_tensor *out[2]) {
     MST_TRY(mst_tensor_create(MST_F32, shape, &out[0]));
     MST_TRY(mst_tensor_create(MST_F32, shape, &out[1]));
     float *mean = mst_tensor_data(out[0]), *variance = mst_tensor_data(out[1]);
@@ -162,6 +165,7 @@ static mst_status make_weights(const statistic *s, mst_shape shape, mst_tensor *
         const double n = s[i].count ? (double)s[i].count : 1, shift = s[i].sum / n, square = s[i].squares / n;
         mean[i] = (float)(s[i].first + shift);
         variance[i] = s[i].count ? (float)fmax(0, square - shift * shift) : 1;
+        if (variance[i] == 0 && keep_constant) variance[i] = 1;
     }
     return MST_OK;
 }
@@ -183,7 +187,7 @@ static mst_status normalization_adapt(void *options, const char *name, mst_layer
         mst_tensor_release(rows);
     }
     if (!status && !s) status = MST_FAIL(MST_INVALID, "normalization '%s': the data has no rows to learn from", name);
-    if (!status) status = make_weights(s, shape, learnt);
+    if (!status) status = make_weights(s, shape, o->keep_constant, learnt);
     free(s);
     if (status) return status;
     o->adapted_mean = learnt[0];

@@ -23,7 +23,7 @@ table() {
 }
 table 90 0 > t-train.csv
 table 30 1 > t-test.csv
-works classes_of_a_table_are_the_outputs '^mlp 2-16-3 ' train --data csv:t $options --epochs 40 --evaluate --confusion \
+works classes_of_a_table_are_the_outputs '^mlp 4-16-3 .*1 number standardized, 1 column of categories one-hot as 3), ' train --data csv:t $options --epochs 40 --evaluate --confusion \
     --save m.npz --checkpoint-dir ck
 check confusion_of_training_has_names grep -q '^ *2 wood, old  *[0-9]' out
 grep '^ *[0-9] ' out > wanted
@@ -50,8 +50,10 @@ check predictions_end_with_an_event grep -q '^{"event":"predicted","step":200}$'
 works table_alone_is_evaluated_as_it_is '^test: .*accuracy = 1.0000 (2 examples)' evaluate --load m.npz --data csv:labelled.csv
 fails evaluate_needs_labels 1 "no labels" evaluate --load m.npz --data csv:new.csv
 { echo 'color,width' && echo 'pink,2'; } > other.csv
+works category_that_was_not_there_is_no_error '^       0  [a-z]' predict --load m.npz --data csv:other.csv
+run train --data csv:t $options --epochs 2 --save raw.npz --raw-columns
 fails category_that_was_not_there_is_named 1 "line 2, column 'color': category 'pink' was not there in training: there is 'blue', 'green', 'red'" \
-    predict --load m.npz --data csv:other.csv
+    predict --load raw.npz --data csv:other.csv
 { echo 'kind,color,width' && echo 'gold,red,2'; } > other.csv
 fails class_that_was_not_there_is_named 1 "column 'kind': category 'gold' was not there in training" evaluate --load m.npz --data csv:other.csv
 echo 'width,kind
@@ -68,7 +70,7 @@ works model_of_records_takes_tables '^ *1  brass  *[01][.][0-9]*$' predict --loa
 
 # another training of the same model, with other rows
 { cat t-train.csv && echo '1,pink,gold'; } > u-train.csv
-fails training_with_other_categories_is_not_gone_on_with 1 "'ck' was begun with other columns, categories or classes.*--no-resume" \
+fails training_with_other_categories_is_not_gone_on_with 1 "another model; or 'csv:u' has other columns or categories now.*--no-resume" \
     train --data csv:u $options --classes 3 --epochs 41 --checkpoint-dir ck --progress none
 run train --data csv:u $options --classes 4 --epochs 1 --load m.npz --progress none
 check model_of_other_classes_is_refused sh -c '[ '$status' -eq 1 ] && grep -q "another model" err'

@@ -38,6 +38,8 @@ fails other_delimiter_is_told 1 "has 1 column, inputs and labels are due: check 
 fails dropped_column_must_be_there 1 "'t.csv': has no column 'idd': its columns are 'id', 'x', 'y'" train --data csv:t.csv $options --drop idd
 fails label_cannot_be_dropped 1 "the column of labels, 'y', cannot be dropped too" train --data csv:t.csv $options --drop x,y --label y
 fails drop_names_columns 1 "^error: --drop: names no column" train --data csv:t.csv $options --drop ,
+fails category_must_be_there 1 "'t.csv': has no column 'zip'" train --data csv:t.csv $options --categories zip
+fails categories_are_for_tables 1 "categories is for csv:FILE" train --data npz:want.npz $options --categories x
 fails drop_is_for_tables 1 "drop is for csv:FILE" train --data npz:want.npz $options --drop x
 fails delimiter_is_for_tables 1 "delimiter is for csv:FILE" train --data npz:want.npz $options --delimiter ';'
 head -c 200 t.csv.gz > cut.csv.gz
@@ -60,5 +62,109 @@ works predict_takes_the_delimiter_of_training '^      59  [-0-9.e]*$' predict --
 "$muster" predict --load s.npz --data csv:- < semicolon.csv > got 2>&1
 check predict_reads_standard_input cmp -s want got
 works predict_takes_another_delimiter '^      59  [-0-9.e]*$' predict --load s.npz --data csv:t.csv --delimiter ,
+
+# ---- columns become numbers of mean 0 and one-hot rows, as by hand -----------------------------------
+
+# houses ROWS SEED: the price depends on the city by no order of its names
+houses() {
+    echo 'city,kind,area,year,constant,price'
+    awk -v n="$1" -v seed="$2" 'BEGIN {
+        srand(seed)
+        split("700 150 420 880 260 610", base, " "); split("flat house loft", kind, " "); split("1 1.5 0.8", factor, " ")
+        for (i = 0; i < n; i++) {
+            c = int(rand() * 6) + 1; k = int(rand() * 3) + 1; area = 20 + int(rand() * 180); year = 1900 + int(rand() * 120)
+            printf "city%d,%s,%d,%d,7,%.2f\n", c, kind[k], area, year, base[c] * factor[k] + 3 * area + (year - 1950) / 2
+        }
+    }'
+}
+houses 600 1 > h-train.csv
+houses 200 2 > h-test.csv
+# by_hand FILE...: the same table with the columns that the command makes, of the mean and deviation of the first file
+by_hand() {
+    awk -F , 'FNR == 1 { file++ }
+        FNR > 1 && file == 1 { n++; a += $3; aa += $3 * $3; y += $4; yy += $4 * $4 }
+        FNR > 1 && file == 2 { row[++rows] = $0 }
+        END {
+            a /= n; y /= n; da = sqrt(aa / n - a * a); dy = sqrt(yy / n - y * y)
+            print "area,year,constant,c1,c2,c3,c4,c5,c6,k1,k2,k3,price"
+            for (i = 1; i <= rows; i++) {
+                split(row[i], x, ",")
+                line = sprintf("%.9g,%.9g,0", (x[3] - a) / da, (x[4] - y) / dy)
+                for (c = 1; c <= 6; c++) line = line "," (x[1] == "city" c)
+                line = line "," (x[2] == "flat") "," (x[2] == "house") "," (x[2] == "loft")
+                print line "," x[6]
+            }
+        }' "$@"
+}
+by_hand h-train.csv h-train.csv > hand-train.csv
+by_hand h-train.csv h-test.csv > hand-test.csv
+run convert csv:hand npz:hand.npz
+learn="--loss mse --hidden-units 64 --batch-size 20 --epochs 150 --learning-rate 0.02 --schedule cosine --devices cpu:1 --evaluate --json"
+# error_of ARGUMENT...: the mean absolute error on the test part
+error_of() {
+    run train $learn "$@"
+    value test_mean_absolute_error
+}
+command=$(error_of --data csv:h --save h.npz) hand=$(error_of --data npz:hand.npz)
+raw=$(error_of --data csv:h --raw-columns) embedded=$(error_of --data csv:h --embed-above 4)
+check one_hot_by_hand_is_good awk -v e="$hand" 'BEGIN { exit !(e != "" && e < 20) }'
+check columns_are_as_good_as_by_hand awk -v e="$command" -v h="$hand" 'BEGIN { exit !(e != "" && e < 1.1 * h) }'
+check raw_columns_are_not_enough awk -v e="$raw" -v h="$hand" 'BEGIN { exit !(e > 4 * h) }'
+check embedded_categories_are_good_too awk -v e="$embedded" -v r="$raw" 'BEGIN { exit !(e != "" && 4 * e < r) }'
+works first_line_says_what_becomes_of_columns \
+    '^mlp 12-8-1 .* on csv:h (600 examples: 3 numbers standardized, 2 columns of categories one-hot as 9), ' train --data csv:h $options --epochs 1
+works first_line_says_what_is_embedded \
+    ': 3 numbers standardized, 1 column of categories one-hot as 3, 1 column of categories embedded as 4), ' train --data csv:h $options --epochs 1 --embed-above 3
+run train --data csv:h $options --epochs 1 --json
+check event_says_what_becomes_of_columns grep -q '"numbers_standardized":3,"columns_one_hot":2,"columns_embedded":0,"features":12,' out
+
+works numbers_can_be_categories ': 2 numbers standardized, 3 columns of categories one-hot as 10), ' \
+    train --data csv:h $options --epochs 1 --categories constant --save zip.npz
+works numbers_that_are_categories_stay_so '^test: ' evaluate --load zip.npz
+
+# ---- a model takes raw rows --------------------------------------------------------------------------
+
+run evaluate --load h.npz --json
+check evaluate_gives_the_error_of_training [ "$(value test_mean_absolute_error)" = "$command" ]
+run train --data csv:h $options --embed-above 4 --epochs 2 --checkpoint-dir ck --evaluate --json
+trained=$(value test_mean_absolute_error)
+run evaluate --checkpoint-dir ck --json
+check checkpoint_with_embeddings_is_evaluated [ "x$(value test_mean_absolute_error)" = "x${trained:-none}" ]
+# other columns in another order, another city, no price, another constant
+{ echo 'year,constant,id,area,kind,city' && echo '1990,7,x,100,loft,city4' && echo '1990,8,y,100,loft,city9'; } > new.csv
+works predict_takes_raw_rows '^       1  [-0-9.e]*$' predict --load h.npz --data csv:new.csv
+check price_is_that_of_the_rule awk '$1 == "0" && $2 > 924 && $2 < 1124 { good = 1 } END { exit !good }' out
+check unknown_category_is_no_wild_number awk '$1 == "1" && $2 > -500 && $2 < 2500 { good = 1 } END { exit !good }' out
+works unknown_category_of_an_embedding_is_no_error '^       1  [-0-9.e]*$' predict --checkpoint-dir ck --data csv:new.csv
+run convert csv:h tfrecord:h
+run evaluate --load h.npz --data tfrecord:h --json
+check records_of_the_table_are_taken [ "$(value test_mean_absolute_error)" = "$command" ]
+fails other_columns_are_told 1 "no column 'city'" predict --load h.npz --data csv:t.csv
+fails data_that_is_no_table_is_told 1 "trained on a table of other columns than the data has" evaluate --load h.npz --data npz:hand.npz
+
+# what is kept for validation does not count for mean and deviation
+{ head -n 301 h-train.csv && awk 'BEGIN { for (i = 0; i < 300; i++) print "city1,flat,1000000,1950,7,1" }'; } > late.csv
+run train --data csv:late.csv $options --validation-split 0.5 --validation-rows last --epochs 1 --save late.npz
+head -n 301 h-train.csv > early.csv
+run train --data csv:early.csv $options --epochs 1 --save early.npz
+run inspect late.npz
+grep normalization/mean out > want
+run inspect early.npz
+grep normalization/mean out > got
+check validation_part_does_not_count sh -c '[ -s want ] && cmp -s want got'
+
+# ---- numbers that are missing ------------------------------------------------------------------------
+
+awk -F , 'BEGIN { OFS = "," } FNR > 1 && FNR % 7 == 0 { $3 = FNR % 2 ? "" : "NA" } { print }' h-train.csv > holes.csv
+fails missing_numbers_are_refused 1 "'holes.csv', line 7, column 'area': the number is missing.*--missing mean" train --data csv:holes.csv $options
+works missing_numbers_become_the_mean ': 3 numbers standardized, missing ones the mean, ' \
+    train --data csv:holes.csv $options --missing mean --epochs 3 --save holes.npz
+{ echo 'city,kind,area,year,constant' && echo 'city4,loft,NA,1990,7' && echo "city4,loft,$(awk -F , 'FNR > 1 && $3 + 0 { n++; s += $3 } END { printf "%.6f", s / n }' holes.csv),1990,7"; } > new.csv
+run predict --load holes.npz --data csv:new.csv
+check missing_number_is_predicted_as_the_mean awk '$1 == "0" { a = $2 } $1 == "1" { b = $2 } END { d = a - b; exit !(a != "" && b != "" && d * d < 1e-4 * a * a) }' out
+fails model_that_refuses_refuses_again 1 "line 2, column 'area': the number is missing" predict --load h.npz --data csv:new.csv
+fails missing_is_not_for_raw_columns 2 "missing mean is done by the layers that --raw-columns leaves out" train --data csv:h $options --missing mean --raw-columns
+fails embedding_is_not_for_raw_columns 2 "embed-above is done by the layers that --raw-columns leaves out" train --data csv:h $options --embed-above 4 --raw-columns
+fails missing_is_for_tables 1 "missing is for csv:FILE" train --data npz:hand.npz $options --missing mean
 
 end_of_checks

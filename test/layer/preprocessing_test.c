@@ -173,6 +173,21 @@ static void a_normalization_learns_mean_and_variance(void **state) {
     mst_dataset_release(data);
 }
 
+/* A number that was the same in all rows: Keras keeps its variance of 0. */
+static void a_constant_has_a_variance_of_1_where_asked_for(void **state) {
+    (void)state;
+    mst_dataset *data = data_of(MST_SHAPE(3, 2), (const float[]){0.1f, 1, 0.1f, 2, 0.1f, 3});
+    for (int keep = 0; keep < 2; keep++) {
+        mst_model *model = new_model();
+        EXPECT_OK(mst_adapt(mst_normalization(model, .keep_constant = keep), data, 0));
+        mst_dense(model, 1);
+        compile_and_build(model, data);
+        expect_weight(model, "normalization/variance", (const float[]){(float)keep, 2.0f / 3});
+        mst_model_destroy(model);
+    }
+    mst_dataset_release(data);
+}
+
 static void a_discretization_learns_the_boundaries_of_keras(void **state) {
     (void)state;
     mst_dataset *data = data_of(MST_SHAPE(8, 1), (const float[]){-1.5f, 1.0f, 3.4f, .5f, 0.0f, 3.0f, 1.3f, 0.0f});
@@ -231,6 +246,7 @@ int main(void) {
         cmocka_unit_test(numbers_are_normalized_as_keras_does),
         cmocka_unit_test(numbers_are_cut_into_bins_as_keras_does),
         cmocka_unit_test(a_normalization_learns_mean_and_variance),
+        cmocka_unit_test(a_constant_has_a_variance_of_1_where_asked_for),
         cmocka_unit_test(a_discretization_learns_the_boundaries_of_keras),
         cmocka_unit_test(what_is_learnt_is_restored),
         cmocka_unit_test(mistakes_are_told),

@@ -43,6 +43,9 @@ static int check_options(training *t) {
             EXIT_USAGE,
             "train: --use-ema takes the averages after the last step, --restore-best-weights the weights "
             "of the best: give one of them");
+    if (t->o->raw_columns && (t->o->table.missing || t->o->embed_above))
+        return command_fail(EXIT_USAGE, "train: --%s is done by the layers that --raw-columns leaves out: leave it out",
+                            t->o->table.missing ? "missing mean" : "embed-above");
     if (train_log_options(t->o, &t->log)) return command_fail_library(EXIT_USAGE, NULL);
     if (t->o->predict && mst_file_check(t->o->predict)) return command_fail_library(EXIT_FAILED, "predict");
     if (t->o->history && mst_file_check(t->o->history)) return command_fail_library(EXIT_FAILED, "history");
@@ -75,7 +78,8 @@ static bool is_pictures(const training *t) {
 }
 
 int train_open_part(training *t, const char *part, mst_dataset **out) {
-    mst_data_options options = {.skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size};
+    mst_data_options options = {
+        .skip_corrupt = t->o->skip_corrupt, .image_size = t->o->image_size, .unknown_categories = !t->o->raw_columns};
     if (!options.image_size && is_pictures(t)) options.image_size = MST_IMAGE_SIZE_FIT;
     if (table_options_open(&t->o->table, t->data, part, options, out))
         return command_fail_library(train_data_is_known(t->data) ? EXIT_FAILED : EXIT_USAGE, NULL);
@@ -164,12 +168,21 @@ static mst_status choose_objective(training *t) {
     return o->class_names ? objective_check_names(&t->objective, o->class_names, count) : MST_OK;
 }
 
+/* The layers of a table's columns, which learn from the rows that are trained on. */
+static mst_status add_columns(training *t) {
+    if (t->o->raw_columns) return MST_OK;
+    MST_TRY(table_layers_find(t->train, mst_dataset_schema(t->train), t->o->embed_above, &t->table));
+    t->table.fill_missing = t->o->table.missing == MST_MISSING_NAN;
+    table_layers_add(&t->table, t->model);
+    return table_layers_adapt(&t->table, t->train);
+}
+
 static int make_model(training *t) {
     const train_options *o = t->o;
     if (train_optimizer(o, t->list, train_total_steps(t), &t->optimizer)) return command_fail_library(EXIT_USAGE, NULL);
     if (choose_objective(t)) return command_fail_library(EXIT_FAILED, NULL);
     if (o->confusion && !objective_has_classes(&t->objective)) return objective_fail_confusion("train", &t->objective);
-    if (mst_model_create(&t->model)) return command_fail_library(EXIT_FAILED, NULL);
+    if (mst_model_create(&t->model) || add_columns(t)) return command_fail_library(EXIT_FAILED, NULL);
     mlp_layers(t->model, &(mlp_form){.hidden = o->hidden_units.value,
                                      .num_hidden = o->hidden_units.count,
                                      .outputs = t->objective.outputs,
@@ -459,6 +472,7 @@ static int train_run(const command_call *call) {
     (void)!mst_checkpoint_manager_close(t.checkpoints); /* after an error, which has been told */
     mst_tensor_release(t.confusion);
     mst_model_destroy(t.model);
+    table_layers_free(&t.table);
     train_cluster_close(&t);
     mst_dataset_release(t.test);
     mst_dataset_release(t.validation);

@@ -122,7 +122,16 @@ static mst_status restore_newest(training *t, mst_restored *restored) {
     return mst_checkpoint_manager_restore(t->checkpoints, store, &options, restored);
 }
 
+/* The shape of the weights follows from the categories that a table has. */
+static mst_status fail_other_table(const training *t, const char *option) {
+    return MST_FAIL(
+        MST_INVALID, "%s; or '%s' has other columns or categories now than in that training: %s", mst_error()->message,
+        t->data,
+        strcmp(option, "load") == 0 ? "take the same data" : "take the same data, or begin anew with --no-resume");
+}
+
 static int finish_restore(const training *t, mst_status status, const char *option, mst_restored *restored) {
+    if (status == MST_INVALID && t->table.num_columns) status = fail_other_table(t, option);
     if (!status) status = restored_show(restored, t->o->json, t->o->progress == MST_PROGRESS_NONE);
     const int code = status ? command_fail_library(EXIT_FAILED, option) : EXIT_DONE;
     mst_restored_free(restored);
@@ -138,6 +147,7 @@ static mst_status write_note(const training *t) {
     const model_note note = {.loss = mst_loss_name(t->objective.loss),
                              .data = t->data,
                              .schema = mst_dataset_schema(t->train),
+                             .encodes_columns = t->table.num_columns > 0,
                              .classes = classes ? (const char *const *)t->names : NULL,
                              .image_size = t->o->image_size,
                              .raw_pixels = t->o->raw_pixels,

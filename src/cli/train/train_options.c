@@ -56,6 +56,17 @@ static const option data_options[] = {
     {"delimiter", OPTION_TEXT, AT(table.delimiter), "C", .noted = true,
      .help = "csv: what is between cells: a character, or tab (default: a comma)"},
     {"drop", OPTION_TEXT, AT(table.drop), "COLUMN,COLUMN,...", .noted = true, .help = "csv: columns that are left out"},
+    {"categories", OPTION_TEXT, AT(table.categories), "COLUMN,COLUMN,...", .noted = true,
+     .help = "csv: columns of numbers that are categories, such as postal codes"},
+    {"missing", OPTION_CHOICE, AT(table.missing), .initial = "refuse", .choices = table_missing, .noted = true,
+     .help = "csv: a number that is empty, NA, NaN or null is an error (refuse), or becomes the mean of the column in "
+             "what is trained on"},
+    {"raw-columns", OPTION_FLAG, AT(raw_columns), .noted = true,
+     .help =
+         "tables: numbers stay as they are, and categories are their numbers; else layers of the model make numbers "
+         "of mean 0 and standard deviation 1, and one-hot categories"},
+    {"embed-above", OPTION_INTEGER, AT(embed_above), "N", NULL, 1, 1e9, .noted = true,
+     .help = "tables: a column of more than N categories is embedded in place of one-hot (default: none)"},
     {"class-names", OPTION_FILE, AT(class_names), "FILE",
      .help = "names of the classes, one in each line; csv, images and fashion-mnist have their own"},
     {"image-size", OPTION_INTEGER, AT(image_size), "N", NULL, 1, 16384, .noted = true,

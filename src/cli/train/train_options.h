@@ -20,6 +20,8 @@ typedef struct train_options {
     double l1, l2, dropout;
     const char *data, *data_dir, *class_names;
     table_options table;
+    bool raw_columns;
+    int64_t embed_above;
     double validation_split;
     int validation_rows; /**< VALIDATION_ROWS_LAST or 0 */
     int64_t skip_corrupt, image_size;

@@ -19,25 +19,26 @@ static int64_t num_parameters(const training *t) {
     return sum;
 }
 
-/* Bytes of the weights and of what the optimizer keeps beside them, once. */
-static int64_t kept_bytes(const training *t) {
+static const unsigned WEIGHTS_AND_SLOTS = 1u << MST_STATE_WEIGHT | 1u << MST_STATE_SLOT | 1u << MST_STATE_AVERAGE;
+
+/* Bytes of the state of KINDS (1 << kind) that this task keeps, once. */
+static int64_t kept_bytes(const training *t, unsigned kinds) {
     mst_state_info *list = NULL;
     int64_t count = 0, bytes = 0;
     if (mst_store_list(mst_model_store(t->model), &list, &count)) return 0;
     for (int64_t i = 0; i < count; i++)
-        if (list[i].kind == MST_STATE_WEIGHT || list[i].kind == MST_STATE_SLOT || list[i].kind == MST_STATE_AVERAGE)
-            bytes += list[i].bytes;
+        if (kinds & 1u << list[i].kind) bytes += list[i].bytes;
     free(list);
     return bytes;
 }
 
 static void print_model(const training *t) {
     char text[NUMBER_TEXT], bytes[MST_BYTES_TEXT];
-    mst_shape row = mst_dataset_spec(t->train, 0).shape;
-    printf("mlp %" PRId64, mst_shape_count(row));
+    const int64_t columns = mst_shape_count(mst_dataset_spec(t->train, 0).shape);
+    printf("mlp %" PRId64, t->table.num_columns ? table_layers_features(&t->table) : columns);
     for (int i = 0; i < t->o->hidden_units.count; i++) printf("-%" PRId64, t->o->hidden_units.value[i]);
     printf("-%" PRId64 " (%s parameters, ", t->objective.outputs, number_text(num_parameters(t), text));
-    printf("%s with the optimizer)", mst_bytes_print(kept_bytes(t), bytes, sizeof bytes));
+    printf("%s with the optimizer)", mst_bytes_print(kept_bytes(t, WEIGHTS_AND_SLOTS), bytes, sizeof bytes));
 }
 
 static void print_optimizer(const training *t) {
@@ -60,27 +61,38 @@ static void print_cluster(const training *t) {
     if (t->cluster) printf("; %s", mst_cluster_print(t->cluster, text, sizeof text));
 }
 
-/* Bytes of the optimizer's slots that this worker keeps. */
-static int64_t slot_bytes(const training *t) {
-    mst_state_info *list;
-    int64_t count, bytes = 0;
-    if (mst_store_list(mst_model_store(t->model), &list, &count)) return 0;
-    for (int64_t i = 0; i < count; i++)
-        if (list[i].kind == MST_STATE_SLOT) bytes += list[i].bytes;
-    free(list);
-    return bytes;
-}
-
 static void print_sharded(const training *t) {
     char text[NUMBER_TEXT];
-    if (t->strategy.sharded_state) printf("; %s bytes of its state here", number_text(slot_bytes(t), text));
+    if (t->strategy.sharded_state)
+        printf("; %s bytes of its state here", number_text(kept_bytes(t, 1u << MST_STATE_SLOT), text));
+}
+
+/* ": 2 numbers standardized, 3 columns of categories one-hot as 20": what the first layers do. */
+static void print_columns(const training *t) {
+    const table_layers *table = &t->table;
+    const char *join = ": ";
+    int64_t features;
+    if (table->num_numbers) {
+        printf("%s%" PRId64 " number%s standardized", join, table->num_numbers, table->num_numbers == 1 ? "" : "s");
+        if (table->fill_missing) printf(", missing ones the mean");
+        join = ", ";
+    }
+    for (int embedded = 0; embedded < 2; embedded++) {
+        const int64_t count = table_layers_count(table, embedded, &features);
+        if (!count) continue;
+        printf("%s%" PRId64 " column%s of categories %s as %" PRId64, join, count, count == 1 ? "" : "s",
+               embedded ? "embedded" : "one-hot", features);
+        join = ", ";
+    }
 }
 
 static void print_start(const training *t) {
     char examples[NUMBER_TEXT], batch[NUMBER_TEXT];
     print_model(t);
-    printf(" on %s (%s examples), %s over %s, batch %s", t->data, number_text(mst_dataset_num_rows(t->train), examples),
-           mst_strategy_names[t->strategy.kind], t->devices, number_text(t->batch_size, batch));
+    printf(" on %s (%s examples", t->data, number_text(mst_dataset_num_rows(t->train), examples));
+    print_columns(t);
+    printf("), %s over %s, batch %s", mst_strategy_names[t->strategy.kind], t->devices,
+           number_text(t->batch_size, batch));
     print_workers(t);
     printf(" in %d shard%s, ", t->strategy.num_shards, t->strategy.num_shards == 1 ? "" : "s");
     print_optimizer(t);
@@ -97,6 +109,17 @@ static void print_start(const training *t) {
     fflush(stdout);
 }
 
+static void add_columns(const training *t, json_t **event) {
+    int64_t one_hot, embedded;
+    if (!t->table.num_columns) return;
+    const int64_t num_one_hot = table_layers_count(&t->table, false, &one_hot);
+    const int64_t num_embedded = table_layers_count(&t->table, true, &embedded);
+    json_add(event, "", "numbers_standardized", json_integer(t->table.num_numbers));
+    json_add(event, "", "columns_one_hot", json_integer(num_one_hot));
+    json_add(event, "", "columns_embedded", json_integer(num_embedded));
+    json_add(event, "", "features", json_integer(table_layers_features(&t->table)));
+}
+
 static mst_status write_start(const training *t) {
     json_t *devices = json_array();
     for (int i = 0; i < t->strategy.num_devices; i++) json_array_append_new(devices, json_string(t->device[i].name));
@@ -108,6 +131,7 @@ static mst_status write_start(const training *t) {
     json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
     if (mst_dataset_num_corrupt(t->train))
         json_add(&event, "", "skipped_corrupt", json_integer(mst_dataset_num_corrupt(t->train)));
+    add_columns(t, &event);
     json_add(&event, "", "strategy", json_string(mst_strategy_names[t->strategy.kind]));
     json_add(&event, "", "devices", devices);
     if (t->task) json_add(&event, "", "worker", json_integer(mst_task_worker(t->task)));

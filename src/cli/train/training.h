@@ -5,6 +5,7 @@
 #include "cli/class_names.h"
 #include "cli/name_map.h"
 #include "cli/objective.h"
+#include "cli/table_layers.h"
 #include "cli/train/train_events.h"
 #include "cli/train/train_options.h"
 #include "muster/checkpoint.h"
@@ -32,6 +33,7 @@ typedef struct training {
     int64_t batch_size;
     mst_dtype stored_inputs; /**< of the train part, before they are scaled */
     mst_dataset *train, *validation, *test;
+    table_layers table; /**< of the columns, at the beginning of the model */
     mst_model *model;
     train_events events;
     mst_tensorboard log; /**< folder NULL: none */

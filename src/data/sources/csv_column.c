@@ -39,8 +39,8 @@ static bool is_missing(const char *text) {
 mst_csv_cell_kind mst_csv_cell_read(const char *cell, int64_t *integer, double *number) {
     char text[NUMBER_SIZE], *end;
     if (!trim(cell, text)) return MST_CSV_TEXT;
-    if (is_missing(text)) return MST_CSV_MISSING;
-    if (text[strspn(text, "+-.0123456789eE")] || !mst_number_parse_f64(text, number)) return MST_CSV_TEXT;
+    if (text[strspn(text, "+-.0123456789eE")] || !mst_number_parse_f64(text, number))
+        return is_missing(text) ? MST_CSV_MISSING : MST_CSV_TEXT;
     if (text[strspn(text, "+-0123456789")]) return MST_CSV_FLOAT;
     errno = 0;
     *integer = strtoll(text, &end, 10);
@@ -53,18 +53,19 @@ static mst_status mixed(const mst_csv *csv, int column, int64_t number, int64_t 
     char place[MST_CSV_PLACE], shown[2][MST_CSV_SHOWN];
     const bool odd_is_number = text < number;
     const int64_t odd = odd_is_number ? number : text, first = odd_is_number ? text : number;
-    return MST_FAIL(
-        MST_INVALID,
-        "%s: %s is %s number, %s in a row above is %s: correct one, or, in C, give the column in .categories",
-        mst_csv_place(csv, odd, column, place), mst_csv_show(mst_csv_cell(csv, odd, column), shown[0]),
-        odd_is_number ? "a" : "no", mst_csv_show(mst_csv_cell(csv, first, column), shown[1]),
-        odd_is_number ? "none" : "one");
+    return MST_FAIL(MST_INVALID,
+                    "%s: %s is %s number, %s in a row above is %s: correct one, or name the column in --categories (in "
+                    "C: .categories)",
+                    mst_csv_place(csv, odd, column, place), mst_csv_show(mst_csv_cell(csv, odd, column), shown[0]),
+                    odd_is_number ? "a" : "no", mst_csv_show(mst_csv_cell(csv, first, column), shown[1]),
+                    odd_is_number ? "none" : "one");
 }
 
 static mst_status missing(const mst_csv *csv, int64_t row, int column, const mst_csv_column *form) {
     char place[MST_CSV_PLACE];
     const char *what = form->is_label ? "the label is missing: fill it in, or leave out the row"
-                                      : "the number is missing: fill it in, leave out the row, or, in C, set .missing";
+                                      : "the number is missing: fill it in, leave out the row, or train with --missing "
+                                        "mean (in C: .missing)";
     return MST_FAIL(MST_INVALID, "%s: %s", mst_csv_place(csv, row, column, place), what);
 }
 

@@ -27,6 +27,8 @@ static mst_csv_options csv_options(const mst_data_options *o) {
                              .delimiter = o->delimiter,
                              .drop = o->drop,
                              .num_drop = o->num_drop,
+                             .categories = o->categories,
+                             .num_categories = o->num_categories,
                              .missing = o->missing,
                              .unknown_categories = o->unknown_categories};
 }

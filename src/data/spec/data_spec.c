@@ -108,11 +108,13 @@ static mst_status data_spec_unknown(const char *spec) {
 static mst_status check_options(const char *spec, const mst_data_spec *kind, const mst_data_options *o) {
     if (o->skip_corrupt && !(kind->takes & MST_SPEC_SKIP_CORRUPT))
         return MST_FAIL(MST_INVALID, "data: '%s' has no records of which damaged ones could be skipped", spec);
-    if ((o->delimiter || o->num_drop || o->missing) && !(kind->takes & MST_SPEC_TABLE))
-        return MST_FAIL(MST_INVALID, "data: '%s' has no cells in columns: %s is for csv:FILE", spec,
-                        o->delimiter  ? "delimiter"
-                        : o->num_drop ? "drop"
-                                      : "missing");
+    const char *table = o->delimiter        ? "delimiter"
+                        : o->num_drop       ? "drop"
+                        : o->num_categories ? "categories"
+                        : o->missing        ? "missing"
+                                            : NULL;
+    if (table && !(kind->takes & MST_SPEC_TABLE))
+        return MST_FAIL(MST_INVALID, "data: '%s' has no cells in columns: %s is for csv:FILE", spec, table);
     if (o->label && !(kind->takes & MST_SPEC_TABLE))
         return MST_FAIL(MST_INVALID, "data: '%s' has no column of labels to choose: label is for csv:FILE", spec);
     if ((o->image_size || o->channels) && !(kind->takes & MST_SPEC_IMAGE_SIZE))

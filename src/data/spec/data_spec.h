@@ -5,8 +5,8 @@
 #include "muster/dataset.h"
 
 /** Members of mst_data_options that a kind takes; any other that is given is an error. MST_SPEC_TABLE: label,
- *  delimiter, drop and missing. MST_SPEC_IMAGE_SIZE includes channels. schema and unknown_categories need no bit: kinds
- *  that do not use them ignore them. */
+ *  delimiter, drop, categories and missing. MST_SPEC_IMAGE_SIZE includes channels. schema and unknown_categories need
+ *  no bit: kinds that do not use them ignore them. */
 enum { MST_SPEC_SKIP_CORRUPT = 1, MST_SPEC_TABLE = 2, MST_SPEC_IMAGE_SIZE = 4 };
 
 typedef struct mst_data_spec {
