@@ -35,9 +35,9 @@ typedef struct mst_strategy {
     /** Of a task of a cluster: the shards of the step that this task computes, FIRST_SHARD and the ones after it, of
      *  the num_shards of all tasks. It is them that must be a multiple of num_devices. Default: all. */
     int first_shard, num_shards_here;
-    /** Of multi-worker: each worker keeps the optimizer's slots of its part of the parameters only (ZeRO stage 1), adds up
-     *  the gradients of this part, makes the new values and sends them to all. The weights are, bit for bit, those
-     *  without it. Needs at least two workers and optimizer state to share out; not for sparse gradients. */
+    /** Of multi-worker: each worker keeps the optimizer's slots of its part of the parameters only (ZeRO stage 1), adds
+     *  up the gradients of this part, makes the new values and sends them to all. The weights are, bit for bit, those
+     *  without it. Needs at least two workers, and devices of one memory in each; not for sparse gradients. */
     bool sharded_state;
     /** With sharded_state: this task has part PART of NUM_PARTS. mst_compile fills them in. */
     int num_parts, part;

@@ -30,7 +30,7 @@ const char *mst_task_name(const mst_task *task, int worker);
 typedef struct mst_task_state {
     mst_store *store;
     int64_t number; /**< steps and edits that its state has; MST_NO_STATE: it has none that counts */
-    bool sharded; /**< slots are parts, each task's another one: what is sent are the wholes (mst_store_hold_whole) */
+    bool sharded;   /**< slots are parts, each task's another one: what is sent are the wholes (mst_store_hold_whole) */
     const mst_fingerprint *fingerprint;
     int32_t num_fingerprints;
 } mst_task_state;

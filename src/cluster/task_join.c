@@ -47,6 +47,7 @@ static mst_status receive_state(mst_task *task, mst_store *store) {
         task->type->post(task->transport, task->source, state_key(task, STATE_BYTES), data, bytes, &done);
     if (!status) status = wait_done(task, &done, 2);
     if (!status) status = mst_state_message_decode(data, bytes, &snapshot);
+    if (!status && task->state.sharded) mst_store_drop_wholes(store);
     if (!status) status = mst_store_restore(store, snapshot);
     mst_snapshot_release(snapshot);
     free(data);

@@ -175,8 +175,8 @@ mst_status mst_group_gather(mst_task_group *group, int32_t root, const size_t *b
         return MST_FAIL(MST_INVALID, "a gather to member %d of %d", root, group->num_members);
     const bool is_root = group->self == root;
     const mst_iov part = {data, bytes[group->self]};
-    mst_status status = call_open(&c, group, "gather", GATHER | (uint64_t)root << 8,
-                                  is_root ? group->num_members - 1 : 0, deadline);
+    mst_status status =
+        call_open(&c, group, "gather", GATHER | (uint64_t)root << 8, is_root ? group->num_members - 1 : 0, deadline);
     if (!status) status = is_root ? gather_at_root(&c, bytes, data) : call_send(&c, 0, root, &part, 1);
     return call_close(&c, status);
 }

@@ -21,8 +21,8 @@
  *  all_gather). What is small is sent whole by everyone to everyone, who add up for themselves: one message in place of
  *  two on the way. More than a few members halve what they have from stage to stage (collective/stages.h).
  *
- *  An exchange may also stop half-way (MST_EXCHANGE_SCATTER): each member gets the sum of its part, where the caller says
- *  which elements these are. Another one brings what the members make of their parts to all (MST_EXCHANGE_GATHER).
+ *  An exchange may also stop half-way (MST_EXCHANGE_SCATTER): each member gets the sum of its part, of which the caller
+ *  says which elements it has. Another one brings what the members make of their parts to all (MST_EXCHANGE_GATHER).
  *
  *  Rows of sparse gradients have an exchange of their own kind (collective/row_exchange.h). */
 #ifndef MUSTER_COLLECTIVE_GROUP_H

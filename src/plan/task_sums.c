@@ -100,8 +100,7 @@ static mst_status describe_values(mst_plan *plan, const mst_plan_sums *sums, mst
     for (int32_t v = 0; v < sums->num_values; v++) {
         const mst_spec spec = sum_spec(plan, sums, v);
         x->value[v] = (mst_exchange_value){
-            .dtype = spec.dtype,
-            .count = sums->begin ? part_count(plan, sums, v, true) : mst_shape_count(spec.shape)};
+            .dtype = spec.dtype, .count = sums->begin ? part_count(plan, sums, v, true) : mst_shape_count(spec.shape)};
     }
     return MST_OK;
 }

@@ -10,7 +10,7 @@ typedef struct mst_plan_sums {
     const char *name;
     mst_exchange_kind kind;
     const int64_t *begin; /**< of scatter and gather: of mst_exchange_spec; lives as long as the plan */
-    int32_t device; /**< of this task: the one that starts the exchange and waits for it */
+    int32_t device;       /**< of this task: the one that starts the exchange and waits for it */
     int32_t num_values, num_leaves;
     const int32_t *leaf;     /**< [num_values][num_leaves]: values of the plan */
     const int64_t *num_rows; /**< NULL: the values are added up element by element. Else they are the arrays of sparse

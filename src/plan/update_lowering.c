@@ -294,7 +294,8 @@ static mst_status add_step(mst_lowering *l, const mst_update_local *x) {
     const bool here = mst_plan_domain(l->plan, x->device[0]) ==
                       mst_plan_domain(l->plan, l->penalty >= 0 ? mst_lowering_device(l, l->penalty) : x->device[0]);
     penalties = step;
-    if (!here || !sole_writer || l->parts) MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
+    if (!here || !sole_writer || l->parts)
+        MST_TRY(mst_lowering_update(l, x, MST_UPDATE_PENALTIES, "penalties", &penalties));
     return add_penalty(l, penalties);
 }
 

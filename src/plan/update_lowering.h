@@ -49,8 +49,8 @@ typedef struct mst_lowering {
     mst_plan *plan;
     int32_t node;
     const mst_apply_options *options;
-    mst_shards window;  /**< shards whose gradients are here: of this task */
-    const int32_t *src; /**< of the node */
+    mst_shards window;    /**< shards whose gradients are here: of this task */
+    const int32_t *src;   /**< of the node */
     const int64_t *parts; /**< sharded state: of the variables (op/state/state_parts.h); else NULL */
     mst_updated *variables;
     mst_update_set *sets;

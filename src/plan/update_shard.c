@@ -58,8 +58,7 @@ mst_status mst_lowering_find_parts(mst_lowering *l) {
     MST_TRY(check_group(l));
     MST_TRY(check_variables(l));
     mst_shape *shape = mst_lowering_alloc(l, (size_t)o->num_variables, sizeof *shape);
-    int64_t *parts =
-        mst_lowering_alloc(l, (size_t)o->num_variables * ((size_t)o->num_parts + 1), sizeof *parts), first;
+    int64_t *parts = mst_lowering_alloc(l, (size_t)o->num_variables * ((size_t)o->num_parts + 1), sizeof *parts), first;
     if (!shape || !parts) return MST_NO_MEMORY("for an update");
     for (int32_t v = 0; v < o->num_variables; v++) shape[v] = *mst_lowering_shape(l, &l->variables[v]);
     const mst_dtype dtype = l->plan->value[l->variables[0].parts[0].value].spec.dtype;
@@ -89,8 +88,11 @@ static mst_status no_norms(const mst_kernel_args *a) {
     return MST_OK;
 }
 
-static const mst_op op_no_norms = {
-    .name = "no_norms", .num_src = 1, .num_dst = 1, .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE, .reference = no_norms};
+static const mst_op op_no_norms = {.name = "no_norms",
+                                   .num_src = 1,
+                                   .num_dst = 1,
+                                   .flags = MST_OP_STATEFUL | MST_OP_INFALLIBLE,
+                                   .reference = no_norms};
 
 /* The norms are the first leaf of this task; its other leaves are zeros. */
 mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, int32_t *norms) {
@@ -102,12 +104,11 @@ mst_status mst_lowering_share_norms(mst_lowering *l, const mst_update_local *x, 
     if (!leaf) return MST_NO_MEMORY("for an update");
     if (leaves > 1) MST_TRY(mst_lowering_node(l, &none, &zeros));
     for (int32_t i = 0; i < leaves; i++) leaf[i] = i ? zeros : *norms;
-    const mst_plan_sums sums = {
-        .name = mst_arena_print(&l->plan->memory, "%s/norms", l->plan->node[l->node].name),
-        .device = x->device[0],
-        .num_values = 1,
-        .num_leaves = leaves,
-        .leaf = leaf};
+    const mst_plan_sums sums = {.name = mst_arena_print(&l->plan->memory, "%s/norms", l->plan->node[l->node].name),
+                                .device = x->device[0],
+                                .num_values = 1,
+                                .num_leaves = leaves,
+                                .leaf = leaf};
     if (!sums.name) return MST_NO_MEMORY("for an update");
     return mst_plan_add_exchange(l->plan, &sums, norms);
 }

@@ -23,7 +23,7 @@ bool mst_state_takes_whole(const mst_state *state, const mst_spec *spec) {
 }
 
 /* Under the lock. */
-static void hold(mst_state *state, mst_tensor *whole) {
+static void hold_tensor(mst_state *state, mst_tensor *whole) {
     mst_tensor_release(state->held);
     state->held = whole ? mst_tensor_retain(whole) : NULL;
 }
@@ -32,7 +32,7 @@ void mst_store_hold_whole(mst_store *store, const char *container, const char *n
     mst_state *state = mst_store_find(store, container, name);
     if (!state) return;
     pthread_mutex_lock(&store->lock);
-    hold(state, whole);
+    hold_tensor(state, whole);
     pthread_mutex_unlock(&store->lock);
 }
 
@@ -46,7 +46,7 @@ bool mst_store_has_wholes(mst_store *store) {
 
 void mst_store_drop_wholes(mst_store *store) {
     pthread_mutex_lock(&store->lock);
-    for (int64_t i = 0; i < store->num_states; i++) hold(store->state[i], NULL);
+    for (int64_t i = 0; i < store->num_states; i++) hold_tensor(store->state[i], NULL);
     pthread_mutex_unlock(&store->lock);
 }
 

@@ -52,10 +52,10 @@ typedef struct mst_state {
     uint64_t version; /**< 0: no value. Written in a turn and under the lock, so that either is enough to read it */
     bool torn;        /**< a step failed while it wrote the value: no copy has it. As `version` */
     mst_copy *copies;
-    bool is_part;       /**< the value is a part of one that the tasks of a cluster have together: parts.c */
-    mst_shape whole;    /**< of which it is a part */
-    int64_t part_first; /**< its first element there */
-    mst_tensor *held;   /**< all of it, as long as that is known; NULL: it is not. Under the lock */
+    bool is_part;                 /**< the value is a part of one that the tasks of a cluster have together: parts.c */
+    mst_shape whole;              /**< of which it is a part */
+    int64_t part_first;           /**< its first element there */
+    mst_tensor *held;             /**< all of it, as long as that is known; NULL: it is not. Under the lock */
     struct mst_use *first, *last; /**< uses of the turns under way, in their order: access_order.c */
 } mst_state;
 
@@ -131,8 +131,8 @@ void mst_turn_end(mst_turn *turn);
 /** The entry of (CONTAINER, NAME), made where there is none. MST_INVALID where it has another dtype or shape. */
 MST_CHECKED mst_status mst_store_declare(mst_store *store, const char *container, const char *name, mst_state_kind kind,
                                          const mst_spec *spec, mst_state **out);
-/** The entry, which there is, has a part of a value of shape WHOLE, from element FIRST on. A snapshot that has all of the
- *  value can be restored: the entry takes its part, and holds the whole. */
+/** The entry, which there is, has a part of a value of shape WHOLE, from element FIRST on. A snapshot that has all of
+ *  the value can be restored: the entry takes its part, and holds the whole. */
 void mst_store_set_part(mst_store *store, const char *container, const char *name, mst_shape whole, int64_t first);
 /** Holds WHOLE (retained) for that entry: all of its value as it is now. */
 void mst_store_hold_whole(mst_store *store, const char *container, const char *name, mst_tensor *whole);

@@ -114,8 +114,7 @@ static int64_t *find_parts(const mst_update *u, const mst_apply_options *o) {
 }
 
 /* The sources of one variable: itself, its slots, its average, its master, its gradients by shard. */
-static int add_variable(const mst_update *u, const mst_apply_options *o, const int64_t *parts, int v,
-                        mst_value *src) {
+static int add_variable(const mst_update *u, const mst_apply_options *o, const int64_t *parts, int v, mst_value *src) {
     const mst_value variable = u->variables[v];
     const mst_spec spec = mst_value_spec(variable);
     const mst_rule *rule = mst_rule_find(u->optimizer->rule);

@@ -27,10 +27,11 @@ int mst_strategy_device_spread(const mst_strategy *strategy, int shard) {
 
 static mst_status check_updates(const mst_strategy *s) {
     if (s->sharded_state && s->kind != MST_STRATEGY_MULTI_WORKER)
-        return MST_FAIL(MST_INVALID,
-                        "strategy %s: sharded_state shares the optimizer's slots out among the workers of multi-worker: "
-                        "leave it out",
-                        mst_strategy_names[s->kind]);
+        return MST_FAIL(
+            MST_INVALID,
+            "strategy %s: sharded_state shares the optimizer's slots out among the workers of multi-worker: "
+            "leave it out",
+            mst_strategy_names[s->kind]);
     if (s->num_parts < 0 || s->part < 0 || (s->num_parts ? s->part >= s->num_parts : s->part) ||
         (s->num_parts && !s->sharded_state))
         return MST_FAIL(MST_INVALID, "strategy: part %d of %d: mst_compile fills them in, with sharded_state", s->part,

@@ -475,9 +475,9 @@ static mst_status checkpoint_begin(void *context, mst_train_state *state) {
     return mst_store_snapshot_again(mst_model_store(state->model), &m->spare);
 }
 
-/* Saves the state of a model in training, of which parameter servers or other workers may have a part; not where servers
- * are at different steps: the checkpoint before stays the last one; nor where workers have not given their parts after
- * this step: they are asked to after the next one. */
+/* Saves the state of a model in training, of which parameter servers or other workers may have a part. Not where
+ * servers are at different steps: the checkpoint before stays the last one. Nor where workers have not given their
+ * parts after this step: they are asked to give them after the next one. */
 static mst_status save(mst_checkpoint_manager *m, mst_model *model) {
     mst_trainer *trainer;
     MST_TRY(mst_trainer_of(model, &trainer));

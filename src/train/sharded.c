@@ -243,8 +243,9 @@ mst_status mst_sharded_go_back(mst_trainer *trainer) {
     if (trainer->sharded.lost) return forget_position(trainer);
     if (!trainer->sharded.has_kept) { /* no step was made since the workers came together */
         if (mst_store_has_wholes(trainer->model->store)) return MST_OK;
-        return MST_FAIL(MST_UNAVAILABLE, "fit: a worker was lost with its part of the optimizer's state, and nothing "
-                                         "was kept to which the others can go back");
+        return MST_FAIL(MST_UNAVAILABLE,
+                        "fit: a worker was lost with its part of the optimizer's state, and nothing "
+                        "was kept to which the others can go back");
     }
     MST_TRY(read_kept(trainer->sharded.kept, &kept));
     mst_status status = forget_position(trainer);

@@ -1,6 +1,6 @@
 /** Training whose workers share the optimizer's slots out (sharded_state of mst_strategy): each has a part of them.
  *
- *  What needs all of them gets them from all workers, who must therefore do it together: at the beginning and the end of
+ *  What needs all of them gets them from all workers, who must therefore do it together: at the beginning and end of
  *  each epoch, and after a step before which one of them has asked for it (mst_sharded_want), which the step tells the
  *  others. The chief then holds the wholes (mst_store_hold_whole) until the next step.
  *

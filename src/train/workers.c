@@ -11,8 +11,8 @@
 #include "graph/options.h"
 #include "muster/version.h"
 #include "rule/rule.h"
-#include "train/position.h"
 #include "store/store.h"
+#include "train/position.h"
 #include "train/served.h"
 #include "train/sharded.h"
 

@@ -126,7 +126,7 @@ static mst_status write_start(const training *t) {
     json_t *event = json_event("start");
     json_add(&event, "", "model", json_string("mlp"));
     json_add(&event, "", "parameters", json_integer(num_parameters(t)));
-    json_add(&event, "", "parameter_bytes", json_integer(kept_bytes(t)));
+    json_add(&event, "", "parameter_bytes", json_integer(kept_bytes(t, WEIGHTS_AND_SLOTS)));
     json_add(&event, "", "data", json_text(t->data));
     json_add(&event, "", "examples", json_integer(mst_dataset_num_rows(t->train)));
     if (mst_dataset_num_corrupt(t->train))

@@ -200,7 +200,8 @@ static mst_status order_units(state *s) {
         for (int32_t k = 0; k < o->num_variables; k++)
             for (int64_t i = 0; i < s->variables[k].units; i++) {
                 const int64_t at = i * s->variables[k].unit - o->variable[k].own_first;
-                if ((at >= 0 && at < o->variable[k].own_count) == own) s->order[count++] = s->variables[k].first_unit + i;
+                if ((at >= 0 && at < o->variable[k].own_count) == own)
+                    s->order[count++] = s->variables[k].first_unit + i;
             }
         if (own) s->num_own = count;
     }

@@ -12,7 +12,7 @@
  *
  *  Which device makes a unit does not show in its bits.
  *
- *  Where the tasks of a cluster share the slots out (sharded), a task makes the units of its part alone: before the gate
+ *  Where the tasks of a cluster share the slots out (sharded), a task makes only the units of its part: before the gate
  *  their new values (stage_update), which go to all tasks; behind it, once more, values and slots. Units of other tasks
  *  are copied from what has come.
  */
@@ -65,12 +65,12 @@ typedef struct mst_gradient_piece {
 
 /** Where the sources of one variable are. */
 typedef struct mst_update_variable {
-    int32_t number;  /**< among all variables of apply_gradients */
-    int32_t weight;  /**< first of num_copies */
-    int32_t slot;    /**< first of num_slots */
-    int32_t average; /**< -1: none */
-    int32_t master;  /**< weight in f32 of a variable of another dtype; -1: none */
-    int32_t staged;  /**< sharded, of a step: the new values of all tasks, in the dtype of the gradient */
+    int32_t number;               /**< among all variables of apply_gradients */
+    int32_t weight;               /**< first of num_copies */
+    int32_t slot;                 /**< first of num_slots */
+    int32_t average;              /**< -1: none */
+    int32_t master;               /**< weight in f32 of a variable of another dtype; -1: none */
+    int32_t staged;               /**< sharded, of a step: the new values of all tasks, in the dtype of the gradient */
     int64_t own_first, own_count; /**< sharded: the elements of this task's part, which slots and gradient have alone */
     mst_gradient_kind kind;
     bool squares; /**< of a sparse gradient: rows have the sums of their squares behind them */
@@ -84,8 +84,8 @@ typedef struct mst_update_variable {
 
 /** What an update node does. Only the first changes anything. */
 typedef enum mst_update_purpose {
-    MST_UPDATE_STEP = 0, /**< the step; dst is the penalty of each unit, of the weights before */
-    MST_UPDATE_NORMS,    /**< dst is the sum of squares of each unit's gradient, with its penalty, f64 */
+    MST_UPDATE_STEP = 0,  /**< the step; dst is the penalty of each unit, of the weights before */
+    MST_UPDATE_NORMS,     /**< dst is the sum of squares of each unit's gradient, with its penalty, f64 */
     MST_UPDATE_PENALTIES, /**< dst as for the step; gradients are not looked at */
     MST_UPDATE_STAGE      /**< of the op stage_update: dst are the new values of this task's part of each variable */
 } mst_update_purpose;
